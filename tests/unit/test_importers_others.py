@@ -556,7 +556,7 @@ def test_messages_as_langchain_writes_them_are_a_chat(tmp_path: Path) -> None:
          ("it is an export of version 9, which this release does not know: "
          "import it with a later release of Recollect")),
         ([{"type": "relation", "from": "Ada", "to": "", "relationType": "knows"}],
-         "a fact's object is '', which nobody could read: give a name"),
+         "a fact's object is '', which has no visible character: give a name"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_taken_says_why(tmp_path: Path, value: object, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Exporters: what a scope holds in the forms of other programs, with what they cannot hold."""
+"""Exports of a scope in Recollect's form and other programs' forms, with counts of losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An export line by line in the form that was asked for, and the count of what became of it."""
+"""The forms of exports, the counts of an export, and the export in Recollect's own form."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FORMS: Final[tuple[Form, ...]] = get_args(Form)
 
 @dataclass(slots=True)
 class Exported:
-    """The result of an export: how many records were *taken*, *changed* or *refused*, and why."""
+    """The counts of an export: records *taken*, and by reason those *changed* and *refused*."""
 
     taken: int = 0
     changed: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
 
     def refuse_other(self, record: JsonObject) -> None:
-        """Count a record that the form has no place for."""
+        """Count a record that the form cannot hold, by its kind, or a memory's state or type."""
         kind = record.get("kind")
         if kind == "memory" and record.get("state") != "active":
             what = f"memories that are {record.get('state')}"
@@ -35,14 +35,16 @@ class Exported:
 
 
 def is_in_force(record: JsonObject, now: int) -> bool:
-    """Return True if *record* is an active memory, neither ended nor expired at *now*."""
+    """Return True if *record* is an active memory, neither ended nor expired at *now* (in µs)."""
     ends: list[Json] = [record.get("valid_until"), record.get("expires_at")]
     is_over = any(isinstance(end, int) and end <= now for end in ends)
     return record.get("kind") == "memory" and record.get("state") == "active" and not is_over
 
 
-async def lines_of(records: AsyncIterator[JsonObject], told: Exported) -> AsyncIterator[JsonObject]:
-    """Yield *records* as they are, and a last line that says how many they were."""
+async def lines_of(
+    records: AsyncIterator[JsonObject], counts: Exported
+) -> AsyncIterator[JsonObject]:
+    """Yield *records* unchanged, then a last line with their number; count them in *counts*."""
     async for record in ended(records):
-        told.taken += record["kind"] != END
+        counts.taken += record["kind"] != END
         yield record

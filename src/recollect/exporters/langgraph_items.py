@@ -1,4 +1,4 @@
-"""Export a scope as items of LangGraph's stores, one per line."""
+"""Export of a scope as items of LangGraph's stores, one per line."""
 
 from __future__ import annotations
 
@@ -11,39 +11,41 @@ from recollect.stores.validation import to_datetime
 
 ITEM = "Item"
 _RESERVED = "langgraph"
+"""The first label that LangGraph's stores reject in a namespace."""
 
 
 async def items_of(
-    records: AsyncIterator[JsonObject], scope: Scope, told: Exported, *, now: int
+    records: AsyncIterator[JsonObject], scope: Scope, counts: Exported, *, now: int
 ) -> AsyncIterator[JsonObject]:
     """
-    Yield each memory in force as an item: `recollect import` of them below *scope* is the same.
+    Yield each memory in force as an item, and count in *counts* what is changed or left out.
 
-    A namespace is what stands below *scope*; memories of other types than ``Item`` become items
-    of a namespace that ends in their type's name.
+    An item's namespace is the memory's scope below *scope*; for a memory of another type than
+    ``Item``, the type's name is added to it. Importing the items into *scope* puts those that were
+    items before back at their addresses.
     """
     async for record in records:
         if not is_in_force(record, now):
-            told.refuse_other(record)
+            counts.refuse_other(record)
             continue
         namespace = _namespace(record, scope)
         if why := _why_not(namespace):
-            told.refused[why] += 1
+            counts.refused[why] += 1
             continue
         if record["type"] != ITEM:
-            told.changed[f"memories of the type {record['type']} became items"] += 1
+            counts.changed[f"memories of the type {record['type']} became items"] += 1
         if record.get("revisions"):
-            told.changed["memories lost their earlier versions"] += 1
-        told.taken += 1
+            counts.changed["memories lost their earlier versions"] += 1
+        counts.taken += 1
         item: dict[str, Json] = {
             "namespace": namespace,
             "key": record["key"],
             "value": record["value"],
-            "created_at": _written(record["created_at"]),
-            "updated_at": _written(record["updated_at"]),
+            "created_at": _to_iso(record["created_at"]),
+            "updated_at": _to_iso(record["updated_at"]),
         }
         if record.get("expires_at") is not None:
-            item["expires_at"] = _written(record["expires_at"])
+            item["expires_at"] = _to_iso(record["expires_at"])
         yield item
 
 
@@ -61,5 +63,5 @@ def _why_not(namespace: list[str]) -> str | None:
     return "items of the namespace 'langgraph'" if namespace[0] == _RESERVED else None
 
 
-def _written(moment: Json) -> str:
+def _to_iso(moment: Json) -> str:
     return to_datetime(int(str(moment))).isoformat()

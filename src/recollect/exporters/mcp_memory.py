@@ -1,10 +1,9 @@
-"""Export a scope's entities as a file of the official MCP memory server."""
+"""Export of a scope's entities and facts as a file of the official MCP memory server."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from recollect.exporters.export_lines import Exported, is_in_force
 from recollect.graph.name_equality import name_key
@@ -12,11 +11,12 @@ from recollect.importers.graph_records import OBSERVATION
 from recollect.records import Json, JsonObject
 
 NAMELESS_KIND = "unknown"
+"""The type of an entity without a kind: the file requires one."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """An entity of the file."""
+    """An entity of the file, with its observations as an ordered set."""
 
     name: str
     kind: str = NAMELESS_KIND
@@ -24,23 +24,24 @@ class _Known:
 
 
 async def graph_of(
-    records: AsyncIterator[JsonObject], told: Exported, *, now: int
+    records: AsyncIterator[JsonObject], counts: Exported, *, now: int
 ) -> AsyncIterator[JsonObject]:
     """
-    Yield entities with their observations, then relations; all are held until the last is read.
+    Yield entities with their observations, then relations, after reading all records.
 
-    An attribute becomes an observation; what the file has no place for is counted.
+    An attribute becomes an observation. Counts in *counts* what is changed or left out.
     """
     entities: dict[str, _Known] = {}
     relations: dict[tuple[str, str, str], None] = {}
     async for record in records:
-        value: Any = record.get("value")
-        if not is_in_force(record, now) or record["type"] not in {"Entity", "Fact"}:
-            told.refuse_other(record)
+        value = record.get("value")
+        is_exported = is_in_force(record, now) and record["type"] in {"Entity", "Fact"}
+        if not is_exported or not isinstance(value, Mapping):
+            counts.refuse_other(record)
         elif record["type"] == "Entity":
-            _take_entity(value, entities, told)
+            _add_entity(value, entities, counts)
         else:
-            _take_fact(value, entities, relations, told)
+            _add_fact(value, entities, relations, counts)
     for known in entities.values():
         yield {
             "type": "entity",
@@ -56,32 +57,33 @@ def _entity(name: Json, entities: dict[str, _Known]) -> _Known:
     return entities.setdefault(name_key(str(name)), _Known(str(name)))
 
 
-def _take_entity(value: JsonObject, entities: dict[str, _Known], told: Exported) -> None:
-    told.taken += 1
+def _add_entity(value: JsonObject, entities: dict[str, _Known], counts: Exported) -> None:
+    counts.taken += 1
     known = _entity(value.get("name"), entities)
     known.kind = str(value.get("kind") or known.kind)
     if value.get("summary"):
         known.observations[str(value["summary"])] = None
-        told.changed["entities have their summary as an observation"] += 1
+        counts.changed["entities have their summary as an observation"] += 1
     if value.get("aliases"):
-        told.changed["entities lost their aliases"] += 1
+        counts.changed["entities lost their aliases"] += 1
 
 
-def _take_fact(
+def _add_fact(
     value: JsonObject,
     entities: dict[str, _Known],
     relations: dict[tuple[str, str, str], None],
-    told: Exported,
+    counts: Exported,
 ) -> None:
-    told.taken += 1
+    counts.taken += 1
     source = _entity(value.get("subject"), entities)
     predicate, object_ = str(value.get("predicate")), value.get("object")
     if isinstance(object_, str) and value.get("object_type") is None:
         target = _entity(object_, entities)
         relations[source.name, predicate, target.name] = None
         return
+    # JSON's true and false, not Python's True and False.
     words = str(object_).lower() if isinstance(object_, bool) else str(object_)
     if predicate != OBSERVATION:
         words = f"{predicate}: {words}"
-        told.changed["attributes became observations"] += 1
+        counts.changed["attributes became observations"] += 1
     source.observations[words] = None

@@ -1,4 +1,4 @@
-"""Importers: conversations as other programs keep them, row by row, into a memory."""
+"""Imports of other programs' conversations and memories, from files and from Redis."""
 
 from __future__ import annotations
 

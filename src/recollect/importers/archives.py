@@ -1,4 +1,4 @@
-"""Zip archives, as the large assistants send their exports: which files in them are read."""
+"""Zip archives of exports: checks them, and picks the files in them that are imported."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ from recollect.importers.input_files import InputFile
 
 FILES_MAX: Final = 10_000
 OTHER_FILES: Final = "other files of the archive were left out"
-_KNOWN: Final = re.compile(
+_EXPORT_FILE: Final = re.compile(
     r"(?:.*/)?(?:conversations(?:-\d+)?\.jsonl?|(?:memories|projects)\.json)"
 )
-_ANY: Final = re.compile(r".*\.(?:json|jsonl|ndjson)", re.IGNORECASE)
+"""The files of ChatGPT's and Claude's exports that hold conversations or memories."""
+_JSON_FILE: Final = re.compile(r".*\.(?:json|jsonl|ndjson)", re.IGNORECASE)
 _ENCRYPTED: Final = 1
+"""The bit of a zip entry's flags that marks it as encrypted."""
 
 
 @contextmanager
 def opened_archive(source: InputFile) -> Iterator[zipfile.ZipFile]:
     """
-    Open the zip archive that *source* is, if it is whole and no more than it seems.
+    Open *source* as a zip archive, after checking its directory.
 
     Raises:
-        UsageError: It is cut off or damaged, or unpacks to far more than its size.
+        UsageError: It is cut off or damaged, holds more than ``FILES_MAX`` files, or unpacks to far
+            more than its size.
     """
     try:
         archive = zipfile.ZipFile(source.packed)
@@ -40,6 +43,7 @@ def opened_archive(source: InputFile) -> Iterator[zipfile.ZipFile]:
         if len(files) > FILES_MAX:
             msg = f"{source.name!r} holds {len(files)} files, more than {FILES_MAX} (FILES_MAX)"
             raise UsageError(msg)
+        # The directory states the unpacked sizes, so a zip bomb is refused before it is unpacked.
         unpacked, packed = sum(each.file_size for each in files), source.size_bytes or 0
         if unpacked > max(sources.UNPACKED_FREE_BYTES, sources.UNPACKED_TIMES_MAX * packed):
             msg = (
@@ -53,16 +57,16 @@ def opened_archive(source: InputFile) -> Iterator[zipfile.ZipFile]:
 
 def files_to_read(archive: zipfile.ZipFile, name: str) -> tuple[list[str], int]:
     """
-    Return the files of *archive* to read, in order, and how many others there are.
+    Return the names of the files of *archive* to read, sorted, and the number of other files.
 
-    They are the conversations and memories of an export; if there are none, all JSON files.
+    These are the conversations and memories of an export or, without any, all JSON files.
 
     Raises:
-        UsageError: The file does not exist.
+        UsageError: The archive holds no JSON file.
     """
     files = [each.filename for each in archive.infolist() if not each.is_dir()]
-    found = [each for each in files if _KNOWN.fullmatch(each)]
-    found = found or [each for each in files if _ANY.fullmatch(each)]
+    found = [each for each in files if _EXPORT_FILE.fullmatch(each)]
+    found = found or [each for each in files if _JSON_FILE.fullmatch(each)]
     if not found:
         msg = f"{name!r} is a zip archive without JSON files: it has {shown(', '.join(files))}"
         raise UsageError(msg)
@@ -75,7 +79,7 @@ def opened_file(archive: zipfile.ZipFile, file: str, source: InputFile) -> Itera
     Open a file of *archive*.
 
     Raises:
-        UsageError: It is encrypted, or packed in a way that is not known.
+        UsageError: It is encrypted, or compressed in an unsupported way.
     """
     if archive.getinfo(file).flag_bits & _ENCRYPTED:
         msg = f"{source.name!r} is encrypted: unpack it with its password, and name the files"

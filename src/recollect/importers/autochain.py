@@ -1,4 +1,4 @@
-"""Import AutoChain's Redis data: a conversation and values, pickled, under a prefix."""
+"""Import of AutoChain's Redis data: the pickled conversation and values of a key prefix."""
 
 from __future__ import annotations
 
@@ -24,72 +24,71 @@ from recollect.importers.pickle_reader import PickledObject, read_pickle
 from recollect.messages import record_of
 
 CONVERSATION: Final = "ChatMessageHistory"
-"""The name under which AutoChain keeps the messages of a prefix."""
+"""The key, after its prefix, under which AutoChain keeps the messages."""
 _MESSAGES: Final = "autochain.agent.message"
 _STRUCTS: Final = "autochain.agent.structs"
 _TYPES: Final = {each.name: each for each in MessageType}
+_OPTIONAL_FIELDS: Final = ("name", "function_call", "example")
 CLASSES: Final = frozenset(
     {(_MESSAGES, name) for name in (*_TYPES, CONVERSATION)}
     | {(_STRUCTS, name) for name in ("AgentAction", "AgentFinish")}
 )
-"""The classes of which AutoChain 0.0.5 keeps objects."""
+"""The classes whose objects AutoChain 0.0.5 pickles."""
 OBJECTS: Final = "objects of AutoChain's classes that became objects of their fields"
 
 
 def read_conversation(content: bytes, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield the messages of a conversation, oldest first."""
+    """Yield the messages of a pickled conversation, oldest first; each invalid one as refused."""
     try:
-        said = _messages(read_pickle(content, CLASSES))
+        pickled = _list_messages(read_pickle(content, CLASSES))
     except UsageError as error:
         yield Refused(place=place, reason=str(error))
         return
-    for number, each in enumerate(said, start=1):
+    for number, each in enumerate(pickled, start=1):
         where = f"{place}, message {number}"
         try:
-            yield _message(each, number, where, reading)
+            yield _read_message(each, number, where, reading)
         except RecollectError as error:
             yield Refused(place=where, reason=str(error))
 
 
-def _messages(said: object) -> list[object]:
-    if isinstance(said, PickledObject):
-        said = said.fields.get("messages")
-    if not isinstance(said, list):
-        msg = f"it holds {shown(said)}, not a list of messages"
+def _list_messages(value: object) -> list[object]:
+    if isinstance(value, PickledObject):
+        value = value.fields.get("messages")
+    if not isinstance(value, list):
+        msg = f"it holds {shown(value)}, not a list of messages"
         raise UsageError(msg)
-    return said
+    return value
 
 
-def _message(said: object, number: int, place: str, reading: ImportOptions) -> Incoming:
-    kind = _TYPES.get(said.class_name) if isinstance(said, PickledObject) else None
-    if kind is None or not isinstance(said, PickledObject):
-        msg = f"it is {_told(said)}, not one of AutoChain's messages"
+def _read_message(value: object, number: int, place: str, reading: ImportOptions) -> Incoming:
+    if not isinstance(value, PickledObject) or value.class_name not in _TYPES:
+        found = value.class_name if isinstance(value, PickledObject) else shown(value)
+        msg = f"it is {found}, not one of AutoChain's messages"
         raise UsageError(msg)
-    text = said.fields.get("content")
-    extra = said.fields.get("additional_kwargs")
+    kind = _TYPES[value.class_name]
+    text = value.fields.get("content")
+    extra = value.fields.get("additional_kwargs")
     if not isinstance(text, str) or not isinstance(extra, Mapping):
         msg = f"its content is {shown(text)} and its additional_kwargs {shown(extra)}"
         raise UsageError(msg)
-    beside = {name: said.fields[name] for name in _BESIDE if said.fields.get(name)}
-    fields: dict[str, Any] = {**extra, **beside}
+    optional = {name: value.fields[name] for name in _OPTIONAL_FIELDS if value.fields.get(name)}
+    fields: dict[str, Any] = {**extra, **optional}
     record = record_of(message_for(text, kind, fields))
     id_ = made_id(reading, number, kind.name, text, fields)
     message = replace(record, id=id_)
     return Incoming(place=place, thread=reading.thread, message=message, below=reading.below)
 
 
-_BESIDE: Final = ("name", "function_call", "example")
-
-
-def _told(said: object) -> str:
-    return said.class_name if isinstance(said, PickledObject) else shown(said)
-
-
 def read_value(content: bytes, key: str, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield the value that is kept at *key* beside a conversation, where ours would keep it."""
+    """
+    Yield the pickled value that AutoChain keeps at *key*, as a memory.
+
+    The memory has the address that `recollect.conversation.key_value` gives this key.
+    """
     try:
         value = read_pickle(content, CLASSES)
-        objects = _objects_in(value)
+        objects = _count_objects(value)
         plain = json_of(value, f"the value of {shown(key)}")
     except RecollectError as error:
         yield Refused(place=place, reason=str(error))
@@ -105,8 +104,8 @@ def read_value(content: bytes, key: str, place: str, reading: ImportOptions) -> 
     yield remembered(place, found, reading.below)
 
 
-def _objects_in(value: object) -> int:
+def _count_objects(value: object) -> int:
     if isinstance(value, PickledObject):
-        return 1 + _objects_in(value.fields)
+        return 1 + _count_objects(value.fields)
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return sum(map(_objects_in, inner))
+    return sum(map(_count_objects, inner))

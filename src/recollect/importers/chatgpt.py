@@ -1,4 +1,4 @@
-"""Import ChatGPT's exports: trees of messages, of which the current branch is read."""
+"""Import of ChatGPT's exports: reads the current branch of each conversation's message tree."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
-    Changed,
     ImportOptions,
     Incoming,
     Refused,
     Row,
+    changes,
     made_id,
     optional_text_in,
+    read_role,
     shown,
+    text_blocks,
+    trace_branch,
 )
 from recollect.importers.memory_records import from_epoch
 from recollect.records import Json, JsonObject, NewMessage, Role
@@ -33,13 +36,14 @@ _ROLES: Final[dict[str, Role]] = {
     "system": "system",
     "tool": "tool",
 }
-_WORDS: Final = ("text", "result")
-"""Where content without parts has its words: what a page said that was browsed is a result."""
+_TEXT_FIELDS: Final = ("text", "result")
+"""The fields with the text of content without parts; ``result`` is the text of a browsed page."""
 _REASONING: Final = frozenset({"thoughts", "reasoning_recap"})
+"""The ``content_type`` of messages that hold reasoning."""
 
 
 def is_conversation(value: JsonObject) -> bool:
-    """Return True if *value* is a conversation of an export: nodes by id, with parents."""
+    """Return True if *value* is a conversation of an export: message nodes by id."""
     nodes = value.get("mapping")
     return isinstance(nodes, Mapping) and all(
         isinstance(node, Mapping) and "message" in node for node in nodes.values()
@@ -47,35 +51,35 @@ def is_conversation(value: JsonObject) -> bool:
 
 
 def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield the messages of the current branch, oldest first, and what was left out."""
+    """Yield the messages of the current branch, oldest first, then counts of what was left out."""
     mapping = value["mapping"]
     given = mapping if isinstance(mapping, Mapping) else {}
     nodes = {name: each for name, each in given.items() if isinstance(each, Mapping)}
     changed: Counter[str] = Counter()
     try:
         thread = optional_text_in(value, "conversation_id") or optional_text_in(value, "id")
-        branch = _branch(value.get("current_node"), nodes, changed)
+        branch = _read_branch(value.get("current_node"), nodes, changed)
     except UsageError as error:
         yield Refused(place=place, reason=str(error))
         return
     thread = thread or made_id(reading, place, value.get("title"), value.get("create_time"))
-    on_it = frozenset(branch)
+    on_branch = frozenset(branch)
     changed[OTHER_BRANCHES] += sum(
-        isinstance(node.get("message"), Mapping) and name not in on_it
+        isinstance(node.get("message"), Mapping) and name not in on_branch
         for name, node in nodes.items()
     )
     named = value.get("title")
     title = named if isinstance(named, str) else None
     for name in branch:
-        said = nodes[name].get("message")
-        if not isinstance(said, Mapping):
-            continue
+        raw = nodes[name].get("message")
+        if not isinstance(raw, Mapping):
+            continue  # the root of the tree has no message
         where = f"{place}, message {shown(name)}"
-        if why := _left_out(said):
+        if why := _why_left_out(raw):
             changed[why] += 1
             continue
         try:
-            message = _message(said, name, title)
+            message = _read_message(raw, name, title)
         except UsageError as error:
             yield Refused(place=where, reason=str(error))
             continue
@@ -83,80 +87,74 @@ def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> 
             changed[EMPTY] += 1
         else:
             yield Incoming(place=where, thread=thread, message=message)
-    for what, count in changed.items():
-        if count:
-            yield Changed(place=place, what=what, count=count)
+    yield from changes(place, changed)
 
 
-def _branch(current: Json, nodes: Mapping[str, JsonObject], changed: Counter[str]) -> Sequence[str]:
-    """Return the ids from the root to the current node."""
+def _read_branch(
+    current: Json, nodes: Mapping[str, JsonObject], changed: Counter[str]
+) -> Sequence[str]:
+    """Return the ids from the root to the current node or, if none is named, to the newest."""
     if not nodes:
         return ()
     if not isinstance(current, str) or current not in nodes:
         changed[NEWEST] += 1
-        current = max(nodes, key=lambda name: (_seconds(nodes[name]), name))
-    found: dict[str, None] = {}
-    at: Json = current
-    while isinstance(at, str) and at in nodes:
-        if at in found:
-            msg = f"its messages go in a circle at {shown(at)}: export it again"
-            raise UsageError(msg)
-        found[at] = None
-        at = nodes[at].get("parent")
-    if at is not None:
-        msg = f"its message {shown(at)} is missing: the file is damaged; export it again"
+        current = max(nodes, key=lambda name: (_created_seconds(nodes[name]), name))
+    branch, above = trace_branch(
+        current, {name: each.get("parent") for name, each in nodes.items()}
+    )
+    if above is not None:
+        msg = f"its message {shown(above)} is missing: the file is damaged; export it again"
         raise UsageError(msg)
-    return tuple(reversed(found))
+    return branch
 
 
-def _seconds(node: JsonObject) -> float:
-    said = node.get("message")
-    time = said.get("create_time") if isinstance(said, Mapping) else None
+def _created_seconds(node: JsonObject) -> float:
+    raw = node.get("message")
+    time = raw.get("create_time") if isinstance(raw, Mapping) else None
     return float(time) if isinstance(time, int | float) else 0.0
 
 
-def _left_out(said: JsonObject) -> str | None:
-    about, content = said.get("metadata"), said.get("content")
+def _why_left_out(raw: JsonObject) -> str | None:
+    about, content = raw.get("metadata"), raw.get("content")
     hidden = isinstance(about, Mapping) and about.get("is_visually_hidden_from_conversation")
-    if hidden or said.get("weight") == 0:
+    # A hidden message is marked by a flag in its metadata, or by a weight of 0.
+    if hidden or raw.get("weight") == 0:
         return HIDDEN
     kind = content.get("content_type") if isinstance(content, Mapping) else None
     return REASONING if kind in _REASONING else None
 
 
-def _message(said: JsonObject, node: str, title: str | None) -> NewMessage | None:
-    author = said.get("author")
+def _read_message(raw: JsonObject, node: str, title: str | None) -> NewMessage | None:
+    """Return a message; ``None`` if it is empty. The id of its *node* replaces a missing id."""
+    author = raw.get("author")
     author = author if isinstance(author, Mapping) else {}
-    role = author.get("role")
-    if not isinstance(role, str) or role not in _ROLES:
-        msg = f"unknown role {shown(role)}: known are {', '.join(_ROLES)}"
-        raise UsageError(msg)
-    text, blocks = _content(said.get("content"))
+    role = read_role(author.get("role"), _ROLES)
+    text, blocks = _read_content(raw.get("content"))
     if not text.strip() and not blocks:
         return None
     return NewMessage(
-        role=_ROLES[role],
+        role=role,
         text=text,
-        id=optional_text_in(said, "id") or node,
+        id=optional_text_in(raw, "id") or node,
         name=optional_text_in(author, "name") if role == "tool" else None,
-        time=_time(said),
+        time=_read_time(raw),
         content=blocks,
         source="chatgpt",
         metadata={"title": title} if title else {},
     )
 
 
-def _time(said: JsonObject) -> datetime | None:
-    value = said.get("create_time")
+def _read_time(raw: JsonObject) -> datetime | None:
+    value = raw.get("create_time")
     return None if value is None else from_epoch(value, "create_time")
 
 
-def _content(content: Json) -> tuple[str, Sequence[Json] | None]:
-    """Return a message's words, and its parts where not all of them are words."""
+def _read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
+    """Return a message's text, and its parts if any of them is not text."""
     if not isinstance(content, Mapping):
         msg = f"its 'content' is {shown(content)}, not a JSON object"
         raise UsageError(msg)
-    for name in _WORDS:
+    for name in _TEXT_FIELDS:
         if isinstance(content.get(name), str):
             return str(content[name]), None
     parts = content.get("parts")
@@ -167,15 +165,19 @@ def _content(content: Json) -> tuple[str, Sequence[Json] | None]:
     if not isinstance(parts, Sequence) or isinstance(parts, str):
         msg = f"its 'parts' are {shown(parts)}, not a list"
         raise UsageError(msg)
-    words = "\n".join(filter(None, map(_words, parts)))
+    text = "\n".join(filter(None, map(_part_text, parts)))
     if all(isinstance(part, str) for part in parts):
-        return words, None
-    return words, [
-        {"type": "text", "text": part} if isinstance(part, str) else part for part in parts if part
-    ]
+        return text, None
+    blocks: list[Json] = []
+    for part in parts:
+        if isinstance(part, str):
+            blocks += text_blocks(part)
+        elif part:
+            blocks.append(part)
+    return text, blocks
 
 
-def _words(part: Json) -> str:
+def _part_text(part: Json) -> str:
     if isinstance(part, Mapping):
         text = part.get("text")
         return text if isinstance(text, str) else ""

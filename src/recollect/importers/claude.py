@@ -1,4 +1,4 @@
-"""Claude's exports: conversations, and what Claude remembers of them."""
+"""Import of Claude's exports: conversations, and Claude's memories of them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
-    Changed,
     ImportOptions,
     Incoming,
     Refused,
     Row,
+    changes,
     made_id,
     optional_text_in,
     read_moment,
+    read_role,
     shown,
+    text_blocks,
     text_in,
+    trace_branch,
 )
 from recollect.importers.memory_records import FileMemory, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
@@ -39,12 +42,12 @@ def is_conversation(value: JsonObject) -> bool:
 
 
 def is_memories(value: JsonObject) -> bool:
-    """Return True if *value* is what Claude remembers."""
+    """Return True if *value* holds Claude's memories."""
     return "conversations_memory" in value or "project_memories" in value
 
 
 def left_out(value: JsonObject) -> str | None:
-    """Return what kind of *value* is skipped, if it is one."""
+    """Return the report sentence for a *value* of an export that is skipped, else ``None``."""
     if "uuid" not in value:
         return None
     if "prompt_template" in value and "docs" in value:
@@ -53,22 +56,22 @@ def left_out(value: JsonObject) -> str | None:
 
 
 def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield the messages of the current branch, oldest first, and what was left out."""
+    """Yield the messages of the current branch, oldest first, then counts of what was left out."""
     given = value["chat_messages"]
-    said = given if is_list(given) else ()
+    messages = given if is_list(given) else ()
     changed: Counter[str] = Counter()
     try:
         thread = text_in(value, "uuid")
-        branch = _branch(value.get("current_leaf_message_uuid"), said)
+        branch = _read_branch(value.get("current_leaf_message_uuid"), messages)
     except UsageError as error:
         yield Refused(place=place, reason=str(error))
         return
-    changed[OTHER_BRANCHES] += len(said) - len(branch)
+    changed[OTHER_BRANCHES] += len(messages) - len(branch)
     title = optional_text_in(value, "name") if isinstance(value.get("name"), str) else None
     for number, each in branch:
         where = f"{place}, message {number}"
         try:
-            found = _incoming(each, where, reading, title=title, thread=thread, changed=changed)
+            found = _read_message(each, where, reading, title=title, thread=thread, changed=changed)
         except UsageError as error:
             yield Refused(place=where, reason=str(error))
             continue
@@ -76,33 +79,28 @@ def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> 
             changed[EMPTY] += 1
         else:
             yield found
-    for what, count in changed.items():
-        if count:
-            yield Changed(place=place, what=what, count=count)
+    yield from changes(place, changed)
 
 
-def _branch(leaf: Json, said: Sequence[Json]) -> list[tuple[int, Json]]:
-    """Return the numbered messages of the current branch; all, where the file names none."""
-    numbered = list(enumerate(said, start=1))
-    by_id = {each.get("uuid"): (number, each) for number, each in numbered
-             if isinstance(each, Mapping)}  # fmt: skip
+def _read_branch(leaf: Json, messages: Sequence[Json]) -> list[tuple[int, Json]]:
+    """Return the numbered messages of the current branch; all messages if none is marked."""
+    numbered = list(enumerate(messages, start=1))
+    by_id = {
+        str(each.get("uuid")): (number, each)
+        for number, each in numbered
+        if isinstance(each, Mapping)
+    }
+    parents = {id_: each.get("parent_message_uuid") for id_, (_, each) in by_id.items()}
+    # Without parents the messages are one sequence, not a tree: all of them are current.
     has_parents = any("parent_message_uuid" in each for _, each in by_id.values())
     if not isinstance(leaf, str) or leaf not in by_id or not has_parents:
         return [(number, each) for number, each in numbered]
-    found: dict[int, Json] = {}
-    at: Json = leaf
-    while isinstance(at, str) and at in by_id:
-        number, each = by_id[at]
-        if number in found:
-            msg = f"its messages go in a circle at {shown(at)}: export it again"
-            raise UsageError(msg)
-        found[number] = each
-        at = each.get("parent_message_uuid")
-    return list(reversed(found.items()))
+    branch, _ = trace_branch(leaf, parents)
+    return [by_id[id_] for id_ in branch]
 
 
-def _incoming(
-    said: Json,
+def _read_message(
+    raw: Json,
     place: str,
     reading: ImportOptions,
     *,
@@ -110,24 +108,22 @@ def _incoming(
     thread: str,
     changed: Counter[str],
 ) -> Incoming | None:
-    if not isinstance(said, Mapping):
-        msg = f"a message is {shown(said)}, not a JSON object"
+    """Return a message, counting in *changed* what it loses; ``None`` if it is empty."""
+    if not isinstance(raw, Mapping):
+        msg = f"a message is {shown(raw)}, not a JSON object"
         raise UsageError(msg)
-    sender = said.get("sender")
-    if not isinstance(sender, str) or sender not in _ROLES:
-        msg = f"unknown sender {shown(sender)}: known are {', '.join(_ROLES)}"
-        raise UsageError(msg)
-    time, is_assumed = read_moment(said.get("created_at"), reading)
-    text, blocks = _content(said, changed)
-    attached = _attached(said, changed)
+    role = read_role(raw.get("sender"), _ROLES, what="sender")
+    time, is_assumed = read_moment(raw.get("created_at"), reading)
+    text, blocks = _read_content(raw, changed)
+    attached = _read_attachments(raw, changed)
     if not text.strip() and not blocks and not attached:
         return None
     if attached:
-        blocks = [*(blocks or ([{"type": "text", "text": text}] if text else [])), *attached]
+        blocks = [*(blocks or text_blocks(text)), *attached]
     message = NewMessage(
-        role=_ROLES[sender],
+        role=role,
         text="\n\n".join([*([text] if text else []), *(str(each["text"]) for each in attached)]),
-        id=text_in(said, "uuid"),
+        id=text_in(raw, "uuid"),
         time=time,
         content=blocks,
         source="claude",
@@ -136,24 +132,24 @@ def _incoming(
     return Incoming(place=place, thread=thread, message=message, is_zone_assumed=is_assumed)
 
 
-def _content(said: JsonObject, changed: Counter[str]) -> tuple[str, list[Json] | None]:
-    """Return a message's words, and its blocks where not all of them are words."""
-    given = said.get("content")
-    whole = said.get("text")
+def _read_content(raw: JsonObject, changed: Counter[str]) -> tuple[str, list[Json] | None]:
+    """Return a message's text, and its blocks if any of them is not text."""
+    given = raw.get("content")
+    whole = raw.get("text")
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         return (whole if isinstance(whole, str) else ""), None
     blocks = [each for each in given if isinstance(each, Mapping)]
     kept = [each for each in blocks if each.get("type") != "thinking"]
     changed[REASONING] += len(blocks) - len(kept)
-    words = [each["text"] for each in kept if isinstance(each.get("text"), str)]
-    text = "\n".join(str(each) for each in words)
+    text = "\n".join(str(each["text"]) for each in kept if isinstance(each.get("text"), str))
     others = any(each.get("type") != "text" for each in kept)
     return text, [*kept] if others else None
 
 
-def _attached(said: JsonObject, changed: Counter[str]) -> list[dict[str, Json]]:
+def _read_attachments(raw: JsonObject, changed: Counter[str]) -> list[dict[str, Json]]:
+    """Return the extracted texts of a message's attached files, as text blocks."""
     found: list[dict[str, Json]] = []
-    given = said.get("attachments")
+    given = raw.get("attachments")
     for each in given if isinstance(given, list) else ():
         if isinstance(each, Mapping) and isinstance(each.get("extracted_content"), str):
             name = each.get("file_name")
@@ -165,7 +161,7 @@ def _attached(said: JsonObject, changed: Counter[str]) -> list[dict[str, Json]]:
 
 
 def read_memories(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield what Claude remembers as summaries: of all conversations, and of each project."""
+    """Yield Claude's memories as summaries: one of all conversations, and one for each project."""
     account = value.get("account_uuid")
     whole = value.get("conversations_memory")
     projects = value.get("project_memories")

@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: files with a line for each event, of which what was said is taken."""
+"""Import of Claude Code's sessions: takes the messages from a file with an event per line."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ AGENTS: Final = "messages between the agent and its sub-agents were left out"
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
 _OWN: Final = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-"""Marks of messages that the program wrote itself, in the name of the user or the assistant."""
+"""The flags of messages that Claude Code wrote itself with the role of user or assistant."""
 _COMMAND: Final = re.compile(r"\s*(<(command-|local-command-|bash-)|\[Request interrupted)")
-_BLOCKS: Final = {
+_LEFT_OUT_BLOCKS: Final = {
     "tool_use": TOOLS,
     "server_tool_use": TOOLS,
     "tool_result": TOOLS,
@@ -41,7 +41,7 @@ _BLOCKS: Final = {
     "image": PICTURES,
     "document": PICTURES,
 }
-_NO_LETTER: Final = re.compile(r"[^A-Za-z0-9]")
+_NOT_ALPHANUMERIC: Final = re.compile(r"[^A-Za-z0-9]")
 
 
 def is_line(value: JsonObject) -> bool:
@@ -53,7 +53,7 @@ def is_line(value: JsonObject) -> bool:
 
 
 def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield the message of a line, if it has one, and what was left out."""
+    """Yield the message of a line, if it has one, after a row for each part left out."""
     role = _ROLES.get(str(value["type"]))
     if value.get("isSidechain") is True:
         yield Changed(place=place, what=AGENTS)
@@ -62,8 +62,8 @@ def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
         yield Changed(place=place, what=EVENTS)
         return
     try:
-        text, left_out = _said(value.get("message"))
-        found = _incoming(value, role, text, place, reading) if text else None
+        text, left_out = _read_text(value.get("message"))
+        found = _read_message(value, role, text, place, reading) if text else None
     except UsageError as error:
         yield Refused(place=place, reason=str(error))
         return
@@ -73,15 +73,15 @@ def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
         yield found
 
 
-def _said(message: Json) -> tuple[str, list[str]]:
-    """Return the words of a message, and a sentence for each part that is none."""
+def _read_text(message: Json) -> tuple[str, list[str]]:
+    """Return the text of a message, and a report sentence for each part left out."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, str):
         return ("", [EVENTS]) if _COMMAND.match(content) else (content.strip(), [])
     if not isinstance(content, Sequence):
         msg = f"its message is {shown(message)}, which has no content"
         raise UsageError(msg)
-    words: list[str] = []
+    texts: list[str] = []
     left_out: list[str] = []
     for block in content:
         kind = block.get("type") if isinstance(block, Mapping) else None
@@ -90,13 +90,13 @@ def _said(message: Json) -> tuple[str, list[str]]:
             if _COMMAND.match(text):
                 left_out.append(EVENTS)
             elif text.strip():
-                words.append(text.strip())
+                texts.append(text.strip())
         else:
-            left_out.append(_BLOCKS.get(str(kind), EVENTS))
-    return "\n\n".join(words), left_out
+            left_out.append(_LEFT_OUT_BLOCKS.get(str(kind), EVENTS))
+    return "\n\n".join(texts), left_out
 
 
-def _incoming(
+def _read_message(
     value: JsonObject, role: Role, text: str, place: str, reading: ImportOptions
 ) -> Incoming:
     time, is_assumed = read_moment(value.get("timestamp"), reading)
@@ -120,16 +120,17 @@ def _incoming(
 
 def session_files(project: Path, config: Path) -> list[str]:
     """
-    Return the session files of a project, the oldest first.
+    Return the paths of a project's session files, least recently changed first.
 
     Args:
         project: The folder in which Claude Code was started.
-        config: Its folder of settings, ``~/.claude`` by default.
+        config: Claude Code's settings folder, ``~/.claude`` by default.
 
     Raises:
         NotFoundError: There are none.
     """
-    folder = config / "projects" / _NO_LETTER.sub("-", str(project))
+    # Claude Code names a project's folder after its path, with a dash for each other character.
+    folder = config / "projects" / _NOT_ALPHANUMERIC.sub("-", str(project))
     found = sorted(folder.glob("*.jsonl"), key=lambda each: each.stat().st_mtime)
     if not found:
         msg = (

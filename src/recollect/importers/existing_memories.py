@@ -1,4 +1,4 @@
-"""Whether a memory of a file is there already, and the record of it if it is not."""
+"""Comparison of an imported memory with one that is already stored."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from recollect.importers.import_entries import shown
 from recollect.records import JsonObject, Memory, Scope
 from recollect.stores.validation import check_time
 
-_SAID = ("value", "text", "valid_from", "valid_until")
+_CONTENT_FIELDS = ("value", "text", "valid_from", "valid_until")
+"""The fields that make up a memory's content; the others, such as the trust, may differ."""
 
 
-def differing(record: JsonObject, other: JsonObject | Memory) -> bool:
-    """Return True if what *record* says of the world is not what *other* says."""
-    return [record.get(name) for name in _SAID] != [_said(other, name) for name in _SAID]
+def is_different(record: JsonObject, other: JsonObject | Memory) -> bool:
+    """Return True if the content of *record* differs from that of *other*."""
+    return any(record.get(name) != _content_field(other, name) for name in _CONTENT_FIELDS)
 
 
-def _said(other: JsonObject | Memory, name: str) -> object:
+def _content_field(other: JsonObject | Memory, name: str) -> object:
     if not isinstance(other, Memory):
         return other.get(name)
     match name:
@@ -29,8 +30,8 @@ def _said(other: JsonObject | Memory, name: str) -> object:
             return None if at is None else check_time(at, name)
 
 
-def named(record: JsonObject) -> str:
-    """Return a memory as a sentence names it: an entity or a fact by its words, not by its key."""
+def describe(record: JsonObject) -> str:
+    """Return a memory's name for messages: an entity or fact by its text, others by their key."""
     if record["type"] not in {"Entity", "Fact"}:
         return f"{record['type']}/{record['key']}"
     value = record["value"]
@@ -38,6 +39,6 @@ def named(record: JsonObject) -> str:
     return f"{record['type']} {shown(name or record['text'])}"
 
 
-def written(record: JsonObject, scope: Scope) -> JsonObject:
-    """Return *record* as one of an export of *scope*."""
+def with_scope(record: JsonObject, scope: Scope) -> JsonObject:
+    """Return *record* with *scope* as its scope."""
     return {**record, "scope": list(scope)}

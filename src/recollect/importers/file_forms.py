@@ -1,4 +1,4 @@
-"""Read files in any supported format, detected value by value."""
+"""Reader of files in any supported format, which it detects value by value."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ from recollect.importers.json_stream import NESTED, CutOffError, Scanner
 from recollect.records import Json
 
 _HEAD_LINES: Final = 20
-_MANY: Final = (".jsonl", ".ndjson")
+"""Lines read in search of a first JSON value, before a file counts as unknown."""
+_LINES_ENDINGS: Final = (".jsonl", ".ndjson")
 
 
 def read_rows(source: InputFile, *, zone: tzinfo = UTC, thread: str | None = None) -> Iterator[Row]:
     """
-    Yield the rows of *source*, in order, as a stream.
+    Yield the rows of *source* in order, reading it as a stream.
 
     Supported are message rows with a conversation, LoCoMo's samples, chats as OpenAI's interface
     takes them and as LangChain writes them, exports of ChatGPT and Claude, sessions of Claude Code,
     memories of mem0, dumps of LangGraph's stores, the file of the MCP memory server, graphs of
-    Graphiti, and exports of ours; as JSON Lines or as one JSON document, or in a zip archive.
+    Graphiti, and Recollect's own exports; as JSON Lines, as one JSON document, or in a zip archive.
 
     Args:
         source: An open file.
@@ -76,7 +77,8 @@ def _read_archive(source: InputFile, *, zone: tzinfo, thread: str | None) -> Ite
 def _read_file(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterator[Row]:
     reading = ImportOptions(name=source.plain_name, thread=thread or source.stem, zone=zone)
     first = read_first(source.stream)
-    if isinstance(first, bytes) and len(first) > LINE_BYTES_MAX and _opens(first):
+    # A document on one line may be longer than a line may be: it is read as a stream.
+    if isinstance(first, bytes) and len(first) > LINE_BYTES_MAX and _opening_bracket(first):
         return _read_document(source, first, reading)
     lines = read_lines(source.stream, first)
     head = list(islice(lines, 1))
@@ -85,33 +87,33 @@ def _read_file(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterat
         raise UsageError(msg)
     if _is_value(head[0]):
         head += islice(lines, 1)
-        is_alone = len(head) == 1 and not source.plain_name.endswith(_MANY)
-        return _read_each(chain(head, lines), naming_of(reading, is_alone=is_alone))
-    if isinstance(head[0], InputLine) and _opens(head[0].content):
+        is_alone = len(head) == 1 and not source.plain_name.endswith(_LINES_ENDINGS)
+        return _read_values(chain(head, lines), naming_of(reading, is_alone=is_alone))
+    if isinstance(head[0], InputLine) and _opening_bracket(head[0].content):
         head += islice(lines, 1)
         # A broken first row still means a file of rows; a list's elements end in commas.
-        if _opens(head[0].content) == "[" or not any(map(_is_value, head)):
-            return _read_document(source, _begun(head), reading)
+        if _opening_bracket(head[0].content) == "[" or not any(map(_is_value, head)):
+            return _read_document(source, _join_lines(head), reading)
     else:
         head += islice(lines, _HEAD_LINES)
         if not any(map(_is_value, head)):
-            raise UsageError(_unknown_form(source, head[0]))
-    return _read_each(chain(head, lines), naming_of(reading, is_alone=False))
+            raise UsageError(_explain_unknown_form(source, head[0]))
+    return _read_values(chain(head, lines), naming_of(reading, is_alone=False))
 
 
-def _opens(content: bytes) -> str:
-    """Return the bracket with which *content* begins; nothing if it begins otherwise."""
+def _opening_bracket(content: bytes) -> str:
+    """Return the bracket with which *content* begins; an empty text if it begins otherwise."""
     first = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     return first.decode() if first in (b"[", b"{") else ""
 
 
-def _begun(lines: list[InputLine | Refused]) -> bytes:
-    """Return the bytes of lines that were read already."""
+def _join_lines(lines: list[InputLine | Refused]) -> bytes:
+    """Return the bytes of *lines*, so that they can be read again as part of a document."""
     return b"\n".join(line.content for line in lines if isinstance(line, InputLine)) + b"\n"
 
 
 def _is_value(line: InputLine | Refused) -> bool:
-    """Return True if a line alone is a JSON object or list."""
+    """Return True if *line* is a complete JSON object or list."""
     if isinstance(line, Refused):
         return False
     try:
@@ -120,7 +122,7 @@ def _is_value(line: InputLine | Refused) -> bool:
         return False
 
 
-def _unknown_form(source: InputFile, head: InputLine | Refused) -> str:
+def _explain_unknown_form(source: InputFile, head: InputLine | Refused) -> str:
     if isinstance(head, Refused):
         return f"{source.name!r}, {head.place}: {head.reason}"
     if head.content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -132,7 +134,8 @@ def _unknown_form(source: InputFile, head: InputLine | Refused) -> str:
     return f"{source.name!r} is neither JSON Lines nor a JSON document: it begins with {begins}"
 
 
-def _read_each(lines: Iterator[InputLine | Refused], naming: ThreadNaming) -> Iterator[Row]:
+def _read_values(lines: Iterator[InputLine | Refused], naming: ThreadNaming) -> Iterator[Row]:
+    """Yield the rows of a file with one JSON value per line."""
     for line in lines:
         if isinstance(line, Refused):
             yield line
@@ -142,13 +145,14 @@ def _read_each(lines: Iterator[InputLine | Refused], naming: ThreadNaming) -> It
         except UsageError as error:
             yield Refused(place=line.place, reason=str(error))
         except (ValueError, RecursionError) as error:
-            yield _unreadable(line, error)
+            yield _refuse_line(line, error)
         else:
             yield from read_value(value, line.place, naming)
     yield from naming.end("the end")
 
 
-def _unreadable(line: InputLine, error: Exception) -> Refused:
+def _refuse_line(line: InputLine, error: Exception) -> Refused:
+    # Only the last line may lack a line break, so invalid JSON in it means a truncated file.
     if not line.is_whole and not isinstance(error, RecursionError):
         reason = (
             "the file ends in the middle of this line: it was cut off; get a whole copy and "
@@ -172,6 +176,7 @@ def _read_document(source: InputFile, begun: bytes, reading: ImportOptions) -> I
         else:
             whole: dict[str, Json] = {}
             for name in scanner.fields():
+                # A chat's messages are read one by one: together they may be too large.
                 if name == "messages" and scanner.next_character() == "[":
                     chat = naming.next_chat()
                     for number, value in enumerate(scanner.elements(), start=1):

@@ -1,4 +1,4 @@
-"""Detect the format of a JSON value, and its conversion."""
+"""Detection of a JSON value's format, and the choice of its reader."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ from recollect.records import Json, JsonObject
 from recollect.wire.record_digests import END
 
 KINDS: Final = ("thread", "message", "memory", "side", "formation")
-"""The kinds of record in an export of ours."""
+"""The kinds of record in an export of Recollect."""
 _HEADER: Final = "export"
 UNENDED: Final = "exports without a last line, which may have been cut or are of an earlier release"
 MISCOUNTED: Final = "exports whose last line counts other records than came: some may be lost"
 VERSIONS: Final = (1,)
-"""The versions of our exports that are known."""
+"""The versions of Recollect's exports that this release reads."""
 
 _Form: TypeAlias = tuple[
     Callable[[JsonObject], bool], Callable[[JsonObject, str, ImportOptions], Iterator[Row]]
 ]
+"""A test for a format, and the reader of a value that passes it."""
 
 
 def _read_row(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
@@ -49,6 +50,7 @@ def _read_row(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
         yield Refused(place=place, reason=str(error))
 
 
+# The order matters: a value goes to the first reader whose test it passes.
 _FORMS: Final[tuple[_Form, ...]] = (
     (claude_code.is_line, claude_code.read_line),
     (is_message, _read_row),
@@ -63,20 +65,21 @@ _FORMS: Final[tuple[_Form, ...]] = (
     (mcp.is_graph, mcp.read_graph),
 )
 _OF_MANY: Final = (mem0.read_document, mcp.read_graph)
-"""These look themselves how deeply each of their rows is nested."""
+"""The readers that check the nesting of each of their rows themselves."""
 
 
 @dataclass(slots=True)
 class ThreadNaming:
-    """Names the next chat of a file, and tracks the graph or export read so far."""
+    """Names the chats of a file, and tracks the graph or export read so far."""
 
     reading: ImportOptions
     is_alone: bool
+    """Whether the file holds at most one chat, which is then not numbered."""
     graph: GraphitiGraph
     chats: int = 0
     messages: int = 0
     records: int = 0
-    """Of an export of ours, since its beginning."""
+    """Records of Recollect's export since its beginning, to compare with its last line."""
 
     def next_chat(self) -> str:
         """Return the thread of the next chat: the file's name, numbered if it holds several."""
@@ -84,19 +87,19 @@ class ThreadNaming:
         return self.reading.thread if self.is_alone else f"{self.reading.thread}-{self.chats}"
 
     def end(self, place: str) -> Iterator[Row]:
-        """Yield what waited for the end of the file, and what is to be said of it."""
+        """Yield the facts held until the end of the file, and a note on an unfinished export."""
         yield from self.graph.end()
         if self.records:
             yield Changed(place=place, what=UNENDED)
 
 
 def naming_of(reading: ImportOptions, *, is_alone: bool) -> ThreadNaming:
-    """Return the naming with which a file begins."""
+    """Return the state with which the reading of a file begins."""
     return ThreadNaming(reading, is_alone=is_alone, graph=GraphitiGraph(reading))
 
 
 def read_value(value: Json, place: str, naming: ThreadNaming) -> Iterator[Row]:
-    """Yield the rows of one value, by what it looks like."""
+    """Yield the rows of one value, in the format that it is detected to have."""
     if isinstance(value, list):
         yield from _read_list(value, place, naming)
     elif not isinstance(value, dict):
@@ -108,7 +111,7 @@ def read_value(value: Json, place: str, naming: ThreadNaming) -> Iterator[Row]:
 
 
 def read_element(value: Json, place: str, naming: ThreadNaming) -> Iterator[Row]:
-    """Yield the rows of an element of a list; messages without a chat around them are one chat."""
+    """Yield the rows of a list's element; bare messages of the list together are one chat."""
     if isinstance(value, Mapping) and is_of_chat(value):
         naming.messages += 1
         yield from read_chat_part(value, place, naming.reading.thread, naming, naming.messages)
@@ -119,7 +122,7 @@ def read_element(value: Json, place: str, naming: ThreadNaming) -> Iterator[Row]
 def read_chat_part(
     value: Json, place: str, chat: str, naming: ThreadNaming, number: int
 ) -> Iterator[Row]:
-    """Yield the message that *value* is, with its *number* in the thread *chat*."""
+    """Yield *value* as the message with this *number* in the thread *chat*, or as refused."""
     if is_nested(value):
         yield Refused(place=place, reason=NESTED)
         return
@@ -132,13 +135,14 @@ def read_chat_part(
 
 
 def is_of_chat(value: JsonObject) -> bool:
-    """Return True if *value* is a message of a chat without a name."""
+    """Return True if *value* is a message that names no conversation."""
     if is_langchain_message(value):
         return True
     return is_chat_message(value) and not is_message(value) and not graphiti.kind_of(value)
 
 
 def _read_record(value: JsonObject, place: str, naming: ThreadNaming) -> Iterator[Row]:
+    """Yield a record of an export of Recollect, or check the count in its last line."""
     kind = value["kind"]
     naming.records += kind in KINDS
     if is_nested(value):
@@ -168,9 +172,9 @@ def _read_object(value: JsonObject, place: str, naming: ThreadNaming) -> Iterato
     elif read:
         yield from read(value, place, naming.reading)
     elif kind := graphiti.kind_of(value):
-        yield from naming.graph.take(value, place, kind)
+        yield from naming.graph.read_row(value, place, kind)
     elif is_graph:
-        yield from naming.graph.take_all(value, place)
+        yield from naming.graph.read_graph(value, place)
     elif isinstance(messages, list):
         yield from _read_chat(messages, place, naming)
     elif is_of_chat(value):
@@ -181,7 +185,7 @@ def _read_object(value: JsonObject, place: str, naming: ThreadNaming) -> Iterato
         yield Changed(place=place, what=what)
     else:
         names = ", ".join(map(shown, [*value][:6]))
-        reason = f"it is in no form that is known: it has the fields {names or '(none)'}"
+        reason = f"its format is unknown: it has the fields {names or '(none)'}"
         yield Refused(place=place, reason=reason)
 
 

@@ -1,4 +1,4 @@
-"""Entities and facts as our graph keeps them, for the files of other programs' graphs."""
+"""Entities and facts of other programs' graphs, as the memories that our graph keeps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.importers.memory_records import FileMemory, moment_in
 from recollect.records import Json, JsonObject
 
 OBSERVATION: Final = "observation"
-"""The predicate of what is only said of an entity, in words."""
+"""The predicate of a fact that states an entity's observation as free text."""
 
 
 def entity(
@@ -22,19 +22,19 @@ def entity(
     summary: str | None = None,
     created_at: int | None = None,
 ) -> FileMemory:
-    """Return an entity; equal names are one."""
-    called = clean_name(name, "an entity's name")
-    said: dict[str, Json] = {"name": called}
+    """Return an entity; its key depends only on its name, so equal names are one entity."""
+    cleaned = clean_name(name, "an entity's name")
+    value: dict[str, Json] = {"name": cleaned}
     if kind:
-        said["kind"] = kind
+        value["kind"] = kind
     if summary:
-        said["summary"] = summary
-    key = content_key({"name": name_key(called)})
-    return FileMemory(type="Entity", key=key, value=said, created_at=created_at)
+        value["summary"] = summary
+    key = content_key({"name": name_key(cleaned)})
+    return FileMemory(type="Entity", key=key, value=value, created_at=created_at)
 
 
 def relation(subject: object, predicate: object, object_: object) -> dict[str, Json]:
-    """Return a fact between two entities; there may be several such objects."""
+    """Return the value of a fact between two entities; its predicate may have several objects."""
     return {
         "subject": clean_name(subject, "a fact's subject"),
         "predicate": clean_name(predicate, "a fact's predicate"),
@@ -44,25 +44,25 @@ def relation(subject: object, predicate: object, object_: object) -> dict[str, J
 
 
 def observation(subject: object, words: str) -> FileMemory:
-    """Return an observation about an entity as an attribute."""
-    said: dict[str, Json] = {
+    """Return a fact that states the observation *words* about the entity *subject*."""
+    value: dict[str, Json] = {
         "subject": clean_name(subject, "an entity's name"),
         "predicate": OBSERVATION,
         "object": words,
         "object_type": "text",
         "several": True,
     }
-    return FileMemory(type="Fact", key=fact_key(said), value=said)
+    return FileMemory(type="Fact", key=fact_key(value), value=value)
 
 
-def fact_key(said: JsonObject, *more: str) -> str:
-    """Return the key of a fact: as our graph makes it, with *more* where there are several."""
-    words = [name_key(str(said["subject"])), name_key(str(said["predicate"]))]
-    return content_key({"fact": [*words, str(said["object"]), *more]})
+def fact_key(value: JsonObject, *more: str) -> str:
+    """Return the key that our graph gives a fact; *more* tells facts with equal parts apart."""
+    names = [name_key(str(value["subject"])), name_key(str(value["predicate"]))]
+    return content_key({"fact": [*names, str(value["object"]), *more]})
 
 
 class EdgeTimes(TypedDict):
-    """When an edge was noted, and when it was true, in microseconds since 1970."""
+    """The times of an edge, in microseconds since 1970: when it was noted, and when it was true."""
 
     created_at: int | None
     valid_from: int | None
@@ -70,7 +70,7 @@ class EdgeTimes(TypedDict):
 
 
 def times_of(row: Mapping[str, Json], reading: ImportOptions) -> EdgeTimes:
-    """Return when an edge of Graphiti's was noted, and when it was true."""
+    """Return the times of an edge of Graphiti; it ends when invalid or, without that, expired."""
     until = moment_in(row, "invalid_at", reading)
     return {
         "created_at": moment_in(row, "created_at", reading),

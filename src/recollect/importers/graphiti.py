@@ -1,4 +1,4 @@
-"""Graphs of Zep and Graphiti: entities, facts with both time axes, and the episodes they cite."""
+"""Import of Zep's and Graphiti's graphs: entities, facts with their times, and cited episodes."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from recollect.importers.memory_records import FileMemory, moment_in, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
 
 EDGES_HELD_MAX: Final = 100_000
-"""So many facts wait at most for the entities that they name, which may come later."""
+"""Facts held at most, in memory, for the entities that they name, which may come later."""
 Kind: TypeAlias = Literal["entity", "fact", "episode"]
-_HELD: Final[Mapping[str, Kind]] = {
+_KIND_OF_LIST: Final[Mapping[str, Kind]] = {
     "nodes": "entity",
     "entities": "entity",
     "edges": "fact",
     "facts": "fact",
     "episodes": "episode",
 }
-"""The lists of a whole graph, and what each holds."""
+"""The lists of a whole graph, and the kind of their rows."""
 _PAGE: Final = "items"
-"""The list of a page of Zep's fourth interface; what it holds, only its rows tell."""
-_FACT: Final = frozenset(("uuid", "source_node_uuid", "target_node_uuid", "fact"))
-_EPISODE: Final = frozenset(
+"""The list of a page of version 4 of Zep's API; the kind of its rows shows only in the rows."""
+_FACT_FIELDS: Final = frozenset(("uuid", "source_node_uuid", "target_node_uuid", "fact"))
+_EPISODE_FIELDS: Final = frozenset(
     "source source_description group_id role_type processed thread_id session_id "
     "graph_uuid thread_uuid reference_time".split()
 )
-"""An episode has one of these beside its content."""
-_SPOKEN: Final = frozenset(("role_type", "role_name", "graph_uuid", "thread_uuid"))
-"""An episode with a role has one of these, which a message of another program has not."""
-_THREADS: Final = ("group_id", "thread_id", "session_id", "thread_uuid")
-_TIMES: Final = ("valid_at", "reference_time", "created_at")
+"""The fields of which an episode has at least one beside its content."""
+_ROLE_FIELDS: Final = frozenset(("role_type", "role_name", "graph_uuid", "thread_uuid"))
+"""The fields that tell an episode with a role from a chat message of another program."""
+_THREAD_FIELDS: Final = ("group_id", "thread_id", "session_id", "thread_uuid")
+_TIME_FIELDS: Final = ("valid_at", "reference_time", "created_at")
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
     "assistant": "assistant",
@@ -54,22 +54,22 @@ _ROLES: Final[Mapping[str, Role]] = {
     "function": "tool",
 }
 ATTRIBUTES: Final = "entities or facts have attributes of their own, which were left out"
-MENTIONS: Final = "edges that say no more than which nodes belong together were left out"
+MENTIONS: Final = "edges with neither a fact nor a name were left out"
 OTHER_LISTS: Final = "rows of other lists than nodes, edges and episodes were left out"
 
 
 def kind_of(value: Json) -> Kind | None:
     """
-    Return the kind of graph row of *value*, by its fields; ``None`` if it is none.
+    Return the kind of graph row that *value* is, by its fields; ``None`` if it is not a graph row.
 
-    Graphiti's rows have a ``group_id``, those of Zep's interface have none, or a ``graph_uuid``.
+    Graphiti's rows have a ``group_id``; those of Zep's API have none, or a ``graph_uuid``.
     """
     if not isinstance(value, Mapping) or "uuid" not in value:
         return None
-    if value.keys() >= _FACT:
+    if value.keys() >= _FACT_FIELDS:
         return "fact"
-    if "content" in value and value.keys() & _EPISODE:
-        return "episode" if "role" not in value or value.keys() & _SPOKEN else None
+    if "content" in value and value.keys() & _EPISODE_FIELDS:
+        return "episode" if "role" not in value or value.keys() & _ROLE_FIELDS else None
     is_entity = "name" in value and value.keys() & {"summary", "labels", "episode_uuids"}
     return "entity" if is_entity else None
 
@@ -80,37 +80,40 @@ def is_graph(value: JsonObject) -> bool:
         return True
     if value.keys() <= {_PAGE, "next_cursor", "total_size"} and value.get(_PAGE) == []:
         return True
-    lists = (rows for name in (*_HELD, _PAGE) if isinstance(rows := value.get(name), list))
+    names = (*_KIND_OF_LIST, _PAGE)
+    lists = (rows for name in names if isinstance(rows := value.get(name), list))
     return any(kind_of(each) for rows in lists for each in rows)
 
 
 @dataclass(slots=True)
 class GraphitiGraph:
-    """The names of a file's entities, as they come, and the facts that wait for some."""
+    """Reads the rows of a file's graph, and holds its facts until their entities are known."""
 
     reading: ImportOptions
     names: dict[str, str] = field(default_factory=dict)
+    """The names of entities by their ids."""
     held: list[tuple[str, JsonObject]] = field(default_factory=list)
+    """Facts not yielded yet, with their places."""
     threads: dict[str, str] = field(default_factory=dict)
-    """The thread of each episode."""
+    """The thread of each episode, by its id."""
 
-    def take_all(self, value: JsonObject, place: str) -> Iterator[Row]:
-        """Yield what each row of a whole graph gives, and how many rows are no part of one."""
+    def read_graph(self, value: JsonObject, place: str) -> Iterator[Row]:
+        """Yield the rows of a whole graph, and a count of the rows of other lists."""
         for name, rows in value.items():
             if not isinstance(rows, list):
                 continue
             left_out = 0
             for number, each in enumerate(rows, start=1):
-                kind = kind_of(each) if name in (*_HELD, _PAGE) else None
-                if kind := kind or _HELD.get(name):
-                    yield from self.take(each, f"{place}, {name} {number}", kind)
+                kind = kind_of(each) if name in (*_KIND_OF_LIST, _PAGE) else None
+                if kind := kind or _KIND_OF_LIST.get(name):
+                    yield from self.read_row(each, f"{place}, {name} {number}", kind)
                 else:
                     left_out += 1
             if left_out:
                 yield Changed(place=place, what=OTHER_LISTS, count=left_out)
 
-    def take(self, value: Json, place: str, kind: Kind) -> Iterator[Row]:
-        """Yield what a row gives; a fact gives something when its entities are known."""
+    def read_row(self, value: Json, place: str, kind: Kind) -> Iterator[Row]:
+        """Yield an entity or an episode; hold a fact until `end`."""
         if is_nested(value):
             yield Refused(place=place, reason=NESTED)
             return
@@ -120,16 +123,16 @@ class GraphitiGraph:
         try:
             match kind:
                 case "fact":
-                    yield from self._fact(value, place)
+                    yield from self._hold_fact(value, place)
                 case "episode":
-                    yield self._episode(value, place)
+                    yield self._read_episode(value, place)
                 case "entity":
-                    yield from self._entity(value, place)
+                    yield from self._read_entity(value, place)
         except UsageError as error:
             yield Refused(place=place, reason=str(error))
 
     def end(self) -> Iterator[Row]:
-        """Yield the facts that waited; what names an entity that never came is refused."""
+        """Yield the held facts; one whose entity is not in the file is refused."""
         for place, value in self.held:
             self._name_ends(value)
             missing = [each for each in _ends(value) if each not in self.names]
@@ -138,24 +141,23 @@ class GraphitiGraph:
                 yield Refused(place=place, reason=reason)
                 continue
             try:
-                yield self._made(value, place)
+                yield self._read_fact(value, place)
             except UsageError as error:
                 yield Refused(place=place, reason=str(error))
         self.held.clear()
 
     def _name_ends(self, value: JsonObject) -> None:
-        """Take the names of a fact's entities from the fact, where they never came themselves."""
+        """Take the names of a fact's entities from the fact if the entities are not in the file."""
         for end, uuid in zip(("source", "target"), _ends(value), strict=True):
             name = value.get(f"{end}_node_name")
             if isinstance(name, str) and name:
                 self.names.setdefault(uuid, name)
 
-    def _entity(self, value: JsonObject, place: str) -> Iterator[Row]:
+    def _read_entity(self, value: JsonObject, place: str) -> Iterator[Row]:
         name = text_in(value, "name")
         labels = value.get("labels")
-        kinds = [str(each) for each in labels if each != "Entity"] if isinstance(
-            labels, list
-        ) else []  # fmt: skip
+        given = labels if isinstance(labels, list) else ()
+        kinds = [str(each) for each in given if each != "Entity"]  # every node has this label
         found = entity(
             name,
             kind=", ".join(kinds) or None,
@@ -163,10 +165,10 @@ class GraphitiGraph:
             created_at=moment_in(value, "created_at", self.reading),
         )
         self.names[text_in(value, "uuid")] = name
-        yield from _changed(value, place)
+        yield from _note_attributes(value, place)
         yield remembered(place, found)
 
-    def _fact(self, value: JsonObject, place: str) -> Iterator[Row]:
+    def _hold_fact(self, value: JsonObject, place: str) -> Iterator[Row]:
         for end in ("source_node_uuid", "target_node_uuid"):
             text_in(value, end)
         if not value.get("fact") and not value.get("name"):
@@ -179,12 +181,12 @@ class GraphitiGraph:
                 "import the rest from another file",
             )
             return
-        yield from _changed(value, place)
+        yield from _note_attributes(value, place)
         self.held.append((place, value))
 
-    def _made(self, value: JsonObject, place: str) -> Row:
+    def _read_fact(self, value: JsonObject, place: str) -> Row:
         source, target = _ends(value)
-        said = relation(self.names[source], text_in(value, "name"), self.names[target])
+        fact = relation(self.names[source], text_in(value, "name"), self.names[target])
         times = times_of(value, self.reading)
         cited = value.get("episodes", value.get("episode_uuids"))
         evidence: list[Json] = [
@@ -194,18 +196,18 @@ class GraphitiGraph:
         ]
         made = FileMemory(
             type="Fact",
-            key=fact_key(said, text_in(value, "uuid")),
-            value=said,
+            key=fact_key(fact, text_in(value, "uuid")),
+            value=fact,
             text=text_in(value, "fact"),
             evidence={"": evidence} if evidence else {},
             **times,
         )
         return remembered(place, made)
 
-    def _episode(self, value: JsonObject, place: str) -> Incoming:
-        said_at = next(filter(None, map(value.get, _TIMES)), None)
-        time, is_assumed = read_moment(said_at, self.reading)
-        named = (optional_text_in(value, each) for each in _THREADS)
+    def _read_episode(self, value: JsonObject, place: str) -> Incoming:
+        written_time = next(filter(None, map(value.get, _TIME_FIELDS)), None)
+        time, is_assumed = read_moment(written_time, self.reading)
+        named = (optional_text_in(value, each) for each in _THREAD_FIELDS)
         thread = next(filter(None, named), self.reading.thread)
         speaker = optional_text_in(value, "role")
         kind = optional_text_in(value, "role_type")
@@ -226,7 +228,7 @@ class GraphitiGraph:
 
 
 def _speaker_name(value: JsonObject) -> str | None:
-    """Return who spoke; where ``role_type`` says the role, ``role`` is the name."""
+    """Return the speaker's name: ``role`` if ``role_type`` has the role, else a name field."""
     if value.get("role_type"):
         return optional_text_in(value, "role")
     named = "role_name" if "role_name" in value else "name"
@@ -237,6 +239,6 @@ def _ends(value: JsonObject) -> tuple[str, str]:
     return str(value["source_node_uuid"]), str(value["target_node_uuid"])
 
 
-def _changed(value: JsonObject, place: str) -> Iterator[Row]:
+def _note_attributes(value: JsonObject, place: str) -> Iterator[Row]:
     if value.get("attributes"):
         yield Changed(place=place, what=ATTRIBUTES)

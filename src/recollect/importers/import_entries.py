@@ -1,13 +1,14 @@
-"""The results of an importer: messages, memories, records and refusals."""
+"""The rows that importers yield (messages, memories, refusals), and helpers to make them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from hashlib import blake2b
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from recollect.errors import UsageError
 from recollect.importers.times import read_time
@@ -16,32 +17,35 @@ from recollect.records import Json, JsonObject, NewMessage, Scope
 _ID_BYTES: Final = 16
 _SHOWN_CHARACTERS: Final = 60
 
+RoleT = TypeVar("RoleT")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A message to keep in *thread*; *place* says where in the file it stands."""
+    """A message to store in *thread*; *place* says where in the file it stands."""
 
     place: str
     thread: str
     message: NewMessage
     is_zone_assumed: bool = False
-    """Whether its time named no zone."""
+    """Whether its time named no zone, so that the zone of the options was used."""
     below: Scope = ()
-    """Where below the scope that is imported to it belongs."""
+    """The segments below the target scope of the scope that it goes to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archived:
-    """A record of an export of ours, to be put back as it was; or a memory of another program."""
+    """A record of a Recollect export, to be restored unchanged, or an imported memory as one."""
 
     place: str
     record: JsonObject
     is_remembered: bool = False
+    """Whether it is a memory of another program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A row that was not taken, and why; *is_cut* says that the file breaks off there."""
+    """A row that is not stored, and why; *is_cut* means that the file breaks off there."""
 
     place: str
     reason: str
@@ -51,10 +55,10 @@ class Refused:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedMemory:
     """
-    A memory to keep, as *record* of an export of ours has it, but without a scope.
+    A memory to store: *record* is that of a Recollect export, but without a scope.
 
-    It belongs to the scope *below* the one that is imported to. Without ``created_at`` and
-    ``updated_at`` it is dated by the store.
+    It goes to the scope *below* the target scope. Without ``created_at`` and ``updated_at`` the
+    store dates it.
     """
 
     place: str
@@ -64,7 +68,7 @@ class ImportedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """Something that the memory has otherwise than the file, or not at all, by rule: *what*."""
+    """A count of things that are stored differently from the file, or left out, by rule: *what*."""
 
     place: str
     what: str
@@ -101,13 +105,18 @@ def read_moment(value: object, reading: ImportOptions) -> tuple[datetime | None,
 
 
 def made_id(reading: ImportOptions, *place_and_content: object) -> str:
-    """Return the id of a message without one: the same for the same file, place and content."""
+    """Return an id for a message without one: the same for the same file, place and content."""
     content = json.dumps([reading.name, *place_and_content], sort_keys=True)
     return blake2b(content.encode(), digest_size=_ID_BYTES).hexdigest()
 
 
 def text_in(row: JsonObject, name: str) -> str:
-    """Return a text that a row must have."""
+    """
+    Return the text field *name* of a row.
+
+    Raises:
+        UsageError: It is missing, empty or not text.
+    """
     value = row.get(name)
     if not isinstance(value, str) or not value:
         msg = f"its {name!r} is {shown(value)}, not text"
@@ -116,33 +125,81 @@ def text_in(row: JsonObject, name: str) -> str:
 
 
 def optional_text_in(row: JsonObject, name: str) -> str | None:
-    """Return a text that a row may lack; an empty one counts as absent."""
+    """
+    Return the text field *name* of a row; ``None`` if it is missing or empty.
+
+    Raises:
+        UsageError: It is not text.
+    """
     return text_in(row, name) if row.get(name) not in (None, "") else None
 
 
+def read_role(value: object, roles: Mapping[str, RoleT], *, what: str = "role") -> RoleT:
+    """
+    Return the entry of *roles* for the role *value* of a row.
+
+    Raises:
+        UsageError: It is not in *roles*.
+    """
+    if not isinstance(value, str) or value not in roles:
+        msg = f"unknown {what} {shown(value)}: known are {', '.join(roles)}"
+        raise UsageError(msg)
+    return roles[value]
+
+
+def trace_branch(leaf: str, parents: Mapping[str, Json]) -> tuple[Sequence[str], Json]:
+    """
+    Return the ids from the root of a message tree to *leaf*, and the parent that the root names.
+
+    The root is the first message whose parent is not among *parents*.
+
+    Raises:
+        UsageError: The parents form a circle.
+    """
+    found: dict[str, None] = {}
+    at: Json = leaf
+    while isinstance(at, str) and at in parents:
+        if at in found:
+            msg = f"its messages go in a circle at {shown(at)}: export it again"
+            raise UsageError(msg)
+        found[at] = None
+        at = parents[at]
+    return tuple(reversed(found)), at
+
+
+def changes(place: str, counts: Counter[str]) -> Iterator[Changed]:
+    """Yield a row for each sentence of *counts* that was counted at least once."""
+    for what, count in (+counts).items():
+        yield Changed(place=place, what=what, count=count)
+
+
 def rest_of(row: JsonObject, known: frozenset[str]) -> dict[str, Json]:
-    """Return the fields that no other place is known for: they become a message's metadata."""
+    """Return a message's metadata: that of its row, and the row's fields that are not *known*."""
     given = row.get("metadata")
     named = dict(given) if isinstance(given, Mapping) else {}
     others = {name: value for name, value in row.items() if name not in known}
     return {**{name: value for name, value in others.items() if value is not None}, **named}
 
 
+def text_blocks(text: str) -> list[Json]:
+    """Return *text* as a list of one content block; an empty list if it is empty."""
+    return [{"type": "text", "text": text}] if text else []
+
+
 def pictured(text: str, caption: str | None) -> Sequence[Json] | None:
-    """Return the content blocks of a message that shows a picture; ``None`` without one."""
+    """Return the content blocks of a message with a captioned picture; ``None`` without one."""
     if caption is None:
         return None
-    words: list[Json] = [{"type": "text", "text": text}] if text else []
-    return [*words, {"type": "image", "caption": caption}]
+    return [*text_blocks(text), {"type": "image", "caption": caption}]
 
 
 def no_object(value: Json) -> str:
-    """Return the message that *value* should be a JSON object."""
+    """Return the error text for a *value* that should be a JSON object."""
     return f"{'null' if value is None else shown(value)} is not a JSON object"
 
 
 def shown(value: object) -> str:
-    """Return *value* as an error shows it: short, and nothing in it acts on a terminal."""
+    """Return *value* for an error text: shortened, and without characters that act on terminals."""
     if value is None:
         return "missing"
     written = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)

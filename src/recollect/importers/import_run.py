@@ -1,4 +1,4 @@
-"""Importing a file: its rows into a memory, batch by batch, bad ones set aside one by one."""
+"""Import of a file's rows into a memory, batch by batch; invalid rows are refused one by one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, TypeVar
 from anyio import to_thread
 
 from recollect.errors import ConflictError, UsageError
-from recollect.importers.existing_memories import differing, named, written
+from recollect.importers.existing_memories import describe, is_different, with_scope
 from recollect.importers.file_forms import read_rows
 from recollect.importers.import_entries import (
     Archived,
@@ -35,10 +35,12 @@ from recollect.stores.plans.archive import scope_of
 BATCH_ROWS: Final = 500
 
 ImportProgress: TypeAlias = Callable[[int, float | None], None]
-"""Told after each batch how many rows were read, and how much of the file, if that is known."""
+"""Called after each batch with the number of rows so far, and the fraction of the file if known."""
 OnRefused: TypeAlias = Callable[[Refused], None]
 
-RowT = TypeVar("RowT", Incoming, Archived)
+KindT = TypeVar("KindT", Incoming, Archived, ImportedMemory, Changed, Refused)
+GroupedT = TypeVar("GroupedT", Incoming, ImportedMemory)
+KeyT = TypeVar("KeyT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,20 +73,20 @@ class FileReport:
 
 
 OnStopped: TypeAlias = Callable[[FileReport], None]
-"""Told what became of the rows before an error, which is raised after it."""
+"""Called with the counts of the rows before an error, which is raised afterwards."""
 
 
 @dataclass(slots=True)
 class ImportCounts:
-    """The counts of an import as it goes on."""
+    """The running counts of an import."""
 
     on_refused: OnRefused
     intake: Intake
-    """Takes records in, except those that were erased here."""
+    """Stores records, except those that were erased here."""
     waiting: list[Refused] = field(default_factory=list)
-    """Refused, and not told yet."""
+    """Refused rows that are not reported yet."""
     unfounded: list[Archived] = field(default_factory=list)
-    """Records that name evidence which has not come yet."""
+    """Records whose evidence has not been imported yet."""
     taken: int = 0
     present: int = 0
     refused: int = 0
@@ -104,25 +106,25 @@ class ImportCounts:
         return self.taken + self.present + self.refused + self.erased
 
     def refuse(self, refused: Refused) -> None:
-        """Count a row that was not taken."""
+        """Count a refused row, and report it with its batch."""
         self.refused += 1
         self.is_cut = self.is_cut or refused.is_cut
         self.waiting.append(refused)
 
-    def tell(self, batch: Sequence[Row]) -> None:
-        """Report the refused rows of *batch*, in order."""
+    def report_refused(self, batch: Sequence[Row]) -> None:
+        """Report the refused rows, in the order of *batch*."""
         order = {row.place: number for number, row in enumerate(batch)}
         for refused in sorted(self.waiting, key=lambda each: order.get(each.place, 0)):
             self.on_refused(refused)
         self.waiting.clear()
 
-    def kept(self, rows: int, new: int) -> None:
+    def count_stored(self, rows: int, new: int) -> None:
         """Count *rows* as stored, *new* of them new."""
         self.taken += new
         self.present += rows - new
 
     def imported(self, name: str, *, is_stopped: bool = False) -> FileReport:
-        """Return the counts."""
+        """Return the counts as the report on the file *name*."""
         return FileReport(
             name=name,
             rows=self.rows,
@@ -141,7 +143,7 @@ class ImportCounts:
         )
 
 
-def nothing(*_: object) -> None:
+def ignore_report(*_: object) -> None:
     """Ignore a report; the default callback."""
 
 
@@ -153,12 +155,12 @@ async def import_file(
     zone: tzinfo = UTC,
     thread: str | None = None,
     restore_erased: bool = False,
-    on_refused: OnRefused = nothing,
-    on_stopped: OnStopped = nothing,
-    progress: ImportProgress = nothing,
+    on_refused: OnRefused = ignore_report,
+    on_stopped: OnStopped = ignore_report,
+    progress: ImportProgress = ignore_report,
 ) -> FileReport:
     """
-    Import *source* into *scope*; our own exports go back to the scopes they name.
+    Import *source* into *scope*; Recollect's own exports go back to the scopes they name.
 
     Rows are stored in batches of ``BATCH_ROWS``, each durable before the next is read; an invalid
     row is refused alone. Importing again changes nothing: ids come from the file, or from its name
@@ -182,7 +184,7 @@ async def import_file(
     """
     rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
     tally = ImportCounts(on_refused, open_intake(memory, restore_erased=restore_erased))
-    with telling(tally, source.name, on_stopped):
+    with reporting_stop(tally, source.name, on_stopped):
         while await keep_batch(memory, scope, rows, tally):
             progress(tally.rows, source.fraction)
         await keep_waiting(tally)
@@ -190,13 +192,13 @@ async def import_file(
 
 
 @contextmanager
-def telling(tally: ImportCounts, name: str, on_stopped: OnStopped) -> Iterator[None]:
+def reporting_stop(tally: ImportCounts, name: str, on_stopped: OnStopped) -> Iterator[None]:
     """Call *on_stopped* with the counts if an error or signal ends the block."""
     is_stopped = True
     try:
         yield
         is_stopped = False
-    finally:
+    finally:  # not `except`, so that an interrupt and a cancellation report as well
         if is_stopped:
             on_stopped(tally.imported(name, is_stopped=True))
 
@@ -204,75 +206,72 @@ def telling(tally: ImportCounts, name: str, on_stopped: OnStopped) -> Iterator[N
 async def keep_batch(
     memory: Recollect, scope: Scope, rows: Iterator[Row], tally: ImportCounts
 ) -> bool:
-    """Keep the next ``BATCH_ROWS`` of *rows*, counting them; return True if there were any."""
-    batch = await to_thread.run_sync(_next_batch, rows)
+    """Store the next ``BATCH_ROWS`` of *rows* and count them; return False if none were left."""
+    batch = await to_thread.run_sync(_next_batch, rows)  # reading and parsing block
     if batch:
-        await _keep(memory, scope, batch, tally)
+        await _store_batch(memory, scope, batch, tally)
     return bool(batch)
 
 
 async def keep_waiting(tally: ImportCounts) -> None:
-    """Keep the records that waited for evidence which did not come, without it."""
+    """Store the records whose evidence was never imported, without that evidence."""
     waiting, tally.unfounded = tally.unfounded, []
     for start in range(0, len(waiting), BATCH_ROWS):
         batch = waiting[start : start + BATCH_ROWS]
         for _, records in groupby(batch, lambda row: row.is_remembered):
             await _restore_scopes(list(records), tally, last=True)
-        tally.tell(batch)
+        tally.report_refused(batch)
 
 
 def _next_batch(rows: Iterator[Row]) -> list[Row]:
     return list(islice(rows, BATCH_ROWS))
 
 
-async def _keep(memory: Recollect, scope: Scope, batch: Sequence[Row], tally: ImportCounts) -> None:
+async def _store_batch(
+    memory: Recollect, scope: Scope, batch: Sequence[Row], tally: ImportCounts
+) -> None:
     for changed in _of_kind(batch, Changed):
         tally.changed[changed.what] += changed.count
     for refused in _of_kind(batch, Refused):
         tally.refuse(refused)
     try:
-        await _keep_rows(memory, scope, batch, tally)
+        await _store_rows(memory, scope, batch, tally)
     finally:
-        tally.tell(batch)
+        tally.report_refused(batch)
 
 
-async def _keep_rows(
+async def _store_rows(
     memory: Recollect, scope: Scope, batch: Sequence[Row], tally: ImportCounts
 ) -> None:
-    for (below, thread), messages in _by_thread(_of_kind(batch, Incoming)).items():
-        await _append(memory, (*scope, *below), thread, messages, tally)
+    # Messages come first: memories may name them as evidence.
+    messages = _group(_of_kind(batch, Incoming), lambda row: (row.below, row.thread))
+    for (below, thread), incoming in messages.items():
+        await _append(memory, (*scope, *below), thread, incoming, tally)
     await _restore_scopes(list(_of_kind(batch, Archived)), tally)
-    for below, found in _by_scope(_of_kind(batch, ImportedMemory)).items():
-        await _remember(memory, (*scope, *below), found, tally)
-
-
-KindT = TypeVar("KindT", Incoming, Archived, ImportedMemory, Changed, Refused)
+    memories = _group(_of_kind(batch, ImportedMemory), lambda row: row.below)
+    for below, imported in memories.items():
+        await _store_memories(memory, (*scope, *below), imported, tally)
 
 
 def _of_kind(batch: Iterable[Row], kind: type[KindT]) -> Iterator[KindT]:
     return (row for row in batch if isinstance(row, kind))
 
 
-def _by_thread(rows: Iterable[Incoming]) -> dict[tuple[Scope, str], list[Incoming]]:
-    found: dict[tuple[Scope, str], list[Incoming]] = {}
+def _group(
+    rows: Iterable[GroupedT], key_of: Callable[[GroupedT], KeyT]
+) -> dict[KeyT, list[GroupedT]]:
+    groups: dict[KeyT, list[GroupedT]] = {}
     for row in rows:
-        found.setdefault((row.below, row.thread), []).append(row)
-    return found
-
-
-def _by_scope(rows: Iterable[ImportedMemory]) -> dict[Scope, list[ImportedMemory]]:
-    found: dict[Scope, list[ImportedMemory]] = {}
-    for row in rows:
-        found.setdefault(row.below, []).append(row)
-    return found
+        groups.setdefault(key_of(row), []).append(row)
+    return groups
 
 
 async def _append(
     memory: Recollect, scope: Scope, thread: str, rows: Sequence[Incoming], tally: ImportCounts
 ) -> None:
-    """Append *rows* to their thread, in halves where one of them is not accepted."""
+    """Append *rows* to their thread; after a rejection, retry in halves to refuse only bad rows."""
     try:
-        rows = await _unerased(scope, thread, rows, tally)
+        rows = await _drop_erased(scope, thread, rows, tally)
         if not rows:
             return
         last = await _last_position(memory, scope, thread, tally)
@@ -286,13 +285,13 @@ async def _append(
             await _append(memory, scope, thread, half, tally)
         return
     tally.scopes[scope] = None
-    tally.kept(len(rows), new_ones(kept, last))
+    tally.count_stored(len(rows), count_new(kept, last))
     tally.threads[scope, thread] = max(last, *(message.position for message in kept))
     tally.zoneless += sum(row.is_zone_assumed for row in rows)
     tally.undated += sum(row.message.time is None for row in rows)
 
 
-async def _unerased(
+async def _drop_erased(
     scope: Scope, thread: str, rows: Sequence[Incoming], tally: ImportCounts
 ) -> list[Incoming]:
     """Return the *rows* that were not erased here; count the others."""
@@ -301,8 +300,8 @@ async def _unerased(
     return [row for row, is_erased in zip(rows, erased, strict=True) if not is_erased]
 
 
-def new_ones(kept: Iterable[Message], last: int) -> int:
-    """Return how many distinct messages of *kept* come after position *last*."""
+def count_new(kept: Iterable[Message], last: int) -> int:
+    """Return the number of distinct messages of *kept* after position *last*."""
     return len({message.position for message in kept if message.position > last})
 
 
@@ -316,8 +315,8 @@ async def _last_position(memory: Recollect, scope: Scope, thread: str, tally: Im
 async def _restore_scopes(
     rows: Sequence[Archived], tally: ImportCounts, *, last: bool = False
 ) -> None:
-    """Restore records, several scopes at a time; rejected ones are refused alone."""
-    # A call for each scope, so that it is one transaction, and what it says is all it did.
+    """Restore records, several scopes at a time; a rejected record is refused alone."""
+    # One call per run of a scope: it is one transaction, so its counts say all that it wrote.
     groups = [list(group) for _, group in groupby(rows, lambda row: str(row.record["scope"]))]
     waiting = iter(groups)
     for window in windows_of([[row.record for row in group] for group in groups]):
@@ -325,13 +324,13 @@ async def _restore_scopes(
         taken = await take_window(tally.intake, window, take)
         for counts, group in zip(taken.counts, waiting, strict=False):
             if counts is not None:
-                _count(group, counts, tally)
+                _count_intake(group, counts, tally)
         if taken.error:
             raise taken.error
 
 
-def _count(rows: Sequence[Archived], taken: IntakeCounts, tally: ImportCounts) -> None:
-    tally.kept(taken.stored, taken.new)
+def _count_intake(rows: Sequence[Archived], taken: IntakeCounts, tally: ImportCounts) -> None:
+    tally.count_stored(taken.stored, taken.new)
     tally.memories += taken.new if any(row.is_remembered for row in rows) else 0
     tally.unfounded += [rows[place] for place in taken.waiting]
     missing = set(taken.waiting)
@@ -353,32 +352,33 @@ def _count(rows: Sequence[Archived], taken: IntakeCounts, tally: ImportCounts) -
                 tally.threads[scope, str(row.record.get("id"))] = 0
 
 
-async def _remember(
+async def _store_memories(
     memory: Recollect, scope: Scope, rows: Sequence[ImportedMemory], tally: ImportCounts
 ) -> None:
-    """Keep memories that are not there, refuse those that are there with other content."""
+    """Store new memories; refuse one whose address is taken by other content."""
     by_address: dict[tuple[str, str], ImportedMemory] = {}
     for row in rows:
         address = (str(row.record["type"]), str(row.record["key"]))
         first = by_address.setdefault(address, row)
-        if first is not row and differing(first.record, row.record):
-            reason = f"{named(row.record)} came before with other content"
+        if first is not row and is_different(first.record, row.record):
+            reason = f"{describe(row.record)} came before with other content"
             tally.refuse(Refused(place=row.place, reason=reason))
         elif first is not row:
             tally.present += 1
     addresses = list(by_address)
     try:
-        standing = await memory.store.get_many(scope, addresses)
-    except UsageError:  # an address is none: find it by halves
-        standing = [None] * len(addresses)
+        stored = await memory.store.get_many(scope, addresses)
+    except UsageError:  # an address is invalid: restoring refuses that record alone
+        stored = [None] * len(addresses)
     absent = []
-    for row, there in zip(by_address.values(), standing, strict=True):
-        if there is None:
-            record = written(row.record, scope)
+    for row, existing in zip(by_address.values(), stored, strict=True):
+        if existing is None:
+            record = with_scope(row.record, scope)
             absent.append(Archived(place=row.place, record=record, is_remembered=True))
-        elif differing(row.record, there):
+        elif is_different(row.record, existing):
             reason = (
-                f"memory {named(row.record)} exists at version {there.version} with other content"
+                f"memory {describe(row.record)} exists at version {existing.version} "
+                "with other content"
             )
             tally.refuse(Refused(place=row.place, reason=reason))
         else:

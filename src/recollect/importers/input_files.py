@@ -1,4 +1,4 @@
-"""Files as they come: plain or compressed, from a path or from standard input, line by line."""
+"""Input files, plain or compressed, from a path or standard input, read line by line."""
 
 from __future__ import annotations
 
@@ -12,30 +12,35 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.importers.import_entries import Refused
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 LINE_BYTES_MAX: Final = 32 * 1024 * 1024
-"""A longer line, or a longer element of a JSON list, is refused."""
+"""The longest line in bytes, and the longest element of a JSON list; longer ones are refused."""
 
 STDIN: Final = "-"
 _GZIP: Final = b"\x1f\x8b"
 _XZ: Final = b"\xfd7zXZ\x00"
 _PEEK_BYTES: Final = 6
+"""The length of the longest signature above and below."""
 _BUFFER_BYTES: Final = 1 << 16
 _ZIP: Final = b"PK\x03\x04"
 UNPACKED_FREE_BYTES: Final = 256 * 1024 * 1024
+"""A compressed file may always unpack to this size."""
 UNPACKED_TIMES_MAX: Final = 200
-"""A compressed file is read no further when it unpacks to more than this, beyond the free bytes."""
+"""Beyond ``UNPACKED_FREE_BYTES``, a file may unpack to this many times its compressed size."""
 DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 """The errors that reading a damaged or truncated file raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputLine:
-    """A line of a file, without its end; *number* counts from 1."""
+    """A line of a file, without its line break; *number* counts from 1."""
 
     number: int
     content: bytes
@@ -44,13 +49,13 @@ class InputLine:
 
     @property
     def place(self) -> str:
-        """Return its place, for messages."""
+        """Return its place in the file, for messages."""
         return f"line {self.number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputFile:
-    """An open file: its bytes unpacked, and how far its own bytes have been read."""
+    """An open file: *stream* yields its content unpacked, *packed* is the file itself."""
 
     name: str
     stream: BinaryIO
@@ -61,13 +66,13 @@ class InputFile:
 
     @property
     def stem(self) -> str:
-        """Return the name without the endings that say how it is written."""
+        """Return the name without the endings of its format and compression."""
         plain = Path(self.plain_name)
         return plain.stem or plain.name
 
     @property
     def plain_name(self) -> str:
-        """Return the name without the ending of a compression."""
+        """Return the name without the ending of its compression."""
         return self.name.removesuffix(".gz").removesuffix(".xz")
 
     @property
@@ -80,11 +85,11 @@ class InputFile:
 
 def check_file(path: str) -> None:
     """
-    Reject what cannot be read as a file; ``-`` is standard input.
+    Check that *path* can be read as a file; ``-`` is standard input.
 
     Raises:
         NotFoundError: The file does not exist.
-        UsageError: It is a folder.
+        UsageError: It is a folder, or cannot be a path.
     """
     if path == STDIN:
         return
@@ -105,11 +110,11 @@ def check_file(path: str) -> None:
 @contextmanager
 def open_source(path: str) -> Iterator[InputFile]:
     """
-    Open a file, unpacking ``.gz`` and ``.xz`` by what is in them; ``-`` is standard input.
+    Open a file; unpack gzip and xz, which it detects by content. ``-`` is standard input.
 
     Raises:
         NotFoundError: The file does not exist.
-        UsageError: It is a folder, or may not be read.
+        UsageError: It is a folder, or cannot be read.
     """
     check_file(path)
     if path == STDIN:
@@ -129,7 +134,7 @@ def open_source(path: str) -> Iterator[InputFile]:
 
 
 def source_of(packed: io.BufferedReader, name: str, size_bytes: int) -> InputFile:
-    """Return an open file of bytes as one to be imported, unpacked by what is in it."""
+    """Return an open file as an input file, unpacked if its content is compressed."""
     return InputFile(
         name=name,
         stream=_unpacked(packed),
@@ -140,7 +145,7 @@ def source_of(packed: io.BufferedReader, name: str, size_bytes: int) -> InputFil
 
 
 def _peekable(stream: BinaryIO) -> io.BufferedReader:
-    """Return *stream* itself where it can be looked ahead in, as files and pipes can."""
+    """Return *stream* itself if it can be peeked into, as files and pipes can, else wrapped."""
     if isinstance(stream, io.BufferedReader):
         return stream
     return io.BufferedReader(cast("io.RawIOBase", stream))
@@ -156,11 +161,11 @@ def _unpacked(packed: io.BufferedReader) -> BinaryIO:
 
 
 class SwollenError(OSError):
-    """A compressed file unpacks to far more than any file of text does."""
+    """A compressed file unpacks to far more than any text file would: it may be a bomb."""
 
 
 class _Guard(io.RawIOBase):
-    """A stream of unpacked data that limits the compression ratio."""
+    """A stream of unpacked data that breaks off when the compression ratio is implausible."""
 
     def __init__(self, stream: io.BufferedIOBase, packed: BinaryIO) -> None:
         self._stream = stream
@@ -171,31 +176,37 @@ class _Guard(io.RawIOBase):
         """Return True."""
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        """Read into *buffer*; say how much."""
-        content = self._stream.read1(len(buffer))  # what there is, before an error is raised
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Read into *buffer*; return the number of bytes."""
+        view = memoryview(buffer)
+        # read1 returns the bytes before a damaged place, where read would only raise.
+        content = self._stream.read1(len(view))
         self._bytes += len(content)
         if self._bytes > max(UNPACKED_FREE_BYTES, UNPACKED_TIMES_MAX * self._packed.tell()):
             raise SwollenError
-        buffer[: len(content)] = content
+        view[: len(content)] = content
         return len(content)
 
 
 def guarded(stream: io.BufferedIOBase, packed: BinaryIO) -> BinaryIO:
-    """Return *stream*, which breaks off when it is far larger than what it is unpacked from."""
+    """
+    Return *stream* with a limit on its size, which grows with the bytes read from *packed*.
+
+    Reading beyond the limit raises `SwollenError`.
+    """
     return io.BufferedReader(_Guard(stream, packed), buffer_size=_BUFFER_BYTES)
 
 
 def read_first(stream: BinaryIO) -> bytes | Refused:
-    """Return the first line with its end, or so much of it as a line may have."""
+    """Return the first line with its line break, cut after ``LINE_BYTES_MAX`` + 1 bytes."""
     return _next_line(stream, 1)
 
 
 def read_lines(stream: BinaryIO, first: bytes | Refused) -> Iterator[InputLine | Refused]:
     """
-    Yield the lines that are not blank; too long ones, and a damaged end, as refused.
+    Yield the lines that are not blank; an overlong line and a damaged place are refused rows.
 
-    *first* is what `read_first` returned. Nothing follows a `Refused` with *is_cut*.
+    *first* is the result of `read_first`. Nothing follows a `Refused` with *is_cut*.
     """
     number, content = 1, first
     while content:
@@ -222,7 +233,7 @@ def _next_line(stream: BinaryIO, number: int) -> bytes | Refused:
 
 
 def explain_damage(error: Exception) -> str:
-    """Return what is wrong with an unreadable file."""
+    """Return the reason why a file cannot be read further."""
     if isinstance(error, EOFError):
         return "the compressed file ends here: it was cut off; get a whole copy and import it again"
     if isinstance(error, SwollenError):

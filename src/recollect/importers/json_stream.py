@@ -1,4 +1,4 @@
-"""JSON documents read piece by piece: a list's elements, or an object's, as they come."""
+"""Streaming reader of JSON documents: yields a list's elements or an object's fields in order."""
 
 from __future__ import annotations
 
@@ -16,42 +16,44 @@ _CHUNK_BYTES: Final = 1 << 16
 _SPACE: Final = " \t\r\n"
 _DECODER: Final = json.JSONDecoder()
 LEVELS_MAX: Final = 4 * JSON_DEPTH_MAX
-"""Of a line, or an element of a list: what a store takes, and room for what stands around it."""
+"""The nesting limit of a line or list element: that of a stored value, with room around it."""
 NESTED: Final = (
     f"it is nested more than {LEVELS_MAX} levels deep (LEVELS_MAX), as no known form is: take it "
     "out of the file"
 )
+"""The reason with which a value that is nested too deeply is refused."""
 
 
 def is_nested(value: object) -> bool:
-    """Return True if *value* has more than ``LEVELS_MAX`` levels, however many they are."""
+    """Return True if *value* has more than ``LEVELS_MAX`` levels."""
+    # Level by level instead of recursively, so that no depth exhausts the stack.
     level = [value]
     for _ in range(LEVELS_MAX):
-        level = [each for held in level for each in _inside(held)]
+        level = [each for container in level for each in _children(container)]
         if not level:
             return False
     return True
 
 
-def _inside(value: object) -> Iterable[object]:
+def _children(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
 
 
 class CutOffError(UsageError):
-    """The document ends, or breaks, before it is complete."""
+    """The document ends before it is complete, or is broken."""
 
 
 class EndError(CutOffError):
-    """Nothing follows where something should."""
+    """The document ends where more should follow."""
 
 
 class Scanner:
     """
-    Reads one JSON document from a stream and hands out its values in order.
+    Reads one JSON document from a stream and returns its values in order.
 
-    At most one value is held at a time, of at most ``LINE_BYTES_MAX`` characters.
+    It holds at most one value at a time, of about ``LINE_BYTES_MAX`` characters at most.
     """
 
     def __init__(self, stream: BinaryIO, begun: bytes) -> None:
@@ -63,7 +65,7 @@ class Scanner:
         self._feed(begun.removeprefix(b"\xef\xbb\xbf"))
 
     def next_character(self) -> str:
-        """Return the next character that is not space, without passing it."""
+        """Return the next character that is not whitespace, without consuming it."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _SPACE:
@@ -73,8 +75,8 @@ class Scanner:
                 msg = "the document ends before it is complete: it was cut off"
                 raise EndError(msg)
 
-    def pass_over(self, expected: str) -> None:
-        """Pass the next character, which must be one of *expected*."""
+    def consume(self, expected: str) -> None:
+        """Consume the next character, which must be one of *expected*."""
         found = self.next_character()
         if found not in expected:
             msg = f"the document has {found!a} where one of {expected!r} should be"
@@ -82,7 +84,7 @@ class Scanner:
         self._at += 1
 
     def value(self) -> Json:
-        """Return the next value."""
+        """Consume and return the next value."""
         self.next_character()
         wanted = _CHUNK_BYTES
         while True:
@@ -106,10 +108,10 @@ class Scanner:
             if not self._more(wanted):
                 msg = f"the document is broken or was cut off here ({failure})"
                 raise CutOffError(msg)
-            wanted *= 2  # so that a long value is not decoded from its start too often
+            wanted *= 2  # each retry decodes from the value's start: doubling keeps retries few
 
     def is_at_end(self) -> bool:
-        """Return True if nothing but space follows."""
+        """Return True if nothing but whitespace follows."""
         try:
             self.next_character()
         except EndError:
@@ -117,35 +119,35 @@ class Scanner:
         return False
 
     def elements(self) -> Iterator[Json]:
-        """Yield the elements of the list that comes next."""
-        self.pass_over("[")
+        """Yield the elements of the list that follows."""
+        self.consume("[")
         if self.next_character() == "]":
-            self.pass_over("]")
+            self.consume("]")
             return
         while True:
             yield self.value()
             if self.next_character() == "]":
-                self.pass_over("]")
+                self.consume("]")
                 return
-            self.pass_over(",]")
+            self.consume(",]")
 
     def fields(self) -> Iterator[str]:
-        """Yield the names of the object that comes next; the caller takes each value."""
-        self.pass_over("{")
+        """Yield the field names of the object that follows; the caller must consume each value."""
+        self.consume("{")
         if self.next_character() == "}":
-            self.pass_over("}")
+            self.consume("}")
             return
         while True:
             name = self.value()
-            self.pass_over(":")
+            self.consume(":")
             yield str(name)
             if self.next_character() == "}":
-                self.pass_over("}")
+                self.consume("}")
                 return
-            self.pass_over(",}")
+            self.consume(",}")
 
     def _more(self, wanted: int = _CHUNK_BYTES) -> bool:
-        """Read about *wanted* bytes more; return True if there were any."""
+        """Read about *wanted* more bytes; return False at the end of the stream."""
         if self._is_at_end:
             return False
         try:
@@ -158,6 +160,7 @@ class Scanner:
         return bool(content)
 
     def _feed(self, content: bytes) -> None:
+        """Append *content* to the buffer, and drop what was consumed; empty content is the end."""
         try:
             text = self._decoder.decode(content, final=not content)
         except UnicodeDecodeError as error:

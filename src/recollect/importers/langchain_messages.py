@@ -1,4 +1,4 @@
-"""Messages as LangChain writes them: in files, and in the lists that it keeps in Redis."""
+"""Import of LangChain's messages, from files and from the lists that it keeps in Redis."""
 
 from __future__ import annotations
 
@@ -35,43 +35,47 @@ _KIND_OF: Final[Mapping[str, Kind]] = {
     "SystemMessageChunk": "system",
     "ToolMessageChunk": "tool",
 }
-"""LangChain's names of the types of messages and message chunks."""
-_KEPT: Final = ("content", "name", "tool_calls")
+"""The message kind for LangChain's name of a type of message or message chunk."""
+_COPIED_FIELDS: Final = ("content", "name", "tool_calls")
 
 
 def is_message(value: JsonObject) -> bool:
-    """Return True if *value* is one of LangChain's messages as a dict."""
+    """Return True if *value* is the dict form of one of LangChain's messages."""
     about = value.get("data")
     return value.get("type") in _ROLES and isinstance(about, Mapping) and "content" in about
 
 
 def as_chat_message(value: JsonObject) -> JsonObject:
-    """Return a LangChain message as a chat message."""
+    """Return a LangChain message in the form of OpenAI's chat messages."""
     data = value["data"]
     about = data if isinstance(data, Mapping) else {}
-    kept: dict[str, Json] = {name: about[name] for name in _KEPT if about.get(name)}
+    fields: dict[str, Json] = {name: about[name] for name in _COPIED_FIELDS if about.get(name)}
     extra = about.get("additional_kwargs")
-    if isinstance(extra, Mapping) and "tool_calls" not in kept and extra.get("function_call"):
-        kept["function_call"] = extra["function_call"]
-    return {"content": "", **kept, "role": _ROLES[str(value["type"])]}
+    if isinstance(extra, Mapping) and "tool_calls" not in fields and extra.get("function_call"):
+        fields["function_call"] = extra["function_call"]
+    return {"content": "", **fields, "role": _ROLES[str(value["type"])]}
 
 
 def read_history(elements: Iterable[bytes], place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield the messages of a list in Redis, given oldest first, as our histories keep them."""
+    """
+    Yield the messages of a Redis list, whose *elements* come oldest first.
+
+    They have the form in which `recollect.messages` stores LangChain's messages.
+    """
     for number, element in enumerate(elements, start=1):
         where = f"{place}, message {number}"
         try:
-            yield _kept(element, number, where, reading)
+            yield _read_message(element, number, where, reading)
         except UsageError as error:
             yield Refused(place=where, reason=str(error))
 
 
 def element_value(element: bytes) -> Json:
     """
-    Return the decoded element of a Redis list.
+    Return the JSON value of an element of a Redis list.
 
     Raises:
-        UsageError: The element is not JSON, or nested too deeply.
+        UsageError: The element is not JSON, or is nested too deeply.
     """
     try:
         value: Json = json.loads(element)
@@ -83,7 +87,7 @@ def element_value(element: bytes) -> Json:
     return value
 
 
-def _kept(element: bytes, number: int, place: str, reading: ImportOptions) -> Incoming:
+def _read_message(element: bytes, number: int, place: str, reading: ImportOptions) -> Incoming:
     value = element_value(element)
     about = value.get("data") if isinstance(value, Mapping) else None
     kind = value.get("type") if isinstance(value, Mapping) else None

@@ -1,4 +1,4 @@
-"""Items of LangGraph's stores, dumped one a line or as a list, or as rows of their table."""
+"""Import of items of LangGraph's stores, dumped as JSON items or as rows of a store's table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.importers.json_stream import NESTED, is_nested
 from recollect.importers.memory_records import FileMemory, moment_in, remembered
 from recollect.records import Json, JsonObject, Scope
 
-TTL: Final = "items that expire no longer live on when they are read"
+TTL: Final = "items keep their expiry time, which reading them no longer postpones"
 
 
 def is_item(value: JsonObject) -> bool:
@@ -21,13 +21,13 @@ def is_item(value: JsonObject) -> bool:
 
 
 def read_item(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield one item at its address: its namespace stands below the scope imported to."""
+    """Yield one item at its address: its namespace becomes a scope below the target scope."""
     try:
-        below = _namespace(value)
+        below = _read_namespace(value)
         found = FileMemory(
             type="Item",
             key=text_in(value, "key"),
-            value=_value(value.get("value")),
+            value=_read_value(value.get("value")),
             created_at=moment_in(value, "created_at", reading),
             updated_at=moment_in(value, "updated_at", reading),
             expires_at=moment_in(value, "expires_at", reading),
@@ -40,9 +40,9 @@ def read_item(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
     yield remembered(place, found, below)
 
 
-def _namespace(value: JsonObject) -> Scope:
+def _read_namespace(value: JsonObject) -> Scope:
     given = value.get("namespace", value.get("prefix"))
-    if isinstance(given, str):
+    if isinstance(given, str):  # the tables keep a namespace as text, joined by dots
         given = given.split(".") if given else []
     if not isinstance(given, Sequence) or not all(isinstance(each, str) for each in given):
         msg = f"its namespace is {shown(given)}, not a list of labels"
@@ -50,8 +50,8 @@ def _namespace(value: JsonObject) -> Scope:
     return tuple(str(each) for each in given)
 
 
-def _value(given: Json) -> JsonObject:
-    if isinstance(given, str):  # the table of its SQLite store keeps JSON as text
+def _read_value(given: Json) -> JsonObject:
+    if isinstance(given, str):  # the table of LangGraph's SQLite store keeps JSON as text
         try:
             given = json.loads(given)
         except (ValueError, RecursionError):

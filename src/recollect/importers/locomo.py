@@ -1,4 +1,4 @@
-"""LoCoMo's own JSON: two people's sessions, each with a date in words and numbered turns."""
+"""Import of LoCoMo's JSON: two people's sessions, each with a date in words and its turns."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from recollect.importers.import_entries import (
     made_id,
     optional_text_in,
     shown,
+    text_blocks,
     text_in,
 )
 from recollect.importers.times import in_zone
@@ -39,7 +40,7 @@ def is_sample(value: JsonObject) -> bool:
 
 
 def read_sample(sample: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield the turns of a sample, in the order of its sessions; bad ones as refused."""
+    """Yield the turns of a sample in the order of its sessions; an invalid turn as refused."""
     talk = sample.get("conversation")
     if not isinstance(talk, Mapping):
         return
@@ -48,19 +49,19 @@ def read_sample(sample: JsonObject, place: str, reading: ImportOptions) -> Itera
     found = [match for name in talk if (match := _SESSION.fullmatch(name))]
     for match in sorted(found, key=lambda match: int(match[1])):
         session, turns = match[0], talk[match[0]]
-        said = talk.get(f"{session}_date_time")
+        date = talk.get(f"{session}_date_time")
         for number, turn in enumerate(turns if isinstance(turns, Sequence) else (), start=1):
             where = f"{place}, {session}, turn {number}"
             try:
-                time, is_assumed = read_date(said, reading)
-                message = _message(turn, session, time, where, reading)
+                time, is_assumed = read_date(date, reading)
+                message = _read_turn(turn, session, time, where, reading)
             except UsageError as error:
                 yield Refused(place=where, reason=str(error))
                 continue
             yield Incoming(place=where, thread=thread, message=message, is_zone_assumed=is_assumed)
 
 
-def _message(
+def _read_turn(
     turn: Json, session: str, time: datetime, place: str, reading: ImportOptions
 ) -> NewMessage:
     if not isinstance(turn, Mapping):
@@ -74,31 +75,32 @@ def _message(
         name=text_in(turn, "speaker"),
         time=time,
         session=session,
-        content=_content(turn, text),
+        content=_read_content(turn, text),
     )
 
 
-def _content(turn: JsonObject, text: str) -> list[Json] | None:
+def _read_content(turn: JsonObject, text: str) -> list[Json] | None:
+    """Return the content blocks of a turn that shows a picture; ``None`` without one."""
     caption, addresses = optional_text_in(turn, "blip_caption"), turn.get("img_url")
     if caption is None and not addresses:
         return None
     named = {"caption": caption, "url": addresses, "query": turn.get("query")}
     picture = {"type": "image", **{name: each for name, each in named.items() if each}}
-    return [*([{"type": "text", "text": text}] if text else []), picture]
+    return [*text_blocks(text), picture]
 
 
 def read_date(value: object, reading: ImportOptions) -> tuple[datetime, bool]:
     """
-    Return the time that a session's date in words names.
+    Return the time of a session's date, and whether it named no time zone.
 
     Raises:
-        UsageError: It is missing, or written otherwise.
+        UsageError: The date is missing, invalid, or not like ``1:56 pm on 8 May, 2023``.
     """
     match = _DATE.fullmatch(value.strip().lower()) if isinstance(value, str) else None
     if match is None or match["month"] not in _MONTHS:
         msg = f"its session's date is {shown(value)}, not one like '1:56 pm on 8 May, 2023'"
         raise UsageError(msg)
-    hour = int(match["hour"]) % _HALF_DAY_HOURS
+    hour = int(match["hour"]) % _HALF_DAY_HOURS  # 12 am is hour 0, 12 pm is hour 12
     hour += _HALF_DAY_HOURS if match["half"] == "pm" else 0
     month = _MONTHS.index(match["month"]) + 1
     try:

@@ -1,4 +1,4 @@
-"""The file of the official MCP memory server: entities with observations, and relations."""
+"""Import of the official MCP memory server's file: entities with observations, and relations."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ KINDS: Final = ("entity", "relation")
 
 
 def is_line(value: JsonObject) -> bool:
-    """Return True if *value* is a line of that file."""
+    """Return True if *value* is a line of the server's file."""
     if value.get("type") == "entity":
         return _first(value, "name", "entityName", "id") is not None and "role" not in value
     return value.get("type") == "relation" and _first(value, "from", "from_id") is not None
 
 
 def is_graph(value: JsonObject) -> bool:
-    """Return True if *value* is the whole graph, as ``read_graph`` gives it."""
+    """Return True if *value* is a whole graph, as the server's tool ``read_graph`` returns it."""
     return isinstance(value.get("entities"), list) and isinstance(value.get("relations"), list)
 
 
@@ -42,9 +42,9 @@ def read_graph(value: JsonObject, place: str, reading: ImportOptions) -> Iterato
 
 
 def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield the memories of one line: an entity and each observation of it, or a relation."""
+    """Yield the memories of one line: an entity and its observations, or a relation."""
     del reading  # nothing in this file has a time
-    read = _entity if value["type"] == "entity" else _relation
+    read = _read_entity if value["type"] == "entity" else _read_relation
     try:
         found = read(value)
     except UsageError as error:
@@ -54,26 +54,27 @@ def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
         yield remembered(f"{place}, observation {number}" if number else place, each)
 
 
-def _entity(value: JsonObject) -> list[FileMemory]:
+def _read_entity(value: JsonObject) -> list[FileMemory]:
     name = _first(value, "name", "entityName", "id")
     kind = _first(value, "entityType", "entity_type")
-    said = value.get("observations", [])
-    if not isinstance(said, list) or not all(isinstance(each, str) for each in said):
-        msg = f"its 'observations' are {shown(said)}, not a list of texts"
+    texts = value.get("observations", [])
+    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+        msg = f"its 'observations' are {shown(texts)}, not a list of texts"
         raise UsageError(msg)
     made = entity(name, kind=kind if isinstance(kind, str) else None)
-    each_once = dict.fromkeys(str(each) for each in said)
-    return [made, *(observation(name, words) for words in each_once)]
+    distinct = dict.fromkeys(str(each) for each in texts)
+    return [made, *(observation(name, words) for words in distinct)]
 
 
-def _relation(value: JsonObject) -> list[FileMemory]:
-    said = relation(
+def _read_relation(value: JsonObject) -> list[FileMemory]:
+    fact = relation(
         _first(value, "from", "from_id"),
         _first(value, "relationType", "relation_type"),
         _first(value, "to", "to_id"),
     )
-    return [FileMemory(type="Fact", key=fact_key(said), value=said)]
+    return [FileMemory(type="Fact", key=fact_key(fact), value=fact)]
 
 
 def _first(value: JsonObject, *names: str) -> Json:
+    """Return the first of these fields that is present; files differ in the names they use."""
     return next((value[name] for name in names if value.get(name) is not None), None)

@@ -1,8 +1,9 @@
-"""Memories of mem0, as its ``get_all`` and its exports give them, with what they were before."""
+"""Import of mem0's memories, from ``get_all`` and its exports, with their earlier versions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from recollect.errors import UsageError
@@ -25,11 +26,12 @@ OWNERS: Final = (
     ("run_id", "runs"),
     ("session_id", "runs"),
 )
-"""Which field says whose a memory is, and the segment under which that scope stands."""
+"""The fields that name the owner of a memory, each with the scope segment before the owner's id."""
 
-UNLED: Final = "memories whose history does not lead to what they say now were taken without it"
+UNLED: Final = "memories whose history does not end in their current text were taken without it"
 DELETED: Final = "memories that mem0 had deleted were left out"
 CONTEXT: Final = "remembered by mem0"
+"""The ``context`` of every note that is made from a memory of mem0."""
 
 
 def is_memory(value: JsonObject) -> bool:
@@ -43,7 +45,7 @@ def is_history(value: JsonObject) -> bool:
 
 
 def is_document(value: JsonObject) -> bool:
-    """Return True if *value* is a page of memories, possibly with history, or empty."""
+    """Return True if *value* is a page of memories, which may be empty, or have a history."""
     rows = _rows_of(value)
     return rows is not None and (
         not rows or any(isinstance(each, Mapping) and is_memory(each) for each in rows)
@@ -56,7 +58,7 @@ def _rows_of(value: JsonObject) -> list[Json] | None:
 
 
 def read_document(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
-    """Yield the memories of a page; its ``history`` gives them the versions before."""
+    """Yield the memories of a page, with their earlier versions from its ``history``."""
     rows = _rows_of(value) or ()
     by_memory: dict[str, list[Json]] = {}
     history = value.get("history")
@@ -79,7 +81,7 @@ def read_document(value: JsonObject, place: str, reading: ImportOptions) -> Iter
 
 
 def refuse_history(place: str) -> Refused:
-    """Reject a row of history that stands alone."""
+    """Return the refusal of a row of history without its memory."""
     reason = (
         "it is a row of mem0's history without its memory: put these rows into the list "
         "'history' of the memory, or of the document that has its 'results'"
@@ -89,29 +91,30 @@ def refuse_history(place: str) -> Refused:
 
 def read_memory(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:
     """
-    Yield one memory below the scope that its ids name.
+    Yield one memory, in the scope below the target scope that its ids name.
 
-    It is a note; one with metadata or categories is an item, which has them as fields.
+    It is a note or, if it has metadata or categories, an item with these as fields.
     """
     value = _with_text_ids(value)
     try:
-        found, is_led = _found(value, reading)
-        below = _below(value)
+        found, has_full_history = _read_found(value, reading)
+        below = _read_owner(value)
     except UsageError as error:
         yield Refused(place=place, reason=str(error))
         return
-    if not is_led:
+    if not has_full_history:
         yield Changed(place=place, what=UNLED)
     yield remembered(place, found, below)
 
 
 def _with_text_ids(value: JsonObject) -> JsonObject:
-    """Return *value* with the ids that are whole numbers as their decimal text."""
+    """Return *value* with integer ids as decimal text."""
     names = ("id", *(name for name, _ in OWNERS))
     return {**value, **{name: str(value[name]) for name in names if type(value.get(name)) is int}}
 
 
-def _below(value: JsonObject) -> Scope:
+def _read_owner(value: JsonObject) -> Scope:
+    """Return the scope segments of a memory's owners; of ids with the same segment, the first."""
     segments: list[str] = []
     for name, kind in OWNERS:
         owner = optional_text_in(value, name)
@@ -120,44 +123,44 @@ def _below(value: JsonObject) -> Scope:
     return tuple(segments)
 
 
-def _found(value: JsonObject, reading: ImportOptions) -> tuple[FileMemory, bool]:
-    """Return a memory, and whether its history, if it has one, leads to what it says."""
-    text, about = text_in(value, "memory"), _about(value)
+def _read_found(value: JsonObject, reading: ImportOptions) -> tuple[FileMemory, bool]:
+    """Return a memory, and False if it has a history that does not end in its current text."""
+    text, about = text_in(value, "memory"), _read_extra(value)
     history = value.get("history")
     created_at = moment_in(value, "created_at", reading)
     updated_at = moment_in(value, "updated_at", reading)
-    said = _said(history, reading) if isinstance(history, list) else []
-    is_led = not history or (bool(said) and said[-1][1] == text)
-    past = _past(said, about) if is_led else ()
+    texts = _read_history(history, reading) if isinstance(history, list) else []
+    has_full_history = not history or (bool(texts) and texts[-1][1] == text)
+    past = _past_versions(texts, about) if has_full_history else ()
     if past:
         created_at = past[0].believed_from
         updated_at = past[-1].believed_until
     found = FileMemory(
         type="Item" if about else "Note",
         key=text_in(value, "id"),
-        value=_value(text, about),
+        value=_make_value(text, about),
         text=text if about else None,
         created_at=created_at,
         updated_at=updated_at,
         expires_at=moment_in(value, "expiration_date", reading),
         past=past,
     )
-    return found, is_led
+    return found, has_full_history
 
 
-def _about(value: JsonObject) -> dict[str, Json]:
-    """Return the metadata and the categories of a memory, as far as it has some."""
+def _read_extra(value: JsonObject) -> dict[str, Json]:
+    """Return the metadata and the categories of a memory, those that are not empty."""
     found = {name: value.get(name) for name in ("metadata", "categories")}
     return {name: each for name, each in found.items() if each}
 
 
-def _value(text: str, about: JsonObject) -> JsonObject:
+def _make_value(text: str, about: JsonObject) -> JsonObject:
     return {"content": text, **about} if about else {"context": CONTEXT, "content": text}
 
 
-def _said(history: Sequence[Json], reading: ImportOptions) -> list[tuple[int, str]]:
+def _read_history(history: Sequence[Json], reading: ImportOptions) -> list[tuple[int, str]]:
     """Return the texts in a history, each with its time in µs since 1970, oldest first."""
-    said: list[tuple[int, str]] = []
+    texts: list[tuple[int, str]] = []
     for row in history:
         if not isinstance(row, Mapping) or not isinstance(row.get("new_memory"), str):
             continue
@@ -166,17 +169,13 @@ def _said(history: Sequence[Json], reading: ImportOptions) -> list[tuple[int, st
         if at is None:
             msg = "a row of its history has neither 'created_at' nor 'updated_at'"
             raise UsageError(msg)
-        said.append((at, str(row["new_memory"])))
-    return sorted(said, key=lambda each: each[0])
+        texts.append((at, str(row["new_memory"])))
+    return sorted(texts, key=lambda each: each[0])
 
 
-def _past(said: Sequence[tuple[int, str]], about: JsonObject) -> tuple[Past, ...]:
-    """Return the versions before the last that was said, oldest first."""
+def _past_versions(texts: Sequence[tuple[int, str]], about: JsonObject) -> tuple[Past, ...]:
+    """Return a version for each text but the last, oldest first; each ends when the next begins."""
     return tuple(
-        Past(
-            value=_value(words, about),
-            believed_from=at,
-            believed_until=said[number][0],
-        )
-        for number, (at, words) in enumerate(said[:-1], start=1)
+        Past(value=_make_value(words, about), believed_from=at, believed_until=until)
+        for (at, words), (until, _) in pairwise(texts)
     )

@@ -1,4 +1,4 @@
-"""Memories of other programs as records of ours: with their times, and the versions before."""
+"""Records of Recollect made from other programs' memories, with times and earlier versions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from recollect.stores.validation import check_time
 from recollect.text.searchable import memory_text
 
 CAUSE: Final = "imported"
+"""The cause of every version of an imported memory."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """A version that a memory had before, and when it was believed, in µs since 1970."""
+    """An earlier version of a memory, and when it was believed, in µs since 1970."""
 
     value: JsonObject
     believed_from: int
@@ -31,7 +32,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileMemory:
-    """A memory as a file has it; times are in µs since 1970. *past* is oldest first."""
+    """A memory read from a file. Times are in µs since 1970; *past* is oldest first."""
 
     type: str
     key: str
@@ -47,7 +48,7 @@ class FileMemory:
 
 
 def remembered(place: str, found: FileMemory, below: Scope = ()) -> ImportedMemory:
-    """Return *found* as a record; words of others, which no person said to us, are external."""
+    """Return *found* as a record with external trust: nobody here vouches for its content."""
     versions: list[dict[str, Json]] = [
         {
             **_version(number, past.value, None, {}),
@@ -68,6 +69,7 @@ def remembered(place: str, found: FileMemory, below: Scope = ()) -> ImportedMemo
         "expires_at": found.expires_at,
         "revisions": versions,
     }
+    # One known time stands for both; without any, the store dates the memory.
     created = found.updated_at if found.created_at is None else found.created_at
     if created is not None:
         record["created_at"] = created
@@ -91,7 +93,9 @@ def _version(
 
 def moment_in(row: JsonObject, name: str, reading: ImportOptions) -> int | None:
     """
-    Return a time of *row* in µs since 1970: ISO 8601, or seconds since 1970; ``None`` if absent.
+    Return the time *name* of *row* in µs since 1970; ``None`` if it is missing or empty.
+
+    The row has it as ISO 8601 text, or as seconds since 1970.
 
     Raises:
         UsageError: It is neither.
@@ -106,10 +110,10 @@ def moment_in(row: JsonObject, name: str, reading: ImportOptions) -> int | None:
 
 def from_epoch(value: object, name: str) -> datetime:
     """
-    Return the time that a number of seconds since 1970 means.
+    Return *value*, in seconds since 1970, as a time in UTC; *name* is its field, for errors.
 
     Raises:
-        UsageError: It is no such number.
+        UsageError: It is not a finite number, or is out of range.
 
     >>> from_epoch(1_700_000_000.5, "create_time").isoformat()
     '2023-11-14T22:13:20.500000+00:00'

@@ -1,10 +1,9 @@
-"""Message JSON Lines: one row a message, with its conversation, session, speaker and time."""
+"""Import of messages as JSON Lines: a row is a message with its conversation, speaker and time."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from recollect.errors import UsageError
 from recollect.importers.import_entries import (
     ImportOptions,
     Incoming,
@@ -12,8 +11,8 @@ from recollect.importers.import_entries import (
     optional_text_in,
     pictured,
     read_moment,
+    read_role,
     rest_of,
-    shown,
     text_in,
 )
 from recollect.records import JsonObject, NewMessage, Role
@@ -28,7 +27,7 @@ _ROLES: Final[dict[str, tuple[Role, bool]]] = {
     "contact": ("user", True),
     "device": ("tool", True),
 }
-"""The role of a message, and whether its speaker's name is kept, by the role of its row."""
+"""The role of a message, and whether its speaker's name is stored, by the role of its row."""
 
 _KNOWN: Final = frozenset(
     "conversation_id session_id message_id seq timestamp speaker role text image_caption source"
@@ -46,9 +45,9 @@ def read_message(row: JsonObject, place: str, reading: ImportOptions) -> Incomin
     Return the message that *row* holds.
 
     Raises:
-        UsageError: A field is missing or is not what it must be.
+        UsageError: A field is missing or invalid.
     """
-    role, is_named = read_role(row.get("role"))
+    role, is_named = read_role(row.get("role"), _ROLES)
     text = optional_text_in(row, "text") or ""
     time, is_assumed = read_moment(row.get("timestamp"), reading)
     message = NewMessage(
@@ -68,12 +67,3 @@ def read_message(row: JsonObject, place: str, reading: ImportOptions) -> Incomin
         message=message,
         is_zone_assumed=is_assumed,
     )
-
-
-def read_role(value: object) -> tuple[Role, bool]:
-    """Return the role named in a row, and whether its speaker has a name."""
-    found = _ROLES.get(value) if isinstance(value, str) else None
-    if found is None:
-        msg = f"unknown role {shown(value)}: known are {', '.join(_ROLES)}"
-        raise UsageError(msg)
-    return found

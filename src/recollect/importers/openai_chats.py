@@ -1,4 +1,4 @@
-"""Chats as OpenAI's interface takes them: lists of messages with roles and content parts."""
+"""Import of chats in the form of OpenAI's API: lists of messages with roles and content parts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from recollect.importers.import_entries import (
     no_object,
     optional_text_in,
     read_moment,
+    read_role,
     rest_of,
     shown,
+    text_blocks,
 )
 from recollect.records import Json, JsonObject, NewMessage, Role
 
@@ -40,10 +42,10 @@ def read_chat_message(
     value: Json, place: str, reading: ImportOptions, *, thread: str, index: int
 ) -> Incoming:
     """
-    Return the message at *index* of a chat that is kept in *thread*.
+    Return the message at *index* of a chat that goes to *thread*.
 
     Raises:
-        UsageError: A field is missing or is not what it must be.
+        UsageError: A field is missing or invalid.
     """
     if value is None:
         raise UsageError(no_object(value))
@@ -52,11 +54,11 @@ def read_chat_message(
         raise UsageError(msg)
     time, is_assumed = read_moment(value.get("timestamp"), reading)
     text, blocks = read_content(value.get("content"))
-    calls = _calls(value)
-    if calls and text and blocks is None:
-        blocks = [{"type": "text", "text": text}]
+    calls = _call_blocks(value)
+    if calls and blocks is None:
+        blocks = text_blocks(text)
     message = NewMessage(
-        role=_read_role(value.get("role")),
+        role=read_role(value.get("role"), _ROLES),
         text=text,
         id=made_id(reading, thread, index, value),
         name=optional_text_in(value, "name"),
@@ -69,7 +71,7 @@ def read_chat_message(
 
 def read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
     """
-    Return the text of a message's content, and its parts where it has parts.
+    Return the text of a message's content, and its parts; ``None`` for content without parts.
 
     >>> read_content([{"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": {}}])[0]
     'Look:'
@@ -79,8 +81,8 @@ def read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
     if not isinstance(content, Sequence):
         msg = f"its 'content' is {shown(content)}, neither text nor a list of parts"
         raise UsageError(msg)
-    said = [part if isinstance(part, str) else _part_text(part) for part in content]
-    return "\n".join(text for text in said if text), content
+    texts = [part if isinstance(part, str) else _part_text(part) for part in content]
+    return "\n".join(text for text in texts if text), content
 
 
 def _part_text(part: Json) -> str:
@@ -91,19 +93,11 @@ def _part_text(part: Json) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _calls(value: JsonObject) -> list[Json]:
+def _call_blocks(value: JsonObject) -> list[Json]:
     """Return the tool calls of a message as blocks of its content."""
     calls = value.get("tool_calls") or []
     if not isinstance(calls, Sequence) or isinstance(calls, str):
         msg = f"its 'tool_calls' is {shown(calls)}, not a list"
         raise UsageError(msg)
-    old = value.get("function_call")
+    old = value.get("function_call")  # the predecessor of tool_calls in OpenAI's API
     return [{"type": "tool_call", "call": call} for call in [*calls, *([old] if old else [])]]
-
-
-def _read_role(value: Json) -> Role:
-    role = _ROLES.get(value) if isinstance(value, str) else None
-    if role is None:
-        msg = f"unknown role {shown(value)}: known are {', '.join(_ROLES)}"
-        raise UsageError(msg)
-    return role

@@ -1,4 +1,4 @@
-"""A database of a Redis server: the chat histories of LangChain, and what AutoChain keeps."""
+"""Import from a Redis database: LangChain's chat histories and AutoChain's memories."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from recollect.conversation.redis_memory import redis_errors
 from recollect.errors import MissingExtraError, UsageError
 from recollect.importers import autochain
 from recollect.importers import langchain_messages as langchain
-from recollect.importers.import_entries import Changed, ImportOptions, Refused, Row, shown
+from recollect.importers.import_entries import ImportOptions, Refused, Row, changes, shown
 from recollect.importers.import_run import (
     FileReport,
     ImportCounts,
     ImportProgress,
     OnRefused,
     OnStopped,
+    ignore_report,
     keep_batch,
     keep_waiting,
-    nothing,
-    telling,
+    reporting_stop,
 )
 from recollect.importers.input_files import LINE_BYTES_MAX
 from recollect.importers.pickle_reader import is_pickle
@@ -37,17 +37,19 @@ if TYPE_CHECKING:
     from redis import Redis
 
 PREFIX: Final = "message_store:"
-"""With which LangChain's histories begin their keys, unless they are told otherwise."""
+"""The default ``key_prefix`` of LangChain's chat histories."""
 OTHER_KEYS: Final = "keys that hold something of another program"
 EXPIRING: Final = "keys that would have expired: what was read of them stays"
 JSON_TYPE: Final = "ReJSON-RL"
 """Redis's type name of a JSON document, in which langchain-redis keeps a message."""
 _PAGE: Final = 500
+"""Keys, or elements of a list, read per call."""
 _OURS: Final = (b"{recollect}:", b"recollect:{")
+"""The prefixes of the keys of Recollect's own Redis store."""
 _CONVERSATION: Final = f":{autochain.CONVERSATION}"
 
 _Keys: TypeAlias = dict[str, list[bytes]]
-"""The keys of a database by the type of what they hold."""
+"""The keys of a database by Redis's name of their type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +85,9 @@ async def import_redis(
     selection: RedisSelection = ALL,
     *,
     restore_erased: bool = False,
-    on_refused: OnRefused = nothing,
-    on_stopped: OnStopped = nothing,
-    progress: ImportProgress = nothing,
+    on_refused: OnRefused = ignore_report,
+    on_stopped: OnStopped = ignore_report,
+    progress: ImportProgress = ignore_report,
 ) -> FileReport:
     """
     Import LangChain's and AutoChain's memories from a Redis database into *scope*.
@@ -105,7 +107,7 @@ async def import_redis(
         source = _Database(client, selection)
         await to_thread.run_sync(source.scan)
         rows = source.rows()
-        with telling(tally, name_of(url), on_stopped):
+        with reporting_stop(tally, name_of(url), on_stopped):
             while await keep_batch(memory, scope, rows, tally):
                 progress(tally.rows, source.fraction)
             await keep_waiting(tally)
@@ -125,7 +127,7 @@ def name_of(url: str) -> str:
 
 @contextmanager
 def connected(url: str) -> Iterator[Redis]:
-    """Yield a client of the server at *url*; its errors become ours."""
+    """Yield a client of the Redis server at *url*; its errors become Recollect's errors."""
     try:
         import redis  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -140,7 +142,7 @@ def connected(url: str) -> Iterator[Redis]:
 
 
 def _driver_address(url: str) -> str:
-    """Return an address of ours as redis-py takes it, which knows no durability."""
+    """Return *url* for redis-py: without the options and the scheme that only Recollect knows."""
     parts = urlsplit(url)
     options = urlencode([pair for pair in parse_qsl(parts.query) if pair[0] != "durability"])
     scheme = parts.scheme.lower().removeprefix("redis+")
@@ -149,9 +151,10 @@ def _driver_address(url: str) -> str:
 
 @dataclass(slots=True)
 class _Database:
-    """Reads one database: the keys first, then their contents."""
+    """Reads one database: all keys first, then their contents."""
 
-    client: Redis
+    client: Any
+    """A `redis.Redis`; its types are those of both the sync and the async client."""
     selection: RedisSelection
     keys: _Keys = field(default_factory=dict)
     others: Counter[str] = field(default_factory=Counter)
@@ -164,38 +167,37 @@ class _Database:
         return self.done / count if count else None
 
     def scan(self) -> None:
-        """List the keys that match, by what they hold."""
-        client: Any = self.client
-        found = set(client.scan_iter(match=self.selection.match, count=_PAGE))
+        """List the keys that match, by their type."""
+        # SCAN may return a key more than once: hence the set.
+        found = set(self.client.scan_iter(match=self.selection.match, count=_PAGE))
         names = sorted(name for name in found if not name.startswith(_OURS))
         for start in range(0, len(names), _PAGE):
             part = names[start : start + _PAGE]
-            with client.pipeline(transaction=False) as pipeline:
+            with self.client.pipeline(transaction=False) as pipeline:
                 for name in part:
                     pipeline.type(name)
                 for name, kind in zip(part, pipeline.execute(), strict=True):
                     self.keys.setdefault(kind.decode(), []).append(name)
 
     def rows(self) -> Iterator[Row]:
-        """Yield what the keys hold."""
+        """Yield the rows of all keys, then counts of what was left out."""
         prefixes = self._autochain_prefixes()
         for kind, names in self.keys.items():
             if kind == JSON_TYPE:
                 yield refused_documents(names)
             for name in names:
                 self.done += 1
-                yield from self._key(kind, name, prefixes)
-        for what, count in (+self.others).items():
-            yield Changed(place="the database", what=what, count=count)
+                yield from self._read_key(kind, name, prefixes)
+        yield from changes("the database", self.others)
 
     def _autochain_prefixes(self) -> tuple[str, ...]:
-        """Return the prefixes that are named, or that a conversation shows, longest first."""
-        ends = _CONVERSATION.encode()
-        shown_by = (name for name in self.keys.get("string", ()) if name.endswith(ends))
-        found = {name[: -len(ends)].decode(errors="replace") for name in shown_by}
+        """Return the given prefixes and those of conversations found, longest first."""
+        ending = _CONVERSATION.encode()
+        named = (name for name in self.keys.get("string", ()) if name.endswith(ending))
+        found = {name[: -len(ending)].decode(errors="replace") for name in named}
         return tuple(sorted({*found, *self.selection.prefixes} - {""}, key=len, reverse=True))
 
-    def _key(self, kind: str, name: bytes, prefixes: tuple[str, ...]) -> Iterator[Row]:
+    def _read_key(self, kind: str, name: bytes, prefixes: tuple[str, ...]) -> Iterator[Row]:
         if kind not in {"list", "string"}:
             self.others[OTHER_KEYS] += kind != JSON_TYPE
             return
@@ -205,11 +207,14 @@ class _Database:
             self.others[OTHER_KEYS] += 1
             return
         place = f"key {shown(key)}"
-        yield from self._list(key, place) if kind == "list" else self._string(key, place, prefixes)
+        if kind == "list":
+            yield from self._read_list(key, place)
+        else:
+            yield from self._read_string(key, place, prefixes)
 
-    def _list(self, key: str, place: str) -> Iterator[Row]:
+    def _read_list(self, key: str, place: str) -> Iterator[Row]:
         prefixes = (PREFIX, *self.selection.prefixes)
-        oldest: Any = self.client.lindex(key, -1)
+        oldest = self.client.lindex(key, -1)
         if not key.startswith(prefixes) and not is_message(oldest):
             self.others[OTHER_KEYS] += 1
             return
@@ -218,19 +223,18 @@ class _Database:
         yield from langchain.read_history(self._elements(key), place, reading)
 
     def _elements(self, key: str) -> Iterator[bytes]:
-        """Yield the elements from the last: the newest is first, and more come before it."""
-        client: Any = self.client
+        """Yield the elements of a list from its end, which is the oldest message."""
+        # LangChain pushes new messages to the front: indexes from the end stay valid meanwhile.
         end = -1
-        while found := client.lrange(key, end - _PAGE + 1, end):
+        while found := self.client.lrange(key, end - _PAGE + 1, end):
             yield from reversed(found)
             end -= len(found)
 
-    def _string(self, key: str, place: str, prefixes: tuple[str, ...]) -> Iterator[Row]:
-        client: Any = self.client
-        if not is_pickle(client.getrange(key, 0, 0)):
+    def _read_string(self, key: str, place: str, prefixes: tuple[str, ...]) -> Iterator[Row]:
+        if not is_pickle(self.client.getrange(key, 0, 0)):
             self.others[OTHER_KEYS] += 1
             return
-        if (size := client.strlen(key)) > LINE_BYTES_MAX:
+        if (size := self.client.strlen(key)) > LINE_BYTES_MAX:
             reason = f"it has {size} bytes; the limit is {LINE_BYTES_MAX}, LINE_BYTES_MAX"
             yield Refused(place=place, reason=reason)
             return
@@ -240,7 +244,7 @@ class _Database:
             yield Refused(place=place, reason=reason)
             return
         self._note_expiry(key)
-        content = client.get(key) or b""
+        content = self.client.get(key) or b""
         reading = self.selection.reading(key, prefix)
         named = key[len(prefix) + 1 :]
         if named == autochain.CONVERSATION:
@@ -249,13 +253,13 @@ class _Database:
             yield from autochain.read_value(content, named, place, reading)
 
     def _note_expiry(self, key: str) -> None:
-        left: Any = self.client.pttl(key)
-        self.others[EXPIRING] += left >= 0
+        # PTTL is negative for a key that never expires.
+        self.others[EXPIRING] += self.client.pttl(key) >= 0
 
 
 def session_of(key: str, prefixes: tuple[str, ...]) -> str:
     """
-    Return the session of a list at *key*: what follows the longest prefix, else the whole key.
+    Return the session of a list at *key*: the rest after the longest prefix, or the whole key.
 
     >>> session_of("message_store:ada", ("message_store:",)), session_of("talk", ())
     ('ada', 'talk')
@@ -265,7 +269,7 @@ def session_of(key: str, prefixes: tuple[str, ...]) -> str:
 
 
 def is_message(element: bytes | None) -> bool:
-    """Return True if an element of a list is one of LangChain's messages."""
+    """Return True if *element* of a list is one of LangChain's messages."""
     try:
         value = langchain.element_value(element or b"")
     except UsageError:
@@ -274,7 +278,7 @@ def is_message(element: bytes | None) -> bool:
 
 
 def refused_documents(names: list[bytes]) -> Refused:
-    """Return the refusal of JSON documents, which a plain Redis server cannot read."""
+    """Return one refusal for all JSON documents, which need a Redis module to be read."""
     reason = (
         f"it and {len(names) - 1} more hold JSON documents, as langchain-redis writes them, which "
         "are not read: write messages_to_dict(history.messages) to a file as JSON, and import that"

@@ -1,4 +1,4 @@
-"""Times as files write them: ISO 8601, with the zone that the file or its reader names."""
+"""Parsing of times in files: ISO 8601, in the zone that the file or the import options name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MINUTES_MAX: Final = 60
 
 def read_zone(name: str) -> tzinfo:
     """
-    Return the zone that *name* means: ``UTC``, an offset, or a name of the zone database.
+    Return the zone *name*: ``UTC``, an offset, or a name of the zone database.
 
     Raises:
         UsageError: There is no such zone.
@@ -29,8 +29,8 @@ def read_zone(name: str) -> tzinfo:
     if offset := _OFFSET.fullmatch(name):
         hours, minutes = int(offset[2]), int(offset[3])
         if hours < _HOURS_MAX and minutes < _MINUTES_MAX:
-            away = timedelta(hours=hours, minutes=minutes)
-            return timezone(-away if offset[1] == "-" else away)
+            distance = timedelta(hours=hours, minutes=minutes)
+            return timezone(-distance if offset[1] == "-" else distance)
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError) as error:
@@ -40,10 +40,10 @@ def read_zone(name: str) -> tzinfo:
 
 def read_time(text: str, zone: tzinfo) -> tuple[datetime, bool]:
     """
-    Return the moment that an ISO 8601 *text* names, and whether *zone* had to be assumed.
+    Return the time of an ISO 8601 *text* in UTC, and True if it named no zone and *zone* was used.
 
     Raises:
-        UsageError: It names none, or one that UTC cannot express.
+        UsageError: It is not ISO 8601, or lies outside the years 1 to 9999 in UTC.
 
     >>> read_time("2024-05-06T12:00:00", UTC)
     (datetime.datetime(2024, 5, 6, 12, 0, tzinfo=datetime.timezone.utc), True)
@@ -58,10 +58,10 @@ def read_time(text: str, zone: tzinfo) -> tuple[datetime, bool]:
 
 def in_zone(time: datetime, zone: tzinfo) -> tuple[datetime, bool]:
     """
-    Return *time* in UTC, taken to be in *zone* if it names none, and whether it named none.
+    Return *time* in UTC, and True if it named no zone and was taken to be in *zone*.
 
     Raises:
-        UsageError: It lies outside the years that UTC can express.
+        UsageError: It lies outside the years 1 to 9999 in UTC.
     """
     is_assumed = time.tzinfo is None
     zoned = time.replace(tzinfo=zone) if is_assumed else time
