@@ -61,7 +61,7 @@ class Restored:
 
 
 _APPLYING: Final = PutSideRecord(kind="Restore", key="ledger", value={})
-"""Says in a store that a ledger is being applied to it."""
+"""Mark of a store to which a ledger is being applied."""
 
 
 async def back_up(url: str, path: Path) -> BackedUp:
