@@ -1,5 +1,6 @@
 """Primaries under Patroni are killed under load: nothing acknowledged is lost or doubled."""
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 
@@ -14,9 +15,16 @@ from benchmarks.failover.kills import (
     FailoverTimes,
     kill_primaries,
 )
-from benchmarks.failover.patroni import find_programs
+from benchmarks.failover.patroni import PatroniCluster, find_programs, running_cluster
 from benchmarks.fault_counts import FaultOutcome
 from benchmarks.program import main
+from benchmarks.retrying_writer import RetryingWriter, count_words, kept_texts
+from benchmarks.service_process import Process, serving
+from recollect.stores.locator import open_store
+
+pytest.importorskip("fastapi", reason="nodes are services")
+
+ANSWER_S_MAX = 120.0
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -52,6 +60,59 @@ def test_writers_without_keys_are_seen_to_double() -> None:
     outcome, _ = kill_primaries(FailoverPlan(kills=1, ways=(ANSWERS_HELD,), has_keys=False))
 
     assert outcome.failures["doubled"] > 0
+
+
+async def write_through(node: Process, cluster: PatroniCluster) -> FaultOutcome:
+    """Append words over HTTP, kill the primary, and count once everybody is answered again."""
+    writers = [
+        RetryingWriter(f"writer{at}", is_careful=True, query=f"?scope=w{at}") for at in range(8)
+    ]
+    answers = [asyncio.Event() for _ in writers]
+    is_over = False
+
+    async def write(writer: RetryingWriter, answered: asyncio.Event) -> None:
+        while not is_over:
+            await writer.talk(node, answered, lambda: is_over)
+            await asyncio.sleep(0.05)
+
+    async def all_answered() -> None:
+        for each in answers:
+            each.clear()
+        async with asyncio.timeout(ANSWER_S_MAX):
+            await asyncio.gather(*(each.wait() for each in answers))
+
+    async with asyncio.TaskGroup() as group:
+        for writer, answered in zip(writers, answers, strict=True):
+            group.create_task(write(writer, answered))
+        try:
+            await all_answered()
+            primary = cluster.primary()
+            assert primary is not None
+            await asyncio.to_thread(cluster.kill, primary)
+            before = sum(len(each.acknowledged) for each in writers)
+            await all_answered()
+            await all_answered()  # the first answers may have been on their way
+        finally:
+            is_over = True
+    outcome = FaultOutcome(acknowledged=sum(len(each.acknowledged) for each in writers) - before)
+    async with open_store(cluster.url()) as store:
+        for at, each in enumerate(writers):
+            kept = await kept_texts(store, ("copy", f"w{at}"), each.name)
+            count_words(each.acknowledged, kept, outcome)
+    return outcome
+
+
+@pytest.mark.usefixtures("_programs")
+def test_a_service_goes_on_with_the_new_primary(tmp_path: Path) -> None:
+    """Its clients are told to come back meanwhile, and find each word once."""
+    with (
+        running_cluster() as cluster,
+        serving(tmp_path, store=cluster.url(), flags=["--scope", "copy", "--no-worker"]) as node,
+    ):
+        outcome = asyncio.run(write_through(node, cluster))
+
+    assert ({}, []) == (dict(outcome.failures), outcome.reasons)
+    assert outcome.acknowledged > 0
 
 
 def test_the_command_counts_beside_its_controls(

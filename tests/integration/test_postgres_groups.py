@@ -327,9 +327,9 @@ def seen_behind(url: str, walled: tuple[int, ...]) -> tuple[set[int], bool]:
     location = location_of(url)
     with psycopg.connect(url, autocommit=True) as connection:
         transaction = Transaction(connection, location, writing=True)
-        found = transaction.ask("SELECT scope_id FROM recollect.message", (), inside(*walled))
+        found = transaction.fetch("SELECT scope_id FROM recollect.message", (), inside(*walled))
         statement = "UPDATE recollect.scope SET seq = seq RETURNING id"
-        written = transaction.ask(statement, (), inside(*walled))
+        written = transaction.fetch(statement, (), inside(*walled))
         transaction.roll_back()
     return {id_ for (id_,) in found}, not {id_ for (id_,) in written} <= set(walled)
 
@@ -367,9 +367,9 @@ def test_a_row_of_another_scope_is_refused(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         transaction = Transaction(connection, location_of(url), writing=True)
         statement = "INSERT INTO recollect.tombstone (scope_id, seq, uid) VALUES (%s, 1, 1)"
-        transaction.ask(f"{statement} RETURNING 1", (one,), inside(one, other))
+        transaction.fetch(f"{statement} RETURNING 1", (one,), inside(one, other))
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
-            transaction.ask(f"{statement} RETURNING 1", (third,), inside(one, other))
+            transaction.fetch(f"{statement} RETURNING 1", (third,), inside(one, other))
         transaction.roll_back()
 
 

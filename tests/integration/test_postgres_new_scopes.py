@@ -49,7 +49,7 @@ async def exported() -> list[JsonObject]:
 def trips(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list to which each round trip for answers adds how many questions it had."""
     found: list[int] = []
-    ask, ask_all = Transaction.ask, Transaction.ask_all
+    ask, ask_all = Transaction.fetch, Transaction.fetch_all
 
     def noted(self: Transaction, statement: Any, values: Bound, wall: Wall = CLOSED) -> Any:
         found.append(1)
@@ -59,8 +59,8 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(len(questions))
         return ask_all(self, questions, last=last)
 
-    monkeypatch.setattr(Transaction, "ask", noted)
-    monkeypatch.setattr(Transaction, "ask_all", all_noted)
+    monkeypatch.setattr(Transaction, "fetch", noted)
+    monkeypatch.setattr(Transaction, "fetch_all", all_noted)
     return found
 
 
@@ -134,14 +134,14 @@ def test_numbers_that_are_not_dropped_are_noticed(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Trips that nobody counts leave a number in use that is smaller than one given since."""
-    ask = Transaction.ask
+    ask = Transaction.fetch
 
     def uncounted(self: Transaction, *given: Any) -> list[Stored]:
         found = ask(self, *given)
         self.trips -= 1
         return found
 
-    monkeypatch.setattr(Transaction, "ask", uncounted)
+    monkeypatch.setattr(Transaction, "fetch", uncounted)
 
     taken, before = _number_after_another_scope(url)
 

@@ -390,7 +390,7 @@ def raising(state: str, times: int) -> Callable[[Rows], PlannedWrite[int]]:
         tried += 1
         if tried <= times:
             code = f"DO $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '{state}'; END $$"
-            rows._transaction.tell(code, ())  # type: ignore[attr-defined]
+            rows._transaction.queue(code, ())  # type: ignore[attr-defined]
             rows.new_number()
         return PlannedWrite(NOTHING, tried)
 

@@ -67,7 +67,7 @@ def test_a_recall_where_nothing_changed_is_one_trip(
 ) -> None:
     """State and text of what is recalled are asked for at once; a search after a write asks on."""
     asked: list[str] = []
-    ask = Transaction.ask
+    ask = Transaction.fetch
 
     def noted(
         self: Transaction, statement: str, values: Bound, wall: Wall = CLOSED
@@ -77,7 +77,7 @@ def test_a_recall_where_nothing_changed_is_one_trip(
 
     async def trips() -> tuple[int, int]:
         async with two_processes(url) as (here, there):
-            monkeypatch.setattr(Transaction, "ask", noted)
+            monkeypatch.setattr(Transaction, "fetch", noted)
             assert ["the ferry leaves at nine"] == await texts(here)
             unchanged = len(asked)
             await there.append(ADA, "talk", [said("m2", "see you there")])
@@ -96,7 +96,7 @@ def test_writes_to_many_scopes_are_looked_up_in_two_trips(
 ) -> None:
     """All scopes at once, then all that stands in them: so many trips for two as for twenty."""
     trips: list[int] = []
-    ask_all = Transaction.ask_all
+    ask_all = Transaction.fetch_all
 
     def noted(self: Transaction, questions: Sequence[Question], *, last: bool = False) -> Any:
         trips.append(len(questions))
@@ -111,8 +111,8 @@ def test_writes_to_many_scopes_are_looked_up_in_two_trips(
         async with Recollect(PostgresStore(url), embedder="none") as memory:
             await memory.apply_each(dict.fromkeys(scopes, writes))
             with monkeypatch.context() as patched:
-                patched.setattr(Transaction, "ask", refused)
-                patched.setattr(Transaction, "ask_all", noted)
+                patched.setattr(Transaction, "fetch", refused)
+                patched.setattr(Transaction, "fetch_all", noted)
                 await memory.apply_each(dict.fromkeys(scopes, writes))
             versions = [await memory.get(scope, "Fact", "home") for scope in scopes]
         return [each.version for each in versions if each]

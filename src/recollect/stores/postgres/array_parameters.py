@@ -1,9 +1,9 @@
 """
 Arrays as parameters of statements, in the server's binary format.
 
-The driver chooses the type of a list by its values: of ``smallint`` or ``bigint``, or of none where
-all are ``None``. A statement would be prepared for each combination of types, which hardly ever
-come again, and so be planned anew each time. Here the type is what the statement's cast says.
+The driver derives the type of a list from its values: ``smallint``, ``bigint``, or unknown if all
+are ``None``. A statement would be prepared once per combination of types, and planned anew nearly
+every time. Here the type is that of the statement's cast.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CLASSES: Final[dict[str, Callable[[Any], object]]] = {
     "text": TextArray,
     "bytea": ByteaArray,
 }
-# The number of dimensions, whether there are nulls, the type of the elements; length, first index.
+# PostgreSQL's binary array header: dimensions, has-nulls flag, element type; length, first index.
 _HEAD: Final = Struct("!iiIii").pack
 _EMPTY: Final = Struct("!iiI").pack
 _LENGTH: Final = Struct("!i").pack
@@ -48,7 +48,7 @@ _NULL: Final = _LENGTH(-1)
 
 
 def typed(statement: str, values: Bound) -> Bound:
-    """Return the *values* of *statement*, with its arrays as what their casts say."""
+    """Return the *values* of *statement*, with lists typed by its casts."""
     classes = _classes_of(statement)
     if not any(classes):
         return values
@@ -57,7 +57,7 @@ def typed(statement: str, values: Bound) -> Bound:
 
 @cache
 def _classes_of(statement: str) -> tuple[Callable[[Any], object] | None, ...]:
-    """Return the class of each parameter of a constant statement, ``None`` for no array."""
+    """Return the array class of each parameter of a constant statement, ``None`` for others."""
     return tuple(_CLASSES.get(found[1] or "") for found in _PARAMETER.finditer(statement))
 
 
@@ -99,7 +99,7 @@ def _bytes_of(value: bytes) -> bytes:
 
 
 def register_arrays(connection: psycopg.Connection[Any]) -> None:
-    """Have *connection* send the arrays of this module as what they are."""
+    """Register the array types of this module on *connection*."""
     connection.adapters.register_dumper(BigintArray, _BigintArrayDumper)
     connection.adapters.register_dumper(TextArray, _TextArrayDumper)
     connection.adapters.register_dumper(ByteaArray, _ByteaArrayDumper)

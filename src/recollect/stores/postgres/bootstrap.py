@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from recollect.errors import StoreError, StoreReadOnlyError, StoreVersionError
-from recollect.stores.postgres.connections import PatientConnection, connect, let_go
+from recollect.stores.postgres.connections import PatientConnection, close_quietly, connect
 from recollect.stores.postgres.driver_errors import store_errors
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.migrations import (
@@ -19,20 +19,20 @@ from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
 
 SERVER_VERSION_MIN: Final = 150_000
-"""PostgreSQL 15, as the server counts."""
+"""PostgreSQL 15, in the notation of ``server_version_num``."""
 
 
 def open_database(location: PostgresLocation) -> tuple[PatientConnection, bytes]:
     """
-    Connect, and create the schema if the database has none.
+    Connect, and create or upgrade the schema if necessary.
 
     Returns:
-        The connection, and the store's own random key.
+        The connection, and the random secret of the store.
 
     Raises:
         StoreVersionError: The server is too old, or a later release made the schema.
-        StoreReadOnlyError: It is a replica, or this user may not do what is needed.
-        StoreUnavailableError: There is no server, or it takes no more connections.
+        StoreReadOnlyError: The server is a replica, or the user lacks a right.
+        StoreUnavailableError: No server answers, or it accepts no more connections.
         StoreError: PostgreSQL failed otherwise.
     """
     with store_errors(location.name):
@@ -44,17 +44,17 @@ def open_database(location: PostgresLocation) -> tuple[PatientConnection, bytes]
             _check_rights(connection, location.name)
             found = connection.execute(SESSION["secret"]).fetchone()
         except BaseException:
-            let_go(connection)
+            close_quietly(connection)
             raise
     return connection, bytes(found[0]) if found else b""
 
 
 def finish_upgrade(location: PostgresLocation, steps: Steps = STEPS) -> int:
     """
-    Apply the steps that break older releases; return how many there were.
+    Apply the migration steps that break older releases; return how many there were.
 
     Raises:
-        StoreError: As `open_database` does; or the schema was changed by hand.
+        StoreError: As for `open_database`, or the schema was changed by hand.
     """
     with store_errors(location.name):
         connection, _ = open_database(location)
@@ -63,7 +63,7 @@ def finish_upgrade(location: PostgresLocation, steps: Steps = STEPS) -> int:
             migrate(connection, location.name, post=True, steps=steps)
             after = schema_version(connection, location.name, steps).requires
         finally:
-            let_go(connection)
+            close_quietly(connection)
     return sum(before < number <= after for number in steps.post)
 
 

@@ -1,8 +1,8 @@
 """
-The tables in which LangGraph's saver keeps checkpoints of graphs.
+Erase the checkpoints of graphs that LangGraph's saver keeps in the same database.
 
-They contain copies of the conversation, so every erase covers them as well. They are where the
-saver created them: in the first schema of this user's search path.
+They contain copies of the conversation, so every erase covers them as well. The saver creates its
+tables in the first schema of the user's search path.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from psycopg import sql
 
 from recollect.errors import StoreReadOnlyError
 from recollect.stores.checkpoint_threads import CheckpointThreads
-from recollect.stores.postgres.connections import connect, let_go
+from recollect.stores.postgres.connections import close_quietly, connect
 from recollect.stores.postgres.driver_errors import store_errors
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.transaction import Connection
 
-# Others may have a table of one of these names; all of them together are the saver's.
+# One such name may be another application's table; all four together are the saver's.
 _TABLES: Final = (
     "checkpoint_migrations",
     "checkpoints",
@@ -39,10 +39,10 @@ def erase_checkpoints(location: PostgresLocation, threads: CheckpointThreads) ->
     """
     Erase all checkpoints, writes and blobs of *threads*, in one transaction.
 
-    A database without such tables has none.
+    Do nothing in a database without the saver's tables.
 
     Raises:
-        StoreReadOnlyError: This user may not delete there; nothing was erased.
+        StoreReadOnlyError: The user may not delete there; nothing was erased.
         StoreError: PostgreSQL failed; nothing was erased.
     """
     with store_errors(location.name):
@@ -63,16 +63,16 @@ def erase_checkpoints(location: PostgresLocation, threads: CheckpointThreads) ->
                 for table in tables:
                     connection.execute(_DELETE + sql.Identifier(table) + _COPIES, given)
         finally:
-            let_go(connection)
+            close_quietly(connection)
 
 
 def rewrite_checkpoints(connection: Connection, location: PostgresLocation) -> None:
     """
-    Rewrite the checkpoint tables, if there are any.
+    Rewrite the checkpoint tables, if there are any, so that erased bytes leave their files.
 
     Raises:
-        StoreReadOnlyError: This user does not own them.
-        psycopg.Error: PostgreSQL failed; what was rewritten stays so.
+        StoreReadOnlyError: The user does not own the tables.
+        psycopg.Error: PostgreSQL failed; tables rewritten before stay rewritten.
     """
     tables = _tables(connection)
     if not tables:
@@ -89,6 +89,6 @@ def rewrite_checkpoints(connection: Connection, location: PostgresLocation) -> N
 
 
 def _tables(connection: Connection) -> list[str]:
-    """Return the tables that hold copies, if this database has the saver's."""
+    """Return the saver's tables that hold copies; none if this database lacks them."""
     found = [name for (name,) in connection.execute(_FIND, (list(_TABLES),)).fetchall()]
     return found[1:] if all(found) else []

@@ -1,4 +1,4 @@
-"""The claiming thread: concurrent claims of this process share one transaction."""
+"""Group claims: concurrent claims of this process share one transaction."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from recollect.stores.postgres.unit_runner import PostgresUnits
 from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 
 CLAIMS_MAX: Final = 64
-"""At most so many claims are one transaction."""
+"""Most claims in one transaction."""
 
 
 class Claimer:
     """
-    Serves claims in order of arrival.
+    Serves claims on its own thread, in order of arrival.
 
-    Claims that arrive during a transaction wait for the next one and share it, so that due threads
-    are looked up once and leased in one commit. Other processes do not wait; their claims skip the
-    rows that this one has locked.
+    Claims that arrive during a transaction share the next one: due threads are looked up once and
+    leased in one commit. Claims of other processes do not wait; they skip locked rows.
     """
 
     def __init__(self, name: str, workshop: PostgresUnits) -> None:
@@ -33,10 +32,10 @@ class Claimer:
 
     def claim(self, claim: Claim) -> asyncio.Future[Any]:
         """
-        Queue *claim*; the future's result is a lease, ``None`` if nothing is due.
+        Queue *claim*; the future returns a lease, or ``None`` if nothing is due.
 
         Raises:
-            StoreClosedError: The claimer was closed.
+            StoreClosedError: The claimer is closed.
         """
         future = self._line.join(claim)
         with self._starting:
@@ -48,7 +47,7 @@ class Claimer:
         return future
 
     def close(self) -> None:
-        """Accept no more claims; the thread serves the queued ones and ends."""
+        """Refuse further claims; the thread serves the queued ones and ends."""
         self._line.close(threads=1)
 
     def join(self) -> None:

@@ -21,19 +21,20 @@ from recollect.stores.system_clock import timer_s
 AnswerT = TypeVar("AnswerT")
 
 _LOOK_UP_S: Final = 0.1
+"""Seconds between checks for a signal while waiting for the server."""
 IDLE_S_MAX: Final = 300.0
-"""A connection that nobody used for so long is opened anew: what lies between may have cut it."""
+"""Seconds without use after which a connection is replaced: a firewall may have dropped it."""
 PREPARED_FROM: Final = 5
-"""A statement that a session was asked so often is prepared, where the session is ours alone."""
+"""Executions after which a statement is prepared, unless a pooler shares the session."""
 AGE_S_MAX: Final = 3_600.0
-"""A server's session grows with all that it was asked; after so long another one is begun."""
+"""Seconds after which a connection is replaced: a session's caches only ever grow."""
 
 
 class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
     """
-    A connection that waits for an answer at most *answer_s* seconds, then closes.
+    A connection that waits at most *answer_s* seconds for an answer, then closes.
 
-    The server's own limits do not help where its answer, or the question, is held up for good.
+    The server's own timeouts do not help if the query or its answer is lost on the network.
     """
 
     answer_s: float | None = None
@@ -41,10 +42,10 @@ class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
     @contextmanager
     def pipeline(self) -> Iterator[psycopg.Pipeline]:
         """
-        Send the statements of a block together, as it is left; one round trip.
+        Send the statements of a block together at its end, in one round trip.
 
         Raises:
-            psycopg.Error: One of them failed; those after it were not run.
+            psycopg.Error: A statement failed; the ones after it were not run.
         """
         self._pipeline = pipeline = WholePipeline(self)
         try:
@@ -60,12 +61,13 @@ class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
         Wait for the server.
 
         Raises:
-            psycopg.OperationalError: It did not answer in time; the connection is closed.
+            psycopg.OperationalError: The server did not answer in time; the connection is closed.
         """
         limit = self.answer_s if timeout is None else timeout
         try:
             return super().wait(gen, interval, limit)
         except psycopg.OperationalError:
+            # The answer may still come, and must not be read as that of the next statement.
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 self.close()
             raise
@@ -73,10 +75,10 @@ class PatientConnection(psycopg.Connection[tuple[Any, ...]]):
 
 def connect(location: PostgresLocation) -> PatientConnection:
     """
-    Open a connection in autocommit mode, whose transactions are explicit statements.
+    Open a connection in autocommit mode; transactions are explicit statements.
 
     Raises:
-        psycopg.Error: There is no server, or it refuses.
+        psycopg.Error: No server answers, or it refuses the connection.
     """
     connection = PatientConnection.connect(
         autocommit=True, prepare_threshold=None, **location.parameters
@@ -84,37 +86,37 @@ def connect(location: PostgresLocation) -> PatientConnection:
     register_arrays(connection)
     ((process,),) = connection.execute(SESSION["process"]).fetchall()
     if process == connection.info.backend_pid:
-        # A prepared statement belongs to a session, which behind a pooler is another client's
-        # next. A pooler that gives sessions away has process numbers of its own making, as it
-        # must tell from them later whose statement is to be cancelled.
+        # A prepared statement belongs to a session, and a pooler in transaction mode gives the
+        # session to another client next. Such a pooler reports process ids of its own, by which
+        # it routes requests to cancel a statement, so the two ids differ behind one.
         connection.prepare_threshold = PREPARED_FROM
     return connection
 
 
 class Connections:
     """
-    The idle connections, the most recently used on top; each is used by one thread.
+    Idle connections, the most recently used first; a connection is used by one thread at a time.
 
-    There are never more than there are threads. A connection is returned only with no transaction
-    open, so that the next user finds it clean.
+    There are never more connections than threads. A connection is returned to the pool only
+    outside a transaction.
     """
 
     def __init__(self, location: PostgresLocation) -> None:
         self._location = location
-        self._turn = Lock()
+        self._lock = Lock()
         self._idle: list[tuple[Connection, float, float]] = []
         self._is_closed = False
 
     def take(self) -> tuple[Connection, float]:
         """
-        Return a connection, and when it was opened.
+        Return a connection and the time it was opened.
 
         Raises:
-            psycopg.Error: A new one was needed and could not be opened.
+            psycopg.Error: A new connection was needed and could not be opened.
         """
         now, old = timer_s(), list[Connection]()
         found: tuple[Connection, float] | None = None
-        with self._turn:
+        with self._lock:
             while self._idle and found is None:
                 connection, opened_at, used_at = self._idle.pop()
                 if now - used_at > IDLE_S_MAX or now - opened_at > AGE_S_MAX:
@@ -122,7 +124,7 @@ class Connections:
                 else:
                     found = connection, opened_at
         for each in old:
-            let_go(each)
+            close_quietly(each)
         if found:
             return found
         made = connect(self._location)
@@ -130,29 +132,29 @@ class Connections:
         return made, now
 
     def give_back(self, connection: Connection, opened_at: float) -> None:
-        """Return a connection to the pool if it is in good state."""
+        """Return a connection to the pool; close it if it is broken or in a transaction."""
         is_clean = connection.info.transaction_status == TransactionStatus.IDLE
-        with self._turn:
+        with self._lock:
             if is_clean and not self._is_closed:
                 self._idle.append((connection, opened_at, timer_s()))
                 return
-        let_go(connection)
+        close_quietly(connection)
 
     def forget(self) -> None:
-        """Close all idle connections, after one of them was found broken."""
-        with self._turn:
+        """Close all idle connections: one was broken, so the others probably are."""
+        with self._lock:
             idle, self._idle = self._idle, []
         for connection, _, _ in idle:
-            let_go(connection)
+            close_quietly(connection)
 
     def close(self) -> None:
-        """Close all idle connections, and every one that is returned later."""
-        with self._turn:
+        """Close all idle connections, and each one that is returned later."""
+        with self._lock:
             self._is_closed = True
         self.forget()
 
 
-def let_go(connection: Connection) -> None:
-    """Close *connection*, whatever its state."""
+def close_quietly(connection: Connection) -> None:
+    """Close *connection* in any state; ignore errors."""
     with suppress(psycopg.Error):
         connection.close()

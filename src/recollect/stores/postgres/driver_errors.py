@@ -1,4 +1,4 @@
-"""Translate psycopg's errors into ours, with the place and the remedy."""
+"""Translate psycopg's errors into store errors that name the database and the remedy."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class _Failure:
 
 
 AGAIN: Final = ("40001", "40P01")
-"""Serialisation failure and deadlock: the transaction may well succeed when it is run again."""
+"""Serialisation failure and deadlock: a retry of the transaction may succeed."""
 
 READ_ONLY: Final = "25006"
-"""The server is a replica, or has become one."""
+"""Read-only transaction: the server is a replica, perhaps since a failover."""
 
 _FAILURES: Final = (
     _Failure(
@@ -90,7 +90,7 @@ _LOST: Final = _FAILURES[-1]
 _OTHER: Final = _Failure(
     (), StoreError, "PostgreSQL refused, which is a fault of the store: report it"
 )
-# A refused connection has no SQLSTATE in the driver, only what the server said.
+# The driver reports no SQLSTATE for a refused connection, only the message.
 _REFUSED: Final = (
     ("password authentication failed", "28P01"),
     ("no password supplied", "28P01"),
@@ -108,11 +108,11 @@ _REFUSED: Final = (
 @contextmanager
 def store_errors(name: str) -> Iterator[None]:
     """
-    Translate every error of the driver into one of ours, with the original as its cause.
+    Translate errors of the driver in this block; the original is the cause.
 
     Raises:
-        StoreError: PostgreSQL failed; the class tells how.
-        UsageError: A value was given that no stored row can have.
+        StoreError: PostgreSQL failed; the class says how.
+        UsageError: A value cannot be stored, such as text with a zero byte.
     """
     try:
         yield
@@ -130,9 +130,11 @@ def store_errors(name: str) -> Iterator[None]:
 
 
 def store_error(name: str, error: psycopg.Error) -> StoreError:
-    """Return our error for *error* of the store *name*."""
+    """Return the store error for *error*; *name* is the database."""
     failure = _failure_of(error)
-    return failure.ours(f"{name}: {failure.advice} ({type(error).__name__}: {_said(error)})")
+    return failure.ours(
+        f"{name}: {failure.advice} ({type(error).__name__}: {_server_message(error)})"
+    )
 
 
 def _failure_of(error: psycopg.Error) -> _Failure:
@@ -151,12 +153,7 @@ def _refusal(error: psycopg.Error) -> str | None:
     return next((state for part, state in _REFUSED if part in said), None)
 
 
-def _said(error: psycopg.Error) -> str:
-    """Return the server's message without the statement and values that it quotes."""
+def _server_message(error: psycopg.Error) -> str:
+    """Return the message without the statement and the private values that the server quotes."""
     first = error.diag.message_primary or str(error)
     return " ".join(first.split())
-
-
-def is_lost(connection: psycopg.Connection[tuple[object, ...]]) -> bool:
-    """Return True if the connection is unusable."""
-    return connection.broken or connection.closed

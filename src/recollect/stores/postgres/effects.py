@@ -63,8 +63,8 @@ def write_effect(transaction: Transaction, effect: Effect) -> None:
     """
     Apply *effect* in the order that `Effect` defines.
 
-    The rows of many scopes are put by one statement for each kind, behind a wall that shows these
-    scopes; where anything is taken away too, it is done scope by scope.
+    If nothing is deleted, one statement per kind of row writes for all scopes. Otherwise the scopes
+    are written one after the other, each under its own row security.
     """
     if any(getattr(effect, name) for name in _SCOPE_BY_SCOPE):
         for scope_id, part in _by_scope(effect).items():
@@ -72,10 +72,10 @@ def write_effect(transaction: Transaction, effect: Effect) -> None:
     elif scope_ids := sorted({_scope_of(each) for _, each in _rows_of_scopes(effect)}):
         _Puts(transaction, scope_ids).write(effect)
     if columns := _columns(effect.receipts, _values_of(ReceiptRow), attrgetter("id")):
-        transaction.tell(WRITES["put_receipt"], columns, CLOSED)
+        transaction.queue(WRITES["put_receipt"], columns, CLOSED)
     _add_audit(transaction, effect.audit)
     for chain in effect.unnamed:
-        transaction.tell(WRITES["unname_audit"], (chain,), chained(chain))
+        transaction.queue(WRITES["unname_audit"], (chain,), chained(chain))
 
 
 def _add_audit(transaction: Transaction, rows: Sequence[AuditRow]) -> None:
@@ -83,9 +83,9 @@ def _add_audit(transaction: Transaction, rows: Sequence[AuditRow]) -> None:
         return
     wall = chained(*dict.fromkeys(row.chain for row in rows))
     columns = [list(column) for column in zip(*map(_AUDIT, rows), strict=True)]
-    transaction.tell(WRITES["put_audit"], columns, wall)
+    transaction.queue(WRITES["put_audit"], columns, wall)
     heads = _columns(rows, attrgetter("chain", "n", "hash"), attrgetter("chain"))
-    transaction.tell(WRITES["put_audit_head"], heads, wall)
+    transaction.queue(WRITES["put_audit_head"], heads, wall)
 
 
 def _by_scope(effect: Effect) -> dict[int, Effect]:
@@ -97,7 +97,7 @@ def _by_scope(effect: Effect) -> dict[int, Effect]:
 
 
 def _rows_of_scopes(effect: Effect) -> Iterator[tuple[str, Any]]:
-    """Yield what is written in a scope, with the name of its kind."""
+    """Yield each row that belongs to a scope, with the name of its kind."""
     for name in Effect.__slots__:
         for each in getattr(effect, name) if name not in _OF_NO_SCOPE else ():
             yield name, each
@@ -112,20 +112,21 @@ def _scope_of(each: Any) -> int:
 
 
 def _columns(rows: Iterable[object], values_of: _Values, key_of: _Key) -> list[list[object]]:
-    """Return the values of rows by column; of rows with the same key the last one wins."""
+    """Return the values of rows by column; the last of several rows with the same key wins."""
+    # ON CONFLICT cannot update a row twice in one statement.
     last = {key_of(row): values_of(row) for row in rows}
     return [list(column) for column in zip(*last.values(), strict=True)]
 
 
 class _Puts:
-    """The statements that put rows of some scopes, under their row security."""
+    """Writes rows of some scopes, under the row security of these scopes."""
 
     def __init__(self, transaction: Transaction, scope_ids: Sequence[int]) -> None:
         self._transaction = transaction
         self._wall = inside(*scope_ids)
 
     def write(self, effect: Effect) -> None:
-        """Put all rows of *effect*, of which nothing is taken away but old keys."""
+        """Write all rows of *effect*, which deletes nothing but old idempotency keys."""
         self._put_places(effect)
         self._forget_old_keys(effect)
         self._put_entries(effect)
@@ -168,18 +169,18 @@ class _Puts:
 
     def _put(self, name: str, rows: Iterable[object], values_of: _Values, key_of: _Key) -> None:
         if columns := _columns(rows, values_of, key_of):
-            self._transaction.tell(WRITES[name], columns, self._wall)
+            self._transaction.queue(WRITES[name], columns, self._wall)
 
 
 class _ScopeWrites(_Puts):
-    """The statements for one scope's part of an effect, under its row security."""
+    """Writes and deletes the rows of one scope, under its row security."""
 
     def __init__(self, transaction: Transaction, scope_id: int) -> None:
         super().__init__(transaction, (scope_id,))
         self._scope_id = scope_id
 
     def write(self, effect: Effect) -> None:
-        """Put and take away all that *effect* says."""
+        """Write and delete all rows of *effect*."""
         self._put_places(effect)
         self._remove(effect)
         self._put_entries(effect)
@@ -189,20 +190,20 @@ class _ScopeWrites(_Puts):
         self._put_beside(effect)
 
     def _tell(self, name: str, *values: object) -> None:
-        self._transaction.tell(WRITES[name], (self._scope_id, *values), self._wall)
+        self._transaction.queue(WRITES[name], (self._scope_id, *values), self._wall)
 
     def _tell_columns(self, name: str, rows: Sequence[Sequence[object]]) -> None:
         """Queue a statement whose parameters are arrays, then the scope."""
         if rows:
             columns = [list(column) for column in zip(*rows, strict=True)]
-            self._transaction.tell(WRITES[name], (*columns, self._scope_id), self._wall)
+            self._transaction.queue(WRITES[name], (*columns, self._scope_id), self._wall)
 
     def _remove(self, effect: Effect) -> None:
         if gone := [each.uid for each in effect.removed]:
             for name in _DROPS_OF_ENTRY:
                 self._tell(name, gone)
             seqs, scopes = [each.seq for each in effect.removed], [self._scope_id] * len(gone)
-            self._transaction.tell(WRITES["put_tombstones"], (scopes, seqs, gone), self._wall)
+            self._transaction.queue(WRITES["put_tombstones"], (scopes, seqs, gone), self._wall)
         self._tell_columns("drop_versions", [each[1:] for each in effect.dropped_revisions])
         if effect.dropped_threads:
             self._tell("drop_threads", [each.number for each in effect.dropped_threads])
@@ -213,7 +214,7 @@ class _ScopeWrites(_Puts):
         self._tell_columns("drop_side_records", [each.place for each in effect.dropped_sides])
         if effect.dropped_scopes:
             for statement in _EMPTY_SCOPE:
-                self._transaction.tell(statement, (self._scope_id,), self._wall)
+                self._transaction.queue(statement, (self._scope_id,), self._wall)
 
     def _link_entries(self, effect: Effect) -> None:
         if effect.dropped_evidence:

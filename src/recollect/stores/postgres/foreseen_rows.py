@@ -1,4 +1,4 @@
-"""Rows of many appends, read together; each append is answered from them."""
+"""Rows that a group of appends needs, fetched in one round trip."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ from recollect.stores.scope_paths import stored_path
 @dataclass(slots=True)
 class ForeseenAnswers:
     """
-    The rows that were read for a group of appends.
+    The rows that were fetched for a group of appends.
 
-    Every row is kept under the scope that it says it is of, never under its place in an answer.
+    Each row is filed under the scope id in the row itself, never by its position in an answer, so
+    that an append cannot be given the rows of another scope.
     """
 
     scopes: dict[Scope, ScopeRow] = field(default_factory=dict)
-    """Those that are locked now: an append to another one has to be made alone."""
+    """The scopes that this transaction has locked; an append to another scope has to run alone."""
     threads: dict[tuple[int, str], ThreadRow] = field(default_factory=dict)
     last: dict[tuple[int, int], MessageRow] = field(default_factory=dict)
     by_id: dict[tuple[int, int, str], MessageRow] = field(default_factory=dict)
     keys: dict[tuple[int, str], IdempotencyRow] = field(default_factory=dict)
     heads: dict[bytes, tuple[int, bytes]] = field(default_factory=dict)
     numbers: list[int] = field(default_factory=list)
-    """For the threads that are new."""
+    """Numbers for new threads."""
     settings: dict[tuple[Scope, str, str], SideRow | None] = field(default_factory=dict)
-    """Read when the first append of the group asks, for all of them."""
+    """Filled on first use, shared by the whole group."""
 
     def keep_message(self, row: MessageRow) -> None:
         """Keep *row* by its id, and as the last of its thread unless a later one is known."""
@@ -56,13 +57,13 @@ def read_together(
     transaction: Transaction, reads: Sequence[AppendReads], ids: Mapping[Scope, int]
 ) -> ForeseenAnswers:
     """
-    Lock the scopes of *reads* that nobody else has locked, and read what is foreseen there.
+    Lock the scopes of *reads*, skipping those locked elsewhere, and fetch the rows that they need.
 
-    It takes one round trip, and another one if a thread is new. The scopes are found by their
-    *ids* as they were last seen; behind the wall are these and no others.
+    This takes one round trip, and a second one if a thread is new. Scopes are found by their last
+    known *ids*; row security shows these scopes and no others.
     """
     questions = _questions(reads, ids)
-    answers = transaction.ask_all(questions.values())
+    answers = transaction.fetch_all(questions.values())
     rows = defaultdict(list, zip(questions, answers, strict=True))
     found = ForeseenAnswers(
         scopes={row.segments: row for row in map(scope_row, rows["lock_scopes"])},
@@ -77,13 +78,13 @@ def read_together(
         for each in reads
     )
     if new:
-        found.numbers = [number for (number,) in transaction.ask(GROUP["new_numbers"], (new,))]
+        found.numbers = [number for (number,) in transaction.fetch(GROUP["new_numbers"], (new,))]
         found.numbers.reverse()
     return found
 
 
 def _questions(reads: Sequence[AppendReads], ids: Mapping[Scope, int]) -> dict[str, Question]:
-    """Return what is asked for all of *reads*, by the names of the statements."""
+    """Return the queries for all of *reads*, by the names of the statements."""
     places = [(ids[each.scope], each) for each in reads]
     scopes = [id_ for id_, _ in places]
     asked = [(id_, each.thread, of) for id_, each in places for of in (None, *each.messages)]
@@ -94,7 +95,7 @@ def _questions(reads: Sequence[AppendReads], ids: Mapping[Scope, int]) -> dict[s
     }
     walls = dict.fromkeys(values, inside(*scopes))
     if keys := [(id_, each.key) for id_, each in places if each.key]:
-        # What was done under a key in a scope that is gone is kept outside of any.
+        # Keys used in a scope that was erased since are kept under NO_SCOPE.
         keys += [(NO_SCOPE, key) for _, key in keys]
         values["idempotency"] = tuple(zip(*keys, strict=True))
         walls["idempotency"] = inside(*scopes, NO_SCOPE)
@@ -104,7 +105,7 @@ def _questions(reads: Sequence[AppendReads], ids: Mapping[Scope, int]) -> dict[s
 
 
 class ForeseenRows(PostgresRows):
-    """The rows of one append of a group; what was not foreseen is read when it is asked for."""
+    """The rows for one append of a group; other rows are fetched when asked for."""
 
     def __init__(
         self, transaction: Transaction, answers: ForeseenAnswers, reads: AppendReads
@@ -116,7 +117,7 @@ class ForeseenRows(PostgresRows):
         self._scope_id = scope.id
         self._scopes[reads.scope] = scope
         self._new: int | None = None
-        """The number of a thread that nothing is in yet."""
+        """The number given to a new, empty thread."""
 
     def new_number(self) -> int:
         if not self._answers.numbers:
@@ -130,7 +131,7 @@ class ForeseenRows(PostgresRows):
         return self._answers.threads.get((scope_id, thread_id))
 
     def _is_foreseen(self, scope_id: int, thread: int) -> bool:
-        """Return True if what the append reads in a thread was read."""
+        """Return True if the rows of this thread were fetched with the group."""
         known = self._answers.threads.get((self._scope_id, self._reads.thread))
         return scope_id == self._scope_id and thread == (known.number if known else self._new)
 

@@ -1,4 +1,4 @@
-"""Group commit: appends that wait at the same time share a transaction."""
+"""Group commit: appends that wait at the same time share one transaction."""
 
 from __future__ import annotations
 
@@ -15,61 +15,60 @@ from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Plan
 
 GROUP_CALLS_MAX: Final = 64
-"""At most so many appends share a commit."""
+"""Most appends in one commit."""
 RUNNERS_MAX: Final = 2
-"""So many groups are carried out at the same time: one is decided while another is written."""
+"""Groups in progress at a time: one runs its plans while the other waits for the server."""
 
 
 class GroupedAppends:
     """
-    The appends that wait to be carried out together.
+    Collects waiting appends and commits them in groups, on the threads of the store.
 
-    Groups are served on the threads of the store, as long as any wait. A group has one append of a
-    scope at most; those that come later to the same scope wait for the next group, so that their
-    order stays.
+    A group has at most one append to a scope. Later appends to the same scope wait for the next
+    group, which keeps their order.
     """
 
     def __init__(self, name: str, turns: StoreThreads, workshop: PostgresUnits) -> None:
         self._name = name
         self._turns = turns
         self._workshop = workshop
-        self._turn = Lock()
+        self._lock = Lock()
         self._waiting: list[ThreadCall[ForeseenAppend]] = []
         self._busy: set[Scope] = set()
-        """The scopes of the groups that are at work."""
+        """The scopes of the groups in progress."""
         self._runners = 0
 
     def carry_out(self, plan: Plan[Any], reads: AppendReads) -> asyncio.Future[Any]:
         """
-        Queue *plan*; the future's result is that of the plan, or `ALONE`.
+        Queue *plan*; the future returns the plan's result, or `ALONE`.
 
         Raises:
-            StoreClosedError: The store was closed.
+            StoreClosedError: The store is closed.
         """
         self._turns.check_open()
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         call = ThreadCall(ForeseenAppend(plan, reads, self._turns.late_at()), future, loop)
-        with self._turn:
+        with self._lock:
             self._waiting.append(call)
             starts = self._runners < RUNNERS_MAX
             self._runners += starts
         if starts:
-            # Whoever comes in the same turn of the event loop goes along.
+            # Start later, so that appends made in the same pass of the event loop join the group.
             loop.call_soon(self._start)
         return future
 
     def _start(self) -> None:
-        if not self._is_passed_on():
-            with self._turn:
+        if not self._try_submit():
+            with self._lock:
                 left, self._waiting = self._waiting, []
                 self._runners -= 1
             for call in left:
                 call.fail(StoreClosedError(f"{self._name}: this store was closed: open another"))
             answer(left)
 
-    def _is_passed_on(self) -> bool:
-        """Return True if a thread will serve what waits, False if the threads have ended."""
+    def _try_submit(self) -> bool:
+        """Start a runner on a thread of the store; return False if the threads have ended."""
         try:
             self._turns.check_open().submit(self._serve)
         except (RuntimeError, StoreClosedError):
@@ -84,17 +83,17 @@ class GroupedAppends:
             if outcome.error:
                 for call in group:
                     call.fail(outcome.error)
-            with self._turn:
+            with self._lock:
                 self._busy -= {each.work.reads.scope for each in group}
             answer(group)
-            # Whatever else waits for a connection comes before the next group. The last ones of a
-            # store that is being closed are served here.
-            if self._is_passed_on():
+            # Queue again behind other calls, so that groups do not starve them. If the store is
+            # being closed, no thread can be had: serve the rest here.
+            if self._try_submit():
                 return
 
     def _take(self) -> list[ThreadCall[ForeseenAppend]]:
-        """Return the longest waiting appends, each to another scope; none ends a runner."""
-        with self._turn:
+        """Return the appends that waited longest, one per scope; an empty list ends the runner."""
+        with self._lock:
             taken: dict[Scope, ThreadCall[ForeseenAppend]] = {}
             left: list[ThreadCall[ForeseenAppend]] = []
             for call in self._waiting:

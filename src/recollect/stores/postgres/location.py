@@ -1,4 +1,4 @@
-"""The address of a database, its display name, and its timeouts."""
+"""Addresses of PostgreSQL databases: connection parameters, display name, and timeouts."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from psycopg.conninfo import conninfo_to_dict
 from recollect.errors import UsageError
 
 CONNECTIONS_MAX: Final = 10
-"""So many transactions of one store run at the same time; what comes meanwhile waits."""
+"""Most connections of one store, and so most concurrent transactions; other calls wait."""
 STATEMENT_S: Final = 30.0
-"""A statement that takes longer is ended by the server."""
+"""Seconds after which the server cancels a statement."""
 LOCK_WAIT_S: Final = 10.0
-"""How long a transaction waits for another one of the same scope."""
+"""Longest wait for a lock, in seconds: for another transaction of the same scope."""
 TURN_WAIT_S: Final = 30.0
-"""How long a call waits for one of the connections."""
+"""Longest wait for a free connection, in seconds."""
 ANSWER_S: Final = 60.0
-"""A server that did not answer for so long is taken for gone; longer than its own limits."""
+"""Seconds without an answer after which a connection is closed; more than the server's limits."""
 CONNECT_S: Final = 5
-_KEPT_ALIVE: Final = {
+"""Longest wait for one host to accept a connection, in seconds."""
+# A machine that vanishes closes no connection: 10 + 3 × 5 s of silence end an idle one, 30 s
+# without an acknowledgement one that is in use.
+_KEEPALIVES: Final = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -43,7 +46,7 @@ class PostgresLocation:
     answer_s: float = ANSWER_S
 
     def limits(self) -> tuple[str, str, str]:
-        """Return the server's timeouts: of a statement, of a lock, and of idling."""
+        """Return the server's timeouts: of a statement, a lock wait, and an idle transaction."""
         return (
             _milliseconds(self.statement_s),
             _milliseconds(self.lock_wait_s),
@@ -51,7 +54,7 @@ class PostgresLocation:
         )
 
     def with_limits(self, **limits: float) -> PostgresLocation:
-        """Return the same database, with other limits."""
+        """Return the same database with these limits changed."""
         return replace(self, **limits)  # type: ignore[arg-type]
 
 
@@ -64,7 +67,7 @@ def location_of(url: str) -> PostgresLocation:
     Return the location that a ``postgresql://`` address names.
 
     Raises:
-        UsageError: It is no such address.
+        UsageError: *url* is not a PostgreSQL address.
     """
     try:
         given = conninfo_to_dict(url)
@@ -75,8 +78,8 @@ def location_of(url: str) -> PostgresLocation:
     parameters = {
         "application_name": "recollect",
         "connect_timeout": CONNECT_S,
-        **_KEPT_ALIVE,
-        # Of several servers one is the primary, and which one changes.
+        **_KEEPALIVES,
+        # One of several servers is the primary, and a failover changes which: skip the others.
         **({"target_session_attrs": "read-write"} if len(_hosts(given)) > 1 else {}),
         **given,
         "client_encoding": "UTF8",

@@ -25,10 +25,11 @@ from recollect.stores.statements import file_names, read_text
 _STEP: Final = re.compile(r"(\d{4})_(pre|post)_\w+\.sql")
 
 PARTITIONS_MAX: Final = 1_024
+"""Most partitions of a table: each costs memory in every session."""
 _PARTED: Final = " PARTITION BY HASH (scope_id)"
 
 TRIES_MAX: Final = 5
-"""So often a migration is begun that others, at work in the same tables, stand in the way of."""
+"""Attempts at a migration that deadlocks with concurrent work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +42,12 @@ class Steps:
 
     @property
     def version(self) -> int:
-        """Return the version that this release needs."""
+        """Return the schema version that this release needs."""
         return max(self.pre)
 
 
 def read_steps() -> Steps:
-    """Return the steps and the schema that the folder ``sql`` holds."""
+    """Read the steps and the expected schema from the folder ``sql``."""
     found: dict[str, dict[int, LiteralString]] = {"pre": {}, "post": {}}
     for name in sorted(file_names(PACKAGE)):
         if step := _STEP.fullmatch(name):
@@ -70,11 +71,11 @@ class SchemaVersion:
 
 def schema_version(connection: Connection, name: str, steps: Steps = STEPS) -> SchemaVersion:
     """
-    Return the version of the schema; zeros if there is none yet.
+    Return the version of the schema, zeros if there is none yet.
 
     Raises:
-        StoreCorruptError: There is another application's schema of our name.
-        StoreVersionError: A later release made it, and this one can no longer work with it.
+        StoreCorruptError: The schema ``recollect`` belongs to another application.
+        StoreVersionError: A later release changed it so that this one cannot use it.
     """
     if not _one(connection, "state")[2]:
         return SchemaVersion(0, 0)
@@ -96,18 +97,18 @@ def schema_version(connection: Connection, name: str, steps: Steps = STEPS) -> S
 
 def migrate(connection: Connection, name: str, *, post: bool = False, steps: Steps = STEPS) -> None:
     """
-    Bring the schema up to date, and compare it with what it should be; all or nothing.
+    Upgrade the schema and compare it with the expected one, in one transaction.
 
-    Several programs may do this at once; the later ones find it done. Deadlocks with concurrent
-    work are retried.
+    Several programs may do this at once: a lock serialises them, and later ones find it done.
+    Deadlocks with concurrent work are retried.
 
     Args:
-        post: Also do the steps after which releases before this one no longer work.
+        post: Also apply the steps that break older releases.
 
     Raises:
         StoreCorruptError: The schema is another application's, or was changed by hand.
-        StoreVersionError: A later release made it, and this one can no longer work with it.
-        psycopg.Error: PostgreSQL refused.
+        StoreVersionError: A later release changed it so that this one cannot use it.
+        psycopg.Error: PostgreSQL refused a step.
     """
     for tried in range(1, TRIES_MAX + 1):
         try:
@@ -140,10 +141,10 @@ def _migrate_once(connection: Connection, name: str, *, post: bool, steps: Steps
 
 def _partitions(connection: Connection, name: str) -> int:
     """
-    Return how many partitions the database's settings give to new tables; 0 are plain tables.
+    Return how many partitions new tables get by the database's settings; 0 means plain tables.
 
     Raises:
-        UsageError: They give no such number.
+        UsageError: The setting is not such a number.
     """
     (chosen,) = _one(connection, "partitions")
     if not chosen.isdecimal() or int(chosen) > PARTITIONS_MAX:
@@ -157,10 +158,10 @@ def _partitions(connection: Connection, name: str) -> int:
 
 def check_schema(connection: Connection, name: str, steps: Steps = STEPS) -> None:
     """
-    Compare the database's schema with the one that this release was made for.
+    Compare the database's schema with the expected one.
 
     Raises:
-        StoreCorruptError: They differ; the error names some of the differences.
+        StoreCorruptError: They differ; the error names up to three differences.
     """
     if found := differences(connection, steps):
         msg = (
@@ -171,23 +172,23 @@ def check_schema(connection: Connection, name: str, steps: Steps = STEPS) -> Non
 
 
 def differences(connection: Connection, steps: Steps = STEPS) -> list[str]:
-    """Return what is missing in the schema, or there without reason."""
+    """Return the parts of the schema that are missing or unexpected."""
     actual = schema_lines(connection)
     missing = [f"missing: {line}" for line in steps.schema if line not in actual]
     return missing + [f"unexpected: {line}" for line in actual if line not in steps.schema]
 
 
 def schema_lines(connection: Connection) -> list[str]:
-    """Return the schema as text, one line for each of its parts."""
+    """Describe the schema, one line for each part."""
     with transaction(connection):
-        # Then the server names everything in full.
+        # With this path the server qualifies every name, whatever the user's search path is.
         connection.execute("SELECT set_config('search_path', 'pg_catalog', true)")
         return [" ".join(line.split()) for (line,) in connection.execute(SESSION["schema"])]
 
 
 @contextmanager
 def transaction(connection: Connection) -> Iterator[None]:
-    """Commit what happens inside, or roll it back if that raises."""
+    """Run a block in a transaction: commit it, or roll back if it raises."""
     with connection.transaction():
         yield
 

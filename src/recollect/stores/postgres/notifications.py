@@ -13,7 +13,7 @@ import psycopg
 
 from recollect.observability.health import TaskMonitor
 from recollect.observability.logs import kind_of
-from recollect.stores.postgres.connections import connect, let_go
+from recollect.stores.postgres.connections import close_quietly, connect
 from recollect.stores.postgres.driver_errors import LOG
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.statements import SESSION
@@ -21,12 +21,12 @@ from recollect.stores.postgres.transaction import Connection
 from recollect.stores.server.notifications import LOOK_UP_S, Listener
 
 
-def call_out(connection: Connection) -> None:
-    """Notify every listener of the database, outside any transaction."""
+def notify_listeners(connection: Connection) -> None:
+    """Notify all listeners of the database; call it outside a transaction."""
     try:
         connection.execute(SESSION["ring"])
     except psycopg.Error as error:
-        LOG.debug("listeners were not called: %s", kind_of(error))
+        LOG.debug("listeners were not notified: %s", kind_of(error))
 
 
 class PostgresListener(Listener):
@@ -48,15 +48,16 @@ class PostgresListener(Listener):
         try:
             self._hear_from(connection)
         finally:
-            let_go(connection)
+            close_quietly(connection)
 
     def _hear_from(self, connection: Connection) -> None:
         if connection.prepare_threshold is None:
-            self.closed.wait()  # the session is not ours alone: nobody would call it
+            # Behind a pooler in transaction mode LISTEN reaches another session: do not try.
+            self.closed.wait()
             return
         connection.execute(SESSION["listen"])
         self.ready()
-        # Polling finds whatever was announced while not listening.
+        # Notifications sent before LISTEN are lost, so look for work once now.
         self.hear()
         while not self.closed.is_set():
             for _ in connection.notifies(timeout=LOOK_UP_S, stop_after=1):

@@ -1,4 +1,4 @@
-"""Send several statements at once."""
+"""A pipeline that sends several statements in one system call."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from psycopg.abc import PQGen
 
 class WholePipeline(psycopg.Pipeline):
     """
-    A pipeline that sends what it holds when it is left.
+    A pipeline that sends its statements when the block ends.
 
-    The driver's own sends each statement by itself, as it comes: each is a call of the system, and
-    wakes the server for a little work. Results are only there once the pipeline was left.
+    psycopg's pipeline sends each statement as it comes, which costs a system call and wakes the
+    server each time. Results are available only after the block.
     """
 
     _is_left = False

@@ -1,4 +1,4 @@
-"""A snapshot that presumes that nothing has changed, and checks it in the trip for the entries."""
+"""An optimistic snapshot: it presumes unchanged scopes, and checks that as entries are fetched."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ ResultT = TypeVar("ResultT")
 
 class PresumedSnapshot(StoreSnapshot):
     """
-    A snapshot whose feeds are empty where this process last saw the scopes at the cursors.
+    A snapshot that returns empty feeds for scopes that this process last saw at the cursors.
 
-    Every answer of the database is a trip. So the scopes' rows are fetched together with the
-    entries that the reader then asks for, which ends the transaction. Where the presumption was
-    wrong, or something else is asked for, `TransactionOverError` is raised: the query has to be
-    run again, on a snapshot that presumes nothing.
+    It saves a round trip: the scopes' rows are fetched together with the entries that the reader
+    asks for next, which ends the transaction. If a scope has changed, or anything else is read,
+    `TransactionOverError` is raised, and the query has to run again on a `StoreSnapshot`.
     """
 
     def __init__(self, rows: PostgresRows, now: int, known: KnownScopes) -> None:
@@ -41,7 +40,7 @@ class PresumedSnapshot(StoreSnapshot):
         filter_: JsonObject | None = None,
         in_blocks: bool = False,
     ) -> list[Feed]:
-        """Return empty feeds where all of the scopes are presumed to be unchanged."""
+        """Return empty feeds if all scopes are presumed unchanged, otherwise read them."""
         cursors = [checked_cursor(each) for each in cursors]
         if filter_ is None and cursors and self._ids is None:
             self._ids = self._known.unchanged(cursors)
@@ -53,16 +52,16 @@ class PresumedSnapshot(StoreSnapshot):
     def entries(
         self, places: Sequence[Place], *, are_memories: bool = False, are_indexed: bool = False
     ) -> list[Entry]:
-        """Return the entries, and check by the way what was presumed."""
+        """Return the entries, and check in the same round trip that the scopes are unchanged."""
         self.check_presumed(places)
         return super().entries(places, are_memories=are_memories, are_indexed=are_indexed)
 
     def check_presumed(self, places: Sequence[Place] = ()) -> None:
         """
-        Fetch the scopes' rows with the entries at *places*, unless nothing waits to be checked.
+        Fetch the presumed scopes' rows and the entries at *places*, once.
 
         Raises:
-            TransactionOverError: A scope has changed, or one of *places* is in none of them.
+            TransactionOverError: A scope has changed, or a place is in none of these scopes.
         """
         presumed, self._presumed = self._presumed, ()
         if not presumed or self._ids is None:
@@ -86,7 +85,7 @@ def read_presuming(
     Run *query* on a `PresumedSnapshot`.
 
     Raises:
-        TransactionOverError: What was presumed is not so: run it on another snapshot.
+        TransactionOverError: A scope has changed: run *query* on a `StoreSnapshot`.
     """
     snapshot = PresumedSnapshot(rows, now, known)
     result = query(snapshot)
@@ -95,7 +94,7 @@ def read_presuming(
 
 
 def unchanged_feed(cursor: Cursor, now: int) -> Feed:
-    """Return the feed of a scope in which nothing has changed since *cursor*."""
+    """Return the empty feed of a scope that is unchanged since *cursor*."""
     return Feed(
         scope=cursor.scope,
         now=now,

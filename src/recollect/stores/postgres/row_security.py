@@ -1,4 +1,4 @@
-"""Row-level security: which rows the server shows to a transaction; pure."""
+"""Row-level security: the settings that say which rows a transaction sees; pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from recollect.stores.scope_paths import range_below, range_of
 @dataclass(frozen=True, slots=True)
 class Wall:
     """
-    The rows that row-level security lets through.
+    The rows that row-level security shows.
 
-    One of: the rows of the scopes with the ids in *scope*; the scopes whose paths lie in a range,
-    with *sweep* also their pending threads; or, if *first* is given without *end*, the audit chains
-    of these names. Several ids or names have commas between them.
+    One of: the rows of the scopes with the ids in *scope*; the scopes with paths from *first* up to
+    *end*, with *sweep* also their pending threads; or, if *first* is given without *end*, the audit
+    chains of these names. Ids and names are separated by commas.
     """
 
     scope: str = ""
@@ -25,41 +25,41 @@ class Wall:
     sweep: str = ""
 
     def settings(self) -> tuple[str, str, str, str]:
-        """Return the values of the settings, in the order of the statement that sets them."""
+        """Return the values in the order of the statement ``enter``."""
         return self.scope, self.first, self.end, self.sweep
 
 
 CLOSED: Final = Wall()
-"""Nothing of any scope is seen."""
+"""Shows no row of any scope."""
 
 
 def inside(*scope_ids: int) -> Wall:
-    """Return the wall that shows the rows of these scopes."""
+    """Show the rows of these scopes."""
     return Wall(scope=",".join(map(str, scope_ids)))
 
 
 def finding(scope: Scope) -> Wall:
-    """Return the wall that lets exactly *scope* be found by its path."""
+    """Let exactly *scope* be found by its path."""
     return _between(range_of(scope))
 
 
 def around(scope: Scope, scope_id: int) -> Wall:
-    """Return the wall that lets *scope* be found, and shows it if it has this id."""
+    """Let *scope* be found by its path, and show its rows if it has this id."""
     return replace(finding(scope), scope=str(scope_id))
 
 
 def finding_below(prefix: Scope) -> Wall:
-    """Return the wall that lets *prefix* and all scopes below be found."""
+    """Let *prefix* and all scopes below be found by their paths."""
     return _between(range_below(prefix))
 
 
 def chained(*chains: bytes) -> Wall:
-    """Return the wall that shows these audit chains, and no scope."""
+    """Show these audit chains, and no scope."""
     return Wall(first=",".join(each.hex() for each in chains))
 
 
 def sweeping(first: bytes, end: bytes) -> Wall:
-    """Return the wall that shows the pending threads in a range of scope paths."""
+    """Show the scopes in a range of paths, and their pending threads."""
     return _between((first, end), sweep="on")
 
 
@@ -68,4 +68,4 @@ def _between(bounds: tuple[bytes, bytes], sweep: str = "") -> Wall:
 
 
 SWEEPING: Final = sweeping(*range_below(()))
-"""Which scopes and threads of the whole store wait for something."""
+"""Shows the pending threads of the whole store, for workers."""

@@ -64,17 +64,17 @@ from recollect.stores.side_places import side_bounds
 RowT = TypeVar("RowT")
 
 NUMBERS_AHEAD: Final = 4
-"""So many numbers are fetched as a scope is made: its id, its epoch, and of its first threads."""
+"""Numbers fetched with a new scope: for its id, its epoch, and its first threads."""
 HEAD_BYTES: Final = 1_024
-"""So much of a path is in the index that orders scopes."""
+"""Length of a path's beginning in the index that orders scopes."""
 CLAIM_TRIES_MAX: Final = 8
-"""So often a claim looks for scopes that nobody has formed meanwhile before it gives up for now."""
+"""Attempts of a claim to find scopes that no other worker has formed meanwhile."""
 
 _LAST: Final = (1 << 63) - 1
 _FIRST_PAGE: Final = 16
 _PAGE_MAX: Final = 512
-# The lock is a record in the server's log. So a repetition that finds its own trace waits for a
-# synchronous standby as well: the commit that left the trace may have been cut off in that wait.
+# The lock writes to the server's log, so that even a retry that finds its idempotency key and
+# writes nothing waits for a synchronous standby. The commit that it found may still lack one.
 _LOCKED: Final[LiteralString] = " FOR UPDATE"
 _CLAIMED: Final[LiteralString] = " FOR UPDATE OF s SKIP LOCKED"
 
@@ -83,7 +83,7 @@ class PostgresRows(DerivedReads):
     """
     The reads of one transaction; valid until it ends.
 
-    A write transaction locks every scope it reads, so that several statements see the same state; a
+    A write transaction locks every scope it reads, so that several statements see the same state. A
     read transaction has one snapshot.
     """
 
@@ -100,7 +100,7 @@ class PostgresRows(DerivedReads):
         self._memories: dict[tuple[int, int], MemoryRow | None] = {}
         self._at: dict[tuple[int, tuple[tuple[str, str], ...]], list[MemoryRow]] = {}
         self._due: dict[tuple[int, int], list[ThreadRow]] = {}
-        # A scope that is to be made: this transaction holds its name, so that it stays absent.
+        # Scopes that do not exist; this transaction holds the lock on their names.
         self._absent: set[Scope] = set()
         self._numbers: list[int] = []
         self._numbers_at = 0
@@ -115,7 +115,7 @@ class PostgresRows(DerivedReads):
         """
         Prefetch entries of scopes by their expected ids, and end the transaction.
 
-        This takes one round trip; afterwards no other query is possible.
+        This takes one round trip; no other query is possible afterwards.
 
         Raises:
             TransactionOverError: A scope has another id, or none.
@@ -127,7 +127,7 @@ class PostgresRows(DerivedReads):
             if uids:
                 questions.append((QUERIES["messages_by_uid"], (id_, list(uids)), wall))
                 questions.append((QUERIES["memories_by_uid"], (id_, list(uids)), wall))
-        answers = iter(self._transaction.ask_all(questions, last=True))
+        answers = iter(self._transaction.fetch_all(questions, last=True))
         for scope, uids in likely.items():
             row = next((scope_row(each) for each in next(answers)), None)
             if row is None or row.id != ids[scope]:
@@ -140,21 +140,22 @@ class PostgresRows(DerivedReads):
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         statement = QUERIES["scope"] + self._lock
         scopes = [(statement, _key_of(each), finding(each)) for each in addresses]
-        found = self._transaction.ask_all(scopes)
+        found = self._transaction.fetch_all(scopes)
         there = [scope_row(row) for each in found for row in each]
         self._scopes |= {row.segments: row for row in there}
         asked = ((row.id, tuple(addresses[row.segments])) for row in there)
         wanted = [each for each in asked if each[1]]
-        memories = self._transaction.ask_all([_asked_at(*each) for each in wanted])
+        memories = self._transaction.fetch_all([_query_at(*each) for each in wanted])
         for each, rows in zip(wanted, memories, strict=True):
             self._at[each] = [memory_row(row) for row in rows]
 
     def new_number(self) -> int:
-        # Numbers that were fetched ahead are the largest only until another scope may be locked.
+        # Prefetched numbers are used only until the next round trip: it may lock another scope,
+        # in which somebody has used larger numbers since.
         if self._numbers and self._transaction.trips == self._numbers_at:
             number = self._numbers.pop()
         else:
-            ((number,),) = self._transaction.ask(QUERIES["new_number"], ())
+            ((number,),) = self._transaction.fetch(QUERIES["new_number"], ())
         self._given.add(number)
         return int(number)
 
@@ -164,7 +165,7 @@ class PostgresRows(DerivedReads):
         if segments in self._absent:
             return None
         asked = QUERIES["scope"] + self._lock, _key_of(segments), finding(segments)
-        found = self._transaction.ask(*asked)
+        found = self._transaction.fetch(*asked)
         if not found and self._transaction.writing:
             found = self._locked_by_name(segments, asked)
         if not found:
@@ -174,15 +175,16 @@ class PostgresRows(DerivedReads):
 
     def _locked_by_name(self, segments: Scope, asked: Question) -> list[Stored]:
         """
-        Lock the name of a scope that was not there, and return its row if it is by now.
+        Lock the name of a missing scope, and return its row if it was created meanwhile.
 
-        Whoever makes it now is alone with its name until the transaction ends: it takes its numbers
-        after all that anybody took for a scope of this name, and so in the same trip.
+        Until this transaction ends, no other can create a scope of this name. Numbers are fetched
+        after the lock, in the same round trip, so that they exceed all that earlier transactions
+        used for a scope of this name.
         """
         _, (_, path), wall = asked
         numbers = GROUP["new_numbers"], (NUMBERS_AHEAD,), wall
         locking = QUERIES["lock_path"], (path,), wall
-        _, found, numbered = self._transaction.ask_all([locking, asked, numbers])
+        _, found, numbered = self._transaction.fetch_all([locking, asked, numbers])
         if not found:
             self._absent.add(segments)
         self._numbers = [number for (number,) in reversed(numbered)]
@@ -191,7 +193,7 @@ class PostgresRows(DerivedReads):
 
     def scope_by_id(self, scope_id: int) -> ScopeRow | None:
         statement = QUERIES["scope_by_id"] + self._lock
-        found = self._transaction.ask(statement, (scope_id,), inside(scope_id))
+        found = self._transaction.fetch(statement, (scope_id,), inside(scope_id))
         return scope_row(found[0]) if found else None
 
     def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
@@ -202,7 +204,7 @@ class PostgresRows(DerivedReads):
         def page(last: ScopeRow | None, limit: int) -> list[Stored]:
             past = beyond if last is None else stored_path(last.segments)
             head = max(first, past)[:HEAD_BYTES]
-            return self._transaction.ask(statement, (head, first, past, end, limit), wall)
+            return self._transaction.fetch(statement, (head, first, past, end, limit), wall)
 
         return _paged(scope_row, page)
 
@@ -253,8 +255,8 @@ class PostgresRows(DerivedReads):
         return memory_row(found[0]) if found else None
 
     def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
-        # Not by `scope`: its lock would make all who rest on the setting wait for one another.
-        found = self._transaction.ask(QUERIES["scope"], _key_of(segments), finding(segments))
+        # Not through `scope`: its lock would serialise all scopes that share the setting.
+        found = self._transaction.fetch(QUERIES["scope"], _key_of(segments), finding(segments))
         rows = self.side_records_at(scope_row(found[0]).id, [("", kind, key)]) if found else ()
         return next(iter(rows), None)
 
@@ -265,7 +267,7 @@ class PostgresRows(DerivedReads):
             return []
         if (expected := self._at.get((scope_id, tuple(addresses)))) is not None:
             return expected
-        return [memory_row(row) for row in self._transaction.ask(*_asked_at(scope_id, addresses))]
+        return [memory_row(row) for row in self._transaction.fetch(*_query_at(scope_id, addresses))]
 
     def memories(
         self,
@@ -326,7 +328,7 @@ class PostgresRows(DerivedReads):
     def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
         statement = QUERIES["idempotency"]
         asked = [(statement, (each, key), inside(each)) for each in scope_ids]
-        found = self._transaction.ask_all(asked)
+        found = self._transaction.fetch_all(asked)
         return next((idempotency_row(row) for each in found for row in each), None)
 
     def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
@@ -334,11 +336,11 @@ class PostgresRows(DerivedReads):
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
         values = (embedder, scope_id, after)
-        found = self._transaction.ask(QUERIES["changed"], (*values, *values), inside(scope_id))
+        found = self._transaction.fetch(QUERIES["changed"], (*values, *values), inside(scope_id))
         return list(starmap(FeedEntry, found))
 
     def feed_blocks(self, scope_id: int, embedder: str | None) -> None:
-        """Return nothing: rows are not slower here."""
+        """Return nothing: blocks are not faster than rows here."""
 
     def memory_summaries(self, scope_id: int) -> MemorySummaries:
         found = self._of("memory_summaries", scope_id)
@@ -355,7 +357,7 @@ class PostgresRows(DerivedReads):
         return [row for uid in dict.fromkeys(uids) if (row := kept[scope_id, uid])]
 
     def memories_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MemoryRow]:
-        # No uid of a scope is that of both a message and a memory.
+        # A uid belongs to a message or a memory of a scope, never to both.
         left = [uid for uid in dict.fromkeys(uids) if not self._messages.get((scope_id, uid))]
         kept = self._memories
         if unknown := [uid for uid in left if (scope_id, uid) not in kept]:
@@ -385,19 +387,19 @@ class PostgresRows(DerivedReads):
     def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
         values = (now, now, now, limit)
         if not self._transaction.writing:
-            found = self._transaction.ask(QUERIES["due_threads"], values, SWEEPING)
+            found = self._transaction.fetch(QUERIES["due_threads"], values, SWEEPING)
             return [both_rows(row) for row in found]
         return self._locked_due_threads(values)
 
     def _locked_due_threads(self, values: Bound) -> Sequence[tuple[ScopeRow, ThreadRow]]:
-        """Return due threads whose scopes nobody else has locked, and lock these."""
+        """Return due threads of scopes that no other transaction has locked; lock them."""
         statement = QUERIES["due_threads"] + _CLAIMED
         now = int(str(values[0]))
         live: list[tuple[ScopeRow, ThreadRow]] = []
         for _ in range(CLAIM_TRIES_MAX):
-            found = [both_rows(row) for row in self._transaction.ask(statement, values, SWEEPING)]
-            # The scope is as it was when it was locked, but its threads as the statement began:
-            # another worker may have formed them in between.
+            found = [both_rows(row) for row in self._transaction.fetch(statement, values, SWEEPING)]
+            # FOR UPDATE returns the scope as of the lock, but its threads as of the statement's
+            # start: another worker may have formed them in between.
             self._look_again({scope.id for scope, _ in found}, now)
             live = [pair for pair in found if self._due[pair[0].id, now]]
             if len(live) == len(found):
@@ -405,9 +407,9 @@ class PostgresRows(DerivedReads):
         return live
 
     def _look_again(self, locked: Collection[int], now: int) -> None:
-        """Read, in one round trip, the due threads of scopes that are now locked."""
+        """Fetch the due threads of the locked scopes, in one round trip."""
         statement, limit = QUERIES["due_threads_of"], DUE_THREADS_MAX
-        answers = self._transaction.ask_all(
+        answers = self._transaction.fetch_all(
             [(statement, (id_, now, now, limit), inside(id_)) for id_ in locked]
         )
         for id_, found in zip(locked, answers, strict=True):
@@ -426,7 +428,7 @@ class PostgresRows(DerivedReads):
         path, id_ = (stored_path(after[0]), after[1]) if after else (b"", "")
         head = max(first, path)[:HEAD_BYTES]
         values = (head, first, end, path, id_, limit)
-        found = self._transaction.ask(QUERIES["waiting_threads"], values, sweeping(first, end))
+        found = self._transaction.fetch(QUERIES["waiting_threads"], values, sweeping(first, end))
         return [both_rows(row) for row in found]
 
     def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
@@ -446,14 +448,14 @@ class PostgresRows(DerivedReads):
 
     def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
         values = (embedder, limit)
-        found = self._transaction.ask(QUERIES["unembedded_scopes"], values, SWEEPING)
+        found = self._transaction.fetch(QUERIES["unembedded_scopes"], values, SWEEPING)
         return [id_ for (id_,) in found]
 
     def unembedded(
         self, scope_id: int, after: int, embedder: str, limit: int
     ) -> Sequence[tuple[int, int]]:
         values = (embedder, scope_id, after)
-        found = self._transaction.ask(
+        found = self._transaction.fetch(
             QUERIES["unembedded"], (*values, *values, limit), inside(scope_id)
         )
         return [(uid, seq) for uid, seq in found]
@@ -464,28 +466,28 @@ class PostgresRows(DerivedReads):
 
     def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
         statement = QUERIES["receipts_unclean" if unclean else "receipts"]
-        return [receipt_row(row) for row in self._transaction.ask(statement, (), CLOSED)]
+        return [receipt_row(row) for row in self._transaction.fetch(statement, (), CLOSED)]
 
     def audit_head(self, chain: bytes) -> tuple[int, bytes] | None:
-        found = self._transaction.ask(QUERIES["audit_head"], (chain,), chained(chain))
+        found = self._transaction.fetch(QUERIES["audit_head"], (chain,), chained(chain))
         return (int(found[0][0]), bytes(found[0][1])) if found else None
 
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
-        found = self._transaction.ask(QUERIES["audit"], (chain, after, limit), chained(chain))
+        found = self._transaction.fetch(QUERIES["audit"], (chain, after, limit), chained(chain))
         return [audit_row(row) for row in found]
 
     def _of(self, name: str, scope_id: int, *values: object) -> list[Stored]:
         """
-        Ask for rows of one scope, behind its wall.
+        Fetch rows of one scope, under its row security.
 
-        A scope whose id this transaction was given holds nothing yet, and nobody is asked.
+        A scope that this transaction creates has no rows yet, so no query is sent.
         """
         if scope_id in self._given:
             return []
-        return self._transaction.ask(QUERIES[name], (scope_id, *values), inside(scope_id))
+        return self._transaction.fetch(QUERIES[name], (scope_id, *values), inside(scope_id))
 
 
-def _asked_at(scope_id: int, addresses: Sequence[tuple[str, str]]) -> Question:
+def _query_at(scope_id: int, addresses: Sequence[tuple[str, str]]) -> Question:
     """Return the query for the memories at (type, key) in a scope; at least one."""
     types, keys = zip(*addresses, strict=True)
     return QUERIES["memories_at"], (scope_id, list(types), list(keys)), inside(scope_id)
@@ -500,7 +502,7 @@ def _key_of(scope: Scope) -> tuple[bytes, bytes]:
 def _paged(
     row_of: Callable[[Stored], RowT], page: Callable[[RowT | None, int], list[Stored]]
 ) -> Iterator[RowT]:
-    """Yield the rows of all pages; the first is short, because often one row is enough."""
+    """Yield the rows of all pages; the first page is short, because often one row is enough."""
     last: RowT | None = None
     limit = _FIRST_PAGE
     while True:

@@ -1,4 +1,4 @@
-"""Cache of recently seen scopes, used to prefetch optimistically."""
+"""Cache of recently seen scopes, from which reads guess ids and prefetch."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from recollect.records import Scope
 from recollect.stores.rows import Cursor, ScopeRow
 
 KNOWN_SCOPES_MAX: Final = 10_000
-"""The scopes seen last are known, so many of them."""
+"""Most scopes in the cache; the least recently seen are dropped."""
 
 
 class KnownScopes:
     """
     The scopes last seen by this process; thread-safe.
 
-    Only a hint: every scope may have changed since, or be gone.
+    A hint only: another process may have changed or deleted a scope since.
     """
 
     def __init__(self) -> None:
-        self._turn = Lock()
+        self._lock = Lock()
         self._rows: OrderedDict[Scope, ScopeRow] = OrderedDict()
 
     def note(self, seen: Iterable[ScopeRow]) -> None:
-        """Remember scopes as they are now."""
-        with self._turn:
+        """Remember the state of scopes, unless a later one is known."""
+        with self._lock:
             for row in seen:
                 known = self._rows.pop(row.segments, row)
                 is_newer = (row.id, row.epoch, row.seq) >= (known.id, known.epoch, known.seq)
@@ -36,14 +36,14 @@ class KnownScopes:
                 self._rows.popitem(last=False)
 
     def id_of(self, scope: Scope) -> int | None:
-        """Return the id that *scope* had when it was last seen, ``None`` if it was not."""
-        with self._turn:
+        """Return the last known id of *scope*, ``None`` if it was never seen."""
+        with self._lock:
             found = self._rows.get(scope)
         return found.id if found else None
 
     def unchanged(self, cursors: Iterable[Cursor]) -> dict[Scope, int] | None:
-        """Return the ids of the cursors' scopes; ``None`` if one is unknown or has moved on."""
-        with self._turn:
+        """Return the ids of the cursors' scopes; ``None`` if any is unknown or was seen later."""
+        with self._lock:
             found = [(each, self._rows.get(each.scope)) for each in cursors]
         ids = {
             cursor.scope: row.id

@@ -7,7 +7,7 @@ from typing import Final
 from recollect.stores.statements import named_statements, read_text
 
 PACKAGE: Final = "recollect.stores.postgres"
-"""Where the files are."""
+"""Package with the SQL files."""
 SESSION: Final = named_statements(read_text(PACKAGE, "session.sql"))
 QUERIES: Final = named_statements(read_text(PACKAGE, "queries.sql"))
 WRITES: Final = named_statements(read_text(PACKAGE, "writes.sql"))

@@ -1,4 +1,4 @@
-"""Store on a PostgreSQL server, shared by many machines."""
+"""The store on a PostgreSQL server, shared by many machines."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ class PostgresStore(Store):
     A store in one PostgreSQL database, shared by all services and workers of many machines.
 
     Acknowledged writes are as durable as the server's commits: with the default
-    ``synchronous_commit`` they survive a power loss. Writes in one scope are serialised, those in
-    different scopes run concurrently. The time is the database's. Sessions have no state between
-    transactions, so that a pooler in transaction mode works.
+    ``synchronous_commit`` they survive a power loss, and with a synchronous standby the loss of the
+    primary. Writes to one scope are serialised; writes to different scopes run concurrently. The
+    time is the database's. Sessions keep no state between transactions, so that a pooler in
+    transaction mode works.
 
-    A cancelled call still finishes in its thread: whether it took effect is unknown.
+    A cancelled call still finishes on its thread; whether it took effect is unknown.
 
-    A store belongs to the process that opened it; after a fork the child opens its own.
+    A store belongs to the process that opened it; after a fork, the child opens its own.
     """
 
     def __init__(
@@ -56,16 +57,16 @@ class PostgresStore(Store):
         **limits: float,
     ) -> None:
         """
-        Open the database at *url*; the schema is created if it is missing.
+        Open the database at *url*; create the schema if it is missing.
 
         Args:
-            clock: Where the current time comes from; the database by default.
-            limits: ``connections_max``, and timeouts in seconds: of a statement (``statement_s``),
-                for a lock (``lock_wait_s``), for a connection (``turn_wait_s``), for any answer
-                (``answer_s``).
+            clock: Source of the current time; the database by default.
+            limits: ``connections_max``, and timeouts in seconds: for a statement
+                (``statement_s``), a lock (``lock_wait_s``), a free connection (``turn_wait_s``),
+                and any answer of the server (``answer_s``).
 
         Raises:
-            StoreError: The database cannot be opened; the class tells why.
+            StoreError: The database cannot be opened; the class says why.
         """
         location = location_of(url).with_limits(**limits)
         shared = ServerClock()
@@ -83,7 +84,7 @@ class PostgresStore(Store):
         self._turns = StoreThreads(location, "recollect-postgres")
         self._appends = GroupedAppends(location.name, self._turns, self._workshop)
         LOG.info("opened %s", location.name)
-        # A store that was forgotten unclosed lets its connections go.
+        # Close the connections of a store that is garbage collected without aclose().
         finalize(self, _let_go, self._turns.process, self._workshop, self._claimer).atexit = False
 
     async def aclose(self) -> None:
@@ -105,8 +106,8 @@ class PostgresStore(Store):
         """
         Call *heard* when a thread may have become due, until the subscription is closed.
 
-        Only a hint: calls may be lost, and behind a pooler none arrive. *heard* runs on a thread of
-        the store and must not block.
+        This is only a hint: notifications may be lost, and behind a pooler none arrive. *heard*
+        runs on a thread of the store and must not block.
 
         Raises:
             StoreClosedError: The store was closed.
@@ -131,10 +132,10 @@ class PostgresStore(Store):
         return lease
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
-        return await self._run(partial(self._workshop.look, query))
+        return await self._run(partial(self._workshop.read, query))
 
     async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
-        return await self._run(partial(self._workshop.look_at_snapshot, query, now))
+        return await self._run(partial(self._workshop.read_snapshot, query, now))
 
     async def _clean(self) -> None:
         await self._run(partial(remove_deleted_bytes, self._location))

@@ -1,4 +1,4 @@
-"""Units of work: run a plan or query on one connection, and retry it where that is safe."""
+"""Run plans and queries, each in one transaction, and retry where that is safe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recollect.stores.postgres.driver_errors import AGAIN, LOG, READ_ONLY, store
 from recollect.stores.postgres.effects import write_effect
 from recollect.stores.postgres.foreseen_rows import ForeseenRows, read_together
 from recollect.stores.postgres.location import PostgresLocation
-from recollect.stores.postgres.notifications import call_out
+from recollect.stores.postgres.notifications import notify_listeners
 from recollect.stores.postgres.presumed_snapshot import read_presuming
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
@@ -41,24 +41,24 @@ from recollect.stores.unit_of_work import NOTHING, Effect, Plan, PlannedWrite, Q
 ResultT = TypeVar("ResultT")
 
 _Work: TypeAlias = Callable[[PostgresRows], PlannedWrite[ResultT]]
-"""A plan, or a query that wants nothing written."""
+"""A plan, or a query as a plan that writes nothing."""
 
 ALONE: Final = object()
-"""The result of an append that is to be carried out by itself."""
+"""Result of an append that has to run in a transaction of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeseenAppend:
-    """An append that may share a commit with others, and what it reads."""
+    """An append that may share a commit with others, and the rows it reads."""
 
     plan: Plan[Any]
     reads: AppendReads
     late_at: float
-    """When its caller has waited too long, by the timer."""
+    """Deadline for a free connection, by the monotonic timer."""
 
 
 TRIES_MAX: Final = 5
-"""So often a unit of work is begun, the first time included."""
+"""Attempts at a transaction, the first included."""
 
 _PAUSE_S: Final = 0.02
 _CHANCE: Final = SystemRandom()
@@ -66,10 +66,10 @@ _CHANCE: Final = SystemRandom()
 
 def moment_us(connection: Connection) -> int:
     """
-    Return the database's time, in microseconds since 1970, UTC; outside any transaction.
+    Return the database's time in microseconds since 1970, UTC; call it outside a transaction.
 
     Raises:
-        psycopg.Error: It does not answer.
+        psycopg.Error: The server did not answer.
     """
     found = connection.execute(SESSION["moment"]).fetchone()
     if found is None:
@@ -79,7 +79,7 @@ def moment_us(connection: Connection) -> int:
 
 
 class PostgresUnits:
-    """Runs plans and queries, each in one transaction on its own connection."""
+    """Runs plans and queries, each in one transaction on a connection of its own."""
 
     def __init__(self, location: PostgresLocation, clock: ServerClock | None, bell: Bell) -> None:
         self._location = location
@@ -92,66 +92,66 @@ class PostgresUnits:
         """
         Run *plan*, and commit its effect.
 
-        After a deadlock, a serialisation failure or a connection lost before COMMIT was sent,
-        nothing has happened and the plan is retried. After a connection lost later, it is retried
-        only if the plan has an idempotency key, which tells whether it was committed.
+        The plan is retried after a deadlock, a serialisation failure, or a connection lost before
+        COMMIT was sent: nothing was committed. If the connection is lost later, the outcome is
+        unknown, and the plan is retried only under an idempotency key, by which it finds out.
 
         Raises:
-            StoreError: PostgreSQL failed; the class tells how.
+            StoreError: PostgreSQL failed; the class says how.
         """
-        return self._repeated(plan, writing=True)
+        return self._run_with_retries(plan, writing=True)
 
-    def look(self, query: Query[ResultT]) -> ResultT:
+    def read(self, query: Query[ResultT]) -> ResultT:
         """
         Run *query* on one snapshot of the database.
 
         Raises:
-            StoreError: PostgreSQL failed; the class tells how.
+            StoreError: PostgreSQL failed; the class says how.
         """
-        return self._repeated(_looking(query), writing=False)
+        return self._run_with_retries(_as_plan(query), writing=False)
 
-    def look_at_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
+    def read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
         """
-        Run *query* on a snapshot; in one trip, if the scopes that it reads have not changed.
+        Run *query* on a snapshot, in one round trip if the scopes that it reads are unchanged.
 
         Raises:
-            StoreError: PostgreSQL failed; the class tells how.
+            StoreError: PostgreSQL failed; the class says how.
         """
-        # Where the scopes have changed, this was in vain: nothing was fetched but their rows.
+        # If a scope has changed, the first attempt cost one round trip and is discarded.
         with suppress(TransactionOverError):
-            return self.look(partial(read_presuming, query=query, now=now, known=self._known))
-        return self.look(lambda rows: query(StoreSnapshot(rows, now)))
+            return self.read(partial(read_presuming, query=query, now=now, known=self._known))
+        return self.read(lambda rows: query(StoreSnapshot(rows, now)))
 
-    def _repeated(self, plan: _Work[ResultT], *, writing: bool) -> ResultT:
+    def _run_with_retries(self, plan: _Work[ResultT], *, writing: bool) -> ResultT:
         tried = 0
         while True:
             tried += 1
             unit = _Unit(plan, writing=writing)
             with store_errors(self._location.name):
                 try:
-                    return self._attempt(unit)
+                    return self._run_once(unit)
                 except psycopg.Error as error:
                     is_demoted = error.sqlstate == READ_ONLY
                     if unit.is_lost or is_demoted:
                         self.connections.forget()
                     if unit.is_commit_unknown:
-                        raise _unknown(self._location, error) from error
-                    # A server that became a replica keeps its connections: a new one finds the
-                    # primary, if the address leads there. Nothing is gained by asking more often.
+                        raise _unknown_outcome(self._location, error) from error
+                    # A demoted primary may keep its connections. One retry on a new connection
+                    # finds the new primary if the address leads there; more would find no other.
                     tries_max = 2 if is_demoted else TRIES_MAX
-                    if tried >= tries_max or not unit.may_be_repeated(error):
+                    if tried >= tries_max or not unit.may_be_retried(error):
                         raise
             sleep(_PAUSE_S * 2**tried * _CHANCE.uniform(0.5, 1.5))
 
-    def _attempt(self, unit: _Unit[ResultT]) -> ResultT:
+    def _run_once(self, unit: _Unit[ResultT]) -> ResultT:
         connection, opened_at = self.connections.take()
         try:
             result = unit.run(connection, self._location)
             self._known.note(unit.seen)
             if self._bell.rings(unit.effect):
-                call_out(connection)
+                notify_listeners(connection)
             if self._clock and self._clock.is_old():
-                # What was committed stays so, even if this question is not answered.
+                # The commit stands, so an error here must not reach the caller.
                 try:
                     self._clock.compare(partial(moment_us, connection))
                 except psycopg.Error as error:
@@ -161,15 +161,15 @@ class PostgresUnits:
             self.connections.give_back(connection, opened_at)
 
     def knows(self, scope: Scope) -> bool:
-        """Return True if this process has seen *scope*."""
+        """Return True if this process has read or written *scope* before."""
         return self._known.id_of(scope) is not None
 
     def carry_out_together(self, calls: Sequence[ThreadCall[ForeseenAppend]]) -> None:
         """
         Carry out the appends of *calls*, each to another scope, in one commit.
 
-        Every call then has a result, its own error, or `ALONE`: nothing came of it, and it is to be
-        carried out by itself. So no call hears of what befell another one.
+        Afterwards every call has a result, its own error, or `ALONE` if it was not written and has
+        to run by itself. An error of one call never reaches another.
         """
         ids = {each.work.reads.scope: self._known.id_of(each.work.reads.scope) for each in calls}
         known = {scope: id_ for scope, id_ in ids.items() if id_ is not None}
@@ -178,7 +178,7 @@ class PostgresUnits:
         group = _Group([each for each in calls if each.work.reads.scope in known], known)
         outcome = CallOutcome()
         with outcome:
-            self._attempt(group)
+            self._run_once(group)
         if outcome.error and not group.is_committed:
             if group.is_lost:
                 self.connections.forget()
@@ -187,18 +187,18 @@ class PostgresUnits:
 
 
 class _Unit(Generic[ResultT]):
-    """One attempt at a plan, and how far it got."""
+    """One attempt to run a plan, and how far it got."""
 
     def __init__(self, plan: _Work[ResultT], *, writing: bool) -> None:
         self._plan = plan
         self._writing = writing
         self.seen: Sequence[ScopeRow] = ()
-        """The scopes that it read or wrote, as they were last."""
+        """The scopes it read or wrote, in their latest state."""
         self.effect = NOTHING
         self._is_commit_sent = False
         self.is_committed = False
         self.is_lost = False
-        """Whether the connection broke while it was at work."""
+        """Whether the connection broke during this attempt."""
 
     def run(self, connection: Connection, location: PostgresLocation) -> ResultT:
         transaction = Transaction(connection, location, writing=self._writing)
@@ -220,7 +220,7 @@ class _Unit(Generic[ResultT]):
         return planned.result
 
     def _decide(self, transaction: Transaction) -> PlannedWrite[ResultT]:
-        """Run the plan; nothing is written yet."""
+        """Run the plan; write nothing yet."""
         rows = PostgresRows(transaction)
         planned = self._plan(rows)
         self.seen = [*rows.seen]
@@ -228,27 +228,27 @@ class _Unit(Generic[ResultT]):
 
     @property
     def is_commit_unknown(self) -> bool:
-        """Return True if it may have been committed and there is no way to find out."""
+        """Return True if it may be committed, and a retry could not find out."""
         return self._may_be_committed and _is_untraceable(self.effect)
 
     @property
     def _may_be_committed(self) -> bool:
         return self.is_lost and self._is_commit_sent
 
-    def may_be_repeated(self, error: psycopg.Error) -> bool:
-        """Return True if a retry may succeed and does no harm."""
+    def may_be_retried(self, error: psycopg.Error) -> bool:
+        """Return True if a retry may succeed and cannot write twice."""
         return error.sqlstate in (*AGAIN, READ_ONLY) or self.is_lost
 
 
 def _is_untraceable(effect: Effect) -> bool:
-    """Return True if nothing tells later whether *effect* was committed."""
-    # An erase rewrites keys, but was made under none.
+    """Return True if a retry could not tell whether *effect* was committed."""
+    # An erase rewrites the idempotency rows of others, but has no key of its own.
     has_key = bool(effect.idempotency) and not effect.receipts
     return effect != NOTHING and not has_key
 
 
 class _Group(_Unit[None]):
-    """One attempt at the appends of several callers."""
+    """One attempt to commit the appends of several callers together."""
 
     def __init__(
         self, calls: Sequence[ThreadCall[ForeseenAppend]], ids: Mapping[Scope, int]
@@ -269,10 +269,10 @@ class _Group(_Unit[None]):
 
     def _decide_one(self, rows: ForeseenRows, call: ThreadCall[ForeseenAppend]) -> None:
         """
-        Run the plan of one call; what it raises is its own.
+        Run the plan of one call; its errors are that caller's alone.
 
         Raises:
-            psycopg.Error: The transaction is broken, and so is that of all others.
+            psycopg.Error: The shared transaction is broken.
         """
         with call:
             planned = call.work.plan(rows)
@@ -282,19 +282,19 @@ class _Group(_Unit[None]):
             raise call.error
 
     def fail(self, location: PostgresLocation, error: BaseException) -> None:
-        """Leave every call to itself, unless it may be committed and cannot find out."""
+        """Leave every call to run alone, except those that may be committed and cannot find out."""
         for call in self._calls:
             call.result, call.error = ALONE, None
         for call, effect in self._effects if self._may_be_committed else ():
             if _is_untraceable(effect):
-                call.fail(_unknown(location, error))
+                call.fail(_unknown_outcome(location, error))
 
 
-def _looking(query: Query[ResultT]) -> _Work[ResultT]:
+def _as_plan(query: Query[ResultT]) -> _Work[ResultT]:
     return lambda rows: PlannedWrite(NOTHING, query(rows))
 
 
-def _unknown(location: PostgresLocation, error: BaseException) -> StoreUnavailableError:
+def _unknown_outcome(location: PostgresLocation, error: BaseException) -> StoreUnavailableError:
     return StoreUnavailableError(
         f"{location.name}: the connection was lost during the commit, and whether it happened is "
         f"unknown: repeat it with the same ids or idempotency key ({type(error).__name__})"

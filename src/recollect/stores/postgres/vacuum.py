@@ -1,9 +1,9 @@
 """
-Remove deleted bytes from the files of tables and indexes.
+Remove erased bytes from the files of tables and indexes.
 
 A deleted row stays in its page until ``VACUUM`` removes it, and its bytes stay in free space until
-they are overwritten. So every table is rewritten, one partition after the other, and the old files
-are removed. This does not reach the write-ahead log (`docs/decisions/0011-postgresql.md`).
+they are overwritten. So every table or partition is rewritten, one after the other, and the old
+files are removed. This does not reach the write-ahead log (`docs/decisions/0011-postgresql.md`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from psycopg import sql
 
 from recollect.errors import StoreReadOnlyError
 from recollect.stores.postgres.checkpoints import rewrite_checkpoints
-from recollect.stores.postgres.connections import connect, let_go
+from recollect.stores.postgres.connections import close_quietly, connect
 from recollect.stores.postgres.driver_errors import store_errors
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.statements import SESSION
@@ -22,13 +22,11 @@ _REWRITE = sql.SQL("VACUUM (FULL) recollect.")
 
 def remove_deleted_bytes(location: PostgresLocation) -> None:
     """
-    Rewrite every table; each is locked only while it is rewritten.
-
-    This includes the checkpoint tables of graphs.
+    Rewrite every table, the checkpoint tables of graphs included; lock one at a time.
 
     Raises:
-        StoreReadOnlyError: This user does not own the tables.
-        StoreError: PostgreSQL failed; what was rewritten stays so.
+        StoreReadOnlyError: The user does not own the tables.
+        StoreError: PostgreSQL failed; tables rewritten before stay rewritten.
     """
     with store_errors(location.name):
         connection = connect(location)
@@ -45,4 +43,4 @@ def remove_deleted_bytes(location: PostgresLocation) -> None:
                 connection.execute(_REWRITE + sql.Identifier(table))
             rewrite_checkpoints(connection, location)
         finally:
-            let_go(connection)
+            close_quietly(connection)

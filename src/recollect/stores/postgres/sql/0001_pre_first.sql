@@ -3,13 +3,13 @@
 -- these tables are made without their PARTITION BY. Texts that are compared or ordered are in byte
 -- order, which is the order of code points in UTF-8.
 
--- A second wall stands behind the predicates of the statements: as recollect_app, which owns
--- nothing, a transaction sees only what it says that it works on, by settings that end with it:
---   recollect.scope    the ids, with commas between them, of the scopes whose rows are seen
---   recollect.first, recollect.end    hexadecimal, which scopes can be found by their paths
---   recollect.sweep    'on' to see which threads and scopes of the store wait for something
--- No index knows scope_id + 0: the wall is looked at where the rows are, and never finds them. Else
--- the planner would read everything in the scopes behind it, where a statement names a few rows.
+-- Row-level security is a second wall behind the predicates of the statements. As recollect_app,
+-- which owns nothing, a transaction sees only the rows that its own settings name:
+--   recollect.scope    the ids of the scopes whose rows are visible, separated by commas
+--   recollect.first, recollect.end    hexadecimal, the range of paths by which scopes can be found
+--   recollect.sweep    'on' to see all pending threads of the store
+-- Policies compare scope_id + 0, for which there is no index. Otherwise the planner would find rows by
+-- the policy, and read whole scopes where a statement names a few rows.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'recollect_app') THEN
@@ -33,7 +33,7 @@ END $$;
 
 CREATE SCHEMA recollect;
 
--- version is that of the last step before a release, requires the lowest that a release must know.
+-- version: the last migration step applied. requires: the lowest version that a release must know.
 CREATE TABLE recollect.meta (
     id integer PRIMARY KEY CHECK (id = 1),
     format text NOT NULL,
@@ -51,13 +51,13 @@ VALUES (
     0
 );
 
--- Scope ids, epochs and the numbers of threads; without a cache, so that they rise for everybody.
+-- Scope ids, epochs and thread numbers. CACHE 1, so that numbers rise across all sessions.
 CREATE SEQUENCE recollect.number AS bigint CACHE 1;
 
--- path holds the segments in UTF-8, each ended by a zero byte, which no segment contains:
--- byte order is then the order of the tuples, and all scopes below one are one range. A path can
--- be longer than an index takes: it is found by its digest, and ordered by its head, then itself.
--- Every write of a scope changes its row, for which its page has room left.
+-- path holds the segments in UTF-8, each ended by a zero byte, which no segment contains: byte order
+-- is then the order of the tuples, and all scopes below one are one range. A path can be longer than
+-- an index entry, so it is found by its digest, and ordered by its head, then itself. Every write to a
+-- scope updates its row; fillfactor leaves room on the page for that (heap-only tuples).
 CREATE TABLE recollect.scope (
     id bigint PRIMARY KEY,
     path bytea NOT NULL,
@@ -96,7 +96,7 @@ CREATE TABLE recollect.thread (
 
 CREATE UNIQUE INDEX thread_number ON recollect.thread (scope_id, number);
 
--- The one index that leads with no scope: a worker asks who is due, whoever it is.
+-- The only index that does not lead with scope_id: workers look for due threads of all scopes.
 CREATE INDEX thread_due ON recollect.thread (due, number, scope_id)
 WHERE due IS NOT NULL AND state = 'active' AND (formed < last OR again <> '[]');
 
@@ -178,7 +178,7 @@ CREATE TABLE recollect.revision (
     PRIMARY KEY (scope_id, uid, version)
 ) PARTITION BY HASH (scope_id);
 
--- Derived from the evidence of memories and revisions: who rests on a message.
+-- Derived from the evidence of memories and revisions: which of them rest on a message.
 CREATE TABLE recollect.evidence (
     scope_id bigint NOT NULL,
     uid bigint NOT NULL,
@@ -223,7 +223,7 @@ CREATE TABLE recollect.idempotency (
 
 CREATE INDEX idempotency_time ON recollect.idempotency (scope_id, kept_at);
 
--- JSON objects beside messages and memories; the thread of none is ''.
+-- JSON objects beside messages and memories; thread is '' for those of the whole scope.
 CREATE TABLE recollect.side_record (
     scope_id bigint NOT NULL,
     uid bigint NOT NULL,
@@ -256,7 +256,7 @@ CREATE TABLE recollect.formation (
 
 CREATE INDEX formation_time ON recollect.formation (scope_id, committed_at, fence, id, status);
 
--- A receipt names no scope: it keeps a keyed hash of what was erased, and nothing else of it.
+-- A receipt names no scope: all it keeps of what was erased is a keyed hash.
 CREATE TABLE recollect.receipt (
     messages bigint NOT NULL,
     memories bigint NOT NULL,
@@ -319,7 +319,7 @@ USING (
     AND path < (SELECT decode(current_setting('recollect.end', true), 'hex'))
 );
 
--- A scope is locked as it is found, for which the right to change it is needed.
+-- FOR UPDATE needs an update policy: scopes are locked as they are found by path.
 CREATE POLICY lock ON recollect.scope FOR UPDATE
 USING (
     path >= (SELECT decode(current_setting('recollect.first', true), 'hex'))
@@ -335,8 +335,8 @@ GRANT SELECT ON recollect.meta TO recollect_app;
 GRANT USAGE ON SEQUENCE recollect.number TO recollect_app;
 GRANT USAGE ON SCHEMA recollect TO recollect_app;
 
--- The planner's statistics hold samples of what stands in the columns, and nothing that is erased
--- takes them along: of columns that hold what somebody said there are none.
+-- The planner's statistics hold samples of column values, and an erase does not remove them. So no
+-- statistics are kept for columns with users' words.
 DO $$
 DECLARE
     said record;
@@ -356,9 +356,9 @@ BEGIN
     END LOOP;
 END $$;
 
--- Who changed what: a chain for each scope, by a keyed hash of its name, which outlives the scope.
--- A transaction sees the chains that it names as recollect.first, with commas between them and with
--- no end of a range. Rows are added and read; of what stands there only the actor's name may be taken away.
+-- Audit log: one hash chain per scope, under a keyed hash of its name, which outlives the scope. A
+-- transaction sees the chains named in recollect.first, separated by commas, with recollect.end empty.
+-- Rows can be added and read; the only change allowed is to remove an actor's name.
 CREATE TABLE recollect.audit (
     n bigint NOT NULL,
     at bigint NOT NULL,
@@ -373,7 +373,7 @@ CREATE TABLE recollect.audit (
     PRIMARY KEY (chain, n)
 );
 
--- The last row of each chain, kept apart from it, so that a tail that was cut off is missed.
+-- The last row of each chain, kept apart, so that a removed tail is noticed.
 CREATE TABLE recollect.audit_head (
     n bigint NOT NULL,
     chain bytea PRIMARY KEY,
@@ -398,7 +398,7 @@ BEGIN
             'ALTER TABLE recollect.%I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', chained
         );
     END LOOP;
-    -- As of all columns that tell of somebody, the planner keeps no samples of these.
+    -- As above: no statistics for columns that tell of a person.
     FOREACH said IN ARRAY ARRAY[
         'chain', 'actor', 'actor_key', 'action', 'subject', 'digest', 'previous', 'hash'
     ] LOOP

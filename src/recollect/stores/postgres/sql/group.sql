@@ -1,10 +1,10 @@
--- What the appends of many scopes read, by one statement for all of them. The arrays name what each
--- asks for; every row names the scope that it is of. The wall shows these scopes, and no others.
--- Row after row is looked up by its index, whatever the planner knows of the tables: a subquery with
--- a limit is not turned around, and a range in the order of an index is read from no other one.
+-- Queries for a group of appends to many scopes, one statement for all of them. The arrays name the
+-- rows that each append asks for; each row names its scope. Row-level security shows these scopes
+-- and no others. A lateral subquery with LIMIT keeps the planner from reordering the join, and its
+-- ORDER BY leaves one index to read from, so that each row is an index look-up without statistics.
 
 -- :name lock_scopes
--- A scope that somebody else has locked is left to a transaction that waits for it alone.
+-- A scope that another transaction has locked is skipped: its append waits for it alone.
 SELECT
     s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner, s.lease_until
 FROM unnest(%s::bigint[], %s::bytea[]) AS asked (id, path)
@@ -23,7 +23,7 @@ CROSS JOIN LATERAL (
 ) AS t;
 
 -- :name messages
--- The last one of a thread, where no id is asked for.
+-- Without an id: the last message of the thread.
 SELECT
     m.scope_id, m.thread, m.uid, m.id, m.position, m.role, m.name, m.text, m.content, m.time,
     m.session, m.source, m.metadata, m.kept_at, m.digest, m.seq, m.terms, m.text_hash

@@ -1,11 +1,11 @@
--- What one transaction reads; the columns stand in the order of the rows' fields. What concerns one
--- scope says so by scope_id, in so many words: the wall behind it must never be what finds it.
+-- Queries of one transaction; columns are in the order of the rows' fields. Queries of one scope name
+-- its scope_id themselves: row-level security checks what they find and never finds it for them.
 
 -- :name new_number
 SELECT nextval('recollect.number');
 
 -- :name lock_path
--- Who makes a scope is alone with its path until his transaction ends.
+-- Until this transaction ends, no other can create a scope with this path.
 SELECT pg_advisory_xact_lock(hashtextextended(encode(%s, 'hex'), 5504684914225340236));
 
 -- :name scope
@@ -64,7 +64,7 @@ SELECT
 FROM recollect.message WHERE scope_id = %s AND thread = %s AND id = ANY (%s::text[]);
 
 -- :name messages_by_uid
--- With the ids of their threads, which whoever asks for messages so will want to know.
+-- With the ids of the threads, because callers that look up messages by uid show them.
 SELECT
     m.scope_id, m.thread, m.uid, m.id, m.position, m.role, m.name, m.text, m.content, m.time,
     m.session, m.source, m.metadata, m.kept_at, m.digest, m.seq, m.terms, m.text_hash, t.id

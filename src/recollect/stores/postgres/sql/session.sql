@@ -1,5 +1,5 @@
--- How a transaction begins, what it says of itself, and how it ends. Every setting is local to its
--- transaction, so that a pooler may give the session to somebody else between two of them.
+-- Begin, settings and end of a transaction. Every setting is local to its transaction, so that a
+-- pooler may give the session to another client between two transactions.
 
 -- :name begin_reading
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -8,9 +8,9 @@ BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 BEGIN ISOLATION LEVEL READ COMMITTED;
 
 -- :name settle
--- Every question has its index. Without statistics, or with those of a smaller store, the planner
--- would at times rather read a whole table, or keep it at hand for every row of another one. As there
--- is one way to each row, whatever the values are, it is planned once and not for each question anew.
+-- Every query has its index. Without statistics, or with those of a smaller store, the planner would
+-- sometimes scan or hash a whole table instead, so these plans are off. As the best plan is the same
+-- for all values, each statement is planned once.
 SELECT
     set_config('enable_seqscan', 'off', true),
     set_config('enable_material', 'off', true),
@@ -82,7 +82,7 @@ SELECT bool_and(pg_has_role(current_user, relowner, 'USAGE'))
 FROM pg_class WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'r';
 
 -- :name tables
--- A table without a page has nothing to be rewritten.
+-- A table without pages holds no bytes to remove.
 SELECT relname FROM pg_class
 WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'r' AND pg_relation_size(oid) > 0
 ORDER BY relname;
@@ -121,7 +121,7 @@ SELECT line FROM (
     FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid
     WHERE c.relnamespace = 'recollect'::regnamespace AND k.contype = 'c' AND NOT c.relispartition
     UNION ALL
-    -- How many partitions there are is the database's choice, and each of them says it.
+    -- The number of partitions is a setting; each partition states it, so a lost one is noticed.
     SELECT format('partitions of %s: %s', p.relname, count(c.oid))
     FROM pg_class AS p
     LEFT JOIN pg_inherits AS i ON i.inhparent = p.oid

@@ -1,5 +1,4 @@
--- What one transaction writes, many rows by one statement; the arrays stand in the order of the
--- rows' fields.
+-- Writes of one transaction, many rows per statement; arrays are in the order of the rows' fields.
 
 -- :name put_scope
 INSERT INTO recollect.scope (
