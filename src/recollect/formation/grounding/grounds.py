@@ -152,7 +152,7 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
 
 
 def _leaf_claims(operation: Operation, heard: HeardWindow) -> LeafClaims:
-    may_remark = isinstance(operation, End) or _stands_alone(operation, type_of(operation, heard))
+    may_remark = _stands_alone(operation, type_of(operation, heard))
     return LeafClaims(operation.call, heard, may_remark=may_remark)
 
 

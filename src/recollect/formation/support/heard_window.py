@@ -216,10 +216,13 @@ class HeardWindow:
         language = language_of("\n".join(each.text[:SAMPLE_CHARACTERS] for each in voices))
         return bool(language) and language not in WITH_RULES
 
-    def replaces_date(self, voices: Sequence[Voice], leaf: str) -> bool:
-        """Return True if *voices* tell a day, or a month, that *leaf* does not."""
-        sources = [*(each.claims for each in voices), *self.speakers, *self.remembered]
-        return Heard(sources, texts=self._texts).tells_other_date(leaf)
+    def replaces_date(self, cited: Sequence[Passage], leaf: str) -> bool:
+        """Return True if the *cited* sentences tell a day, or a month, that *leaf* does not."""
+        return Heard(_sentences_of(cited), texts=self._texts).tells_other_date(leaf)
+
+    def replaces_number(self, cited: Sequence[Passage], leaf: str) -> bool:
+        """Return True if the *cited* sentences tell a number that *leaf* does not."""
+        return Heard(_sentences_of(cited), texts=self._texts).tells_other_number(leaf)
 
     def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
         """Return which of the *missing* claims of *leaf* one voice alone supports."""
@@ -303,6 +306,10 @@ def _is_shortened(names: Sequence[Token], leaf: str, voices: Sequence[Voice]) ->
             short = Token(token.folded[:1] + behind.key, 0, 0, token.folded[:1] + behind.key)
             return any(voice.words.has(short) for voice in voices)
     return False
+
+
+def _sentences_of(cited: Sequence[Passage]) -> list[SaidText]:
+    return [SaidText(text=e.text, at=e.line.message.time, speaker=None) for e in cited]
 
 
 def _source_of(memory: Memory) -> SaidText:
