@@ -1,4 +1,4 @@
-"""The claims of single leaves of a value: which are faults, which are remarks or mere notes."""
+"""Check the claims of single leaves: each is a fault, a remark or a mere note."""
 
 from __future__ import annotations
 

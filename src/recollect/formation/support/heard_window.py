@@ -20,18 +20,18 @@ from recollect.stores.json_pointers import is_list
 from recollect.text.searchable import memory_text
 
 OTHERS: Final[frozenset[Trust]] = frozenset({"external", "agent"})
-"""Memories of these trusts say nothing that a user, or the assistant in a talk, said."""
+"""Trusts of memories that rest on words of neither the user nor the assistant."""
 ASKED_CHARACTERS_MAX: Final = 50_000
-"""So much is read of the values and quotes of one formation, repairs and all."""
+"""Most characters of values and quotes in one formation, including repairs."""
 LINE_CHARACTERS_MAX: Final = 50_000
-"""So much of one message is read for its words; nothing rests on what stands behind."""
+"""Characters of one message that are read; no value rests on the rest."""
 WINDOW_CHARACTERS_MAX: Final = 200_000
-"""So much of all messages together, the first of them first."""
+"""The same for all messages together, from the first on."""
 _NAME: Final = "the name "
 
 
 class HeardWindow:
-    """A window as the deciding reads it: every line, sentence and known memory once."""
+    """A window parsed once for all decisions: its lines, sentences and known memories."""
 
     def __init__(self, window: Window, offer: Offer) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
@@ -48,7 +48,7 @@ class HeardWindow:
         self._left = ASKED_CHARACTERS_MAX
 
     def admits(self, characters: int) -> bool:
-        """Return True if so much more may be read, and note that it was."""
+        """Take *characters* from what is left to read. Return False if it is spent."""
         self._left -= characters
         return self._left >= 0
 
@@ -201,7 +201,7 @@ class HeardWindow:
         return tuple(each for each in missing if not self._may_be_said(each, voices, leaf))
 
     def _may_be_said(self, missing: str, voices: Sequence[Voice], leaf: Json) -> bool:
-        """Return True for a name that was shortened, or what is beyond the rules of a language."""
+        """Return True for a shortened name, or a claim in a language without rules."""
         if missing.startswith(_NAME):
             names = missing.removeprefix(_NAME).strip("'\"").split()
             tokens = [token for name in names for token in tokens_in(name)]
