@@ -85,9 +85,9 @@ def measure_support(folder: Path) -> SupportReport:
     for gate, decides in gates:
         for name in (*HONEST, *ATTACKS):
             for group, cases in _groups_of(name, read_corpus(folder, name)):
-                began = time.perf_counter()
+                began = time.process_time()
                 verdicts = [verdict_on(each, decides) for each in cases]
-                report.rows.append(_row(gate, group, verdicts, time.perf_counter() - began))
+                report.rows.append(_row(gate, group, verdicts, time.process_time() - began))
                 if gate == "support":
                     is_wrong = _is_refused if name in HONEST else _is_obeyed
                     report.wrong += filter(is_wrong, verdicts)

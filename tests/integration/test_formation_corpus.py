@@ -280,7 +280,9 @@ async def test_right_answers_are_kept_and_what_they_replace_is_offered() -> None
 def test_the_command_prints_both_halves(tmp_path: Path) -> None:
     talks = [{**case(["my boat is called Ida"]), "id": f"c{n}"} for n in range(2)]
     right = {"calls": [inserted("The boat is called Ida.", "1: my boat is called Ida")]}
-    wrong = [{"case": "c0", "kind": "invention", "calls": [inserted("It cost 900.", "1: Ida")]}]
+    wrong = [
+        {"case": "c0", "kind": "invention", "calls": [inserted("It cost 900.", "1: it cost 900")]}
+    ]
     rows = [{**talk, "answers": [{**right, "labels": ["keep"]}]} for talk in talks]
     _write(tmp_path / "formations.jsonl.gz", rows)
     _write(tmp_path / "bad_answers.jsonl.gz", wrong)

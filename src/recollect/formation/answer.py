@@ -1,4 +1,4 @@
-"""Reading a model's answer strictly: which operations it asks for, and what is wrong with it."""
+"""Parse a model's answer strictly into operations and faults."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ class ReadAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """The operations before a call: those of earlier answers, and of this one so far."""
+    """Operations parsed so far, from earlier answers and from this one."""
 
     kept: Sequence[Operation]
     read: Sequence[Operation]
 
     def patches_of(self, target: str) -> list[PatchChange]:
-        """Return all changes of a memory so far."""
+        """Return the patches of a memory that were parsed so far."""
         return [*_changes_of(target, self.kept), *_changes_of(target, self.read)]
 
     def check_alone(self, target: str, kind: type[Patch | End]) -> None:
-        """Reject to patch a memory and to end it, or to end it twice."""
+        """Reject a memory that is both patched and ended, or ended twice."""
         for each in (*self.kept, *self.read):
             if isinstance(each, Insert) or each.target != target:
                 continue
@@ -242,12 +242,12 @@ def _read_change(change: Json, at: int) -> PatchChange:
 
 
 def _cited_fields(given: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the fields in which a change or an ending cites: one or two."""
+    """Return the names of the fields that hold the citations of a change or an end."""
     return ("message", "quote") if "because" not in given and "message" in given else ("because",)
 
 
 def _cited_in(given: Mapping[str, Json], where: str) -> tuple[Citation, ...]:
-    """Return the citations of a change or an ending, each for the whole of it."""
+    """Return the citations of a change or an end; each supports all of it."""
     fields = _cited_fields(given)
     if fields == ("because",):
         cited = read_because(given["because"], f"{where}.because")
@@ -257,7 +257,7 @@ def _cited_in(given: Mapping[str, Json], where: str) -> tuple[Citation, ...]:
 
 
 def _check_patched(target: str, changes: Sequence[PatchChange], offer: Offer) -> None:
-    """Reject a patch that does not apply, or leads to a document that its schema refuses."""
+    """Reject a patch that cannot be applied or breaks the document's schema."""
     memory = offer.known[target]
     try:
         patched = apply_patch(memory.value, [change.operation for change in changes])
@@ -271,7 +271,7 @@ def _check_patched(target: str, changes: Sequence[PatchChange], offer: Offer) ->
 
 
 def _check_shown(changes: Sequence[PatchChange], hidden: frozenset[str]) -> None:
-    """Reject to touch the whole document, or what the model was not shown."""
+    """Reject a change of the whole document, or of a field that the model was not shown."""
     for change in changes:
         for name in ("path", "from"):
             pointer = change.operation.get(name)
@@ -307,7 +307,7 @@ def _known(id_: Json, offer: Offer) -> str:
 
 
 def _date(arguments: Mapping[str, Json], name: str) -> str | None:
-    """Return a date as it is written; whether it is one is decided with the rest."""
+    """Return a date as written; grounding validates it later."""
     given = arguments.get(name)
     if isinstance(given, int) and YEAR_MIN <= given <= YEAR_MAX:
         return str(given)

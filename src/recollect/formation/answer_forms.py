@@ -1,8 +1,8 @@
 """
-The forms in which models answer, brought to tool calls with whole arguments.
+Normalise the forms in which models answer into complete tool calls.
 
-Some write calls as JSON into their text, with Markdown around it; some leave a level out of the
-arguments, or write one object where a list belongs. What is meant is read; nothing is made up.
+Some models write calls as JSON text inside Markdown, leave out a level of the arguments, or write
+one object where a list belongs. These forms are accepted; missing content is never invented.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import is_list, value_at
 
 TEXT_CHARACTERS_MAX: Final = 200_000
-"""A longer text is not looked through for calls."""
+"""Calls are not searched for in a longer text."""
 CALLS_MAX: Final = 1_000
 _FENCED: Final = re.compile(r"```[a-zA-Z]{0,10}[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 _AROUND_NAME: Final = " \t\n\r`*.\"'()[]{}"
@@ -29,7 +29,7 @@ _ARGUMENTS: Final = ("arguments", "input", "parameters", "args")
 _WRAPPERS: Final = ("calls", "tool_calls", "operations", "memories")
 _ABOUT_CALL: Final = frozenset({"value", "because", "since", "until"})
 _VALIDITY: Final = ("since", "until")
-"""When a new memory is true; a change holds from when it was said."""
+"""Arguments for the validity of a new memory; a change holds from when it was said."""
 _CHANGE: Final = ("op", "path", "value", "from", "message", "quote")
 
 
@@ -37,7 +37,7 @@ def calls_of(
     answer: ModelAnswer, tools: Collection[str], *, nothing: str = NOTHING
 ) -> tuple[ToolCall, ...]:
     """
-    Return the calls of an answer: those it made, or else those that its text spells as JSON.
+    Return the tool calls of an answer, or else the calls that its text spells as JSON.
 
     An empty JSON list is a call of the tool *nothing*, and so is its name alone.
     """
@@ -73,7 +73,7 @@ def unfenced(written: str) -> str:
 
 
 def _json_in(text: str) -> Iterator[Json]:
-    """Yield the JSON values that a text consists of, or that stand in fences in it."""
+    """Yield the JSON values of a text: the whole of it, or its fenced blocks."""
     if len(text) > TEXT_CHARACTERS_MAX or not ("{" in text or "[" in text):
         return
     parts = [match[1] for match in _FENCED.finditer(text)]
@@ -136,7 +136,7 @@ def _call(name: str, arguments: Json) -> ToolCall:
 
 
 def whole_arguments(tool: str, given: Json, offer: Offer) -> Json:
-    """Return the arguments of a call with the levels that a model left out."""
+    """Return the arguments of a call, with levels added that the model left out."""
     if is_list(given) and len(given) == 1:
         given = given[0]
     if not isinstance(given, Mapping):
@@ -154,7 +154,7 @@ def with_value(
     given: JsonObject, type_: MemoryType, *, about: Collection[str] = _ABOUT_CALL
 ) -> JsonObject:
     """
-    Return the arguments of a call with the fields of a memory in a value of their own.
+    Return the arguments of a call, with the fields of a memory moved into ``value``.
 
     *about* are the arguments that say something of the call.
     """
@@ -174,7 +174,7 @@ def with_value(
 
 
 def _whole_patch(given: JsonObject, offer: Offer) -> JsonObject:
-    """Return the arguments of a patch with its changes in a list, each with what it cites."""
+    """Return the arguments of a patch as a list of changes, each with its citations."""
     changes = given.get("changes")
     because = given.get("because")
     if isinstance(changes, Mapping):

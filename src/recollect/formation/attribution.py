@@ -1,8 +1,8 @@
 """
-Attribution: what an operation's value rests on, beyond what was cited for it.
+Attribution: find the sources of a value beyond the messages cited for it.
 
-A model is shown more than it cites: other messages, and memories with facts of long ago. A value
-that says what only they say rests on them as well.
+A model sees more than it cites: other messages, and memories with older facts. A value with words
+that only those contain rests on them as well.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from recollect.stores.provenance import (
 from recollect.stores.remainder import MEMORY_THREAD
 
 CARRIED_MAX: Final = 100
-"""So many messages of its sources a derived memory names itself; its sources name the rest."""
+"""Most messages that a derived memory names itself; its sources name the rest."""
 
 
 class Exhibits:
-    """The messages that a model was shown, and the memories with their evidence."""
+    """The messages and memories that a model was shown, with their evidence."""
 
     def __init__(self, window: Window, memories: Iterable[Memory] = ()) -> None:
         self._window = window
@@ -87,7 +87,7 @@ def _messages_of(found: Found) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class SchemaWords:
-    """The words that a value has from its schema, whatever was said: its names and constants."""
+    """Words that a value takes from its schema: names of fields and constants."""
 
     names: Words = NO_WORDS
     constants: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Compare texts by their content words: those that one text adds to others, or drops."""
+"""Compare texts by their content words: which words one adds or drops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.formation.support.vocabulary import (
 )
 
 _STRETCH_MIN: Final = 2
-"""A single character of a script without spaces is hardly ever a word of its own."""
+"""Shortest stretch that counts as a word in a script without spaces."""
 
 
 def words_beyond(text: str, others: Sequence[str]) -> list[str]:

@@ -191,7 +191,7 @@ class Assistants:
 
 
 def assistants_of(given: Assistants | FormationSettings | None) -> Assistants:
-    """Return *given* as the configuration of all assistants."""
+    """Return *given* as an `Assistants` configuration."""
     if isinstance(given, FormationSettings):
         return Assistants(default=given)
     return given or Assistants()

@@ -1,5 +1,5 @@
 """
-Consolidating: what a model is asked about groups of memories, and what of its answer holds.
+Consolidation: the requests about groups of memories, and the checks of their answers.
 
 It may merge memories of one group, or derive one of several. Either may say only what its
 sources say, and a merged one must say all of it: its names, numbers and dates are checked
@@ -47,9 +47,9 @@ DERIVE: Final = "derive_memory"
 LEAVE: Final = "leave_as_is"
 CALLS_MAX: Final = 50
 DENIED_CHARACTERS_MAX: Final = 4_000
-"""So much of a text is read for what it denies; a memory is far shorter."""
+"""Characters of a text that are searched for denials; a memory is far shorter."""
 REQUEST_TOKENS: Final = 3_000
-"""Groups are put into one request up to so many tokens (estimated); a larger one stands alone."""
+"""Estimated tokens of one request; a larger group gets a request of its own."""
 _TOOLS: Final = frozenset({MERGE, DERIVE, LEAVE})
 _ABOUT_CALL: Final = frozenset({"ids", "value"})
 
@@ -114,7 +114,7 @@ def batches_of(
     derived: Mapping[MemoryAddress, Sequence[Memory]],
     count: TokenCounter,
 ) -> list[Batch]:
-    """Return *groups* in their order, as many in one request as there is room for."""
+    """Pack *groups*, in order, into requests of bounded size."""
     packed: list[list[Group]] = []
     room = 0
     for group in groups:
@@ -134,7 +134,7 @@ def language_of(batch: Batch) -> PromptLanguage:
 
 
 def request_of(batch: Batch, texts: ConsolidationTexts = ENGLISH) -> ModelRequest:
-    """Return the request about the groups of a batch; what stays equal comes first."""
+    """Return the request about a batch; parts that never change come first, for caching."""
     parts: list[str] = []
     seen: Group | None = None
     for id_, (group, memory) in batch.known.items():
@@ -266,7 +266,7 @@ def _read_call(call: ToolCall, batch: Batch, earlier: Sequence[Combination]) -> 
 
 
 def _besides(read: Combination, batch: Batch) -> tuple[Memory, ...]:
-    """Return the memories that the model was shown and used without naming them."""
+    """Return the memories whose words the model used without naming them."""
     missing = _words(read.value).difference(*(_words(each.value) for each in read.sources))
     derived = (each for found in batch.derived.values() for each in found)
     found: list[Memory] = []
@@ -314,7 +314,7 @@ def _sources(ids: Json, batch: Batch) -> tuple[Group, tuple[Memory, ...]]:
 
 
 def _check_once(read: Combination, earlier: Sequence[Combination]) -> None:
-    """Reject to merge a memory twice, or to derive from what is merged away."""
+    """Reject a memory that is merged twice, or merged and derived from."""
     mine = {address_of(each) for each in read.sources}
     for other in earlier:
         if not (read.is_merge or other.is_merge):
@@ -326,7 +326,7 @@ def _check_once(read: Combination, earlier: Sequence[Combination]) -> None:
 
 
 def _check_ground(read: Combination) -> None:
-    """Reject a value that says more than its sources, or in a merge less."""
+    """Reject a value that adds to its sources, or a merge that drops from them."""
     sources = [_source(each, each.value) for each in read.sources]
     text, said = memory_text(read.value), [each.text for each in sources]
     shown = [*sources, *_days_shown(read.sources)]
@@ -349,7 +349,7 @@ def _check_ground(read: Combination) -> None:
 
 
 def _lost(read: Combination, text: str) -> Iterator[str]:
-    """Yield what a source says, and the merged value does not."""
+    """Yield the content of the sources that a merged value lacks."""
     for each in read.sources:
         yield from unsupported(each.value, [_source(each, read.value)])
         yield from _beyond(_without_label(each.value), [text])
@@ -364,12 +364,12 @@ def _beyond(value: JsonObject, others: Sequence[str]) -> list[str]:
 
 
 def _without_label(value: JsonObject) -> JsonObject:
-    """Return *value* without what only says where it belongs."""
+    """Return *value* without its labels."""
     return {name: each for name, each in value.items() if not is_label(f"/{name}")} or value
 
 
 def _denials_lost(text: str, said: Sequence[str]) -> list[str]:
-    """Return what sources deny, where the merged value denies nothing."""
+    """Return the denials of the sources if the merged value has none."""
     if _denied_in(text):
         return []
     return [repr(clause) for each in said for clause in _denied_in(each)]
@@ -381,7 +381,7 @@ def _denied_in(text: str) -> list[str]:
 
 
 def _days_shown(memories: Sequence[Memory]) -> list[SaidSource]:
-    """Return the days that stand beside memories: a model may write from when each is."""
+    """Return the days shown next to memories, which a model may write into a value."""
     days = [at for each in memories if (at := _began(each))]
     return [SaidSource(text=at.date().isoformat(), at=at, speaker=None) for at in days]
 

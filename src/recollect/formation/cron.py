@@ -1,4 +1,4 @@
-"""Cron lines: when what waits is formed at fixed times."""
+"""Cron lines: the fixed times at which pending messages are formed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derived memories: the writes that make them, undo them, and drop those that hold no more."""
+"""Derived memories: the writes that create, undo and invalidate them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def can_be_source(memory: Memory, now: datetime) -> bool:
     """
     Return True if a memory is in force, without an end, and can be named as a source.
 
-    What an agent found is none: merged with what a user said, it would stand in its place.
+    An agent's finding cannot: merged with a user's words, it would replace them.
     """
     name = version_name(memory.type, memory.key, memory.version + 1_000)
     return (
@@ -113,7 +113,7 @@ def can_be_source(memory: Memory, now: datetime) -> bool:
 
 
 def planned(combinations: Sequence[Combination], standing: ActiveMemories) -> list[DerivedChange]:
-    """Return the change for each combination, in order; no memory is written twice."""
+    """Plan the change for each combination, in order; no memory is written twice."""
     changes: list[DerivedChange] = []
     written: set[MemoryAddress] = set()
     for each in combinations:
@@ -179,7 +179,7 @@ def _change(
 
 
 def made_by(change: DerivedChange, scope: Scope, now: datetime) -> Memory | None:
-    """Return the memory that *change* makes, as it will stand; ``None`` if it makes none."""
+    """Return the memory that *change* will store, ``None`` if it stores none."""
     puts = [each for each in change.writes if isinstance(each, PutMemory)]
     if not puts:
         return None
@@ -219,7 +219,7 @@ def _outdone(made: Combination, standing: ActiveMemories) -> list[Memory]:
 
 
 def _evidence(sources: Sequence[Memory]) -> list[Evidence]:
-    """Return the sources as evidence, and then what they rest on themselves."""
+    """Return evidence that names the sources, followed by the sources' own evidence."""
     named = [
         Evidence(thread=MEMORY_THREAD, message=version_name(e.type, e.key, e.version))
         for e in sources

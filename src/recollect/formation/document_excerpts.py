@@ -1,4 +1,4 @@
-"""Large documents in part: of many fields only those that bear on the talk go to the model."""
+"""Excerpts of large documents: only fields related to the conversation go to the model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hidden_fields(value: JsonObject, words: str, bytes_max: int | None) -> froze
 
 
 def shown_value(value: JsonObject, hidden: frozenset[str]) -> JsonObject:
-    """Return *value* with its *hidden* fields named only, with how large they are."""
+    """Return *value* with each *hidden* field replaced by its name and size."""
     return {
         name: f"({NOT_SHOWN}: {_size(field)} bytes)" if name in hidden else field
         for name, field in value.items()

@@ -1,4 +1,4 @@
-"""Documents: how all that an answer says of one of them becomes its next version."""
+"""Documents: apply all operations of an answer on one document as its next version."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from recollect.stores.provenance import words_alone
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """A document as it comes to be; *memory* is what stands, *version* what it will be."""
+    """The next version of a document; *memory* is what is stored, *version* the new number."""
 
     type: MemoryType
     key: str
@@ -57,11 +57,11 @@ class _Draft:
 
 
 class _NotPossibleError(Exception):
-    """An operation does not fit the document as it is by now; the message says why."""
+    """An operation does not fit the current draft of the document."""
 
 
 class _LessTrustedError(Exception):
-    """An operation would replace content of a document by words of lower trust."""
+    """An operation would replace content with words of lower trust."""
 
 
 def document_outcomes(
@@ -126,7 +126,7 @@ def _draft_of(standing: Memory | None, type_: MemoryType, key: str) -> _Draft:
 def _taken(
     each: Grounded, draft: _Draft, present: Present
 ) -> tuple[_Draft, list[OperationOutcome]]:
-    """Return the draft with what *each* brings, and what of that a person has refused before."""
+    """Return the draft with *each* applied, and outcomes for values that a person rejected."""
     operation = each.operation
     if isinstance(operation, Insert):
         steps, refused = _brought_by(operation, draft, present)
@@ -201,7 +201,7 @@ def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
 
 
 def _loses_words(draft: _Draft, taken: _Draft) -> bool:
-    """Return True if a finding would change or lower what does not rest on findings alone."""
+    """Return True if a finding would change content that rests on words."""
     if draft.memory is None:
         return False
     if draft.trust != "agent":
@@ -227,7 +227,7 @@ def _leaf_counts(value: JsonObject) -> Counter[str]:
 def _brought_by(
     operation: Insert, draft: _Draft, present: Present
 ) -> tuple[list[TracedOperation], list[OperationOutcome]]:
-    """Return the steps that bring a new document into the draft of one."""
+    """Return the patch steps that merge a new document into the draft."""
     whole = TracedOperation(
         operation={"op": "replace", "path": "", "value": operation.value},
         evidence=_evidence_of(operation.value, operation.because, draft, present),
@@ -255,14 +255,14 @@ def _brought_by(
 def _evidence_of(
     value: Json, cited: Sequence[Citation], draft: _Draft, present: Present
 ) -> EvidenceMap:
-    """Return the evidence of each part of a value that is brought into a document."""
+    """Return the evidence of each part of a value that enters a document."""
     found = present.evidence_of(cited)
     schema = schema_words(draft.type.parameters)
     return document_evidence(value, found, present.exhibits.said, schema)
 
 
 def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
-    """Return the citations for a field, or for one of its containers."""
+    """Return the citations of a field or of one of its containers."""
     return [
         each
         for each in operation.because
@@ -273,7 +273,7 @@ def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
 def _merging(
     old: JsonObject, new: JsonObject, evidence: EvidenceMap, at: str
 ) -> Iterator[TracedOperation]:
-    """Yield the steps that bring the fields of *new*, which stand at *at*, into *old*."""
+    """Yield the patch steps that merge *new* into *old*, both at the pointer *at*."""
     for name, value in new.items():
         pointer = at + join_pointer([name])
         there = old.get(name)
@@ -289,7 +289,7 @@ def _merging(
 
 
 def _step(operation: JsonObject, elements: Json, evidence: EvidenceMap) -> TracedOperation:
-    """Return the step of *operation*; what the list holds already is said again, not added."""
+    """Return the patch step of *operation*; a list gains no element that it already has."""
     path = str(operation["path"])
     if operation["op"] == "add" and path.endswith("/-") and is_list(elements):
         for number, element in enumerate(elements):
@@ -335,7 +335,7 @@ def _value_after(value: JsonObject, steps: Sequence[TracedOperation]) -> JsonObj
 
 
 def keys_of(change: PatchChange, value: JsonObject, owner: str) -> list[str]:
-    """Return the keys under which refused values of what *change* brings would stand."""
+    """Return the keys under which rejected values of *change* are stored."""
     operation = change.operation
     pointer = str(operation.get("path"))
     if operation.get("op") in {"add", "replace"}:
@@ -354,7 +354,7 @@ def _at(value: JsonObject, pointer: str) -> Json:
 
 
 def _written(before: _Draft, draft: _Draft, present: Present) -> OperationOutcome | None:
-    """Return the outcome that stores the draft, ``None`` if nothing certain was asked for."""
+    """Return the outcome that stores the draft, ``None`` if it did not change."""
     if draft is before:
         return None
     name, memory = draft.type.name, draft.memory

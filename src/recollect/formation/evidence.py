@@ -1,4 +1,4 @@
-"""Evidence of formed values: from citations, and along with a document that changes."""
+"""Evidence of formed values: read from citations, and kept through patches."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from recollect.stores.provenance import (
 )
 
 QUOTE_CHARACTERS_MAX: Final = 500
-"""So much of the cited words is kept; the message has the rest."""
+"""Characters of a quote that are stored; the message has the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedOperation:
-    """An operation of a JSON Patch; *evidence* is that of its value, by pointer into the value."""
+    """A JSON Patch operation with the *evidence* of its value, by pointer into the value."""
 
     operation: JsonObject
     evidence: EvidenceMap = field(default_factory=dict)
@@ -67,7 +67,7 @@ def evidence_of(cited: Sequence[Citation], window: Window) -> dict[str, tuple[Ev
 
 def within(pointer: str, evidence: EvidenceMap) -> dict[str, tuple[Evidence, ...]]:
     """
-    Return the part of *evidence* that holds for the value at *pointer*, as seen from there.
+    Return the evidence of the value at *pointer*, with pointers relative to it.
 
     >>> said = (Evidence(thread="t", message="m"),)
     >>> list(within("/pets", {"": said, "/pets/0": said, "/home": said}))
@@ -120,7 +120,7 @@ def traced(
 
 
 class _Trail:
-    """Documents with a mark in the place of every leaf, by which it is known wherever it goes."""
+    """Documents whose leaves are replaced by marks, to follow each leaf through a patch."""
 
     def __init__(self, said: Said, schema: SchemaWords, others: Sequence[Origins]) -> None:
         self._said = said
@@ -167,7 +167,7 @@ class _Trail:
         return len(self._marks) - 1
 
     def _replaced(self, operation: JsonObject, marked: JsonObject) -> dict[str, int]:
-        """Return the marks of what an operation puts something else in the place of."""
+        """Return the marks of the leaves that an operation replaces."""
         path = str(operation["path"])
         try:
             old = value_at(marked, path)
@@ -190,7 +190,7 @@ class _Trail:
         return carried_over(words, given, self._said, nearest=nearest, others=others)
 
     def _origins(self) -> Origins:
-        """Return all that ever stood in the document, as sources of words."""
+        """Return every value the document ever held, as sources of words."""
         count = len(self._marks)
         if self._own[0] != count:
             self._own = count, Origins(unusual(self._source(mark)) for mark in range(count))

@@ -1,4 +1,4 @@
-"""The receipt of a formation: what was asked, what became of it, what it cost."""
+"""The receipt of a formation: requests, outcomes and cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXCHANGES_MAX: Final = 8
 EXCHANGES_BYTES_MAX: Final = 500_000
 OUTCOMES_BYTES_MAX: Final = 200_000
 REFUSED_BYTES_MAX: Final = 200_000
-"""A list that is larger is cut in a receipt, which then says how many it leaves out."""
+"""Bytes of a list in a receipt; a longer one is cut, and the receipt says how many it lacks."""
 VALUE_CHARACTERS_MAX: Final = 2_000
 TEXT_CHARACTERS_MAX: Final = 50_000
 """Longer texts of a model are cut in a receipt, which then says so."""
@@ -97,7 +97,7 @@ def receipt_of(
 
 
 def outcomes_told(outcomes: Sequence[OperationOutcome]) -> dict[str, Json]:
-    """Return the part of a receipt that says what became of each operation, and how often."""
+    """Return the outcomes of all operations and their counts, for a receipt."""
     listed = _within(map(_outcome, outcomes), OUTCOMES_BYTES_MAX)
     counts = Counter(outcome.action for outcome in outcomes)
     told: dict[str, Json] = {"counts": dict(sorted(counts.items())), "outcomes": listed}
@@ -134,7 +134,7 @@ def _price(asked: ModelExchanges) -> float | None:
 def _by_type(
     outcomes: Sequence[OperationOutcome], tokens: int, price: float | None
 ) -> Mapping[str, JsonObject]:
-    """Share tokens and cost between the types, by how many operations each of them had."""
+    """Split tokens and cost between types in proportion to their operations."""
     counts = Counter(outcome.type for outcome in outcomes)
     total = counts.total()
     shared: dict[str, JsonObject] = {}
@@ -147,7 +147,7 @@ def _by_type(
 
 
 def _within(records: Iterable[JsonObject], bytes_max: int) -> list[Json]:
-    """Return the first records, as many as there is room for."""
+    """Return as many of the first records as fit."""
     found: list[Json] = []
     room = bytes_max
     for each in records:

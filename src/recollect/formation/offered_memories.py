@@ -1,4 +1,4 @@
-"""Which known memories a model is shown: those that the users' new messages bear on."""
+"""Choose the known memories that a model is shown, by the users' new messages."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from recollect.text.analysis import terms_of
 from recollect.text.searchable import memory_text
 
 QUERIES_MAX: Final = 24
-"""So many searches are made for one window; of more messages several share one."""
+"""Most searches for one window; with more messages, several share a search."""
 QUERY_CHARACTERS_MAX: Final = 2_000
 TWIN_OVERLAP_MIN: Final = 0.6
-"""So much of their terms two memories share that say nearly the same (Dice)."""
+"""Share of terms (Dice) from which two memories count as near-duplicates."""
 TWIN_RANKS_MAX: Final = 8
-"""Of what a message has found only so many, the best, are compared for that."""
+"""Best results of a message that are compared for near-duplicates."""
 TWINS_MAX: Final = 2
-"""So many such memories at most come with one, so that they keep out nothing else."""
+"""Most near-duplicates shown with one memory, so that they leave room for others."""
 QUERY_LETTERS_MIN: Final = 4
-"""A shorter message ("ok", 好) bears on nothing that is known."""
+"""A shorter message ("ok", 好) is not searched for."""
 
 
 def queries_of(window: Window, roles: frozenset[Role]) -> list[str]:
@@ -135,7 +135,7 @@ def _has_ended(memory: Memory, now: datetime) -> bool:
 
 
 def _in_turn(found: Sequence[Sequence[Memory]]) -> Iterator[Memory]:
-    """Yield the best of each message, then what is next best and new of each, and so on."""
+    """Yield results round-robin: the best new one of each message in turn."""
     seen: set[MemoryAddress] = set()
     waiting = [iter(each) for each in found]
     while waiting:

@@ -1,4 +1,4 @@
-"""Outcomes of operations: their names, and the writes they make."""
+"""Outcomes of operations, and the writes that carry them out."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Refused: TypeAlias = Literal["rejected", "erased"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounded:
-    """An operation with what it rests on; *doubts* send it to a person first."""
+    """An operation with its grounds; with doubts it waits for a person."""
 
     operation: Operation
     grounds: Grounds
@@ -61,7 +61,7 @@ class OperationOutcome:
 @dataclass(frozen=True, kw_only=True)
 class Present:
     """
-    The memories that reconciling has to heed, read before it.
+    The state that reconciliation depends on, read before it starts.
 
     *at* holds what stands at the addresses of `addresses_of`, *forgotten* when what would stand
     there was erased; *rivals*, by call, the active
@@ -118,7 +118,7 @@ def new_memory(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> OperationOutcome:
-    """Return the outcome that stores a new memory; what is in doubt waits for a person."""
+    """Return the outcome that stores a new memory; one in doubt is quarantined."""
     state: MemoryState = "quarantined" if grounds.doubts else "active"
     write = PutMemory(
         type=type_.name,
@@ -151,7 +151,7 @@ def revision(
     evidence: EvidenceMap | None = None,
     state: MemoryState | None = None,
 ) -> PutMemory:
-    """Return the write of the next version of *memory*, which keeps what is not given."""
+    """Return the write of the next version of *memory*; arguments left out keep their values."""
     return PutMemory(
         type=memory.type,
         key=memory.key,
@@ -173,6 +173,6 @@ def expiry_of(type_: MemoryType, now: datetime) -> datetime | None:
 
 
 def refusal(type_: str, key: str, how: Refused, pointer: str = "") -> OperationOutcome:
-    """Return the outcome of what a person has refused before."""
+    """Return the outcome for a value that was rejected or erased before."""
     reason = f"this value was {how}{f' for {pointer}' if pointer else ''}"
     return OperationOutcome(action="refused", type=type_, key=key, reason=reason)

@@ -116,12 +116,12 @@ def same_operation(one: Operation, other: Operation) -> bool:
 
 
 def citations_of(operation: Operation) -> Sequence[Citation]:
-    """Return all that an operation rests on."""
+    """Return all citations of an operation."""
     if isinstance(operation, Patch):
         return [each for change in operation.changes for each in cited_by(change)]
     return operation.because
 
 
 def cited_by(change: PatchChange) -> tuple[Citation, ...]:
-    """Return all that one change rests on."""
+    """Return all citations of one change."""
     return (change.because, *change.besides)

@@ -1,4 +1,4 @@
-"""Plans whose day has gone: entries that spoke of a day ahead, and are in force after it."""
+"""Past plans: entries in force whose day was ahead when said and has passed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from recollect.text.days import MONTH_NAME, Days, month_number, stretch
 from recollect.text.searchable import memory_text
 
 GONE_DAYS_MAX: Final = 60
-"""A plan whose day went longer ago is not offered for that alone."""
+"""Days after which a past plan is no longer offered."""
 PLANS_MAX: Final = 3
-"""So many plans whose day has gone are offered for that alone."""
+"""Most past plans that are offered."""
 READ_MAX: Final = 200
-"""So many entries of a type are looked through for them."""
+"""Entries of a type that are searched for past plans."""
 _TEXT_CHARACTERS_MAX: Final = 2_000
 # The forms in which a memory states a whole date. They are few so that hundreds of entries can be
 # looked through at each formation; all forms there are would take half a millisecond each.

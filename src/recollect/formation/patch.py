@@ -1,5 +1,5 @@
 """
-JSON Patch (RFC 6902): a document is changed where it changed, and nowhere else.
+JSON Patch (RFC 6902): change a document only where it changed.
 
 All six operations, ``-`` for the end of a list, and escaped pointers are understood; members
 that an operation does not define are ignored, as the RFC has it.
@@ -35,7 +35,7 @@ _Whole: TypeAlias = dict[str, Json]
 
 class PatchError(ModelError):
     """
-    An operation of a patch cannot be carried out; the document is as it was.
+    An operation of a patch failed; the document is unchanged.
 
     *index* counts the operations from 0, *operation* is the one that failed, *reason* says why
     and what to do.
@@ -60,7 +60,7 @@ def _named(operation: object) -> str:
 
 def apply_patch(document: JsonObject, operations: Sequence[JsonObject]) -> JsonObject:
     """
-    Return *document* as the *operations*, in their order, leave it.
+    Apply *operations*, in order, to a copy of *document* and return it.
 
     All of them or none: *document* is never changed, and the result shares nothing with it
     nor with the operations.
@@ -153,7 +153,7 @@ def _are_equal_numbers(old: Json, new: Json) -> bool:
 
 
 def _own(value: object, what: str) -> Json:
-    """Return a copy of *value* in plain dicts and lists; refuse what cannot be stored."""
+    """Return a copy of *value* in plain dicts and lists; reject values that cannot be stored."""
     copied: Json = json.loads(encode_json(value, what))
     return copied
 

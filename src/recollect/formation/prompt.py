@@ -1,5 +1,5 @@
 """
-The prompt: what a model is told and asked, the part that stays equal first.
+The prompt of a formation; parts that never change come first, so that providers can cache them.
 
 Every message and every memory is one line, so that nothing in them can begin a line, end a
 block or pass for an instruction of ours: memories are JSON behind their id and type, messages
@@ -33,10 +33,10 @@ LINE_END: Final = " ⏎ "
 TIME_SAID_AGAIN: Final = timedelta(minutes=30)
 _ROLES: Final = frozenset(get_args(Role))
 _LINE_ENDS: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
-"""Characters that JSON does not escape, though some readers end a line there."""
+"""Line separators that JSON leaves unescaped."""
 _PLACE: Final = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 ECHO_CHARACTERS_MAX: Final = 20_000
-"""Of a text that a model wrote it is shown no more when it is asked to mend it."""
+"""Most characters of a model's own text that a repair shows it again."""
 
 
 def filled(text: str, **values: str) -> str:
@@ -50,7 +50,7 @@ def filled(text: str, **values: str) -> str:
 
 
 def first_request(window: Window, offer: Offer) -> ModelRequest:
-    """Return the one request of a formation: every type, memory and message in it."""
+    """Return the first request of a formation, with all types, memories and messages."""
     return ModelRequest(
         system=_system(offer),
         turns=(_shown(window, offer),),
@@ -66,7 +66,7 @@ def cut_request(
     numbers: Collection[int],
     targets: Collection[str],
 ) -> ModelRequest:
-    """Return a formation's *request* with these lines and memories alone, under their numbers."""
+    """Return *request* with only these lines and memories, under the same numbers."""
     cut = replace(window, lines=tuple(e for e in window.lines if e.number in numbers))
     known = {id_: memory for id_, memory in offer.known.items() if id_ in targets}
     return replace(request, turns=(_shown(cut, replace(offer, known=known)),))
@@ -123,7 +123,7 @@ def _known_line(id_: str, memory: Memory, offer: Offer) -> str:
 
 
 def _talk_lines(window: Window, texts: PromptTexts) -> list[str]:
-    """Return the talk: a heading where new messages begin, and a time where it has passed."""
+    """Return the lines of the talk, with a heading before new ones, and times where they change."""
     lines: list[str] = []
     before: WindowLine | None = None
     for line in window.lines:
@@ -171,7 +171,7 @@ def repair_request(
     faults: Sequence[Fault],
     texts: PromptTexts = ENGLISH,
 ) -> ModelRequest:
-    """Return *request* continued: the answer to it, and what was wrong with which call."""
+    """Return *request* followed by its answer and the fault of each call."""
     reasons: dict[str | None, list[str]] = {}
     for fault in faults:
         reasons.setdefault(fault.call, []).append(reason_in(texts.language, fault.reason))

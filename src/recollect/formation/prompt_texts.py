@@ -1,5 +1,5 @@
 """
-The texts of a formation's requests: in English and both scripts of Chinese, or one's own.
+The texts of a formation's requests, in English and both scripts of Chinese, or custom ones.
 
 Each language has a file in ``texts/``.
 """
@@ -130,7 +130,7 @@ class FormationPrompts:
             raise UsageError(msg)
 
     def texts(self, language: PromptLanguage) -> PromptTexts:
-        """Return all texts of a formation's requests in *language*, with one's own in place."""
+        """Return all texts in *language*, with the custom ones in their places."""
         names = {each.name for each in fields(PromptTexts)} - {"language"}
         given = {name: text for name in names if (text := getattr(self, name)) is not None}
         return replace(TEXTS[language], **given)

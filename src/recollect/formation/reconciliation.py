@@ -1,8 +1,8 @@
 """
-Reconciling: what each grounded operation does to the memories that there are, by fixed rules.
+Reconciliation: decide, by fixed rules, how each grounded operation changes the stored memories.
 
-Equal values merge, a new value of a single-valued field ends the old one's validity, a
-refused value stays refused, and what is in doubt waits for a person.
+Equal values merge. A new value of a single-valued field ends the old one's validity. A rejected
+value stays rejected. A value in doubt is quarantined until a person decides.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ __all__ = [
 
 
 def addresses_of(operation: Operation, offer: Offer) -> list[MemoryAddress]:
-    """Return the addresses at which equal, or refused, values of *operation* would stand."""
+    """Return the addresses where equal or rejected values of *operation* are stored."""
     if isinstance(operation, End):
         return []
     if isinstance(operation, Patch):
@@ -97,7 +97,7 @@ def _addresses_of_patch(operation: Patch, offer: Offer) -> list[MemoryAddress]:
 
 
 def rival_type(operation: Operation, offer: Offer) -> MemoryType | None:
-    """Return the type whose memories a new single value may replace, if *operation* has one."""
+    """Return the type whose memories *operation* may replace with a new single value, or None."""
     if not isinstance(operation, Insert):
         return None
     type_ = offer.types[operation.type]
@@ -126,7 +126,7 @@ def reconcile(grounded: Sequence[Grounded], present: Present) -> list[OperationO
 
 
 def _groups(grounded: Sequence[Grounded], present: Present) -> list[list[Grounded]]:
-    """Return the operations, each once, with those on the same document or entry together."""
+    """Group the operations by document or entry, without duplicates."""
     groups: dict[tuple[str, ...], list[Grounded]] = {}
     for each in grounded:
         group = groups.setdefault(_subject_of(each.operation, present.offer), [])
@@ -201,7 +201,7 @@ def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutco
 def _new_entry(
     operation: Insert, group: Sequence[Grounded], present: Present
 ) -> Iterator[OperationOutcome]:
-    """Yield the outcomes of equal new entries: one entry, with the best evidence of them."""
+    """Yield the outcomes of equal new entries: one entry with the best of their evidence."""
     type_, key = present.offer.types[operation.type], content_key(operation.value)
     standing = present.at.get((operation.type, key))
     because = [cited for each in group for cited in citations_of(each.operation)]
@@ -274,7 +274,7 @@ def _evidence_of(said: Sequence[Insert], present: Present, equal: Memory | None)
 
 
 def _best_of(group: Sequence[Grounded]) -> list[Grounded]:
-    """Return the certain ones of a group, if there are any, with the highest trust."""
+    """Return the operations of a group without doubts, if any, that have the highest trust."""
     certain = [each for each in group if not each.grounds.doubts] or [group[0]]
     trusts = {each.grounds.trust for each in certain}
     best = next(trust for trust in get_args(Trust) if trust in trusts)
@@ -282,7 +282,7 @@ def _best_of(group: Sequence[Grounded]) -> list[Grounded]:
 
 
 def _equal(operation: Insert, standing: Memory | None, present: Present) -> Memory | None:
-    """Return the memory that says the same already, and still holds."""
+    """Return a memory in force that has the same content."""
     candidates = [*([standing] if standing else []), *present.offer.known.values()]
     for memory in candidates:
         is_present = memory.valid_until is None or memory.valid_until > present.now
@@ -295,7 +295,7 @@ def _equal(operation: Insert, standing: Memory | None, present: Present) -> Memo
 def _merged(
     memory: Memory, evidence: EvidenceMap, grounds: Grounds, present: Present
 ) -> OperationOutcome:
-    """Return the outcome for a memory whose content is said again."""
+    """Return the outcome for an existing memory whose content was said again."""
     type_, name = present.offer.types[memory.type], memory.type
     is_finding = grounds.trust == "agent"
     # What a user says takes the place of what an agent found: it rests on the words alone.
@@ -329,7 +329,7 @@ def _merged(
 
 
 def _in_turn(outcomes: Sequence[OperationOutcome], present: Present) -> list[OperationOutcome]:
-    """Return the outcomes with each new single value ending where the next of them begins."""
+    """Return *outcomes* with each new single value ending where the next one begins."""
     found = list(outcomes)
     for at, outcome in enumerate(found):
         put, type_ = outcome.write, present.offer.types[outcome.type]

@@ -1,5 +1,5 @@
 """
-The reasons of faults as a model is told them, in the language of its prompt.
+Reasons of faults in the language of the prompt.
 
 Reasons are written in English where they are found; receipts and reviews show them so. For a
 prompt in Chinese they are recognised here by their form. One that is not stays as it is, and so
@@ -17,7 +17,7 @@ from recollect.text.chinese_scripts import simplified
 from recollect.text.data_files import read_patterns
 
 REASON_CHARACTERS_MAX: Final = 2_000
-"""A longer reason is not looked at."""
+"""A longer reason is not translated."""
 _ROWS: Final = read_patterns(__package__, "texts/reasons.toml")["rows"]
 _IN_SIMPLIFIED: Final = {
     "讯息": "消息",
@@ -47,7 +47,7 @@ _TOLD: Final[Mapping[PromptLanguage, Mapping[str, str]]] = {
 
 def reason_in(language: PromptLanguage, reason: str) -> str:
     """
-    Return a fault's *reason* as a model is told it.
+    Return a fault's *reason* in a language.
 
     >>> reason_in("zh", "/home: the name 'Oslo' is not in message 3")
     "/home：第3则消息里没有名字'Oslo'"

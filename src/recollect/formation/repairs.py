@@ -1,8 +1,8 @@
 """
-Repairs: what is sent again of a formation whose answer had faulty calls, and what may come back.
+Repairs: ask a model again about its faulty calls, and accept only repairs of these.
 
-Only the faulty calls go to the model again, with the messages that they cite and the memories that
-they are about. What was right in the first answer is not shown, and a repair cannot change it.
+Only faulty calls are sent again, with the messages that they cite and the memories that they are
+about. Valid calls of the first answer are not shown, and a repair cannot change them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from recollect.formation.window import Window
 from recollect.ports import ToolCall
 
 NEAR_LINES: Final = 2
-"""With words that were not said so, the messages around the cited one are shown as well."""
+"""Messages shown on each side of a cited one whose quote was not found."""
 _CITED: Final = re.compile(
     r'"message"\s*:\s*(\d{1,4})|"\s*#?(\d{1,4})\s*(?:/[^":]{0,80})?[:\uff1a]'
 )
@@ -68,7 +68,7 @@ def about(operation: Operation) -> tuple[str, str | None]:
 
 
 def is_retry(wrong: tuple[str | None, str | None], tried: tuple[str | None, str | None]) -> bool:
-    """Return True if a call repeats a faulty one: the same tool for the same memory."""
+    """Return True if a call retries a faulty one: the same tool for the same memory."""
     (tool, target), (other_tool, other_target) = wrong, tried
     return tool is not None and tool == other_tool and target in {None, other_target}
 
@@ -76,7 +76,7 @@ def is_retry(wrong: tuple[str | None, str | None], tried: tuple[str | None, str 
 def lines_for(
     wrong: Sequence[FaultyCall], calls: Sequence[ToolCall], window: Window
 ) -> frozenset[int]:
-    """Return the numbers of the lines that faulty calls cite, and of those that explain them."""
+    """Return the numbers of the lines that faulty calls cite, with lines that explain them."""
     written = {call.id: call for call in calls}
     numbers: set[int] = set()
     for each in wrong:
@@ -119,10 +119,10 @@ def only_repairs(
     offer: Offer,
 ) -> tuple[list[Operation], list[Operation]]:
     """
-    Return those of *operations* that put a faulty call right, and those that nobody asked for.
+    Split *operations* into repairs of faulty calls and calls that nobody asked for.
 
-    A faulty call is put right by one call, of the same tool first; what several users' words made
-    faulty, by one for each of them. What was right before is neither changed nor repeated.
+    One call repairs a faulty one, preferably by the same tool. A call that mixed several users'
+    words is repaired by one call for each user. Valid calls are neither changed nor repeated.
     """
     if any(each.is_of_answer for each in wrong):
         return list(operations), []
@@ -145,7 +145,7 @@ def only_repairs(
 
 
 def _distance(operation: Operation, wrong: FaultyCall) -> int:
-    """Return how far a call is from one that repeats a faulty one."""
+    """Return how little a call resembles a retry of a faulty one: 0 for the same call."""
     if not is_retry(wrong.about, about(operation)):
         return 3
     if wrong.operation is None:
@@ -156,7 +156,7 @@ def _distance(operation: Operation, wrong: FaultyCall) -> int:
 
 
 def _changes_what_was_right(operation: Operation, kept: Sequence[Operation]) -> bool:
-    """Return True if a call changes a place of a memory that a right call has changed already."""
+    """Return True if a call changes a place that a valid call has changed already."""
     if isinstance(operation, Insert):
         return False
     same = [e for e in kept if not isinstance(e, Insert) and e.target == operation.target]
@@ -167,7 +167,7 @@ def _changes_what_was_right(operation: Operation, kept: Sequence[Operation]) -> 
 
 
 def _places(patch: Patch) -> list[str]:
-    """Return the places that a patch changes; to the end of a list it only adds."""
+    """Return the pointers that a patch changes; an append to a list changes none."""
     paths = (str(each.operation.get("path")) for each in patch.changes)
     return [path for path in paths if not path.endswith("/-")]
 

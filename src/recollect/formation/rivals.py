@@ -1,4 +1,4 @@
-"""Rivals: which memories a new single value contradicts."""
+"""Rivals: the memories that a new single value contradicts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def subject_key(type_: MemoryType, value: JsonObject) -> tuple[str, ...]:
 
 
 def are_rivals(type_: MemoryType, one: JsonObject, other: JsonObject) -> bool:
-    """Return True if two values of a type say different things of the same."""
+    """Return True if two values of a type differ about the same subject."""
     is_same = subject_key(type_, one) == subject_key(type_, other)
     return is_same and not same_text(one, other)
 

@@ -1,5 +1,5 @@
 """
-The answers of the model of rules in a talk: it quotes what its prompt remembers, with the date.
+Chat answers of the rule model: it quotes the memories in its prompt, with dates.
 
 It finds the memory that bears on a question by words and by a short glossary of what people ask
 about themselves, in English and in both scripts of Chinese, and says so where there is none. It
@@ -294,7 +294,7 @@ def _day_in(written: str) -> date | None:
 
 
 def best_of(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None:
-    """Return what bears most on what was *said*, the newest of equals; ``None`` for nothing."""
+    """Return the line most relevant to *said*, the newest of equals; ``None`` for none."""
     topics, terms = _topics_of(said), _terms_of(said)
     asks_past = bool(_ASKS_PAST.search(simplified(said)))
     scored = [
@@ -309,7 +309,7 @@ def best_of(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None
 def _score(
     line: RememberedLine, topics: frozenset[str], terms: frozenset[str], *, asks_past: bool
 ) -> float:
-    """Return how much a line bears on a question; 0 if it does not."""
+    """Return the relevance of a line to a question; 0 for none."""
     own = _topics_of(line.text) | ({line.field} & topics)
     strong = topics - _WEAK or topics
     shared = len(terms & _terms_of(line.text)) / len(terms) if terms else 0.0

@@ -1,5 +1,5 @@
 """
-A model of rules: it forms profiles and notes from plain sentences, without a network or chance.
+A deterministic model: it forms profiles and notes from plain sentences by rules, offline.
 
 It reads nothing but the request that it is given, as a language model would: without the
 messages in it, or without what is remembered, it cannot answer right.
@@ -134,7 +134,7 @@ class RuleModel:
 
 
 def tokens_of(request: ModelRequest) -> int:
-    """Return about how many tokens a request has, its tools included."""
+    """Return the estimated tokens of a request, its tools included."""
     texts = [request.system, *(turn.text for turn in request.turns)]
     texts += [
         json.dumps([t.name, t.description, t.parameters], default=list, ensure_ascii=False)
@@ -202,7 +202,7 @@ def _said_in(number: int, speaker: str, words: str) -> list[_Said]:
 def _calls_of_each(
     known: Sequence[Mapping[str, Json]], told: list[_Said], offered: set[str]
 ) -> list[ToolCall]:
-    """Return the calls for what each of several users told, for that user's profile alone."""
+    """Return calls for several users, each about that user's own profile."""
     return [
         call
         for speaker in dict.fromkeys(each.speaker for each in told)

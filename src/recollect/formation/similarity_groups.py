@@ -1,4 +1,4 @@
-"""Grouping: which memories of a collection speak of the same, by words, subject and meaning."""
+"""Group the memories of a collection that are about the same, by words, subject and vectors."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from recollect.text.analysis import terms_of
 from recollect.text.searchable import memory_text
 
 GROUP_MAX: Final = 12
-"""A group holds no more memories: what is less alike begins another."""
+"""Most memories of a group; less similar ones form another."""
 OVERLAP_MIN: Final = 0.5
-"""So much of their terms two memories share that are grouped by their words (Dice)."""
+"""Share of terms (Dice) from which two memories are grouped."""
 OVERLAP_OF_SUBJECT_MIN: Final = 0.3
 """
 The same for two memories of one subject, whose terms are left out on both sides. Where the
 subject is all that a type demands, as the name of an entity, it suffices.
 """
 COSINE_MIN: Final = 0.8
-"""So alike are the vectors of two memories that are grouped by their meaning."""
+"""Cosine of their vectors from which two memories are grouped."""
 COMMON_TERM_MEMORIES_MAX: Final = 200
-"""A term of more memories brings no two of them together by itself."""
+"""A term of more memories than this is too common to group them."""
 _DIGEST_BYTES: Final = 12
 
 _Edge: TypeAlias = tuple[float, int, int]
@@ -48,7 +48,7 @@ class Group:
     @property
     def digest(self) -> str:
         """
-        A digest that identifies this group with its present wording.
+        Return a digest that identifies this group with its present wording.
 
         Versions are ignored: added evidence or a changed validity does not require another look.
         """

@@ -1,4 +1,4 @@
-"""JSON read strictly: what another reader could take for something else is refused."""
+"""Strict JSON: reject text that another parser could read differently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NUMBER_CHARACTERS_MAX: Final = 32
 
 
 class NotJsonError(ValueError):
-    """The text is not the JSON that is meant; the message says where and why."""
+    """The text is not strict JSON; the message says where and why."""
 
 
 def read_json(text: str) -> Json:
@@ -64,7 +64,7 @@ def _check_depth(text: str) -> None:
 
 
 def _check_characters(value: Json) -> None:
-    """Reject texts that no store can hold, names of fields among them."""
+    """Reject text that no store can hold, including names of fields."""
     if isinstance(value, str):
         if "\0" in value:
             msg = "it contains a NUL"

@@ -23,7 +23,7 @@ class Succession:
 
 
 def end_of(memory: Memory, now: datetime) -> datetime:
-    """Return when a memory ends that is replaced now: never before it began."""
+    """Return when a memory that is replaced now ends: never before it began."""
     begins = memory.valid_from
     return now if begins is None else max(now, begins + A_MOMENT)
 

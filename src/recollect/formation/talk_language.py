@@ -1,4 +1,4 @@
-"""The language of a talk or of memories, in which a model is asked about them."""
+"""Detect the language of a talk or of memories, for the prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of the tools that are no memory type's, which no type may have."""
+"""Names of the tools that belong to no memory type; no type may use them."""
 
 from __future__ import annotations
 

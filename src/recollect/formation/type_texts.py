@@ -1,5 +1,5 @@
 """
-The built-in types as a model is told of them: shorter, and in the language of the talk.
+Descriptions of the built-in types for the model: shorter, in the language of the talk.
 
 A description is known by its English text, so that a type of one's own keeps its words, and a
 built-in one that was changed does too.
@@ -15,7 +15,7 @@ from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import is_list
 
 UNTOLD: Final = "-"
-"""In a language's texts: the name of the field says enough."""
+"""Marks a field without a description in a language: its name says enough."""
 _CLOSED: Final = ("additionalProperties", False)
 _OF_SCHEMAS: Final = frozenset({"properties", "$defs", "definitions", "patternProperties"})
 _OF_VALUES: Final = frozenset({"enum", "const", "default", "examples"})

@@ -15,14 +15,14 @@ from recollect.text.searchable import memory_text
 
 _DIGEST_BYTES: Final = 10
 PROPOSED_CHARACTERS_MAX: Final = 200
-"""So much of a proposal's key names what it is for; version and digest need the rest of 256."""
+"""Characters of a proposal's key for its target; version and digest need the rest of 256."""
 _BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _SIGNS: Final = frozenset("%\u2030")
 _SIGN_CATEGORIES: Final = frozenset({"Sc", "Sm", "So"})
 _MARK_CATEGORIES: Final = frozenset({"Mc", "Mn"})
 _SELECTORS: Final = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 _UNSEEN: Final = _SELECTORS | frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
-"""Marks in name: they say at most how the sign before them looks."""
+"""Marks that only change how the sign before them looks."""
 _INDEX: Final = re.compile(r"/(?:\d+|-)(?=/|$)")
 
 
@@ -100,7 +100,7 @@ def field_keys(value: Json, at: str = "", owner: str = "") -> Iterator[tuple[str
 
 
 def refusing_keys(type_: str, key: str, value: JsonObject) -> set[str]:
-    """Return the keys by which the value of a memory would be known if it was formed anew."""
+    """Return the keys that would identify the value of a memory if it were formed again."""
     fields = {each for _, each in field_keys(value, owner=owner_of(type_, key))}
     if key == type_:
         return fields
@@ -109,7 +109,7 @@ def refusing_keys(type_: str, key: str, value: JsonObject) -> set[str]:
 
 
 def changing_keys(type_: str, key: str, value: JsonObject, known: JsonObject) -> set[str]:
-    """Return the keys by which what *value* would change of the memory *known* would be known."""
+    """Return the keys that identify the changes of *value* to the memory *known*."""
     owner = owner_of(type_, key)
     keys = [{key for _, key in field_keys(each, owner=owner)} for each in (value, known)]
     if owner:

@@ -33,15 +33,15 @@ def rejection_of(
     type_: MemoryType | None = None,
 ) -> list[Write]:
     """
-    Return the writes that refuse *memory*, or the value at *pointer* in it, for good.
+    Return the writes that reject *memory*, or the value at *pointer* in it, for good.
 
-    The refused value stays, visibly, so that it is not formed again: the memory in the state
-    ``rejected``; of a field a memory beside it, and the document goes on without the field.
-    A field that is refused of an entry is refused of that entry alone.
+    The rejected value stays visible, so that it is not formed again: a memory in the state
+    ``rejected``. For a field, that is a memory of its own, and the document loses the field.
+    A field of an entry is rejected for that entry alone.
 
     Args:
-        standing: The memory for which *memory* is a proposed change, if it is one: what it
-            would change is refused, and the rest stays as it is.
+        standing: The memory that *memory* proposes to change, if any: the proposed changes are
+            rejected, and the rest stays.
         type_: The memory's type, where it is known.
 
     Raises:
@@ -86,7 +86,7 @@ def _owner(memory: Memory, standing: Memory | None) -> str:
 
 
 def _refused_changes(proposal: Memory, standing: Memory | None, owner: str) -> Iterator[Write]:
-    """Yield what keeps the changes of *proposal* from being proposed again."""
+    """Yield the writes that keep the changes of *proposal* from being proposed again."""
     known = {} if standing is None else dict(leaves(standing.value))
     for at, leaf in leaves(proposal.value):
         if at not in known or known[at] != leaf:
@@ -114,7 +114,7 @@ def _without(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemor
 
 
 def _check_needed(memory: Memory, value: JsonObject, pointer: str, type_: MemoryType) -> None:
-    """Reject to take out what the type demands; what was wrong before may stay wrong."""
+    """Reject the removal of a required value; violations that existed before may stay."""
     wrong = [
         each for each in violations(type_, value) if each not in violations(type_, memory.value)
     ]
@@ -131,7 +131,7 @@ def _refused_fields(memory: Memory, value: Json, pointer: str, owner: str) -> li
     """
     Return the memories that keep each leaf of *value* from being formed again.
 
-    They say what was refused, and so rest on the same messages: they go with these.
+    They repeat the rejected words, so they have the same evidence and are erased with it.
     """
     of: JsonObject = {"entry": owner} if owner else {}
     refused: dict[str, PutMemory] = {}
@@ -156,9 +156,9 @@ def approval_of(
     rivals: Sequence[Memory] = (),
 ) -> list[Write]:
     """
-    Return the writes that put in force what waits in quarantine, exactly as it waits.
+    Return the writes that put a quarantined memory in force, unchanged.
 
-    A single value ends those *rivals* that it takes the place of, as one that is formed does.
+    A single value ends the *rivals* that it replaces, as a newly formed one does.
 
     Args:
         standing: The memory that a proposed change is for, if it is one.
@@ -195,7 +195,7 @@ def approval_of(
 def _in_place(
     approved: PutMemory, memory: Memory, type_: MemoryType, rivals: Sequence[Memory]
 ) -> list[Write]:
-    """Return the write of a value, and of the ends of those it takes the place of."""
+    """Return the write of a value and the ends of the values that it replaces."""
     since = memory.valid_from or memory.created_at
     found = succession_among(
         type_, memory.value, rivals, since=since, until=memory.valid_until, trust=memory.trust

@@ -1,4 +1,4 @@
-"""The window: the new messages of a formation, numbered and dated, with those before them."""
+"""The window of a formation: numbered new messages, and some earlier ones for context."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.records import Message, Scope
 from recollect.text.searchable import message_text
 
 MESSAGES_MAX: Final = 200
-"""No window holds more new messages, whatever is configured."""
+"""Most new messages of a window, whatever is configured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class WindowLine:
     """
     One message of the window under its *number*; *text* is without what recall injected.
 
-    Only *new* lines are to be formed; the others are there to be understood by.
+    Only *new* lines are formed; the others give context.
     """
 
     number: int
@@ -90,7 +90,7 @@ def window_of(
     count: TokenCounter,
 ) -> Window:
     """
-    Return the window over what waits, thread by thread, as much of it as the limits admit.
+    Return the window over the pending messages, thread by thread, within the limits.
 
     At least one message is taken, however long. A thread comes as far as its last message
     that was taken; if all of them were, to its end, so that removed messages are passed too.
@@ -122,7 +122,7 @@ def window_of(
 
 
 def text_of(message: Message) -> str:
-    """Return the words of a message that may be formed: no name before them, nothing recalled."""
+    """Return the text of a message without its speaker's name and recalled blocks."""
     return without_recalled(message_text(message.text, None, message.content))
 
 

@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 DATES_MAX: Final = 200
-"""A single text that claims more dates is refused: each is compared with all that was told."""
+"""A text with more dates is refused, since each is compared with every date told."""
 _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
     r"|to) ?$"
@@ -54,7 +54,7 @@ _WEEK_DAYS: Final = 7
 _TEN_THOUSAND: Final = 10_000
 _YEAR_DAYS_MIN: Final = 360
 _MOSTLY: Final = 0.2
-"""The share of Chinese characters from which on a text is a Chinese one."""
+"""A text counts as Chinese if more than this share of its letters are Chinese."""
 
 
 def unsupported(value: Json, sources: Sequence[SaidText], before: Json = None) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def _leaves(value: Json) -> Iterator[str | int | float]:
 
 
 class ValueText:
-    """A piece of a value, read once for all sources that it is held against."""
+    """A piece of a value, parsed once for all sources that it is compared with."""
 
     def __init__(self, text: str) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
@@ -114,7 +114,7 @@ class ValueText:
 
     @cached_property
     def runs(self) -> tuple[tuple[int, int, str], ...]:
-        """The runs of digits that may be telephone numbers."""
+        """Return the runs of digits that may be telephone numbers."""
         return digit_runs(self.text)
 
     @cached_property
@@ -128,14 +128,14 @@ class ValueText:
         return han_names_in(self.text)
 
     def dates(self, days: tuple[date, ...]) -> list[Dated]:
-        """Return the dates, as they are told from *days*; one more than are compared at most."""
+        """Return the dates as read on *days*: at most one more than `DATES_MAX`."""
         if days not in self._dates:
             self._dates[days] = list(islice(dates_of_value(self.text, days), DATES_MAX + 1))
         return self._dates[days]
 
 
 class ValueTexts:
-    """The texts of values in pieces, each read once; to be shared by those that ask."""
+    """Cache of parsed texts of values, shared by all checks of one window."""
 
     def __init__(self) -> None:
         self._pieces: dict[str, list[ValueText]] = {}
@@ -177,7 +177,7 @@ class Heard:
         return tuple(dict.fromkeys(chain.from_iterable(map(self.lacks, _leaves(value)))))
 
     def lacks(self, leaf: str | float) -> tuple[str, ...]:
-        """Return the unsupported claims of *leaf*, in words."""
+        """Return the unsupported claims of *leaf*, worded for a model."""
         if leaf in self._known:
             return ()
         if not isinstance(leaf, str):
@@ -201,6 +201,18 @@ class Heard:
             not any(one.first <= other.last and other.first <= one.last for other in claims)
             for one in told
         )
+
+    def tells_other_number(self, leaf: str) -> bool:
+        """Return True if the sources tell a number that is none of *leaf*'s."""
+        pieces = self._value_texts.pieces(plain(leaf))
+        claimed = {
+            amount
+            for piece in pieces
+            for each in piece.numbers
+            for amount in each.readings | each.parts
+        }
+        told = (each for source in self._sources for each in source.numbers if each.is_claim)
+        return any(claimed.isdisjoint(each.readings) for each in told)
 
     def _missing_in(self, value: ValueText) -> list[str]:
         found = [*self._amounts_and_dates(value), *self._names(value)]
@@ -229,7 +241,7 @@ class Heard:
         return any(map(self._is_put_together, days)) or any(map(self._is_computed, claim.stretches))
 
     def _is_computed(self, days: Days) -> bool:
-        """Return True if a whole year follows from an age, or from how long something has been."""
+        """Return True if a year follows from an age or from a duration that was told."""
         is_year = (days.last - days.first).days > _YEAR_DAYS_MIN and not days.is_relative
         return (
             is_year
@@ -307,7 +319,7 @@ class Heard:
                 yield claim.start, f"the date {written}"
 
     def _ends_range(self, number: Number, text: str) -> bool:
-        """Return True if a number is the other day of "2025-05-24 or 25", and was told as one."""
+        """Return True if a number is the second day of "2025-05-24 or 25" and that day was told."""
         before = _RANGE.search(text[max(number.start - 24, 0) : number.start])
         if before is None or len(number.readings) != 1:
             return False
@@ -325,7 +337,7 @@ class Heard:
         return any(hour in each.amounts for each in self._sources for hour in hours)
 
     def _has_telephone(self, digits: str) -> bool:
-        """Return True if a number was told, with or without the code of its country."""
+        """Return True if a telephone number was told, with or without its country code."""
         runs = (run for each in self._sources for run in each.runs)
         return any(run.endswith(digits) or digits.endswith(run) for run in runs)
 
@@ -343,7 +355,7 @@ class Heard:
         return any(map(self._has_amount, (*number.readings, *years)))
 
     def _is_shortened(self, amount: Fraction) -> bool:
-        """Return True if 30万 was said as 三十 beside another amount that has its 万."""
+        """Return True if 30万 was said as 三十 next to an amount with 万."""
         small = amount / _TEN_THOUSAND
         return small.denominator == 1 and any(
             small in each.amounts

@@ -15,7 +15,7 @@ from typing import Final
 from recollect.text.number import Number
 
 NUMBERS_MAX: Final = 12
-"""A sentence with more numbers is a table, of which nothing is added up."""
+"""A sentence with more numbers is taken for a table: nothing in it is added up."""
 AGE_MAX: Final = 120
 _SCALES: Final = {
     "hundred": 100, "thousand": 1_000, "grand": 1_000, "k": 1_000, "mil": 10**6, "million": 10**6,
@@ -42,7 +42,7 @@ _IN_OTHER_UNITS: Final = (
     (re.compile(r"公斤|千克| ?(?:kg|kilos?)\b", re.IGNORECASE), 2),
     (re.compile(r"(?<!公)斤"), Fraction(1, 2)),
 )
-"""Units of which people say so many and write so many of another: hours and minutes, 斤."""
+"""Factors between units that people say and write, such as hours and minutes, or 斤."""
 _EVERY_SECOND: Final = re.compile(
     r"\b(?:fortnight(?:ly)?|bi-?weekly|every (?:other|second)|alternate)\b|隔[天日周年]",
     re.IGNORECASE,

@@ -18,7 +18,7 @@ from recollect.text.number import Number
 from recollect.text.numerals import counts_in, digit_runs, numbers_in, plain
 
 COMPUTED_CHARACTERS_MAX: Final = 20_000
-"""From the numbers of a longer text nothing is computed."""
+"""No sums or ages are computed from a longer text."""
 _SPAN: Final = re.compile(
     r"(?<![\d.:/-])(\d{1,2})(?:st|nd|rd|th)? ?(?:to|till?|until|-|~|至|到) ?(\d{1,2})(?![\d:/%-])"
 )
@@ -58,13 +58,13 @@ class SourceClaims:
 
     @cached_property
     def amounts(self) -> frozenset[Fraction]:
-        """Return the amounts that the text tells, and how many things it lists."""
+        """Return the amounts in the text, and the lengths of its lists."""
         told = chain.from_iterable(each.readings | each.parts for each in self.numbers)
         return frozenset(told).union(*map(counts_in, pieces_of(self.text)))
 
     @cached_property
     def computed(self) -> frozenset[Fraction]:
-        """The numbers derived from those of the text."""
+        """Return the numbers that follow from those of the text."""
         said_on = self.source.at.date() if self.source.at else None
         found: set[Fraction] = set()
         if len(self.text) > COMPUTED_CHARACTERS_MAX:
@@ -91,7 +91,7 @@ class SourceClaims:
 
     @cached_property
     def _short(self) -> tuple[str, ...]:
-        """Return the pieces that have short forms of times, with these spelled out."""
+        """Return the pieces with short forms of times, spelled out."""
         return tuple(filter(None, map(spelled_out, pieces_of(self.text))))
 
     @cached_property
@@ -113,7 +113,7 @@ class SourceClaims:
 
     @cached_property
     def letters(self) -> tuple[int, int]:
-        """The number of letters of the text, and how many of them are Chinese."""
+        """Return the number of letters of the text, and of Chinese ones among them."""
         return _letters(self.text)
 
 

@@ -1,1 +1,1 @@
-"""Whether an operation rests on what was said."""
+"""Checks that an operation rests on what was said."""

@@ -1,4 +1,4 @@
-"""Short forms of names: whether one in a value may stand for one that was said, or the reverse."""
+"""Short forms of names: match a name in a value with a form of it that was said."""
 
 from __future__ import annotations
 

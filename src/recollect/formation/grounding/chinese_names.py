@@ -96,12 +96,12 @@ class HanName:
     written: str
     start: int
     is_known: bool = False
-    """Whether it is a well-known place, which has a name in English too."""
+    """Whether it is a well-known place, which has an English name as well."""
 
 
 def han_names_in(text: str) -> tuple[HanName, ...]:
     """
-    Return the names that *text* brings in Chinese characters, in order.
+    Return the names in Chinese characters in *text*, in order.
 
     >>> [each.written for each in han_names_in("我的猫叫豆豆，住在松溪")]
     ['豆豆', '松溪']

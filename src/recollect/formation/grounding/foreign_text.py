@@ -1,7 +1,7 @@
 """
 Words in a message that are not its speaker's own: pasted, quoted, forwarded, or recalled.
 
-Found by their form alone: it tells where a text comes from, never whether it is harmless.
+They are found by form alone, which tells where a text comes from, not whether it is harmless.
 """
 
 import re
@@ -18,9 +18,9 @@ from recollect.text.chinese_scripts import simplified
 __all__ = ["foreign_spans", "instructs", "without_recalled"]
 
 OWN_CHARACTERS_MAX: Final = 100_000
-"""Nobody types more in one message: what stands behind is taken for pasted, and not read."""
+"""Nobody types more in one message: the rest is taken for pasted text and not read."""
 QUOTATION_CHARACTERS_MIN: Final = 80
-"""A quotation from this length on is somebody else's text; a Chinese one from half of it."""
+"""A quotation of at least this length is somebody else's text; a Chinese one of half of it."""
 QUOTATION_CHARACTERS_MAX: Final = 20_000
 
 _OPENING: Final = re.compile(r"^[ \t>]{0,20}<memory ([0-9a-f]{1,64})>[^\n]{0,400}$", re.MULTILINE)
@@ -134,7 +134,7 @@ def _recalled(text: str) -> list[_Span]:
 
 
 def _last_line(text: str, opening: re.Match[str]) -> int:
-    """Return where a block that is not closed ends: behind the last line that has its form."""
+    """Return the end of an unclosed block: after the last line of its form."""
     form, end = _SHOWN if _CONTEXT in opening[0] else _RECORD, opening.end()
     while line := form.match(text, end):
         end = line.end()
@@ -173,7 +173,7 @@ def _quoted(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
 
 
 def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
-    """Yield what the first announcement announces: to the end, or to the end of a quotation."""
+    """Yield the text behind the first announcement, to its end or the end of a quotation."""
     for number, (start, end) in enumerate(lines):
         if end - start < 3:
             continue

@@ -1,8 +1,8 @@
 """
 Grounding: check that an operation is supported by what was said, and how trusted it is.
 
-A quote must occur in the message it cites; every number, name and date of a value in a cited
-message or in the former document; expressed doubt must not be lost.
+A quote must occur in the message it cites. A number, name or date of a value must occur in a
+cited message or in the former document. A doubt that was expressed must be kept.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from recollect.records import Json, Trust
 from recollect.stores.json_pointers import covers, leaves, shown, value_at
 
 CITATION_CHARACTERS: Final = 100
-"""A shorter quote counts as one of this length: the sentences around it are read as well."""
+"""Least characters that a quote counts for: the sentences around it are read as well."""
 _TRUST: Final[tuple[Trust, ...]] = get_args(Trust)
 
 
@@ -63,13 +63,13 @@ class Grounds:
 
 _RECENT: Final = timedelta(days=31)
 Judge: TypeAlias = Callable[[Operation, HeardWindow], Support]
-"""Whether the cited words of an operation bear out what it says."""
+"""A check of whether the cited words of an operation support it."""
 
 
 def decide(
     operation: Operation, heard: HeardWindow, judge: Judge = support_of
 ) -> tuple[Operation, Grounds]:
-    """Return *operation* with the citations that it implies, and what it rests on."""
+    """Return *operation* with implied citations added, and its grounds."""
     if not heard.admits(_characters_of(operation)):
         reason = f"more than {ASKED_CHARACTERS_MAX} characters are asked to be kept: say less"
         return operation, Grounds(faults=(Fault(call=operation.call, kind="value", reason=reason),))
@@ -86,10 +86,10 @@ def _without_wrong_dates(
     operation: Operation, heard: HeardWindow
 ) -> tuple[Operation, tuple[str, ...]]:
     """
-    Return an insertion or an end without the dates that are none or that nobody said, and why.
+    Return an insert or an end without dates that are malformed or unsupported, and notes on them.
 
-    An end without its date holds from when it was said; a date long before that stays, and is asked
-    about.
+    An end without a date takes effect when it was said. A date long before that stays, so that
+    the model is asked about it.
     """
     if isinstance(operation, Patch) or _quote_faults(operation, operation.because, heard.window):
         return operation, ()
@@ -110,7 +110,7 @@ def _without_wrong_dates(
 
 
 def _is_recent(end: End, heard: HeardWindow) -> bool:
-    """Return True if the date of an end is none, or at most a month before it was said."""
+    """Return True if an end has no date, or one at most a month before it was said."""
     moment = moment_of(end.at) if end.at else None
     said = [each.line.message.time for each in heard.passages(end.because)]
     return moment is None or any(abs(time - moment) <= _RECENT for time in said)
@@ -152,7 +152,7 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
 
 
 def _leaf_claims(operation: Operation, heard: HeardWindow) -> LeafClaims:
-    may_remark = isinstance(operation, End) or _stands_alone(operation, type_of(operation, heard))
+    may_remark = _stands_alone(operation, type_of(operation, heard))
     return LeafClaims(operation.call, heard, may_remark=may_remark)
 
 
@@ -185,7 +185,7 @@ def _quote_faults(operation: Operation, cited: Sequence[Citation], window: Windo
 
 
 def _cause_faults(operation: Operation, type_: MemoryType, window: Window) -> list[Fault]:
-    """Reject what no new message of a permitted role causes; one that is implied causes nothing."""
+    """Reject an operation without an explicit citation of a new message of a permitted role."""
     for each in citations_of(operation):
         line = None if each.implied else window.line(each.message)
         if line is not None and line.new and line.message.role in type_.roles:
@@ -220,7 +220,7 @@ def _date_faults(
 
 
 def _is_day_of_saying(written: str, operation: Insert | End, heard: HeardWindow) -> bool:
-    """Return True for the day on which a cited message was said: what it says holds since then."""
+    """Return True for the day of a cited message: its content holds since then."""
     days = {each.line.message.time.date() for each in heard.passages(operation.because)}
     return any(is_about(written, day) for day in days)
 
@@ -238,7 +238,7 @@ def _insert_faults(operation: Insert, claims: LeafClaims) -> list[Fault]:
 
 
 def _insert_hedge_faults(operation: Insert) -> list[Fault]:
-    """Return a fault if a doubt that was spoken is in no text of the value."""
+    """Return a fault if a doubt that was expressed is in no text of the value."""
     texts = [
         (pointer, leaf, _quoted([each for each in operation.because if covers(each.path, pointer)]))
         for pointer, leaf in leaves(operation.value)
@@ -254,7 +254,7 @@ def _insert_hedge_faults(operation: Insert) -> list[Fault]:
 
 
 def _empty_faults(operation: Insert) -> Iterator[Fault]:
-    """Yield what a value lacks: anything at all, or the place that a citation is for."""
+    """Yield faults of empty values, blank fields, and citations of missing fields."""
     said = list(leaves(operation.value))
     if not said:
         reason = "the value holds nothing: leave the call out, or say what was told"
@@ -291,7 +291,7 @@ def _hedge_fault(operation: Operation, pointer: str) -> Fault:
 
 
 def _quoted(cited: Sequence[Citation]) -> list[str]:
-    """Return the sentences that a model quoted."""
+    """Return the sentences of the model's own quotes."""
     parts = [part for each in cited if not each.implied for part in SENTENCE_END.split(each.quote)]
     return [part for part in parts if part.strip()]
 

@@ -7,7 +7,7 @@ from recollect.text.numerals import plain
 from recollect.text.short_texts import kept_if_short
 
 TEXT_CHARACTERS_MAX: Final = 10_000
-"""So much of a sentence or a value is read for its doubts."""
+"""Characters of a sentence or a value that are searched for doubts."""
 
 _PERSON: Final = (
     # What a doctor says of one's health is a finding, no hearsay.
@@ -96,7 +96,7 @@ _INTENTIONS: Final = tuple(
         r"在?(?:想|考虑)要不要|还?在(?:考虑|犹豫|纠结)|打算考虑",
     )
 )
-"""Options still being weighed: a value may say that one is wanted or planned, not that it is so."""
+"""Options still being weighed; a value may call one wanted or planned, but not settled."""
 _KEPT: Final = re.compile(
     r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly|reportedly"
     r"|might|may|could|unsure|uncertain|tentative(?:ly)?|unconfirmed|likely|considering|wonders?"

@@ -24,9 +24,9 @@ from recollect.records import Json
 from recollect.stores.json_pointers import covers, leaves
 
 NEAR_LINES: Final = 6
-"""A number or a date is looked for at most so many messages away; a name, in all of them."""
+"""A number or date is searched for at most this many messages away; a name in all."""
 VOICES_MAX: Final = 30
-"""So many messages are tried for what a value claims and its citations do not say."""
+"""Most messages searched for a claim that the citations do not contain."""
 _NAME: Final = "the name "
 
 

@@ -105,7 +105,7 @@ def _is_heading(words: Sequence[re.Match[str]]) -> bool:
 
 
 def _stands_out(word: str) -> bool:
-    """Return True for a word whose capitals say more than that it stands in a heading."""
+    """Return True for a word whose capitals are not explained by a heading."""
     return _has_inner_capital(word) or _bare(word) in IN_CHINESE
 
 
@@ -157,7 +157,7 @@ def _bare(word: str) -> str:
 
 @dataclass(frozen=True)
 class HeardWords:
-    """The words of what was said, made ready to look names up."""
+    """The words of a text, indexed to look up names."""
 
     text: str
 
@@ -211,7 +211,7 @@ class HeardWords:
 
 @dataclass(frozen=True)
 class HeardNames:
-    """The words of several texts, in which names are looked up."""
+    """Looks up names in the words of several texts."""
 
     said: Sequence[HeardWords]
 

@@ -1,4 +1,4 @@
-"""The claims of single leaves of a value: which are faults, which are remarks or mere notes."""
+"""Check the claims of single leaves: each is a fault, a remark or a mere note."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 
 from recollect.formation.grounding.abbreviations import known_alias, possible_short_form
 from recollect.formation.operations import Citation, Fault
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.leaves import is_label
 from recollect.formation.support.voices import Voice
@@ -14,14 +15,15 @@ from recollect.records import Json
 
 _NAME: Final = "the name "
 _DATE: Final = "the date "
+_NUMBER: Final = "the number "
 
 
 class LeafClaims:
     """
     The claims of the leaves of one call, checked one leaf after the other.
 
-    *remarks* and *notes* are those of all leaves so far: names and dates that the model added,
-    names whose short form was said. Unless the call *may_remark*, what it adds is a fault.
+    *remarks* and *notes* are those of all leaves so far: names, numbers and dates that the model
+    added, names whose short form was said. Unless the call *may_remark*, what it adds is a fault.
     """
 
     def __init__(self, call: str, heard: HeardWindow, *, may_remark: bool) -> None:
@@ -47,25 +49,29 @@ class LeafClaims:
             )
             for each in missing
             if not self._is_other_form(each, voices)
-            and not self._is_remark(each, pointer, leaf, voices)
+            and not self._is_remark(each, pointer, leaf, passages)
         ]
 
-    def _is_remark(self, missing: str, pointer: str, leaf: Json, voices: Sequence[Voice]) -> bool:
+    def _is_remark(
+        self, missing: str, pointer: str, leaf: Json, passages: Sequence[Passage]
+    ) -> bool:
         """
         Return True for what a good model adds itself, and note it.
 
-        A name is such where nobody else's words are in the window. A date is, unless it stands in
-        place of another that was told: people tell days in more ways than rules can read ("on our
-        hundredth day"), and a wrong date mostly replaces the right one.
+        A name is such where nobody else's words are in the window. A number or a date is, unless
+        it stands in place of another that the cited sentences tell: people tell both in more ways
+        than rules can read ("on our hundredth day"), and a wrong one mostly replaces the right one.
         """
-        if not self.may_remark:
+        if not self.may_remark or not isinstance(leaf, str):
             return False
-        is_name = missing.startswith(_NAME) and not self.heard.is_exposed
-        is_date = missing.startswith(_DATE) and isinstance(leaf, str)
-        if not is_name and not (is_date and not self.heard.replaces_date(voices, str(leaf))):
-            return False
-        self.remarks.append(f"{pointer or '/'}: {missing} was not said")
-        return True
+        is_added = (
+            (missing.startswith(_NAME) and not self.heard.is_exposed)
+            or (missing.startswith(_DATE) and not self.heard.replaces_date(passages, leaf))
+            or (missing.startswith(_NUMBER) and not self.heard.replaces_number(passages, leaf))
+        )
+        if is_added:
+            self.remarks.append(f"{pointer or '/'}: {missing} was not said")
+        return is_added
 
     def _is_other_form(self, missing: str, voices: Sequence[Voice]) -> bool:
         """Return True for a name of which another form was said; tell which."""

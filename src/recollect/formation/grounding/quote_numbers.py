@@ -1,4 +1,4 @@
-"""Quotes under a wrong number: find the message that says them, and cite that one."""
+"""Correct the message number of quotes that stand in another message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.formation.operations import Citation, End, Insert, Operation, Pat
 from recollect.formation.window import Window, WindowLine
 
 SEARCHED_CHARACTERS_MAX: Final = 50_000
-"""So much of a window is looked through for a quote, the users' new messages first."""
+"""Characters of a window searched for a quote, the users' new messages first."""
 
 
 def renumbered(operation: Operation, window: Window) -> Operation:

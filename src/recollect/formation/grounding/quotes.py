@@ -27,12 +27,12 @@ from recollect.text.numerals import numbers_in
 __all__ = ["QuotableText", "find_quote", "hedges_in", "keeps_hedge"]
 
 GAP_CHARACTERS_MAX: Final = 200
-"""More than this is not left out by "…": words from all over a text make no quote."""
+"""Most characters that "…" may leave out: words from all over a text make no quote."""
 PIECES_MAX: Final = 8
 WORDS_MIN: Final = 3
-"""A shorter quote is not looked for in other messages than the one cited."""
+"""Least words of a quote that is searched for in other messages than the one cited."""
 NUMBERED_CHARACTERS_MAX: Final = 20_000
-"""In a longer text numbers are compared as they are written."""
+"""In a longer text numbers are compared as written, not by value."""
 _OCCURRENCES_MAX: Final = 1_000
 _GAP: Final = re.compile(r"[\[(]? ?(?:\.{3,}|\u2026+|\u22ef+) ?[\])]?")
 _APOSTROPHES: Final = "'\u2018\u2019\u02bc`\u00b4"
@@ -71,7 +71,7 @@ class _Joined:
 
 
 class QuotableText:
-    """A text in which quotes are looked up: read once, and each quote found once."""
+    """A text in which quotes are looked up; both are parsed once."""
 
     def __init__(self, text: str) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
@@ -136,7 +136,7 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 def says_enough(quote: str) -> bool:
     """
-    Return True if a quote has so many words that it is no chance to find it elsewhere.
+    Return True if a quote is long enough not to occur elsewhere by chance.
 
     >>> says_enough("I like tea"), says_enough("yes"), says_enough("我住在高雄")
     (True, False, True)

@@ -1,4 +1,4 @@
-"""Whether a date of a value was told: a day, a month or a year against stretches of days."""
+"""Compare the dates of a value with the stretches of days that were told."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ _NOW: Final = re.compile(
 )
 RECKONED_DAYS_MAX: Final = 40
 RECKONED_LENGTHS_MAX: Final = 6
-"""From a text that tells of more days, or lengths of time, nothing is reckoned."""
+"""No days are computed from a text with more days or durations than this."""
 _BESIDE: Final = re.compile(
     r"\b(?:the )?(?:day|morning|night|evening) (?:after|before)\b(?! tomorrow| yesterday)"
     r"|\bnext day\b|\beve\b|[前后]一[天日晚]|第二天"
@@ -54,7 +54,7 @@ _WEAK: Final = re.compile(
 
 
 def is_weak(written: str) -> bool:
-    """Return True if what reads as a date may be a mere number: 2000, 5/7, 7号."""
+    """Return True if a date may be a mere number: 2000, 5/7, 7号."""
     return bool(_WEAK.fullmatch(written))
 
 
@@ -104,7 +104,7 @@ def year_claim(number: Fraction) -> Dated | None:
 
 
 class Told:
-    """All days that one text tells of, said on a day; a document before was said on none."""
+    """The days that one text tells of; a former document has no day on which it was said."""
 
     def __init__(self, pieces: Sequence[str], said_on: date | None) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
@@ -141,7 +141,7 @@ class Told:
 
     @cached_property
     def reckoned(self) -> frozenset[date]:
-        """Return the days that a told length of time leads to from a told day, or from its eve."""
+        """Return the days at a told duration from a told day, or one day off."""
         days = {s.first for each in self._dates for s in each.stretches if s.first == s.last}
         if self._said_on is None or not 0 < len(days) <= RECKONED_DAYS_MAX:
             return frozenset()
@@ -175,13 +175,13 @@ class Told:
 
     @cached_property
     def days(self) -> frozenset[date]:
-        """Return the single days that the text tells of, but for the day it was said on."""
+        """Return the single days that the text tells of, without the day it was said on."""
         stretches = (stretch for each in self._dates for stretch in each.stretches)
         return frozenset(e.first for e in stretches if e.first == e.last) - {self._said_on}
 
     @cached_property
     def stretches(self) -> frozenset[Days]:
-        """Return the days, weeks and months that the text tells of, but the day it was said on."""
+        """Return the days, weeks and months that the text tells of, but the day of saying."""
         found = (days for each in self._dates if not each.is_duration for days in each.stretches)
         said_on = self._said_on
         return frozenset(
@@ -198,7 +198,7 @@ class Told:
 
     @cached_property
     def months(self) -> frozenset[tuple[int, int]]:
-        """Return the year and month of each day, and of each month, that the text tells."""
+        """Return the year and month of every day and month that the text tells of."""
         stretches = (stretch for each in self._dates for stretch in each.stretches)
         return frozenset(
             (each.first.year, each.first.month) for each in stretches if _length(each) <= 31

@@ -1,4 +1,4 @@
-"""When a memory is true: dates of any precision as a model writes them, and whether they stand."""
+"""Parse the validity of a memory: dates of any precision, as a model writes them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def moment_of(written: str) -> datetime | None:
 
 def end_of(written: str) -> datetime | None:
     """
-    Return the moment at which something ends that is true until a date.
+    Return the moment at which a validity until a date ends.
 
     A day ends it when it begins, a month or a year when it is over.
 

@@ -1,5 +1,5 @@
 """
-Support: whether the words that an operation cites bear out what it says.
+Support: whether the words that an operation cites support its value.
 
 Every content word of a value is traced to where it comes from (`origins`). Then rules with a
 name decide (`judgement`, `polarity`, `orders`, `identity_fields`, `endings`): a fault is told
@@ -102,7 +102,7 @@ def _faults(operation: Operation, reasons: Iterator[str] | Sequence[str]) -> tup
 def _contradicted(
     operation: Operation, type_: MemoryType, leaves: Sequence[TracedLeaf], heard: HeardWindow
 ) -> Iterator[str]:
-    """Yield what the cited words say otherwise, or leave to somebody else."""
+    """Yield contradictions between the value and the cited words."""
     for said in _said_as_one(operation, type_, leaves):
         yield from contradicted_reasons(said, heard)
     if type_.update_mode == "patch":
@@ -126,7 +126,7 @@ def _uncaused(said: Sequence[TracedLeaf], type_: MemoryType) -> Iterator[str]:
 def _numbers_of_nobody(
     operation: Operation, type_: MemoryType, heard: HeardWindow
 ) -> Iterator[str]:
-    """Yield the numbers of a document that no cited message says which may cause it."""
+    """Yield the numbers of a document that no message which may cause it contains."""
     for pointer, leaf, cited in numbers_of(operation):
         explicit = [each for each in heard.passages(cited) if not each.citation.implied]
         causes = [each for each in explicit if _may_cause(each, type_)]
@@ -144,7 +144,7 @@ def _said_as_one(
 
 
 def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
-    """Yield what the clauses that *leaves*, said as one, retell say otherwise."""
+    """Yield what the cited clauses say of another person, or correct later."""
     contents = [each.leaf for each in leaves if not each.leaf.is_label]
     # Chinese is joined without a space, which would part it into clauses.
     text = _SPACE_IN_CHINESE.sub("", " ".join(each.text for each in contents))
@@ -155,7 +155,7 @@ def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Itera
 
 
 def _lost_doubts(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
-    """Yield the doubt of a clause that *leaves*, said as one, retell as sure."""
+    """Yield a doubt of a cited clause that the value leaves out."""
     contents = [each.leaf for each in leaves if not each.leaf.is_label]
     text = _SPACE_IN_CHINESE.sub("", " ".join(each.text for each in contents))
     labels = " ".join(each.leaf.text for each in leaves if each.leaf.is_label)
@@ -166,12 +166,12 @@ def _lost_doubts(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
 
 
 def _may_cause(passage: Passage, type_: MemoryType) -> bool:
-    """Return True for a new message of a permitted role; what it pastes, it brings forward."""
+    """Return True for a new message of a permitted role, including what it pastes."""
     return passage.line.new and passage.line.message.role in type_.roles
 
 
 def _removed(operation: Operation, heard: HeardWindow) -> Iterator[str]:
-    """Yield what is taken away though the cited words are not about it."""
+    """Yield removals that the cited words are not about."""
     if not isinstance(operation, Patch):
         return
     before = heard.offer.known[operation.target].value
@@ -186,7 +186,7 @@ def _removed(operation: Operation, heard: HeardWindow) -> Iterator[str]:
 def _foreign(
     operation: Operation, type_: MemoryType, leaves: Sequence[TracedLeaf], heard: HeardWindow
 ) -> Iterator[str]:
-    """Yield doubts about what rests on words of others: a person decides on it."""
+    """Yield doubts about values that rest on words of others."""
     if {"tool", "system"} & set(type_.roles):
         return
     cited = heard.passages(citations_of(operation))
@@ -205,7 +205,7 @@ def _is_preference(leaf: TracedLeaf) -> bool:
 
 
 def _is_liking_of_others(leaf: TracedLeaf) -> bool:
-    """Return True if the text takes a stand that no cited words of the user take."""
+    """Return True if the text states a liking that no cited words of the user state."""
     taken = {attitude for attitude, _ in stances_in(leaf.leaf.text)}
     own = [each for each in leaf.leaf.sources.cited if each.trust == "user"]
     said = {attitude for each in own for attitude, _ in stances_in(f"{each.text}\n{each.question}")}

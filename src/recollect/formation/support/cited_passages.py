@@ -17,11 +17,11 @@ from recollect.formation.support.voices import SpokenTrust, Voice
 from recollect.formation.window import WindowLine
 
 SLIP_WORDS_MAX: Final = 500
-"""In a text of more words no slips of the pen are looked for: each is compared with all."""
+"""Most words of a text that is searched for misspellings, which compares each word with all."""
 ACCEPTING_CHARACTERS_MAX: Final = 120
 ANSWER_CHARACTERS_MAX: Final = 60
 OFFERED_CHARACTERS_MAX: Final = 4_000
-"""So much of what the assistant offers is read for what the user takes of it."""
+"""Characters of an offer of the assistant that are compared with a value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Passage:
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the user takes in few words what the assistant has just said."""
+        """Whether the user accepts in few words what the assistant has just said."""
         few = len(self.text) <= ACCEPTING_CHARACTERS_MAX
         return few and self.offered is not None and YES.search(self.text) is not None
 

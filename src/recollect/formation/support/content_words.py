@@ -1,4 +1,4 @@
-"""Content words of a text in any script: what is compared when a value is held against a quote."""
+"""Content words of a text in any script, by which a value is compared with a quote."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def says_something(pair: str) -> bool:
 
 @dataclass(slots=True)
 class WordIndex:
-    """The words of one text or of several, ready to look words up; see `WordIndex.add`."""
+    """An index of the words of texts; see `WordIndex.add`."""
 
     keys: set[str] = field(default_factory=set)
     runs: set[str] = field(default_factory=set)
@@ -154,7 +154,7 @@ class WordIndex:
 
     def resembles(self, token: Token) -> bool:
         """
-        Return True if the word is a slip of the pen away from one that was said.
+        Return True if the word may be a misspelling of one that was said.
 
         Every word is compared: this is for the words of a few sentences.
 

@@ -1,4 +1,4 @@
-"""Endings: whether cited words are about what they end, remove or replace."""
+"""Endings: whether cited words are about the memory or field that they end or remove."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _AGAIN: Final = re.compile(
 def ending_reasons(
     text: str, cited: Sequence[Passage], heard: HeardWindow, where: str
 ) -> Iterator[str]:
-    """Yield why words that are cited for the end of *text* do not end it."""
+    """Yield why the words *cited* for the end of *text* may not end it."""
     own = [each for each in cited if each.trust == "user"]
     if not own:
         return  # words of others are doubted for what they are

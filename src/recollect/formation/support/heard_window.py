@@ -20,18 +20,18 @@ from recollect.stores.json_pointers import is_list
 from recollect.text.searchable import memory_text
 
 OTHERS: Final[frozenset[Trust]] = frozenset({"external", "agent"})
-"""Memories of these trusts say nothing that a user, or the assistant in a talk, said."""
+"""Trusts of memories that rest on words of neither the user nor the assistant."""
 ASKED_CHARACTERS_MAX: Final = 50_000
-"""So much is read of the values and quotes of one formation, repairs and all."""
+"""Most characters of values and quotes in one formation, including repairs."""
 LINE_CHARACTERS_MAX: Final = 50_000
-"""So much of one message is read for its words; nothing rests on what stands behind."""
+"""Characters of one message that are read; no value rests on the rest."""
 WINDOW_CHARACTERS_MAX: Final = 200_000
-"""So much of all messages together, the first of them first."""
+"""The same for all messages together, from the first on."""
 _NAME: Final = "the name "
 
 
 class HeardWindow:
-    """A window as the deciding reads it: every line, sentence and known memory once."""
+    """A window parsed once for all decisions: its lines, sentences and known memories."""
 
     def __init__(self, window: Window, offer: Offer) -> None:
         """Prepare to be asked; nothing is read before it is needed."""
@@ -48,7 +48,7 @@ class HeardWindow:
         self._left = ASKED_CHARACTERS_MAX
 
     def admits(self, characters: int) -> bool:
-        """Return True if so much more may be read, and note that it was."""
+        """Take *characters* from what is left to read. Return False if it is spent."""
         self._left -= characters
         return self._left >= 0
 
@@ -201,7 +201,7 @@ class HeardWindow:
         return tuple(each for each in missing if not self._may_be_said(each, voices, leaf))
 
     def _may_be_said(self, missing: str, voices: Sequence[Voice], leaf: Json) -> bool:
-        """Return True for a name that was shortened, or what is beyond the rules of a language."""
+        """Return True for a shortened name, or a claim in a language without rules."""
         if missing.startswith(_NAME):
             names = missing.removeprefix(_NAME).strip("'\"").split()
             tokens = [token for name in names for token in tokens_in(name)]
@@ -216,10 +216,13 @@ class HeardWindow:
         language = language_of("\n".join(each.text[:SAMPLE_CHARACTERS] for each in voices))
         return bool(language) and language not in WITH_RULES
 
-    def replaces_date(self, voices: Sequence[Voice], leaf: str) -> bool:
-        """Return True if *voices* tell a day, or a month, that *leaf* does not."""
-        sources = [*(each.claims for each in voices), *self.speakers, *self.remembered]
-        return Heard(sources, texts=self._texts).tells_other_date(leaf)
+    def replaces_date(self, cited: Sequence[Passage], leaf: str) -> bool:
+        """Return True if the *cited* sentences tell a day, or a month, that *leaf* does not."""
+        return Heard(_sentences_of(cited), texts=self._texts).tells_other_date(leaf)
+
+    def replaces_number(self, cited: Sequence[Passage], leaf: str) -> bool:
+        """Return True if the *cited* sentences tell a number that *leaf* does not."""
+        return Heard(_sentences_of(cited), texts=self._texts).tells_other_number(leaf)
 
     def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
         """Return which of the *missing* claims of *leaf* one voice alone supports."""
@@ -303,6 +306,10 @@ def _is_shortened(names: Sequence[Token], leaf: str, voices: Sequence[Voice]) ->
             short = Token(token.folded[:1] + behind.key, 0, 0, token.folded[:1] + behind.key)
             return any(voice.words.has(short) for voice in voices)
     return False
+
+
+def _sentences_of(cited: Sequence[Passage]) -> list[SaidText]:
+    return [SaidText(text=e.text, at=e.line.message.time, speaker=None) for e in cited]
 
 
 def _source_of(memory: Memory) -> SaidText:

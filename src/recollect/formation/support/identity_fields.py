@@ -1,4 +1,4 @@
-"""Identity fields: names and homes have to be said as such."""
+"""Identity fields: a name or a home must be stated as the user's own."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """
 Judgement: whether the cited words support a value.
 
-Each rule has a name, by which a fault tells a model what to mend, and a doubt tells a person
-what to look at; see docs/decisions/0027-support.md.
+See docs/decisions/0027-support.md and 0044-contradiction-not-overlap.md for the rules.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ from recollect.text.analysis import STOP_WORDS
 
 NOWHERE_WORDS_MIN: Final = 3
 NOWHERE_SHARE_MAX: Final = 0.85
-"""More of a value's words than this may not come from nowhere."""
+"""Largest share of a value's words that may come from nowhere."""
 EXPOSED_WORDS_MIN: Final = 2
 EXPOSED_SHARE_MAX: Final = 0.5
 """The same for each clause, where words of others are in the window."""
 LOOSE_SHARE_MAX: Final = 0.6
 """The same for languages without rules."""
 ACCEPTED_SHARE_MIN: Final = 0.3
-"""A short "yes, that one" stands for what was offered if that says so much of the value."""
+"""Least share of a value that an offer must contain for a short "yes, that one" to accept it."""
 NEUTRAL_WORDS_MIN: Final = 2
 TOLD_WORDS_MAX: Final = 5
 PREFERENCE_FIELDS: Final = frozenset({"conversation_preferences", "rules", "instructions"})
-"""Fields that say how the assistant is to answer and to work."""
+"""Fields that tell the assistant how to answer and to work."""
 _FIGURE: Final = re.compile(r"\d+(?:[.:]\d+)*")
 _OF_YOU: Final = re.compile(
     r"\b(?:you|your|u|ur|answers?|repl(?:y|ies)|please|pls|talk|explain|write|du|dich|dir|sie"
@@ -59,7 +58,7 @@ class JudgedLeaf:
     """
     A text of a value with what it rests on.
 
-    *before* is what stood in its place; *is_label* says that it only sorts the rest, as the
+    *before* is the text that it replaces. With *is_label* it only classifies the rest, as the
     context of a note does.
     """
 
@@ -93,7 +92,7 @@ def traced(leaf: JudgedLeaf) -> TracedLeaf:
 
 
 def unsupported_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
-    """Yield what in *leaves*, which are said as one, comes from nowhere or may be turned round."""
+    """Yield inventions in *leaves*, read as one text, and words whose denial may be lost."""
     joined = _joined(leaves)
     yield from _invented(joined.leaves, heard)
     if any(each.weight("nowhere") for each in joined.leaves):
@@ -101,7 +100,7 @@ def unsupported_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Ite
 
 
 def contradicted_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
-    """Yield what in *leaves*, which are said as one, their citations say otherwise."""
+    """Yield contradictions between *leaves*, read as one text, and their citations."""
     joined = _joined(leaves)
     spoken = [e.text for e in heard.voices if e.trust == "user" and not heard.is_exposed]
     for reason in stance_reasons(joined.text, joined.before, joined.cited, spoken):
@@ -125,7 +124,7 @@ def _turned(joined: _Joined, heard: HeardWindow) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """The contents of leaves that are said as one, as one text."""
+    """The contents of leaves, joined to one text."""
 
     leaves: Sequence[TracedLeaf]
     text: str
@@ -192,13 +191,13 @@ def _says_figures(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bo
 
 
 def _are_wishes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool:
-    """Return True if all say how to be answered, and the user speaks of that in other words."""
+    """Return True if all are preferences and the user speaks of how to be answered."""
     fields = [not PREFERENCE_FIELDS.isdisjoint(each.leaf.pointer.split("/")) for each in leaves]
     return all(fields) and any(_OF_YOU.search(each.text) for each in causes)
 
 
 def _is_answered(leaves: Sequence[TracedLeaf], cause: Passage) -> bool:
-    """Return True if what *cause* accepts says half of the words of *leaves*."""
+    """Return True if the offer that *cause* accepts contains enough of the words of *leaves*."""
     told = [
         word
         for each in leaves
@@ -210,7 +209,7 @@ def _is_answered(leaves: Sequence[TracedLeaf], cause: Passage) -> bool:
 
 
 def pair_of(leaves: Sequence[TracedLeaf]) -> tuple[str, str]:
-    """Return the languages of a value and of what it cites, equal where one is not told."""
+    """Return the languages of a value and of its citations; an unknown one counts as the other."""
     cited = [passage.text for each in leaves for passage in each.leaf.sources.cited]
     said = language_of("\n".join(cited)[:SAMPLE_CHARACTERS])
     written = language_of("\n".join(each.leaf.text for each in leaves)[:SAMPLE_CHARACTERS])
@@ -224,7 +223,7 @@ def _is_invention(words: Sequence[TracedWord]) -> bool:
 
 
 def _family(language: str) -> str:
-    """Return a language that is told for sure; languages with small words in common are one."""
+    """Return the family of a language; languages that share function words are one family."""
     return language if language in {"en", "zh", "ja", "ko"} else "" if not language else "other"
 
 

@@ -25,7 +25,7 @@ from recollect.text.searchable import memory_text
 LABELS: Final = frozenset(
     "context topic topics title category categories kind tag tags label labels subject_area".split()
 )
-"""Fields that say when the rest matters: free words, which nobody has to have said."""
+"""Labels: fields of free words, which need no support."""
 
 
 def type_of(operation: Operation, heard: HeardWindow) -> MemoryType:
@@ -36,7 +36,7 @@ def type_of(operation: Operation, heard: HeardWindow) -> MemoryType:
 
 
 def known_words(operation: Operation, heard: HeardWindow) -> list[WordIndex]:
-    """Return the words that a value may have without their being said: of field and document."""
+    """Return the words that need no support: those of the schema and of the former document."""
     frame = heard.frame_of(type_of(operation, heard))
     if isinstance(operation, Insert):
         return [frame]
@@ -103,7 +103,7 @@ def text_at(value: Json, pointer: str) -> str:
 
 
 def is_label(pointer: str) -> bool:
-    """Return True for a field that only says when the rest matters."""
+    """Return True for a field that only classifies the rest."""
     return not LABELS.isdisjoint(pointer.split("/")[1:2])
 
 

@@ -1,4 +1,4 @@
-"""Lost doubts: a clause that was said in doubt, or as the words of others, retold as sure."""
+"""Lost doubts: a clause said in doubt, or as hearsay, that a value retells as certain."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from recollect.formation.support.told_clauses import (
 from recollect.formation.support.voices import SENTENCE_END
 
 SHARED_WORDS_MIN: Final = 2
-"""So many words of a doubtful clause are retold, or all that it has."""
+"""Least words of a doubtful clause that a value repeats, unless the clause has fewer."""
 SHOWN_CHARACTERS: Final = 80
 _WISHED: Final = re.compile(
     r"\b(?:wish\w*|dream\w*|aspir\w*|interest\w*|request\w*|appreciat\w*|plans? to|open to)\b"
     r"|希望|想要|打算|有意",
     re.IGNORECASE,
 )
-"""A value that tells a wish or a plan does not say that it is so."""
+"""Words of wishes and plans, which state nothing as certain."""
 
 
 def lost_doubt_reasons(text: str, labels: str, cited: Sequence[Passage]) -> Iterator[str]:
@@ -46,7 +46,7 @@ def lost_doubt_reasons(text: str, labels: str, cited: Sequence[Passage]) -> Iter
 
 
 def doubtful_end_reasons(cited: Sequence[Passage]) -> Iterator[str]:
-    """Yield the doubt in which an end was told, if all quoted words are said in doubt."""
+    """Yield the doubt of an end if all its quotes express doubt."""
     own = [each for each in cited if each.trust == "user" and not each.citation.implied]
     quotes = [each.citation.quote for each in own]
     if quotes and all(map(hedges_in, quotes)):

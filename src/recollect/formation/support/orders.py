@@ -1,4 +1,4 @@
-"""Orders: a value that tells an assistant what to do rests on a user who told it so."""
+"""Orders: a value that instructs the assistant must rest on a user's own instruction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.formation.support.origins import Sources, trace
 from recollect.formation.support.voices import SENTENCE_END
 
 UNSAID_SHARE_MAX: Final = 0.4
-"""So much of an order may be in other words than the user's."""
+"""Largest share of an order that may be in other words than the user's."""
 _QUOTED: Final = re.compile(
     r"\u201c[^\u201c\u201d]{12,}\u201d|\u201e[^\u201c]{12,}\u201c|\"[^\"]{12,}\""
     r"|\u00ab[^\u00bb]{12,}\u00bb"
@@ -38,7 +38,7 @@ def is_order(leaf: TracedLeaf) -> bool:
 
 
 def order_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
-    """Yield what is wrong with the orders among *leaves*: no user gave them in cited words."""
+    """Yield the orders among *leaves* that no user gave in the cited words."""
     for each in leaves:
         if not is_order(each):
             continue

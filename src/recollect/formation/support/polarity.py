@@ -1,4 +1,4 @@
-"""Polarity: whether a value turns round what its citations say."""
+"""Polarity: whether a value reverses an attitude or a denial of its citations."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from recollect.formation.support.subjects import speaks_of_another, speaks_of_us
 from recollect.formation.support.vocabulary import is_neutral, neutral_length
 
 TEXT_CHARACTERS_MAX: Final = 4_000
-"""So much of a value is read for what it denies; a memory is far shorter."""
+"""Characters of a value that are searched for denials; a memory is far shorter."""
 _NEAR_WORDS: Final = 3
-"""A denial that a value may not drop stands so near to what it denies."""
+"""Most words between a denial and the word it denies, for the value to have to keep it."""
 _DENIAL_BEHIND: Final = frozenset({"de", "nl"})
 """Languages in which a denial may stand behind the verb: "Ich rauche nie"."""
 _NOT_YET: Final = re.compile(
@@ -256,7 +256,7 @@ def _denies_all(clause: Clause) -> bool:
 
 
 def _own_keys(clause: Clause) -> Iterator[str]:
-    """Yield what a clause is about, but for the allergy itself; of Chinese, each character."""
+    """Yield the words of a clause, without those of allergy; of Chinese, each character."""
     for word in clause.words:
         if word.is_run:
             places = (at for at in range(len(word.key)) if not neutral_length(word.key, at))

@@ -1,5 +1,5 @@
 """
-Told clauses: the clauses of a text by their own words, to find which of them a memory retells.
+Clauses of a text with their content words, to find which of them a memory retells.
 
 A memory seldom repeats a sentence, but the clause that it retells shares words with it. What
 governs that clause (a denial, a doubt, who it speaks of) has to hold of the memory as well.
@@ -18,7 +18,7 @@ from recollect.formation.support.vocabulary import groups_of, is_neutral, neutra
 from recollect.text.short_texts import kept_if_short
 
 TEXT_CHARACTERS_MAX: Final = 4_000
-"""So much of a value, and of the passages that it cites, is read clause by clause."""
+"""Characters of a value, and of its citations, that are read clause by clause."""
 _DIGITS_MIN: Final = 2
 _PREFIX: Final = 4
 _CLAUSE_END: Final = re.compile(
@@ -41,7 +41,7 @@ class OwnWord:
 
 
 class OwnWords:
-    """Words ready to look others up among them: themselves, their forms, their synonyms."""
+    """An index of words that finds equal words, other forms and synonyms."""
 
     def __init__(self, words: Iterable[OwnWord]) -> None:
         self.keys: set[str] = set()

@@ -1,4 +1,4 @@
-"""Told of whom: whether a value says of the same person what its citations say."""
+"""Persons: whether a value speaks of the same person as its citations."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _ADDRESSED: Final = re.compile(
 
 
 def whom_reasons(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
-    """Yield why *text* may say of one person what *cited* words say of another."""
+    """Yield why *text* may attribute to one person what *cited* words say of another."""
     own = [each for each in cited if each.trust == "user"]
     explicit = [each for each in own if not each.citation.implied]
     if explicit:

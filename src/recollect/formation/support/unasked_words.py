@@ -1,8 +1,8 @@
 """
-Unasked words: those of a value that stem from the assistant or from others, without a user's yes.
+Unasked words: words of a value that come from the assistant or others, and no user accepted.
 
-Who retells a user's words in other ones uses some that the assistant happens to have said; these
-lie scattered in the sentence. What was taken over from others stands together, or is most of it.
+A paraphrase of a user's words contains some that the assistant happens to have said, scattered
+over the sentence. Text taken over from others stands together, or is most of the value.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from recollect.formation.support.origins import TracedWord, trace
 from recollect.text.analysis import fold
 
 WORDS_MAX: Final = 2.0
-"""So many such words in a row, or in all of a short sentence, are accepted."""
+"""Most such words in a row, or in a short sentence."""
 SHARE_MAX: Final = 0.5
-"""In a longer value, this share of the words that say something: the rest is the user's."""
+"""Largest share of such words in a longer value: at least half is the user's."""
 _SENTENCE_END: Final = re.compile(r"[.!?;。！？；](?=\s|$|[^\x00-\x7f])|\n")
 
 

@@ -15,11 +15,11 @@ from recollect.text.chinese_scripts import simplified
 SpokenTrust: TypeAlias = Literal["user", "assistant", "external"]
 """The trusts of what is said in a talk."""
 QUOTE_CHARACTERS_MAX: Final = 300
-"""So much is quoted of a message that is cited because a word comes from it."""
+"""Characters quoted from a message that is cited because a word comes from it."""
 SENTENCE_CHARACTERS_MAX: Final = 600
-"""A sentence around a quote is read so far to each side of it."""
+"""Characters read on each side of a quote to find its sentence."""
 SENTENCES_MAX: Final = 30
-"""So many sentences of one message are tried for a quote."""
+"""Most sentences of one message that are tried for a quote."""
 _BEGINNING: Final = 5
 SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 

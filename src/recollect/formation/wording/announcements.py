@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 LINE_CHARACTERS: Final = 400
-"""So much of a line is read: an announcement is short."""
+"""Characters of a line that are read: an announcement is short."""
 
 FORWARDED: Final = re.compile(
     r"[ \t>*]{0,8}(?:"

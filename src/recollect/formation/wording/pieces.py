@@ -1,10 +1,10 @@
-"""Pieces of a long text: a regular expression holds the interpreter while it runs."""
+"""Cut long texts into pieces, since a regular expression blocks other threads while it runs."""
 
 from collections.abc import Iterator
 from typing import Final
 
 PIECE_CHARACTERS: Final = 4_000
-"""So much of a text is given to a regular expression at a time."""
+"""Characters of a text that a regular expression gets at a time."""
 
 
 def pieces_of(text: str) -> Iterator[str]:
@@ -15,7 +15,7 @@ def pieces_of(text: str) -> Iterator[str]:
 
 def piece_spans(text: str, first: int = 0, last: int | None = None) -> Iterator[tuple[int, int]]:
     """
-    Yield where the pieces of *text* between *first* and *last* begin and end.
+    Yield start and end of the pieces of *text* between *first* and *last*.
 
     >>> list(piece_spans("a" * 9000))
     [(0, 4000), (4000, 8000), (8000, 9000)]

@@ -1,4 +1,4 @@
-"""Short forms of times in talk, spelled out, so that a date of a value is found to be told."""
+"""Spell out short forms of times in talk, so that dates of a value are found in it."""
 
 import re
 from typing import Final
@@ -42,7 +42,7 @@ def spelled_out(piece: str) -> str:
     """
     Return a piece of talk with its short forms of times spelled out; ``""`` if it has none.
 
-    Two readings of one form stand beside each other: this is to look dates up in, not to be shown.
+    Two readings of one form appear side by side: the result is for lookup, not for display.
 
     >>> spelled_out("sat or sun, feb ish, 2.30")
     'saturday or sunday, February, 2:30'
