@@ -14,7 +14,7 @@ from recollect.text.terms import MONTHS
 
 PLACES_MAX: Final = 3
 """Files named at most as the origin of a memory; its evidence has all of them."""
-_WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun".split()
 _FACT: Final = ("subject", "predicate", "object")
 
 
@@ -88,16 +88,19 @@ def day_of(moment: datetime, *, chinese: bool = False) -> str:
 @lru_cache(maxsize=4_096)
 def heading_of(moment: datetime, *, chinese: bool = False) -> str:
     """
-    Return a date with its weekday, since the messages below it say "last Friday".
+    Return a short date with its weekday, since the messages below it say "last Friday".
 
     >>> from datetime import UTC, datetime
-    >>> heading_of(datetime(2025, 4, 3, tzinfo=UTC))
-    'Thursday 3 April 2025'
+    >>> moment = datetime(2025, 4, 3, tzinfo=UTC)
+    >>> heading_of(moment), heading_of(moment, chinese=True)
+    ('Thu 3 Apr 2025', '2025-04-03 周四')
     """
-    day = day_of(moment, chinese=chinese)
+    # A context has a dozen of these: months and weekdays in full, or 年, 月 and 日 (a token each),
+    # would cost as much as an entry.
     if chinese:
-        return f"{day} 星期{'一二三四五六日'[moment.weekday()]}"
-    return f"{_WEEKDAYS[moment.weekday()]} {day}"
+        return f"{moment:%Y-%m-%d} 周{'一二三四五六日'[moment.weekday()]}"
+    month = MONTHS[moment.month - 1][:3]
+    return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {month} {moment.year}"
 
 
 def validity_of(memory: Memory, *, chinese: bool = False) -> str:
