@@ -116,7 +116,7 @@ def test_a_context_reads_as_people_write() -> None:
         "[] Ada lives in Porto (since 3 April 2025)",
         "# No longer so",
         "[] Ada lives in Utrecht (3 January 2025 until 3 April 2025)",
-        "# Thu 3 Apr 2025",
+        "# Thu 3 April 2025",
         "[] user: We moved to Porto.",
     ]
 
@@ -137,12 +137,12 @@ def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
     )
 
     assert texts_by_day(context_of(ranked)) == [
-        "# Thu 3 Apr 2025",
+        "# Thu 3 April 2025",
         "user: We moved to Porto.",
         "The flat is small.",
         "assistant: Congratulations!",
         "user: Thanks.",
-        "# Fri 4 Apr 2025",
+        "# Fri 4 April 2025",
         "user: It rains.",
     ]
 

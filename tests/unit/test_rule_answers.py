@@ -13,11 +13,11 @@ CONTEXT = """You are helpful.
 [7e47] name: Mira; allergy: shrimp only; shellfish is fine; sister: Ines (12 April 2025)
 # No longer so
 [dfyt] Mira lives in Utrecht (until 29 March 2025)
-# Wed 5 Mar 2025
+# Wed 5 March 2025
 [wyqc] user: I've been copy editor there for four years.
 [wyqd] The cello stands in the attic.
 [ro74] assistant: Tell her in person, and name a date.
-# 2025-04-14 周一
+# 2025年4月14日 周一
 [aaaa] user: 展览文字六月六号以前要交。
 </memory 3fa951b5>
 Use it."""

@@ -88,19 +88,18 @@ def day_of(moment: datetime, *, chinese: bool = False) -> str:
 @lru_cache(maxsize=4_096)
 def heading_of(moment: datetime, *, chinese: bool = False) -> str:
     """
-    Return a short date with its weekday, since the messages below it say "last Friday".
+    Return a date with its short weekday, since the messages below it say "last Friday".
 
     >>> from datetime import UTC, datetime
     >>> moment = datetime(2025, 4, 3, tzinfo=UTC)
     >>> heading_of(moment), heading_of(moment, chinese=True)
-    ('Thu 3 Apr 2025', '2025-04-03 周四')
+    ('Thu 3 April 2025', '2025年4月3日 周四')
     """
-    # A context has a dozen of these: months and weekdays in full, or 年, 月 and 日 (a token each),
-    # would cost as much as an entry.
+    # The month stays in full: a reader answers with the words that stand here.
+    day = day_of(moment, chinese=chinese)
     if chinese:
-        return f"{moment:%Y-%m-%d} 周{'一二三四五六日'[moment.weekday()]}"
-    month = MONTHS[moment.month - 1][:3]
-    return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {month} {moment.year}"
+        return f"{day} 周{'一二三四五六日'[moment.weekday()]}"
+    return f"{_WEEKDAYS[moment.weekday()]} {day}"
 
 
 def validity_of(memory: Memory, *, chinese: bool = False) -> str:
