@@ -445,7 +445,7 @@ def test_a_thread_id_of_another_scope_names_no_thread_of_this_one(
 BACK = render_block([Record(source="x/1", date="", who="user", text="I live in Oslo.")])
 BACK_AS_CONTEXT = f"""\
 <memory 0b6c2f1e> {PREAMBLE}
-# Monday 23 November 2026
+# Mon 23 November 2026
 [k3f2] user: I live in Oslo.
 </memory 0b6c2f1e>"""
 

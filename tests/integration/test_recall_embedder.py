@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from threading import get_ident
+from threading import Barrier, BrokenBarrierError, get_ident
 
 import anyio
 import numpy as np
@@ -430,6 +431,52 @@ async def test_words_are_worked_out_beside_the_vector_where_nothing_was_written(
         await memory.recall(ADA, "What boats?")
 
     assert ["Where to?", "What boats?"] == ahead
+
+
+class Meeting(HashedEmbedder):
+    """An embedder that notes its texts, and gives two callers the time to meet in it."""
+
+    def __init__(self, wait_s: float) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._meeting = Barrier(2, timeout=wait_s)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Wait a moment for another caller, and go on without."""
+        self.texts += texts
+        with suppress(BrokenBarrierError):
+            self._meeting.wait()
+        return super().embed(texts)
+
+
+class Unshared:
+    """The locks of batches, broken: each caller gets its own."""
+
+    def setdefault(self, _: int, lock: anyio.Lock) -> anyio.Lock:
+        """Return the lock that was just made."""
+        return lock
+
+
+async def embedded_by_two(*, is_mutant: bool = False) -> list[str]:
+    """Return what is embedded while the background's work and `settle` run side by side."""
+    async with Recollect(open_store("memory:"), embedder="none") as memory:
+        await memory.append(ADA, "t", TALK)
+        embedder = Meeting(WAIT_S if is_mutant else 0.2)
+        embedding = Embedding(memory.store, embedder)
+        if is_mutant:
+            embedding._batches = Unshared()  # type: ignore[assignment]
+        await asyncio.gather(embedding.work_once(), embedding.settle(ADA))
+        return sorted(embedder.texts)
+
+
+async def test_a_batch_is_embedded_once_by_whoever_comes_first() -> None:
+    """By the background's work or by `settle`: the other waits, and finds nothing left."""
+    assert await embedded_by_two() == sorted(each.text for each in TALK)
+
+
+async def test_batches_without_a_common_lock_are_caught() -> None:
+    """The mutant embeds the same batch twice."""
+    assert await embedded_by_two(is_mutant=True) == sorted(2 * [each.text for each in TALK])
 
 
 async def test_a_question_is_embedded_once() -> None:

@@ -18,10 +18,11 @@ CONTEXT = """You are helpful.
 [7e47] name: Mira; allergy: shrimp only; shellfish is fine; sister: Ines (12 April 2025)
 # No longer so
 [dfyt] Mira lives in Utrecht (until 29 March 2025)
-# Wednesday 5 March 2025
+# Wed 5 March 2025
 [wyqc] user: I've been copy editor there for four years.
+[wyqd] The cello stands in the attic.
 [ro74] assistant: Tell her in person, and name a date.
-# 2025年4月14日 星期一
+# 2025年4月14日 周一
 [aaaa] user: 展览文字六月六号以前要交。
 </memory 3fa951b5>
 Use it."""
@@ -56,6 +57,7 @@ BLOCK = render_block(
             "Am I allergic to shellfish?",
             "I remember: “allergy: shrimp only; shellfish is fine” (12 April 2025).",
         ),
+        ("Where is the cello?", "You said on 5 March 2025: “The cello stands in the attic”."),
         ("展览文字什么时候要交？", "你在2025年4月14日说过：“展览文字六月六号以前要交”。"),
     ],
 )

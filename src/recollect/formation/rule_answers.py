@@ -18,17 +18,16 @@ from typing import Final, Literal
 
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
+from recollect.text.days import MONTH_NAME, month_number
+from recollect.text.terms import MONTHS
 
 Language = Literal["en", "zh", "zh-hant"]
 Tense = Literal["", "since", "until"]
 
-_MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
-    *("October", "November", "December"),
-)
 _DATE: Final = re.compile(
-    rf"(?P<d>\d{{1,2}}) (?P<month>{'|'.join(_MONTHS)}) (?P<y>\d{{4}})"
-    r"|(?P<y2>\d{4})(?:年|-)(?P<m2>\d{1,2})(?:月|-)(?P<d2>\d{1,2})"
+    rf"(?P<d>\d{{1,2}}) (?P<month>{MONTH_NAME}) (?P<y>\d{{4}})"
+    r"|(?P<y2>\d{4})(?:年|-)(?P<m2>\d{1,2})(?:月|-)(?P<d2>\d{1,2})",
+    re.IGNORECASE,
 )
 _BLOCK: Final = re.compile(r"<memory ([0-9a-f]+)>[^\n]*\n(.*?)\n</memory \1>", re.DOTALL)
 _ENTRY: Final = re.compile(r"\[\w{4,}\] (?P<text>.*)", re.DOTALL)
@@ -248,16 +247,19 @@ def _record_in(line: str) -> RememberedLine | None:
 
 def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
     """Yield what the lines of a `recollect.recall.context` say."""
-    day = None
+    day, speaker = None, ""
     for line in lines:
         if line.startswith("# "):
-            day = _day_in(line)
+            day, speaker = _day_in(line), ""
         elif line.startswith("- "):
             yield from _fields_of(_dated(line.removeprefix("- ")))
         elif entry := _ENTRY.fullmatch(line):
             message = _SPEAKER.fullmatch(entry["text"]) if day else None
             if message:
-                yield RememberedLine(text=message["words"], day=day, speaker=message["speaker"])
+                speaker = message["speaker"]
+                yield RememberedLine(text=message["words"], day=day, speaker=speaker)
+            elif speaker:  # a line without a speaker is by that of the line above
+                yield RememberedLine(text=entry["text"], day=day, speaker=speaker)
             else:
                 yield from _fields_of(_dated(entry["text"]))
 
@@ -289,7 +291,7 @@ def _day_in(written: str) -> date | None:
     if not found:
         return None
     if found["month"]:
-        return date(int(found["y"]), _MONTHS.index(found["month"]) + 1, int(found["d"]))
+        return date(int(found["y"]), month_number(found["month"]), int(found["d"]))
     return date(int(found["y2"]), int(found["m2"]), int(found["d2"]))
 
 
@@ -385,5 +387,5 @@ def _day(day: date | None, language: Language) -> str:
     if day is None:
         return ""
     if language == "en":
-        return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+        return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
     return f"{day.year}年{day.month}月{day.day}日"

@@ -38,9 +38,9 @@ from recollect.text.searchable import message_text
 
 COST_PER_TOKEN: Final = 0.004
 """Score that an entry must have more than another for each token that it costs more."""
-COSTLY_TOKENS_MAX: Final = 300
+COSTLY_TOKENS_MAX: Final = 400
 """Tokens beyond this add nothing to the price: longer entries are shown as excerpts."""
-FIRST_ENTRIES: Final = 3
+FIRST_ENTRIES: Final = 10
 """Entries whose excerpts may be longer, because they are the likeliest to hold the answer."""
 FIRST_TOKENS: Final = 300
 LATER_TOKENS: Final = 120
@@ -56,38 +56,72 @@ INDENTED: Final = 0.9
 """Share of the remaining budget that an excerpt may cost: indenting its lines adds tokens."""
 
 
-def entries_that_fit(
-    plan: ContextPlan,
-    bearing: Sequence[Recalled],
-    weights: Mapping[int, float],
-    handle: Handles,
-    room: TokenRoom,
-) -> tuple[list[ContextEntry], list[LeftOut]]:
-    """Return the entries that fit, in the order they were chosen, and the others with reasons."""
-    entries, over = list[ContextEntry](), list[LeftOut]()
-    first, later = (
-        (FIRST_ANSWER_TOKENS, LATER_ANSWER_TOKENS)
-        if plan.asks_for_answers
-        else (FIRST_TOKENS, LATER_TOKENS)
-    )
-    shown_entries, passed_over = _ShownEntries(), 0
-    for each in _ordered_by_value(bearing, room.count):
-        if room.tokens < LINE_TOKENS_MIN or passed_over >= PASSED_OVER_MAX:
-            over.append(LeftOut(entry=each.entry, reason="budget"))
-            continue
-        if shown_entries.repeats(each):
-            over.append(LeftOut(entry=each.entry, reason="repeats"))
-            continue
-        most = first if len(entries) < FIRST_ENTRIES else later
-        line = None if each.exceeds(room.tokens) else _line(each, weights, handle, room, most)
-        if line is None:
-            passed_over += 1
-            over.append(LeftOut(entry=each.entry, reason="budget"))
-            continue
-        passed_over = 0
-        shown_entries.add(each)
-        entries.append(line)
-    return entries, over
+class EntryPacker:
+    """Chooses the entries of a context; `fill` may be called again once there is more room."""
+
+    def __init__(
+        self,
+        plan: ContextPlan,
+        bearing: Sequence[Recalled],
+        weights: Mapping[int, float],
+        handle: Handles,
+        count: TokenCounter,
+    ) -> None:
+        self._weights = weights
+        self._handle = handle
+        self._first, self._later = (
+            (FIRST_ANSWER_TOKENS, LATER_ANSWER_TOKENS)
+            if plan.asks_for_answers
+            else (FIRST_TOKENS, LATER_TOKENS)
+        )
+        self._waiting = _ordered_by_value(bearing, count)
+        self._shown = _ShownEntries()
+        self._repeats = list[LeftOut]()
+        self.entries = list[ContextEntry]()
+        """The entries that fit, in the order they were chosen."""
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """The other entries, with their reasons."""
+        over = (LeftOut(entry=each.entry, reason="budget") for each in self._waiting)
+        return [*self._repeats, *over]
+
+    def fill(self, room: TokenRoom) -> bool:
+        """Add the entries that fit, the best ones first; return True if there was any."""
+        before, passed_over, waiting = len(self.entries), 0, list[_Candidate]()
+        for at, each in enumerate(self._waiting):
+            if room.tokens < LINE_TOKENS_MIN or passed_over >= PASSED_OVER_MAX:
+                waiting += self._waiting[at:]
+                break
+            if self._shown.repeats(each):
+                self._repeats.append(LeftOut(entry=each.entry, reason="repeats"))
+            elif (line := self._line(each, room)) is None:
+                passed_over += 1
+                waiting.append(each)
+            else:
+                passed_over = 0
+                self._shown.add(each)
+                self.entries.append(line)
+        self._waiting = waiting
+        return len(self.entries) > before
+
+    def _line(self, candidate: _Candidate, room: TokenRoom) -> ContextEntry | None:
+        """Return an entry as shown, and charge it to *room*; ``None`` if it does not fit."""
+        if candidate.exceeds(room.tokens):
+            return None
+        entry = candidate.entry
+        name, heading = self._handle.of(entry.scope, entry.source), heading_above(entry)
+        left = room.tokens - room.cost_above(heading)
+        within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
+        most = min(within, self._first if len(self.entries) < FIRST_ENTRIES else self._later)
+        text, is_whole = _shown_text(candidate, self._weights, most, room.count)
+        cost = room.tokens - left + room.cost_of(line_of(name, text))
+        if cost > room.tokens:
+            return None
+        room.pay(cost, heading)
+        return ContextEntry(
+            handle=name, entry=entry, text=text, is_excerpt=not is_whole, tokens=cost
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +131,8 @@ class _Candidate:
     entry: Recalled
     text: str
     tokens: int
+    compared: tuple[Scope, str]
+    """What another entry must have as well to be a repetition of it."""
 
     def exceeds(self, tokens: int) -> bool:
         """Return True if it is a message of one passage that costs more than *tokens*."""
@@ -108,22 +144,6 @@ class _Candidate:
         )
 
 
-def _line(
-    candidate: _Candidate, weights: Mapping[int, float], handle: Handles, room: TokenRoom, most: int
-) -> ContextEntry | None:
-    """Return an entry in at most *most* tokens and charge it to *room*; None if it does not fit."""
-    entry = candidate.entry
-    name, heading = handle.of(entry.scope, entry.source), heading_above(entry)
-    left = room.tokens - room.cost_above(heading)
-    within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
-    text, is_whole = _shown_text(candidate, weights, min(most, within), room.count)
-    cost = room.tokens - left + room.cost_of(line_of(name, text))
-    if cost > room.tokens:
-        return None
-    room.pay(cost, heading)
-    return ContextEntry(handle=name, entry=entry, text=text, is_excerpt=not is_whole, tokens=cost)
-
-
 def _ordered_by_value(bearing: Sequence[Recalled], count: TokenCounter) -> list[_Candidate]:
     """Return the entries by their score less the price of their tokens, highest first."""
     scores = _non_increasing([each.score for each in bearing])
@@ -132,8 +152,16 @@ def _ordered_by_value(bearing: Sequence[Recalled], count: TokenCounter) -> list[
         text = entry.text
         tokens = count(text)
         price = COST_PER_TOKEN * min(tokens, COSTLY_TOKENS_MAX)
-        keyed.append((price - score, place, _Candidate(entry, text, tokens)))
+        compared = entry.scope, _compared_text(entry.content, text)
+        keyed.append((price - score, place, _Candidate(entry, text, tokens, compared)))
     return [each for _, _, each in sorted(keyed, key=itemgetter(0, 1))]
+
+
+def _compared_text(content: Message | Memory, text: str) -> str:
+    if isinstance(content, Memory):
+        sentence = sentence_of(content.value)
+        return f"{content.valid_from} {content.valid_until} {sentence}".casefold()
+    return f"{content.name or content.role} {text.strip()}".casefold()
 
 
 def _non_increasing(scores: Sequence[float]) -> list[float]:
@@ -177,7 +205,7 @@ class _ShownEntries:
     def add(self, candidate: _Candidate) -> None:
         """Note that an entry is shown."""
         entry, content = candidate.entry, candidate.entry.content
-        self._texts.add((entry.scope, self._compared_text(candidate)))
+        self._texts.add(candidate.compared)
         # Only a memory of trusted words may hide the message it rests on: a document or a tool
         # could otherwise replace what the user said.
         if not isinstance(content, Memory) or content.trust != "user":
@@ -196,7 +224,7 @@ class _ShownEntries:
         that rest on it.
         """
         entry, content = candidate.entry, candidate.entry.content
-        if (entry.scope, self._compared_text(candidate)) in self._texts:
+        if candidate.compared in self._texts:
             return True
         if isinstance(content, Memory):
             return False
@@ -204,11 +232,3 @@ class _ShownEntries:
         return known is not None and known >= set(
             terms_of(message_text(content.text, None, content.content))
         )
-
-    @staticmethod
-    def _compared_text(candidate: _Candidate) -> str:
-        content = candidate.entry.content
-        if isinstance(content, Memory):
-            sentence = sentence_of(content.value)
-            return f"{content.valid_from} {content.valid_until} {sentence}".casefold()
-        return f"{content.name or content.role} {candidate.text.strip()}".casefold()

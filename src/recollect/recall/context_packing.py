@@ -23,7 +23,7 @@ from recollect.recall.context import (
     ProfileDocument,
     rendered,
 )
-from recollect.recall.context_entries import entries_that_fit
+from recollect.recall.context_entries import EntryPacker
 from recollect.recall.context_plan import ContextPlan, TokenRoom, checked_counter
 from recollect.recall.context_profile import profile_documents
 from recollect.recall.context_selection import bearing_entries
@@ -34,6 +34,8 @@ from recollect.text.searchable import message_text
 
 SUMMARY_SHARE: Final = 0.5
 """Share of ``history_tokens`` that a summary may cost; a longer one is left out."""
+FILLS_MAX: Final = 4
+"""Passes over the entries; each spends what the one before charged too much, mostly in one."""
 MARKER_SLACK: Final = 4
 """Tokens that a marker may cost beyond the placeholder in `FRAME`, by the caller's counter."""
 
@@ -67,10 +69,15 @@ def packed_context(
     bearing, left_out = bearing_entries(plan, ranked, documents, draft.history)
     handle = Handles()
     draft.profile.extend(profile_documents(plan, documents, handle, room, is_alone=not bearing))
-    entries, over = entries_that_fit(plan, bearing, weights, handle, room)
-    draft.entries.extend(entries)
-    over.extend(LeftOut(entry=each.entry, reason="budget") for each in draft.trimmed())
-    return draft.context((*left_out, *over))
+    packer = EntryPacker(plan, bearing, weights, handle, count)
+    draft.entries = packer.entries
+    for _ in range(FILLS_MAX):
+        if not packer.fill(room):
+            break
+        # A line was charged by itself, rounded up and with its speaker: the text costs less.
+        room.tokens = plan.budget_tokens - draft.render()
+    trimmed = [LeftOut(entry=each.entry, reason="budget") for each in draft.trimmed()]
+    return draft.context((*left_out, *packer.left_out, *trimmed))
 
 
 def _given_tokens(plan: ContextPlan, count: TokenCounter) -> int:
@@ -124,6 +131,17 @@ class _Draft:
     text: str = ""
     tokens: int = 0
     """The cost of all rendered parts."""
+    rendered_size: tuple[int, int] | None = None
+    """The number of documents and entries that `text` holds."""
+
+    def render(self) -> int:
+        """Render the text, if an entry or a document was added or removed; return all tokens."""
+        size = len(self.profile), len(self.entries)
+        if self.rendered_size != size:
+            text = rendered(self.profile, self.entries, self.plan.secret)
+            self.text, self.tokens = text, self._beside() + (self.count(text) if text else 0)
+            self.rendered_size = size
+        return self.tokens
 
     def trimmed(self) -> list[ContextEntry]:
         """
@@ -132,16 +150,12 @@ class _Draft:
         Lines were charged one by one, but a tokenizer may count more for the joined text.
         """
         taken = list[ContextEntry]()
-        beside = self._beside()
-        while True:
-            text = rendered(self.profile, self.entries, self.plan.secret)
-            self.text, self.tokens = text, beside + (self.count(text) if text else 0)
-            if self.tokens <= self.plan.budget_tokens or not (self.profile or self.entries):
-                return taken
+        while self.render() > self.plan.budget_tokens and (self.profile or self.entries):
             if self.entries:
                 taken.append(self.entries.pop())
             else:
                 self.profile.pop()
+        return taken
 
     def _beside(self) -> int:
         """Return the cost of the parts beside the text: summary, given texts and history."""

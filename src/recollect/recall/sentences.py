@@ -14,7 +14,7 @@ from recollect.text.terms import MONTHS
 
 PLACES_MAX: Final = 3
 """Files named at most as the origin of a memory; its evidence has all of them."""
-_WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun".split()
 _FACT: Final = ("subject", "predicate", "object")
 
 
@@ -88,15 +88,17 @@ def day_of(moment: datetime, *, chinese: bool = False) -> str:
 @lru_cache(maxsize=4_096)
 def heading_of(moment: datetime, *, chinese: bool = False) -> str:
     """
-    Return a date with its weekday, since the messages below it say "last Friday".
+    Return a date with its short weekday, since the messages below it say "last Friday".
 
     >>> from datetime import UTC, datetime
-    >>> heading_of(datetime(2025, 4, 3, tzinfo=UTC))
-    'Thursday 3 April 2025'
+    >>> moment = datetime(2025, 4, 3, tzinfo=UTC)
+    >>> heading_of(moment), heading_of(moment, chinese=True)
+    ('Thu 3 April 2025', '2025年4月3日 周四')
     """
+    # The month stays in full: a reader answers with the words that stand here.
     day = day_of(moment, chinese=chinese)
     if chinese:
-        return f"{day} 星期{'一二三四五六日'[moment.weekday()]}"
+        return f"{day} 周{'一二三四五六日'[moment.weekday()]}"
     return f"{_WEEKDAYS[moment.weekday()]} {day}"
 
 
