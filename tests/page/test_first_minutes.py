@@ -29,6 +29,7 @@ def test_who_has_never_seen_it_finds_and_corrects_a_belief(walks: Walks, tmp_pat
     assert "no message says it so" in facts["why_now"]
     assert "Braga" in facts["answer"]
     assert "Rua das Amoreiras" not in facts["answer"]
+    assert facts["clicks"] <= 4
     assert facts["minutes"] < 1
     assert [] == story.serious
     assert {"elsewhere": [], "violations": [], "errors": []} == facts["noted"]

@@ -172,7 +172,7 @@ async function types() {
   const area = page.locator(".types-code");
   await area.fill((await area.inputValue()).replace('"description": "', '"description": "Mine. '));
   await page.getByText("The types are sound.").waitFor();
-  const block = main.locator(".types > .block").first();
+  const block = main.locator(".types > .block").last();
   await twice("save types", { near: block, path: "/v1/types", method: "PUT", act: () => button("Save", block).click(), typed: async () => (await area.inputValue()).includes("Mine. "), done: () => toast("The types are in force").waitFor() });
   proxy.rule = ({ url }) => (url.startsWith("/v1/types/check") ? { refuse: true } : undefined);
   await area.fill((await area.inputValue()).replace("Mine. ", "Ours. "));

@@ -58,12 +58,15 @@ export function useValueDraft(schema: JsonObject, before: JsonObject): ValueDraf
 }
 
 /** The form, with the switch to JSON; `told` is what the service found wrong. */
-export function ValueForm({ isJson, setJson, text, setText, fields, draft, setDraft, faults, isRevealed, told, isFocused = false }: FormProps & { told?: ReadonlyMap<string, FieldFault>; isFocused?: boolean }) {
+export function ValueForm({ isJson, setJson, text, setText, fields, draft, setDraft, faults, isRevealed, told, focused }: FormProps & { told?: ReadonlyMap<string, FieldFault>; /** The field in which typing begins; the last of a sentence is what it says, and is replaced by what is typed. */ focused?: "first" | "last" }) {
   const { t } = useAround();
   const form = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (isFocused) form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus();
-  }, [isFocused]);
+    const inputs = [...(form.current?.querySelectorAll<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>("input, textarea, select") ?? [])];
+    const input = focused && inputs.at(focused === "first" ? 0 : -1);
+    input?.focus();
+    if (focused === "last" && input && "select" in input) input.select();
+  }, [focused, fields.length > 0]);
   const fault = isJson ? objectFaultOf(text, t("json.no_object")) : null;
   const hasNone = fields.length === 0;
   return (

@@ -301,7 +301,7 @@ function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; canc
   return (
     <form className="block edit" onSubmit={(event) => { event.preventDefault(); save(); }} onKeyDown={(event) => { if (event.key === "Escape") cancel(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) save(); }}>
       <h2>{t("edit")}</h2>
-      <ValueForm isFocused {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
+      <ValueForm focused={isDocument(base) ? "first" : "last"} {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
       <div className="pair">
         <label>{t("memory.valid_from")}<input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} /></label>
         <label>{t("memory.valid_until")}<input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} /></label>
