@@ -44,13 +44,21 @@ class RuleReport:
     def as_json(self) -> dict[str, object]:
         """Return the report as a JSON object."""
         return {
-            "answers": {**self.answers},
-            "passed": {**self.passed},
+            "answers": _by_kind(self.answers),
+            "passed": _by_kind(self.passed),
             "rules": [
-                {"rule": each.rule, "stopped": {**each.stopped}, "alone": {**each.alone}}
+                {
+                    "rule": each.rule,
+                    "stopped": _by_kind(each.stopped),
+                    "alone": _by_kind(each.alone),
+                }
                 for each in self.rules.values()
             ],
         }
+
+
+def _by_kind(counts: Counter[AnswerKind]) -> dict[str, int]:
+    return {str(kind): count for kind, count in counts.items()}
 
 
 def count_rules(folder: Path) -> RuleReport:
