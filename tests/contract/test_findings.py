@@ -307,7 +307,7 @@ async def test_a_users_sentence_takes_the_place_of_an_agents(memory: Facade) -> 
 
 @pytest.mark.parametrize("trust", ["user", "assistant", "external"])
 async def test_only_an_agents_sentence_has_a_source(memory: Facade, trust: Any) -> None:
-    with pytest.raises(UsageError, match="found"):
+    with pytest.raises(UsageError, match="needs trust"):
         await memory.remember(ADA, SENTENCE, trust=trust, source="crewai")
 
     assert () == tuple((await memory.memories(ADA)).rows)
