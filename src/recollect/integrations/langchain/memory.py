@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 from langchain_classic.base_memory import BaseMemory
 from pydantic import PrivateAttr
 
 from recollect import conversation
+from recollect.conversation.thread_history import ChatHistory, ForeignHistory
 from recollect.sync.method_pairs import PairCall, delegated_pair
+
+AnyHistory: TypeAlias = ChatHistory | ForeignHistory
 
 InMemoryEntityStore = conversation.InMemoryEntityStore
 
@@ -127,12 +130,12 @@ class ConversationSummaryMemory(_Named):
     __init__ = _Named.__init__
 
     @classmethod
-    def from_messages(cls, llm: object, chat_memory: Any, **options: Any) -> Self:
+    def from_messages(cls, llm: object, chat_memory: AnyHistory, **options: Any) -> Self:
         """See `recollect.conversation.ConversationSummaryMemory.from_messages`."""
         return cls.wrapping(cls.kind.from_messages(llm, chat_memory, **options))
 
     @classmethod
-    async def afrom_messages(cls, llm: object, chat_memory: Any, **options: Any) -> Self:
+    async def afrom_messages(cls, llm: object, chat_memory: AnyHistory, **options: Any) -> Self:
         """See `recollect.conversation.ConversationSummaryMemory.from_messages`."""
         return cls.wrapping(await cls.kind.afrom_messages(llm, chat_memory, **options))
 

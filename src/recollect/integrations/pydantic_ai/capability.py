@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Final
@@ -33,7 +33,7 @@ KIND: Final = "pydantic_ai"
 BUDGET_TOKENS: Final = 1_000
 
 
-class RecollectCapability(AbstractCapability[Any]):
+class RecollectCapability(AbstractCapability[object]):
     """
     Appends the messages of each run to a thread, and adds the context of its prompt.
 
@@ -67,25 +67,25 @@ class RecollectCapability(AbstractCapability[Any]):
         self._tools = MemoryTools(memory, scope, thread) if tools is True else tools or None
         self._appended = 0
 
-    async def for_run(self, ctx: RunContext[Any]) -> RecollectCapability:
+    async def for_run(self, ctx: RunContext[object]) -> RecollectCapability:
         """Return a copy for one run, which counts the run's appended messages."""
         return copy(self)
 
-    def get_toolset(self) -> FunctionToolset[Any] | None:
+    def get_toolset(self) -> FunctionToolset[object] | None:
         """Return the memory tools; ``None`` if none are offered."""
         if self._tools is None:
             return None
         return memory_toolset(self._tools, before=self._append_so_far)
 
-    def get_instructions(self) -> Any:
+    def get_instructions(self) -> Callable[[RunContext[object]], Awaitable[str]]:
         """Return the function that the agent calls for instructions, once per run."""
         return self._instruct
 
-    async def _instruct(self, ctx: RunContext[Any]) -> str:
+    async def _instruct(self, ctx: RunContext[object]) -> str:
         return await self._items.context(_text_in(ctx.prompt), self._budget_tokens)
 
     async def after_run(
-        self, ctx: RunContext[Any], *, result: AgentRunResult[Any]
+        self, ctx: RunContext[object], *, result: AgentRunResult[Any]
     ) -> AgentRunResult[Any]:
         """
         Append the messages of the run atomically; a failed run stores none.
@@ -96,7 +96,7 @@ class RecollectCapability(AbstractCapability[Any]):
         await self._append(result.new_messages())
         return result
 
-    async def _append_so_far(self, ctx: RunContext[Any]) -> None:
+    async def _append_so_far(self, ctx: RunContext[object]) -> None:
         """Append the messages of the run so far, so that a tool call can quote them."""
         await self._append([each for each in ctx.messages if each.run_id == ctx.run_id])
 

@@ -11,13 +11,13 @@ from recollect.integrations.offered_tools import Offered, answer_text
 from recollect.ports import Tool as OfferedTool
 
 
-async def _nothing(_: RunContext[Any]) -> None:
+async def _nothing(_: RunContext[object]) -> None:
     """Do nothing, as the messages are in the thread already."""
 
 
 def memory_toolset(
-    tools: Offered, *, before: Callable[[RunContext[Any]], Awaitable[None]] = _nothing
-) -> FunctionToolset[Any]:
+    tools: Offered, *, before: Callable[[RunContext[object]], Awaitable[None]] = _nothing
+) -> FunctionToolset[object]:
     """
     Return the four memory tools for ``Agent(…, toolsets=[…])``.
 
@@ -28,9 +28,9 @@ def memory_toolset(
 
 
 def _tool(
-    tools: Offered, offered: OfferedTool, before: Callable[[RunContext[Any]], Awaitable[None]]
-) -> Tool[Any]:
-    async def work(ctx: RunContext[Any], **arguments: Any) -> str:
+    tools: Offered, offered: OfferedTool, before: Callable[[RunContext[object]], Awaitable[None]]
+) -> Tool[object]:
+    async def work(ctx: RunContext[object], **arguments: Any) -> str:
         await before(ctx)
         return answer_text(await tools.acall(offered.name, arguments))
 

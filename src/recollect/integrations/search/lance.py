@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -169,5 +170,5 @@ def _schema(dimensions: int) -> Any:
     return pa.schema([*text, pa.field("vector", pa.list_(pa.float32(), dimensions))])
 
 
-def _lance_errors() -> Any:
+def _lance_errors() -> AbstractContextManager[None]:
     return translated_errors((OSError, RuntimeError, ValueError), "LanceDB")

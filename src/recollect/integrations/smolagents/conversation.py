@@ -87,7 +87,7 @@ class RecollectConversation:
         self._append([*_returned(new), ("assistant", str(output), {"answer": str(output)})])
         return result
 
-    async def _read(self, memory: Recollect, task: str) -> tuple[list[Any], str]:
+    async def _read(self, memory: Recollect, task: str) -> tuple[list[TaskStep | ActionStep], str]:
         """Return the steps of the thread so far, and the context of *task*."""
         items = self._items(memory)
         kept = await items.read(self._limit)
@@ -100,7 +100,7 @@ class RecollectConversation:
         return ThreadItems(memory, self._scope, self._thread, kind=KIND)
 
 
-def _returned(steps: Sequence[Any]) -> list[tuple[Role, str, Json]]:
+def _returned(steps: Sequence[object]) -> list[tuple[Role, str, Json]]:
     """Return the tool results of a run, without its final answer."""
     found = (
         str(step.observations)
@@ -112,7 +112,7 @@ def _returned(steps: Sequence[Any]) -> list[tuple[Role, str, Json]]:
 
 def _step_of(message: Message, kept: Json) -> TaskStep | ActionStep:
     """Return the step of a message, which another framework may have stored."""
-    fields: Mapping[str, Any] = kept if isinstance(kept, Mapping) else {}
+    fields = kept if isinstance(kept, Mapping) else {}
     if message.role == "user":
         return TaskStep(task=str(fields.get("task", message.text)))
     now = time.time()

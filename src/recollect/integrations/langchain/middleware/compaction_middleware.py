@@ -131,7 +131,7 @@ class CompactionMiddleware(RequestMiddleware):
         )
 
 
-def compaction_in(state: Any) -> Compaction | None:
+def compaction_in(state: Mapping[str, object]) -> Compaction | None:
     """Return the compaction recorded in a state; ``None`` if there is none."""
     kept = state.get(COMPACTED)
     if not isinstance(kept, Mapping) or not kept.get("through"):
