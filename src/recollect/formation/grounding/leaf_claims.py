@@ -58,14 +58,15 @@ class LeafClaims:
         """
         Return True for what a good model adds itself, and note it.
 
-        A name is such where nobody else's words are in the window. A number or a date is, unless
-        it stands in place of another that the cited sentences tell: people tell both in more ways
-        than rules can read ("on our hundredth day"), and a wrong one mostly replaces the right one.
+        A missing name is in no message of the window, so nobody's words planted it. A number or a
+        date counts, unless it stands in place of another that the cited sentences tell: people
+        tell both in more ways than rules can read ("on our hundredth day"), and a wrong one mostly
+        replaces the right one.
         """
         if not self.may_remark or not isinstance(leaf, str):
             return False
         is_added = (
-            (missing.startswith(_NAME) and not self.heard.is_exposed)
+            missing.startswith(_NAME)
             or (missing.startswith(_DATE) and not self.heard.replaces_date(passages, leaf))
             or (missing.startswith(_NUMBER) and not self.heard.replaces_number(passages, leaf))
         )
