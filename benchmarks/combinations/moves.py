@@ -13,7 +13,8 @@ from benchmarks.combinations.stage import DIMENSIONS
 from benchmarks.combinations.talk import keyed_append, take_answer
 from benchmarks.combinations.world import SCOPES, TALLY, Backup, World
 from recollect.errors import RecollectError
-from recollect.lifecycle.backups import back_up, read_ledger, restore_backup
+from recollect.lifecycle.backup_restore import read_ledger, restore_backup
+from recollect.lifecycle.backups import back_up
 from recollect.lifecycle.store_copy import copy_store
 from recollect.memory.restoration import open_intake
 from recollect.records import Scope

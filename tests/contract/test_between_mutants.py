@@ -133,7 +133,7 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
         ("append", "export", ERASE, "import"),
     ),
     "backup, ledger: what was erased since comes back": (
-        [("lifecycle.backups._since", lambda *_: [])],
+        [("lifecycle.backup_restore._since", lambda *_: [])],
         ("append", "back up", ERASE, "restore a backup"),
     ),
     "patch, erase: a new value rests on its own quote alone": (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import ConflictError, UsageError
-from recollect.lifecycle.backups import restore_backup
+from recollect.lifecycle.backup_restore import restore_backup
 from recollect.lifecycle.store_copy import content_digest, copy_store
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.locator import open_store
@@ -26,7 +26,7 @@ PARTS = 2
 CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from recollect.lifecycle.backups import restore_backup
+from recollect.lifecycle.backup_restore import restore_backup
 from recollect.stores.contract.archive import ArchiveStore
 
 backup, store, count, when = sys.argv[1:]

@@ -14,13 +14,8 @@ from recollect.errors import (
     StoreCorruptError,
     UsageError,
 )
-from recollect.lifecycle.backups import (
-    apply_ledger,
-    back_up,
-    read_ledger,
-    restore_backup,
-    write_ledger,
-)
+from recollect.lifecycle.backup_restore import apply_ledger, read_ledger, restore_backup
+from recollect.lifecycle.backups import back_up, write_ledger
 from recollect.lifecycle.copy_journal import MARK
 from recollect.lifecycle.forgotten import forgotten_at, note_forgotten
 from recollect.lifecycle.store_copy import content_digest
@@ -432,7 +427,7 @@ async def test_the_ledger_of_another_store_is_not_applied(
         await other.erase(ADA, EraseScope())
         ledger = await other.ledger()
 
-    with pytest.raises(UsageError, match="it is of another store"):
+    with pytest.raises(UsageError, match="it is from another store"):
         await apply_ledger(old, ledger)
 
     assert {"ada", "bob", "eve"} == (await ids_in(old)).keys()

@@ -1,40 +1,27 @@
-"""Back up a store, and restore it without what the erase ledger lists."""
+"""Back up a store, or its erase ledger."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
-from typing import Final, TextIO, TypeAlias
+from typing import TextIO
 
-from recollect.errors import ConflictError, NotFoundError, UsageError
+from recollect.errors import NotFoundError, UsageError
 from recollect.lifecycle.backup_lines import (
     HEADER,
     LEDGER,
     VERSION,
-    check_archive,
-    check_end,
-    check_header,
-    is_database,
-    read_lines,
 )
-from recollect.lifecycle.copy_journal import MARK, each_scope, mark_destination
-from recollect.lifecycle.store_copy import try_clean, unknown_erases
-from recollect.records import DeleteSideRecord, JsonObject, PutSideRecord, Scope
+from recollect.lifecycle.copy_journal import each_scope
+from recollect.records import JsonObject
 from recollect.stores.contract.base import Store
-from recollect.stores.locator import back_up_file, file_of, open_store, put_back, put_in_place
-from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
-from recollect.stores.plans.erase_ledger import LedgerEntry, entry_record, named_in, read_entry
-from recollect.stores.plans.erase_targets import EraseTarget
-from recollect.stores.plans.key_transfer import REQUEST
-from recollect.wire.record_digests import END, Digest, digests_of
-
-Named: TypeAlias = Callable[[Sequence[LedgerEntry], Sequence[JsonObject]], list[EraseTarget]]
-"""Returns the erased targets among a scope's records, according to a ledger."""
+from recollect.stores.locator import back_up_file, file_of, open_store, put_in_place
+from recollect.stores.plans.erase_ledger import entry_record
+from recollect.wire.record_digests import END, Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,23 +32,6 @@ class BackedUp:
     erases: int
     scopes: int | None = None
     records: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
-    """The result of a restore."""
-
-    form: str
-    scopes: int
-    records: int
-    applied: int
-    """Targets erased after the backup, which were not restored."""
-    erases: int
-    """Erases in the ledger that the backup did not have."""
-
-
-_APPLYING: Final = PutSideRecord(kind="Restore", key="ledger", value={})
-"""Marks a store to which a ledger is being applied, so that a repeated call continues."""
 
 
 async def back_up(url: str, path: Path) -> BackedUp:
@@ -75,7 +45,7 @@ async def back_up(url: str, path: Path) -> BackedUp:
         UsageError: *path* exists, or its folder does not.
         StoreError: The store failed.
     """
-    with _made_beside(path) as made:
+    with made_beside(path) as made:
         if back_up_file(url, made):
             async with open_store(url) as store:
                 done = BackedUp(form="file", erases=len(await store.ledger()))
@@ -91,7 +61,7 @@ async def write_ledger(url: str, path: Path) -> int:
     """Write the erase ledger of the store at *url* to *path*; return the number of erases."""
     file = file_of(url)
     if file is not None:
-        _check_exists(file)
+        check_exists(file)
     async with open_store(url) as store:
         entries = await store.ledger()
     lines: list[JsonObject] = [{"kind": LEDGER, "version": VERSION}]
@@ -102,253 +72,6 @@ async def write_ledger(url: str, path: Path) -> int:
     made.chmod(0o600)
     made.replace(path)  # atomic: a crash leaves the old ledger, never half of a new one
     return len(entries)
-
-
-async def read_ledger(source: str, *, backup: Path | None = None) -> list[LedgerEntry]:
-    """
-    Return the erase ledger in the file *source*, or of the store at that URL.
-
-    Args:
-        backup: The backup that the ledger will be applied to.
-
-    Raises:
-        NotFoundError: The file does not exist.
-        UsageError: The file is no ledger, is truncated, or has an unknown version; or it is the
-            backup itself, which does not know later erases.
-    """
-    file = file_of(source)
-    if file is not None and not file.exists():
-        msg = f"there is no ledger or store at {str(file)!r}: name the store that was in use"
-        raise NotFoundError(msg)
-    if file is not None and backup is not None:
-        _check_is_other(file, backup)
-    if file is None or is_database(file):
-        async with open_store(source) as store:
-            return await store.ledger()
-    lines = list(read_lines(file))
-    check_header(lines[0], LEDGER, file)
-    check_end(lines, file)
-    return [read_entry(line) for line in lines[1:-1]]
-
-
-async def restore_backup(
-    path: Path,
-    url: str,
-    ledger: Sequence[LedgerEntry] | None,
-    *,
-    named: Named = named_in,
-) -> Restored:
-    """
-    Restore the backup at *path* into *url*, without what *ledger* lists as erased since.
-
-    The store must be empty; a file must not exist, and appears complete, with the ledger applied,
-    or not at all. Erased data is not written to the store, or its bytes are removed before the
-    store can be opened. A store that was emptied has a ledger of its own, which is applied too. An
-    archive is restored scope by scope: after an interruption, the same call finishes it, even with
-    a later ledger. Until then the store is marked as being filled, and `copy_store` refuses it as a
-    source.
-
-    Args:
-        ledger: The ledger of the store that was in use, ``None`` if nothing was erased since.
-
-    Raises:
-        ConflictError: The store holds other data, or a restore of another backup was begun.
-        UsageError: The backup is malformed or of an unknown version; or its file cannot be restored
-            to *url*; or the ledger lacks an erase that the backup has, so it belongs to another
-            store.
-        StoreCorruptError: The backup is damaged.
-    """
-    _check_exists(path)
-    if is_database(path):
-        return await _restore_file(path, url, ledger, named)
-    # Verified to its end before anything is restored: a truncated archive is refused whole.
-    digest, kept, secret = check_archive(path)
-    since = _since(ledger, kept)
-    async with open_store(url) as store:
-        # An emptied store has erases of its own, which a restore must not undo.
-        since += await unknown_erases(store, [*kept, *since])
-        if secret is not None:  # without it the restored idempotency keys would match no request
-            await store.adopt_secret(secret)
-        if not await mark_destination(store, f"backup {digest}"):
-            msg = "the store is not empty: restore into an empty one"
-            raise ConflictError(msg)
-        # The ledger comes first: if this is killed, the half-filled store knows what was erased.
-        await store.adopt([*kept, *since])
-        done = await _restore_archive(path, store, since, named)
-        await store.vacate(MARK)
-        await try_clean(store)
-    return done
-
-
-async def _restore_file(
-    path: Path, url: str, ledger: Sequence[LedgerEntry] | None, named: Named
-) -> Restored:
-    file = file_of(url)
-    if file is None:
-        msg = (
-            f"{str(path)!r} is a backup of a SQLite file: restore it into a file, then copy that "
-            "to the other store with `recollect copy`"
-        )
-        raise UsageError(msg)
-    with _made_beside(file) as made:
-        put_back(path, made)
-        async with open_store(made) as store:
-            since = _since(ledger, await store.ledger())
-            done = await _erase_named(store, since, named, form="file")
-            await store.clean()
-        # Only now: nobody can open the file before the erased data and its bytes are removed.
-        put_in_place(made, file)
-    return done
-
-
-async def apply_ledger(
-    url: str, ledger: Sequence[LedgerEntry], *, named: Named = named_in
-) -> Restored:
-    """
-    Erase from the store at *url*, restored by other means, what *ledger* lists as erased since.
-
-    Call it before anybody reads from the store. After an interruption the same call finishes it.
-
-    Raises:
-        NotFoundError: The store's file does not exist.
-        UsageError: The ledger lacks an erase that the store has, so it belongs to another store.
-        StoreError: The store failed.
-    """
-    file = file_of(url)
-    if file is not None:
-        _check_exists(file)
-    async with open_store(url) as store:
-        kept = await store.ledger()
-        # These erases have entries of their own, which no ledger has: only the first call checks.
-        if not await store.side_record(MARK, _APPLYING.kind, _APPLYING.key):
-            _since(ledger, kept)
-            await store.apply(MARK, [_APPLYING])
-        known = {each.id for each in kept}
-        since = [each for each in ledger if each.id not in known]
-        done = await _erase_named(store, since, named, form="store")
-        await store.apply(MARK, [DeleteSideRecord(kind=_APPLYING.kind, key=_APPLYING.key)])
-        await try_clean(store)
-    return done
-
-
-async def _erase_named(
-    store: Store, since: Sequence[LedgerEntry], named: Named, *, form: str
-) -> Restored:
-    """Erase what *since* names, then add it to the store's ledger; return what is left."""
-    scopes = records = applied = 0
-    async for scope in each_scope(store):
-        found = await store.archive(scope)
-        targets = named(since, found)
-        for target in targets:
-            await store.erase(scope, target)
-        left = len(await store.archive(scope)) if targets else len(found)
-        applied += len(targets)
-        scopes, records = scopes + bool(left), records + left
-    # Last, because an entry that the store has is not applied again after an interruption.
-    await store.adopt(since)
-    return Restored(form=form, scopes=scopes, records=records, applied=applied, erases=len(since))
-
-
-def _check_is_other(ledger: Path, backup: Path) -> None:
-    if backup.exists() and ledger.samefile(backup):
-        msg = (
-            f"{str(ledger)!r} is the backup itself, which does not know what was erased since: "
-            "name the ledger, or the store that was in use"
-        )
-        raise UsageError(msg)
-
-
-def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) -> list[LedgerEntry]:
-    """
-    Return the entries of *ledger* that are not among *kept*, those of the backup.
-
-    Raises:
-        UsageError: The ledger lacks an entry that the backup has.
-    """
-    if ledger is None:
-        return []
-    known = {each.id for each in kept}
-    lacking = len(known - {each.id for each in ledger})
-    if lacking:
-        msg = (
-            f"the ledger lacks {lacking} of the {len(known)} erases in the backup: it is from "
-            "another store, or older than the backup; name that of the store that was in use"
-        )
-        raise UsageError(msg)
-    return [each for each in ledger if each.id not in known]
-
-
-async def _restore_archive(
-    path: Path, store: Store, since: Sequence[LedgerEntry], named: Named
-) -> Restored:
-    with closing(read_lines(path)) as lines:
-        next(lines)  # the header
-        return await _restore_lines(lines, store, since, named)
-
-
-async def _restore_lines(
-    lines: Iterator[JsonObject], store: Store, since: Sequence[LedgerEntry], named: Named
-) -> Restored:
-    scopes = records = applied = 0
-    spent: list[JsonObject] = []
-    for scope, group in groupby(_content(lines, spent), scope_of):
-        part = _Part(scope, group)
-        targets = named(since, part.records)
-        applied += len(targets)
-        if targets:
-            spent += await part.erase(targets)
-        await _make_equal(store, scope, part.records)
-        await store.adopt_requests(scope, part.requests)
-        scopes, records = scopes + bool(part.records), records + len(part.records)
-    await store.adopt_requests(None, spent)
-    return Restored(
-        form="archive", scopes=scopes, records=records, applied=applied, erases=len(since)
-    )
-
-
-def _content(lines: Iterator[JsonObject], spent: list[JsonObject]) -> Iterator[JsonObject]:
-    """Yield the lines of scopes; append the keys of scopes that were erased whole to *spent*."""
-    for line in lines:
-        if line["kind"] == REQUEST and line["scope"] is None:
-            spent.append(line)
-        elif line["kind"] != END and scope_of(line) != MARK:
-            yield line
-
-
-class _Part:
-    """One scope of an archive: its records, and the idempotency keys that were used in it."""
-
-    def __init__(self, scope: Scope, lines: Iterable[JsonObject]) -> None:
-        found = list(lines)
-        self.scope = scope
-        self.records = [each for each in found if each["kind"] != REQUEST]
-        self.requests = [each for each in found if each["kind"] == REQUEST]
-
-    async def erase(self, targets: Sequence[EraseTarget]) -> list[JsonObject]:
-        """Apply erase *targets*; return the idempotency keys that outlive the erased scope."""
-        async with open_store("memory:") as beside:
-            await _restore_all(beside, self.records)
-            await beside.adopt_requests(self.scope, self.requests)
-            for target in targets:
-                await beside.erase(self.scope, target)
-            self.records = await beside.archive(self.scope)
-            self.requests = await beside.requests(self.scope)
-            return await beside.requests(None)
-
-
-async def _make_equal(store: Store, scope: Scope, records: Sequence[JsonObject]) -> None:
-    """Make a scope hold exactly *records*, whatever an interrupted restore left there."""
-    wanted, there = digests_of(records), digests_of(await store.archive(scope))
-    if (there - wanted).total():
-        await store.vacate(scope)
-    if there != wanted:
-        await _restore_all(store, records)
-
-
-async def _restore_all(store: Store, records: Sequence[JsonObject]) -> None:
-    for start in range(0, len(records), RESTORE_RECORDS):
-        part = records[start : start + RESTORE_RECORDS]
-        await store.restore(scope_of(part[0]), part)
 
 
 async def _write_archive(store: Store, file: TextIO) -> BackedUp:
@@ -376,14 +99,20 @@ def _write_lines(file: TextIO, digest: Digest, lines: Sequence[JsonObject]) -> N
     file.writelines(json.dumps(line) + "\n" for line in lines)
 
 
-def _check_exists(path: Path) -> None:
+def check_exists(path: Path) -> None:
+    """
+    Raise if nothing is at *path*.
+
+    Raises:
+        NotFoundError: It does not exist.
+    """
     if not path.exists():
         msg = f"there is no backup or store at {str(path)!r}: check the path"
         raise NotFoundError(msg)
 
 
 @contextmanager
-def _made_beside(path: Path) -> Iterator[Path]:
+def made_beside(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside *path*, from which a complete file is renamed to *path*."""
     if path.exists():
         msg = f"{str(path)!r} exists: name a file that does not"

@@ -78,7 +78,7 @@ def restore(
     Without FILE, what the ledger lists is erased from the store at --store, which the database's
     own backup brought back: run it before anybody reads from it.
     """
-    from recollect.lifecycle.backups import apply_ledger, read_ledger, restore_backup
+    from recollect.lifecycle.backup_restore import apply_ledger, read_ledger, restore_backup
     from recollect.stores.locator import file_of
 
     if (ledger is None) != no_ledger:
