@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.types import Lifespan
 
 from recollect import __version__
 from recollect.errors import RecollectError
@@ -39,12 +38,20 @@ from recollect.server.revocation import Revocation
 from recollect.server.routes import ROUTERS
 from recollect.server.settings import Settings, checked
 
+ExceptionHandler: TypeAlias = Callable[[Request, Exception], Coroutine[object, object, Response]]
 DESCRIPTION: Final = """\
 The memory of an LLM application: threads of messages, memories, recall, erasure.
 
 Send a key as `Authorization: Bearer KEY` or `x-api-key: KEY`. A key is bound to a scope; `scope`
 names one below it, a segment each. Errors are `application/problem+json`.
 """
+
+
+_HANDLERS: Final[dict[int | type[Exception], ExceptionHandler]] = {
+    RecollectError: answer_error,
+    RequestValidationError: answer_invalid,
+    HTTPException: answer_http,
+}
 
 
 def ignore_key(_key: str) -> None:
@@ -105,18 +112,7 @@ def create_app(
             yield
 
     book, room = connection_limits(settings, lambda: app.state.connections)
-    app = _empty_app(lifespan, _middleware(settings, counted, room))
-    app.state.stopping = stopping
-    app.state.refusal = None
-    app.state.connections = ()  # those of its server, once it has one
-    _add_routes(app, static, doors)
-    add_documents(app)
-    return app
-
-
-def _empty_app(lifespan: Lifespan[FastAPI], middleware: list[Middleware]) -> FastAPI:
-    """Return an application without routes, which answers errors as problem+json."""
-    return FastAPI(
+    app = FastAPI(
         title="Recollect",
         version=__version__,
         description=DESCRIPTION,
@@ -124,13 +120,15 @@ def _empty_app(lifespan: Lifespan[FastAPI], middleware: list[Middleware]) -> Fas
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers={
-            RecollectError: answer_error,
-            RequestValidationError: answer_invalid,
-            HTTPException: answer_http,
-        },
-        middleware=middleware,
+        exception_handlers=_HANDLERS,
+        middleware=_middleware(settings, counted, room),
     )
+    app.state.stopping = stopping
+    app.state.refusal = None
+    app.state.connections = ()  # those of its server, once it has one
+    _add_routes(app, static, doors)
+    add_documents(app)
+    return app
 
 
 def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
