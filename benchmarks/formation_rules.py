@@ -44,13 +44,21 @@ class RuleReport:
     def as_json(self) -> dict[str, object]:
         """Return the report as a JSON object."""
         return {
-            "answers": dict(self.answers),
-            "passed": dict(self.passed),
+            "answers": _counted(self.answers),
+            "passed": _counted(self.passed),
             "rules": [
-                {"rule": each.rule, "stopped": dict(each.stopped), "alone": dict(each.alone)}
+                {
+                    "rule": each.rule,
+                    "stopped": _counted(each.stopped),
+                    "alone": _counted(each.alone),
+                }
                 for each in self.rules.values()
             ],
         }
+
+
+def _counted(counts: Counter[AnswerKind]) -> dict[str, int]:
+    return {str(kind): count for kind, count in counts.items()}
 
 
 def count_rules(folder: Path) -> RuleReport:
