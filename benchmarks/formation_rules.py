@@ -44,20 +44,20 @@ class RuleReport:
     def as_json(self) -> dict[str, object]:
         """Return the report as a JSON object."""
         return {
-            "answers": _by_kind(self.answers),
-            "passed": _by_kind(self.passed),
+            "answers": _counted(self.answers),
+            "passed": _counted(self.passed),
             "rules": [
                 {
                     "rule": each.rule,
-                    "stopped": _by_kind(each.stopped),
-                    "alone": _by_kind(each.alone),
+                    "stopped": _counted(each.stopped),
+                    "alone": _counted(each.alone),
                 }
                 for each in self.rules.values()
             ],
         }
 
 
-def _by_kind(counts: Counter[AnswerKind]) -> dict[str, int]:
+def _counted(counts: Counter[AnswerKind]) -> dict[str, int]:
     return {str(kind): count for kind, count in counts.items()}
 
 
