@@ -123,8 +123,7 @@ def create_app(
         exception_handlers=_HANDLERS,
         middleware=_middleware(settings, counted, room),
     )
-    app.state.stopping = stopping
-    app.state.refusal = None
+    app.state.stopping, app.state.refusal = stopping, None
     app.state.connections = ()  # those of its server, once it has one
     _add_routes(app, static, doors)
     add_documents(app)
