@@ -295,6 +295,8 @@ def shown(text: str) -> str:
     >>> shown("one\n\n# two")
     'one\n  # two'
     """
+    if not _LINE_BREAK.search(text):
+        return visible(text.strip())
     lines = (each.strip() for each in _LINE_BREAK.split(text))
     return "\n  ".join(visible(each) for each in lines if each)
 
