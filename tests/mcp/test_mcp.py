@@ -30,7 +30,7 @@ from recollect.server.mcp import streamable_http as http
 from recollect.server.mcp.callers import local_caller
 from recollect.server.mcp.capabilities import TOOL_HINTS, tools_offered
 from recollect.server.mcp.protocol_server import mcp_server
-from recollect.server.mcp.resources import NOTHING_BEARS
+from recollect.server.mcp.resources import NOTHING_RELEVANT
 from recollect.server.mcp.streamable_http import PATH, create_mcp_app
 from recollect.server.mcp.tool_calls import THREAD, Tools
 from recollect.server.settings import Settings
@@ -275,7 +275,7 @@ async def test_a_context_is_shown_as_its_text(memory: recollect.Recollect) -> No
     in_talk, above = (each.content[0].text for each in told)  # type: ignore[union-attr]
     assert "Porto" in in_talk
     assert "Ida" not in in_talk
-    assert NOTHING_BEARS == above
+    assert NOTHING_RELEVANT == above
     assert ["refused"] * 3 == [each["status"] for each in wrong]
 
 
@@ -287,7 +287,7 @@ async def test_a_long_question_is_answered(memory: recollect.Recollect) -> None:
         empty = await client.call_tool("context", {"query": ""})
 
     assert "Ida" in shown.content[0].text  # type: ignore[union-attr]
-    assert NOTHING_BEARS == empty.content[0].text  # type: ignore[union-attr]
+    assert NOTHING_RELEVANT == empty.content[0].text  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -38,12 +38,20 @@ from recollect.server.revocation import Revocation
 from recollect.server.routes import ROUTERS
 from recollect.server.settings import Settings, checked
 
+ExceptionHandler: TypeAlias = Callable[[Request, Exception], Coroutine[object, object, Response]]
 DESCRIPTION: Final = """\
 The memory of an LLM application: threads of messages, memories, recall, erasure.
 
 Send a key as `Authorization: Bearer KEY` or `x-api-key: KEY`. A key is bound to a scope; `scope`
 names one below it, a segment each. Errors are `application/problem+json`.
 """
+
+
+_HANDLERS: Final[dict[int | type[Exception], ExceptionHandler]] = {
+    RecollectError: answer_error,
+    RequestValidationError: answer_invalid,
+    HTTPException: answer_http,
+}
 
 
 def ignore_key(_key: str) -> None:
@@ -97,8 +105,7 @@ def create_app(
                     tell_page_key=tell_page_key,
                 )
             )
-            # After the service, so that doors stop first, while they can still read the memory.
-            for door in doors:
+            for door in doors:  # after the service, so that they stop before the memory closes
                 await stack.enter_async_context(door.running())
             await stack.enter_async_context(book.running())
             yield
@@ -112,11 +119,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers={
-            RecollectError: answer_error,
-            RequestValidationError: answer_invalid,
-            HTTPException: answer_http,
-        },
+        exception_handlers=_HANDLERS,
         middleware=_middleware(settings, counted, room),
     )
     app.state.stopping = stopping
