@@ -105,8 +105,7 @@ def create_app(
                     tell_page_key=tell_page_key,
                 )
             )
-            # After the service, so that doors stop first, while they can still read the memory.
-            for door in doors:
+            for door in doors:  # after the service, so that they stop before the memory closes
                 await stack.enter_async_context(door.running())
             await stack.enter_async_context(book.running())
             yield
