@@ -41,38 +41,42 @@ class LeafClaims:
         voices = self.heard.voices_of(passages)
         missing = self.heard.lacks(voices, leaf, before, is_label=is_label(pointer))
         numbers = ", ".join(dict.fromkeys(str(each.line.number) for each in passages))
+        unsaid = [each for each in missing if not self._is_other_form(each, voices)]
+        added = self._additions(unsaid, leaf, passages)
+        self.remarks += [f"{pointer or '/'}: {each} was not said" for each in added]
         return [
             Fault(
                 call=self.call,
                 kind="claim",
                 reason=f"{pointer or '/'}: {each} is not in message {numbers}",
             )
-            for each in missing
-            if not self._is_other_form(each, voices)
-            and not self._is_remark(each, pointer, leaf, passages)
+            for each in unsaid
+            if each not in added
         ]
 
-    def _is_remark(
-        self, missing: str, pointer: str, leaf: Json, passages: Sequence[Passage]
-    ) -> bool:
+    def _additions(
+        self, missing: Sequence[str], leaf: Json, passages: Sequence[Passage]
+    ) -> list[str]:
         """
-        Return True for what a good model adds itself, and note it.
+        Return those of *missing* that a good model may have added itself.
 
         A missing name is in no message of the window, so nobody's words planted it. A number or a
         date counts, unless it stands in place of another that the cited sentences tell: people
         tell both in more ways than rules can read ("on our hundredth day"), and a wrong one mostly
-        replaces the right one.
+        replaces the right one. Who adds a name and a number to one text invents.
         """
         if not self.may_remark or not isinstance(leaf, str):
-            return False
-        is_added = (
-            missing.startswith(_NAME)
-            or (missing.startswith(_DATE) and not self.heard.replaces_date(passages, leaf))
-            or (missing.startswith(_NUMBER) and not self.heard.replaces_number(passages, leaf))
-        )
-        if is_added:
-            self.remarks.append(f"{pointer or '/'}: {missing} was not said")
-        return is_added
+            return []
+        names = [each for each in missing if each.startswith(_NAME)]
+        dates = [each for each in missing if each.startswith(_DATE)]
+        numbers = [each for each in missing if each.startswith(_NUMBER)]
+        if names and (dates or numbers):
+            return []
+        if dates and self.heard.replaces_date(passages, leaf):
+            dates = []
+        if numbers and self.heard.replaces_number(passages, leaf):
+            numbers = []
+        return [*names, *dates, *numbers]
 
     def _is_other_form(self, missing: str, voices: Sequence[Voice]) -> bool:
         """Return True for a name of which another form was said; tell which."""
