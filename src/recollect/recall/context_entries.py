@@ -132,7 +132,7 @@ class _Candidate:
     text: str
     tokens: int
     compared: tuple[Scope, str]
-    """What another entry must have as well to be a repetition of it."""
+    """Its scope and folded text: another entry with the same pair repeats it."""
 
     def exceeds(self, tokens: int) -> bool:
         """Return True if it is a message of one passage that costs more than *tokens*."""
