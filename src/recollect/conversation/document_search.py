@@ -81,7 +81,7 @@ class DocumentSearch(ABC):
         Args:
             tool_input: The query, or ``{"query": …, "top_k": …}``.
         """
-        return shown(await call(self.search, self.asearch, *_asked(tool_input)))
+        return shown(await call(self.search, self.asearch, *_read_tool_input(tool_input)))
 
     def close(self) -> None:  # noqa: B027 (most have nothing open)
         """Close the resources that this object opened; the index stays."""
@@ -132,7 +132,7 @@ def are_documents(value: object) -> bool:
     return kinds == {True}
 
 
-def _asked(tool_input: str | Mapping[str, Any]) -> tuple[str, int]:
+def _read_tool_input(tool_input: str | Mapping[str, Any]) -> tuple[str, int]:
     if isinstance(tool_input, str):
         return tool_input, TOP_K
     if "query" not in tool_input:

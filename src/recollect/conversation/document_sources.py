@@ -32,7 +32,7 @@ def sources_in(thread: str, messages: Sequence[Placed]) -> list[Source]:
     ]
 
 
-def telling(
+def evidence_for(
     text: str, thread: str, read: Sequence[Placed], besides: Sequence[Source] = ()
 ) -> list[Evidence]:
     """

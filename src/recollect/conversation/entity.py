@@ -10,7 +10,7 @@ from anyio import to_thread
 from recollect.conversation.base import Conversation, Values, Variables, options_of, warn_ignored
 from recollect.conversation.buffer_window import MESSAGES_PER_TURN
 from recollect.conversation.catch_up import ReadingMemory
-from recollect.conversation.document_sources import sources_in, telling
+from recollect.conversation.document_sources import evidence_for, sources_in
 from recollect.conversation.entity_names import folded, mentioned
 from recollect.conversation.entity_prompts import EntityPrompts, EntityReader
 from recollect.conversation.entity_store import (
@@ -172,20 +172,20 @@ class ConversationEntityMemory(ReadingMemory):
         history = self._lines([each.message for each in around])
         names = list(asked or ())
         unread = piece if asked is None else piece[:-MESSAGES_PER_TURN]
-        if said := _said(unread):
+        if said := _user_text(unread):
             found = await self._names(memory, history, said)
             names = [*found, *(name for name in names if name not in found)]
         kept = KeptEntities(self.entity_store)
         beside, besides = self._progress.write(piece), sources_in(self.thread, around)
 
         def cite(text: str) -> list[Evidence]:
-            return telling(text, self.thread, piece, besides)
+            return evidence_for(text, self.thread, piece, besides)
 
         # Each summary extends the one before: if another writer changed it, ask the model again.
         for _ in range(TRIES_MAX):
             known = await kept.read(memory, names)
             texts = await self._reader.texts(
-                names, known, history=history, said=_said(piece), key=kept.key
+                names, known, history=history, said=_user_text(piece), key=kept.key
             )
             try:
                 await kept.write(memory, known, Learnt(texts, self.scope, cite, beside))
@@ -213,6 +213,6 @@ class ConversationEntityMemory(ReadingMemory):
         return buffer_string(messages, self.human_prefix, self.ai_prefix)
 
 
-def _said(messages: Sequence[Placed]) -> str:
+def _user_text(messages: Sequence[Placed]) -> str:
     """Return the texts of the user messages in *messages*, one per line."""
     return "\n".join(text_of(each.message) for each in messages if kind_of(each.message) == "human")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from recollect.conversation.document_sources import telling
+from recollect.conversation.document_sources import evidence_for
 from recollect.conversation.entity_names import mentioned
 from recollect.conversation.thread_history import Placed
 from recollect.graph.name_equality import NAME_CHARACTERS_MAX, name_key
@@ -96,7 +96,7 @@ def facts_of(
         _fact_of(
             each,
             sources,
-            telling(" ".join(each.triple), thread, sources, besides),
+            evidence_for(" ".join(each.triple), thread, sources, besides),
             is_listed=len(objects.get(_place_of(each, sources), ())) > 1,
         )
         for each, sources in placed

@@ -49,7 +49,7 @@ def coerced(like: MessageLike, *, classes: MessageClasses | None = None) -> AnyM
     if isinstance(like, Message | NewMessage):
         return message_of(like, classes=classes, with_ids=True)
     if isinstance(like, str):
-        return _made("human", like, {}, classes)
+        return _make_message("human", like, {}, classes)
     if isinstance(like, Mapping):
         return _of_mapping(like, classes)
     if is_message(like):
@@ -76,7 +76,7 @@ def _of_pair(pair: Sequence[object], classes: MessageClasses | None) -> AnyMessa
     if len(pair) != 2:
         msg = f"Message as a sequence must be (role string, template), not {pair!r}"
         raise UsageError(msg)
-    return _made(pair[0], cast("Content", pair[1]), {}, classes)
+    return _make_message(pair[0], cast("Content", pair[1]), {}, classes)
 
 
 def _of_mapping(like: JsonObject, classes: MessageClasses | None) -> AnyMessage:
@@ -90,7 +90,7 @@ def _of_mapping(like: JsonObject, classes: MessageClasses | None) -> AnyMessage:
     rest = {name: value for name, value in like.items() if name not in {"role", "content"}}
     if "role" not in like:
         del rest["type"]
-    return _made(role, cast("Content", like["content"] or ""), rest, classes)
+    return _make_message(role, cast("Content", like["content"] or ""), rest, classes)
 
 
 def _out_of_envelope(like: JsonObject) -> JsonObject | None:
@@ -106,7 +106,7 @@ def _out_of_envelope(like: JsonObject) -> JsonObject | None:
     return {"type": kind, **fields}
 
 
-def _made(
+def _make_message(
     role: object, content: Content, rest: JsonObject, classes: MessageClasses | None
 ) -> AnyMessage:
     kind = KIND_OF_ROLE.get(role) if isinstance(role, str) else None

@@ -116,7 +116,7 @@ def plan_compaction(
     count = list_counter(counter)
     return plan_summary(
         [*system, *before, *rest],
-        keep=_kept(rest, limits, count),
+        keep=_count_kept(rest, limits, count),
         trigger_messages=limits.trigger_messages,
         trigger_tokens=limits.trigger_tokens,
         counter=counter,
@@ -137,7 +137,7 @@ def _parted(
     return system, body[:cut], body[cut:]
 
 
-def _kept(messages: list[AnyMessage], limits: CompactionLimits, count: ListCounter) -> int:
+def _count_kept(messages: list[AnyMessage], limits: CompactionLimits, count: ListCounter) -> int:
     """Return how many of the last messages to keep, at least one."""
     number = min(limits.keep, len(messages))
     most = limits.tokens_kept

@@ -163,7 +163,7 @@ def _check_json(value: object, what: str) -> None:
     """Raise for a value that JSON cannot hold, as it would come back as something else."""
     if not _is_json(value):
         msg = (
-            f"{what} holds what JSON cannot express: {_shown(value)}; "
+            f"{what} holds what JSON cannot express: {_preview(value)}; "
             "convert it to JSON, or leave it out"
         )
         raise UsageError(msg)
@@ -179,5 +179,5 @@ def _is_json(value: object) -> bool:
     return value is None or isinstance(value, str | int)
 
 
-def _shown(value: object) -> str:
+def _preview(value: object) -> str:
     return json.dumps(value, default=lambda each: f"<{type(each).__name__}>", skipkeys=True)[:200]

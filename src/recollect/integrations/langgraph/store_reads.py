@@ -65,7 +65,7 @@ async def read_all(memory: Recollect, root: Scope, ops: Sequence[Op]) -> StoreRe
             found = [(kept, None)] if kept else []
             reading.results.append(Item(**fields_of(kept)) if kept else None)
         elif isinstance(op, SearchOp):
-            found = await _found(memory, (*root, *op.namespace_prefix), op)
+            found = await _search_items(memory, (*root, *op.namespace_prefix), op)
             reading.results.append(
                 [SearchItem(**fields_of(each), score=score) for each, score in found]
             )
@@ -95,7 +95,7 @@ async def _gotten(
     }
 
 
-async def _found(
+async def _search_items(
     memory: Recollect, prefix: Scope, op: SearchOp
 ) -> list[tuple[Memory, float | None]]:
     """Return a search's items: the ranked ones, then those not found by the query, newest first."""

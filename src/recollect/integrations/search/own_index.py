@@ -66,7 +66,7 @@ class RecollectSearch(DocumentSearch):
         where = Where(messages=False, types=(TYPE,), filter=self._filter)
         recall = await memory.recall(self.scope, query_in(query), limit=top_k, where=where)
         kept = [each.content for each in recall.entries if isinstance(each.content, Memory)]
-        return [_found(each) for each in kept]
+        return [_document_of(each) for each in kept]
 
     async def _add_docs(self, memory: Recollect, docs: Sequence[SearchDocument]) -> None:
         """Add documents; each replaces one of the same id. Searches then find them at once."""
@@ -105,7 +105,7 @@ class RecollectSearch(DocumentSearch):
         return PutMemory(type=TYPE, key=key, value=value, text=doc.doc, trust="external")
 
 
-def _found(memory: Memory) -> FoundDocument:
+def _document_of(memory: Memory) -> FoundDocument:
     metadata = memory.value["metadata"]
     return FoundDocument(
         doc=str(memory.value["doc"]),
