@@ -342,6 +342,7 @@ def _part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
     """Return the first, middle or last days of the named month, or of this one (and the next)."""
     groups = match.groupdict()
     months = said_on.year * 12 + said_on.month - 1
+    first, last = _PARTS_OF_MONTH[match["part"].lower()]
     if groups.get("name") or groups.get("month"):
         number = (
             month_number(groups["name"]) if groups.get("name") else whole_number(groups["month"])
@@ -349,8 +350,9 @@ def _part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
         wanted = [year * 12 + (number or 1) - 1 for year in _years_around(said_on)]
     else:
         shift = {"上": -1, "下": 1}.get(groups.get("which") or "", 0)
-        wanted = [months + shift, *([months + 1] if "next" in match.group() else [])]
-    first, last = _PARTS_OF_MONTH[match["part"].lower()]
+        # 月中, said on the 30th, may be the middle of the month to come.
+        is_next = "next" in match.group() or (not groups.get("which") and said_on.day > last)
+        wanted = [months + shift, *([months + 1] if is_next else [])]
     found: list[Days | None] = []
     for each in wanted:
         whole = stretch(each // 12, each % 12 + 1, None)

@@ -217,8 +217,9 @@ class HeardWindow:
         return bool(language) and language not in WITH_RULES
 
     def replaces_date(self, cited: Sequence[Passage], leaf: str) -> bool:
-        """Return True if the *cited* sentences tell a day, or a month, that *leaf* does not."""
-        return Heard(_sentences_of(cited), texts=self._texts).tells_other_date(leaf)
+        """Return True if sentences that the model *cited* tell a date that *leaf* lacks."""
+        own = [each for each in cited if not each.citation.implied]
+        return Heard(_sentences_of(own), texts=self._texts).tells_other_date(leaf)
 
     def replaces_number(self, cited: Sequence[Passage], leaf: str) -> bool:
         """Return True if the *cited* sentences tell a number that *leaf* does not."""

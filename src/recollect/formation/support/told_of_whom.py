@@ -60,6 +60,11 @@ _OF_OTHER: Final = re.compile(
     rf"|^[\W_]{{0,4}}(?:用户|使用者)的?(?!夫妻)(?:{KIN_HAN})",
     re.IGNORECASE,
 )
+_OTHER_IN_VALUE: Final = re.compile(
+    rf"\b(?:{KIN}|he|she|they|him|her|his|their|them|called|named)\b|{KIN_HAN}|[他她它叫]",
+    re.IGNORECASE,
+)
+"""Names somebody else in a clause about the user, or tells what something is called."""
 # What somebody reports is about who is named in it.
 _REPORTED: Final = re.compile(
     rf"^.{{0,20}}?(?:\b(?:{KIN}|he|she|they) (?:says?|said|thinks?|told me|reckons?)\b"
@@ -149,7 +154,8 @@ def _exchanged_with_user(text: str, cited: Sequence[Passage]) -> Iterator[str]:
     told = {subject: OwnWords(words) for subject, words in found.items()}
     for value in text_clauses(text):
         about, start = _subject_of_value(value.text)
-        if not about:
+        # A clause that names both, "the user says the brother isn't reliable", exchanges nobody.
+        if not about or (about == "user" and _OTHER_IN_VALUE.search(simplified(value.text))):
             continue
         own = [each for each in value.words if each.start >= start]
         counts = {subject: _count_of(own, words) for subject, words in told.items()}
