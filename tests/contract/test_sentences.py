@@ -21,23 +21,25 @@ UNTESTED = {
     "All methods raise `StoreError` if the backend fails; nothing was written then, except after "
     "`StoreUnavailableError`, when the write may have happened: repeat it with the same ids or "
     "idempotency key.": "how a backend fails is its own: see its tests of failures",
-    "Otherwise they may be stale: changes by other processes are noticed only on a write.": (
-        "needs another connection: see the tests of SQLite's stamps"
-    ),
+    "Without that the settings may be stale, because changes by other processes are noticed only "
+    "on a write.": ("needs another connection: see the tests of SQLite's stamps"),
     "Use it for checkpoints held by this process only; *erase* is called on a worker thread.": (
         "says when to use it; who is told is tested where checkpoints are erased"
     ),
-    "Write a file of a scope's index beside the store; blocks, on a thread of the caller's.": (
+    "Write a scope's index to a file beside the store; blocks the calling thread.": (
         "only SQLite keeps such files: see its tests of index files"
     ),
-    "The file; ``None`` if the store keeps none, if the scope changed since the index was made, or "
-    "if the file cannot be written, which is logged.": (
+    "The file; ``None`` if the store keeps none, if the scope has changed since the index was "
+    "made, or if writing failed, which is logged.": (
         "only SQLite keeps such files: see its tests of index files"
     ),
     "Return the names (thread, id) of the messages that exist.": (
         "the test of the messages that are named looks at both"
     ),
-    "Other processes that have the store open must reopen it.": (
+    "Unlike `digest_of`, a restored backup or a copy into an empty store gives the same digest.": (
+        "needs another store: see the tests of backups and copies"
+    ),
+    "Other processes that have the store open keep the old secret until they reopen it.": (
         "is no promise, but what a caller has to do"
     ),
     "StoreUnavailableError: Another process reads from the file; try again later.": (

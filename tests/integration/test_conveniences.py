@@ -122,7 +122,7 @@ async def test_nothing_is_not_remembered(memory: Recollect, text: Any, said: str
     [
         ("", "empty: give the text"),
         (" \n", "empty"),
-        (None, "not None"),
+        (None, "messages is None"),
         ([7], "7 is no message: give a NewMessage, a text"),
         ({"role": "robot", "content": "hi"}, "unknown role 'robot'.*use one of ai, assistant"),
         ({"content": "hi"}, "unknown role None"),

@@ -80,7 +80,7 @@ def test_the_steps_of_a_chain_are_never_a_document(memory: LongTermMemory) -> No
 def test_documents_and_something_else_are_refused(
     memory: LongTermMemory, search: ChromaDBSearch, value: list[Any]
 ) -> None:
-    with pytest.raises(UsageError, match="save them apart"):
+    with pytest.raises(UsageError, match="save them separately"):
         memory.save_memory("mixed", value)
     assert search.search("Oslo") == []
 

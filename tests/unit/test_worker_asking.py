@@ -155,22 +155,25 @@ async def test_a_repair_within_an_answer_that_was_cut_off_counts() -> None:
 
 async def test_what_stays_doubtful_waits_for_a_person() -> None:
     """What was never said at all does not."""
-    doubtful, invented = note("a boat in Lima", "I own a boat"), note("I like tea", "I hate tea")
+    doubtful, invented = (
+        note("a boat of 9 metres", "I own a boat"),
+        note("I like tea", "I hate tea"),
+    )
 
     asked, _ = await ask(*[[doubtful, invented]] * 3)
 
-    assert ["a boat in Lima?"] == contents(asked)
+    assert ["a boat of 9 metres?"] == contents(asked)
     assert {"quote"} == set(kinds(asked))
 
 
 async def test_calls_without_ids_of_their_own_are_settled_one_by_one() -> None:
     """A doubtful one among them does not swallow another."""
-    first, second = note("a boat in Lima", "I own a boat"), note("tea in Kyoto", "I like tea")
+    first, second = note("a boat of 9 metres", "I own a boat"), note("5 cups of tea", "I like tea")
     answers = [ModelAnswer(calls=(first,)), ModelAnswer(calls=(second, first), stopped="length")]
 
     asked, _ = await ask(*answers, repairs=1)
 
-    assert {"a boat in Lima?", "tea in Kyoto?"} == {*contents(asked)}
+    assert {"a boat of 9 metres?", "5 cups of tea?"} == {*contents(asked)}
 
 
 async def test_a_formation_that_has_cost_enough_is_not_repaired() -> None:

@@ -60,7 +60,7 @@ class ArchiveContract(Contract):
         """
         Return all records of exactly this scope, read at one point in time.
 
-        The order is: threads, each followed by its messages; memories; formations.
+        The order is: threads, each followed by its messages; memories; side records; formations.
         """
         await fill(store, clock)
         await store.append((*ADA, "below"), TALK, [said("m1")])
@@ -279,7 +279,7 @@ class ArchiveContract(Contract):
             await store.restore(BOB, [record])
 
     async def test_threads_have_numbers(self, store: Store) -> None:
-        """Return the feed's numbers for those of *threads* that exist."""
+        """Return the numbers by which the feed names those of *threads* that exist."""
         await tell(store, "m1")
         await tell(store, "m1", thread="other")
 

@@ -338,7 +338,7 @@ class AuditContract(Contract):
         assert {"actor", "chain"} >= {name for name, _ in unnoticed}
 
     async def test_a_head_kept_elsewhere_finds_a_chain_written_anew(self, store: Store) -> None:
-        """Whoever can write to the files could forge a whole chain: keep a head elsewhere."""
+        """Who can write to the files can forge a whole chain: keep a recent hash elsewhere."""
         await four_changes(store)
         whole = await store.verify_audit(ADA)
         assert whole.head is not None
@@ -351,7 +351,7 @@ class AuditContract(Contract):
         assert (True, 4, 1) == (kept.ok, other.broken_at, gone.broken_at)
 
     async def test_a_noted_row_need_not_be_the_last(self, store: Store) -> None:
-        """noted: Number and hash of a row recorded earlier, which the chain must still contain."""
+        """noted: Number and hash of a row kept elsewhere, which the chain must still contain."""
         acting = await four_changes(store)
         whole = await store.verify_audit(ADA)
         assert whole.head is not None

@@ -66,9 +66,9 @@ class EraseContract(Contract):
 
     async def test_a_preview_counts_what_the_erase_then_takes(self, store: Store) -> None:
         """
-        Return the receipt that `erase` would give now; nothing is erased, and nothing kept of it.
+        Return the receipt that `erase` would give now, without erasing or storing anything.
 
-        It is decided as the erase is, from one moment: what is written later changes the counts.
+        The counts are those of one point in time; later writes change them.
         """
         await tell(store, "m1", "m2")
         await store.apply(ADA, [resting("home", "m1"), resting("work", "m1", "m2"), fact("pet")])
@@ -171,10 +171,10 @@ class EraseContract(Contract):
 
     async def test_a_companion_is_told_until_it_ends(self, store: Store) -> None:
         """
-        Call *erase* at every erase with the LangGraph threads that lose their checkpoints.
+        Register *erase*: every erase calls it with the LangGraph threads that lose checkpoints.
 
-        It is for checkpoints that this process alone has, and called where the erase is awaited.
-        Returns a function that unregisters it.
+        It is for checkpoints that this process alone has, and called where the erase is awaited. A
+        function that unregisters *erase*.
         """
         told: list[CheckpointThreads] = []
         end = store.accompany(told.append)
@@ -235,7 +235,7 @@ class EraseContract(Contract):
         assert [] == await store.receipts(unclean=True)
 
     async def test_the_bytes_of_another_stores_erase_are_removed(self, store: Store) -> None:
-        """unclean: The named data was here and is deleted: `clean` has to remove its bytes."""
+        """unclean: The named data was here and is deleted, but `clean` must remove its bytes."""
         async with InProcessStore() as other:
             receipt = await other.erase(ADA, EraseScope())
             await store.adopt(await other.ledger(), unclean=True)
@@ -306,7 +306,7 @@ class EraseContract(Contract):
         assert 1 == len(await store.history(ADA, "Fact", "home"))
 
     async def test_receipts_are_listed(self, store: Store, clock: FrozenClock) -> None:
-        """Return erase receipts by time; with *unclean*, those whose bytes remain."""
+        """Return erase receipts by time; with *unclean*, only those whose bytes remain."""
         await tell(store, "m1", "m2", "m3")
         done = []
         for id_ in ("m1", "m2", "m3"):
@@ -352,7 +352,7 @@ class EraseContract(Contract):
         assert "ada" not in repr((one, other))
 
     async def test_names_can_be_kept_as_digests(self, store: Store) -> None:
-        """Return a digest of *names*, which reveals nothing without the store's secret."""
+        """Return a digest of *names* that reveals nothing without the store's secret."""
         same = await store.keyed("Fact", "home")
 
         assert same == await store.keyed("Fact", "home")

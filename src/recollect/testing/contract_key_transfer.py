@@ -106,9 +106,9 @@ class KeyTransferContract(Contract):
 
     async def test_a_used_store_keeps_its_secret(self, store: Store) -> None:
         """
-        Take over another store's secret; return True if both have the same now.
+        Adopt another store's secret if this store is empty; return True if both use it now.
 
-        Only an empty store does. Return the secret used for digests of keys and of erased names.
+        Return the secret used for digests of keys and of erased names.
         """
         async with InProcessStore() as source:
             secret, digest = await source.digest_secret(), await source.keyed("Fact", "home")

@@ -169,11 +169,11 @@ class IdempotencyContract(Contract):
 
     async def test_a_view_makes_one_change_under_its_key(self, store: Store) -> None:
         """
-        Return this store as one uses it who makes a *request* under an idempotency *key*.
+        Return a view of this store for one *request* under an idempotency *key*.
 
-        The first change through it keeps the key in its own transaction, in the scope that it
-        changes; any other is refused as a repetition. Where several share a scope, *owner* tells
-        their keys apart.
+        The first change through the view stores the key in the same transaction, in the scope that
+        it changes; a later one is refused as a repetition. *owner* separates the keys of callers
+        that share a scope.
         """
         once = store.once("k", "put", owner=BOB)
         await once.apply(ADA, [fact("home")])
@@ -189,7 +189,7 @@ class IdempotencyContract(Contract):
         assert ["dog", "home"] == await keys_in(store)
 
     async def test_a_repetition_is_told_the_number_that_was_answered(self, store: Store) -> None:
-        """A request of several changes makes the last of them through it."""
+        """If a request makes several changes, make only the last one through the view."""
         await store.append(ADA, TALK, [said("m1")])
         pausing, counted = store.once("pause", "pause"), store.once("retry", "retry")
         assert 1 == await pausing.pause(ADA, TALK)

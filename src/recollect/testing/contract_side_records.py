@@ -162,7 +162,7 @@ class SideRecordContract(Contract):
             await store.apply(ADA, [PutSideRecord(kind=KIND, key="k", value={"a": "x" * 999_999})])
 
     async def test_several_are_read_together(self, store: Store) -> None:
-        """Return one side record per address, in the order asked for, all of the same moment."""
+        """Return one result per address, in order, all read at one point in time."""
         await store.apply(ADA, [put(key, at) for at, key in enumerate(NAMES)])
         await store.apply(ADA, [put("a", 9, thread=TALK)])
         wanted = [SideAddress(KIND, "é"), SideAddress(KIND, "x"), SideAddress(KIND, "a", TALK)]
@@ -175,7 +175,7 @@ class SideRecordContract(Contract):
         assert [] == await store.side_records_at(ADA, [])
 
     async def test_they_are_listed(self, store: Store, clock: FrozenClock) -> None:
-        """Return the side records of a kind, of a thread or of none, by key."""
+        """Return the side records of a kind by key: those of *thread*, or those without one."""
         await everywhere(store)
         await store.apply(ADA, [put(each, kind="Settings") for each in NAMES])
         await store.apply(ADA, [put("gone", expires_at=clock.now() + seconds(1))])
@@ -197,7 +197,7 @@ class SideRecordContract(Contract):
             await store.side_records(ADA, KIND, cursor="")
 
     async def test_the_nearest_is_found(self, store: Store, clock: FrozenClock) -> None:
-        """Return the side record of the scope, or of the nearest above it that has one."""
+        """Return the side record of the scope, or of its nearest ancestor with one."""
         below = (*ADA, "below")
         await store.apply(ADA, [put("k", 3), put("gone", expires_at=clock.now() + seconds(1))])
         await store.apply(ADA[:2], [put("k", 2), put("gone", 2), put("up", 2, thread=TALK)])
@@ -215,7 +215,7 @@ class SideRecordContract(Contract):
     async def test_a_search_above_has_a_depth(
         self, store: Store, depth: int, found: int | None
     ) -> None:
-        """Scopes of fewer than *depth* segments have none. One that has expired counts as none."""
+        """Ancestors of fewer than *depth* segments are left out. An expired record is skipped."""
         for length in (1, 2):
             await store.apply(ADA[:length], [put(f"{length}", length), put("k", length)])
 
@@ -228,7 +228,7 @@ class SideRecordContract(Contract):
         """
         Return the side records of a kind in *prefix* and all scopes below it, by scope and key.
 
-        Those of threads are not among them. An empty *prefix* is that of all scopes.
+        Side records of threads are left out. An empty *prefix* covers the whole store.
         """
         scopes = [ADA, (*ADA, "x"), BOB, ("other",)]
         for scope in reversed(scopes):

@@ -112,7 +112,7 @@ class ThreadContract(Contract):
         assert () == await store.last_messages(BOB, TALK, limit=2)
 
     async def test_a_thread_is_read_up_to_a_moment(self, store: Store) -> None:
-        """With *until* those said later are left out, in whichever order they were stored."""
+        """With *until*, messages said later are left out, whatever order they were stored in."""
         times = {"m1": 1, "m2": 5, "m3": 2, "m4": 3, "m5": 9}
         for name, at in times.items():
             await store.append(ADA, TALK, [replace(said(name), time=hour(at))])

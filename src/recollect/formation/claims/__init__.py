@@ -202,18 +202,6 @@ class Heard:
             for one in told
         )
 
-    def tells_other_number(self, leaf: str) -> bool:
-        """Return True if the sources tell a number that is none of *leaf*'s."""
-        pieces = self._value_texts.pieces(plain(leaf))
-        claimed = {
-            amount
-            for piece in pieces
-            for each in piece.numbers
-            for amount in each.readings | each.parts
-        }
-        told = (each for source in self._sources for each in source.numbers if each.is_claim)
-        return any(claimed.isdisjoint(each.readings) for each in told)
-
     def _missing_in(self, value: ValueText) -> list[str]:
         found = [*self._amounts_and_dates(value), *self._names(value)]
         return [said for _, said in sorted(found)]

@@ -60,23 +60,21 @@ class LeafClaims:
         """
         Return those of *missing* that a good model may have added itself.
 
-        A missing name is in no message of the window, so nobody's words planted it. A number or a
-        date counts, unless it stands in place of another that the cited sentences tell: people
-        tell both in more ways than rules can read ("on our hundredth day"), and a wrong one mostly
-        replaces the right one. Who adds a name and a number to one text invents.
+        A missing name is in no message of the window, so nobody's words planted it. A date counts,
+        unless it stands in place of another that the cited sentences tell: people tell dates in
+        more ways than rules can read ("on our hundredth day"), and a wrong one mostly replaces the
+        right one. A number does not, and who adds a name and a date to one text invents.
         """
         if not self.may_remark or not isinstance(leaf, str):
             return []
         names = [each for each in missing if each.startswith(_NAME)]
         dates = [each for each in missing if each.startswith(_DATE)]
-        numbers = [each for each in missing if each.startswith(_NUMBER)]
-        if names and (dates or numbers):
+        has_number = any(each.startswith(_NUMBER) for each in missing)
+        if names and (dates or has_number):
             return []
         if dates and self.heard.replaces_date(passages, leaf):
             dates = []
-        if numbers and self.heard.replaces_number(passages, leaf):
-            numbers = []
-        return [*names, *dates, *numbers]
+        return [*names, *dates]
 
     def _is_other_form(self, missing: str, voices: Sequence[Voice]) -> bool:
         """Return True for a name of which another form was said; tell which."""

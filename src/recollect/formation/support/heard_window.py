@@ -221,10 +221,6 @@ class HeardWindow:
         own = [each for each in cited if not each.citation.implied]
         return Heard(_sentences_of(own), texts=self._texts).tells_other_date(leaf)
 
-    def replaces_number(self, cited: Sequence[Passage], leaf: str) -> bool:
-        """Return True if the *cited* sentences tell a number that *leaf* does not."""
-        return Heard(_sentences_of(cited), texts=self._texts).tells_other_number(leaf)
-
     def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
         """Return which of the *missing* claims of *leaf* one voice alone supports."""
         lacking = Heard([voice.claims], computes=False, texts=self._texts).lacks_of(leaf)

@@ -38,8 +38,7 @@ class ArchiveStore(Transactor):
 
         Args:
             records: At most ``RECORDS_MAX``.
-            erased: Restore data that was erased here as well; the audit then records the action
-                as ``restore erased``.
+            erased: Restore data that was erased here as well; the audit names that as the action.
 
         Raises:
             ConflictError: A record differs from the stored one at its address; nothing is stored.

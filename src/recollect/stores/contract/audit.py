@@ -47,8 +47,8 @@ class AuditStore(Transactor):
         """
         Verify a scope's hash chain from its first row to its last.
 
-        Detects rows that were changed, removed, inserted or cut off the end. An attacker who can
-        write to the files can forge a whole chain: keep the hash of a recent row elsewhere.
+        Detects rows that were changed, removed, inserted or cut off the end. Who can write to the
+        files can forge a whole chain: keep a recent hash elsewhere.
 
         Args:
             noted: Number and hash of a row kept elsewhere, which the chain must still contain.

@@ -129,12 +129,8 @@ class Store(
 
         The first change through the view stores the key in the same transaction, in the scope that
         it changes; a later one is refused as a repetition. If a request makes several changes, make
-        only the last one through the view.
-
-        Args:
-            key: The caller's key for the request.
-            request: Everything that distinguishes the request from others, as JSON values.
-            owner: Separates the keys of callers that share a scope.
+        only the last one through the view. *owner* separates the keys of callers that share a
+        scope.
         """
         return KeyedStore(self, key, request, owner)
 
@@ -142,10 +138,9 @@ class Store(
         """
         Return a number that differs after any change of a setting (`SETTING_KINDS`).
 
-        Take the stamp, read the settings, then make the change under that stamp (see `acting`): it
-        is refused if a setting changed in between. Without that the settings may be stale, because
-        changes by other processes are noticed only on a write. ``None`` if the store has no stamp,
-        or nothing was written recently.
+        Settings read after taking the stamp hold for a change under it (see `acting`). Without that
+        the settings may be stale, because changes by other processes are noticed only on a write.
+        ``None`` if the store has no stamp, or nothing was written recently.
         """
         return None
 

@@ -51,9 +51,9 @@ class SideRecordStore(Transactor):
         self, scope: Scope, kind: str, key: str, *, depth: int = 1
     ) -> SideRecord | None:
         """
-        Return the side record at (kind, key) in the scope, or in its nearest ancestor with one.
+        Return the side record of the scope, or of its nearest ancestor with one.
 
-        Ancestors of fewer than *depth* segments are not searched. An expired record is skipped.
+        Ancestors of fewer than *depth* segments are left out. An expired record is skipped.
         """
         place = place_of(SideAddress(kind, key))
         query = partial(
