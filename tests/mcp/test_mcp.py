@@ -592,7 +592,7 @@ async def quotes_kept(memory: recollect.Recollect) -> list[str]:
 
 
 ADELE = [{"op": "replace", "path": "/user_name", "value": "Adele"}]
-BLACK = {"type": "Note", "value": {"context": "drinks", "content": "Likes black tea since 1999"}}
+BLACK = {"type": "Note", "value": {"context": "drinks", "content": "Drinks 40 cups of black tea"}}
 
 
 @pytest.mark.parametrize(

@@ -777,7 +777,7 @@ def test_a_client_opens_without_a_block(served: Served) -> None:
     client = SyncClient(served.url, served.key)
     for _ in range(2):
         assert client.open() is client
-        with pytest.raises(UsageError, match="open already"):
+        with pytest.raises(UsageError, match="already open"):
             client.open()
         assert client.me().permissions
         client.close()

@@ -99,8 +99,8 @@ def test_a_thread_shows_its_words_already(store: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--budget", "0"], "budget_tokens 0"),
-        (["--history", "-1"], "history_tokens -1"),
+        (["--budget", "0"], "budget_tokens is 0"),
+        (["--history", "-1"], "history_tokens is -1"),
         (["--recent", "5000", "--thread", "t"], "recent messages: 5000"),
         (["--min-score", "2"], "min_score 2.0"),
         (["--thread", ""], "a thread id"),

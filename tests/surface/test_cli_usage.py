@@ -74,6 +74,7 @@ OPENERS: Mapping[str, str] = {
     "mcp.py": "counts over stdio; over HTTP the service does",
     "copy.py": "copies a whole store, with its counts",
     "switch_embedder.py": "writes vectors alone",
+    "demo_story.py": "plays the example into a store of its own",
     "embedder.py": "reads the strength that is kept alone",
 }
 """The modules of the command line that open a store, and how what they write is counted."""

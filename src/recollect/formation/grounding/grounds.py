@@ -208,6 +208,8 @@ def _date_faults(
     operation: Insert | End, dates: Mapping[str, str | None], claims: LeafClaims
 ) -> list[Fault]:
     found = []
+    # Unlike a date in a text, a date that nobody told is left out here, and the memory stays.
+    strict = LeafClaims(operation.call, claims.heard, may_remark=False)
     for name, date in dates.items():
         if date is None:
             continue
@@ -215,7 +217,7 @@ def _date_faults(
             reason = f"{name}: {date!r} is no date of the form 2024-05-07"
             found.append(Fault(call=operation.call, kind="value", reason=reason))
         elif not _is_day_of_saying(date, operation, claims.heard):
-            found += claims.faults_of(name, date, operation.because)
+            found += strict.faults_of(name, date, operation.because)
     return found
 
 
