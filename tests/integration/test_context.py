@@ -93,6 +93,22 @@ async def test_small_talk_in_the_words_of_the_scope_gets_nothing_unless_a_score_
     assert len(scored.entries) == 3
 
 
+@pytest.mark.parametrize("embedder", ["none", HashedEmbedder()], ids=["words", "vectors"])
+@pytest.mark.parametrize("query", ["What is my hobby?", "我的爱好是什么？"])
+async def test_a_question_about_oneself_is_answered_in_words_that_were_not_said(
+    address: str, query: str, embedder: str | HashedEmbedder
+) -> None:
+    """It asks for memories, unlike a question about the world."""
+    async with recollect.open(address, embedder=embedder, worker=False) as memory:
+        await filled(memory)
+
+        context = await memory.context(ADA, query)
+        idle = await memory.context(ADA, "Who painted the Mona Lisa?")
+
+    assert "We moved from Utrecht to Porto." in str(context)
+    assert not idle.entries
+
+
 async def test_what_the_thread_shows_is_left_out(address: str) -> None:
     """Its newest messages, or the texts that are given; another thread shows them."""
     async with recollect.open(address, embedder="none", worker=False) as memory:

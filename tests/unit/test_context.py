@@ -140,6 +140,16 @@ def texts_by_day(context: Context) -> list[str]:
     return [re.sub(r"^\[\w+\] ", "", each) for each in str(context).split("\n")[1:-1]]
 
 
+def test_a_day_has_one_heading_if_both_languages_were_spoken() -> None:
+    """In the language of its first line."""
+    day = [message(1, "We sail."), message(2, "我们住在波尔图。"), message(3, "Rain again.")]
+    later = [message(4, "下雨了。", days=1), message(5, "It rains.", days=1)]
+
+    lines = str(context_of(recalled(*day, *later))).splitlines()
+
+    assert ["# Thu 3 April 2025", "# 2025年4月4日 周五"] == [each for each in lines if each[0] == "#"]
+
+
 def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
     """And anew under the next day, or after somebody else spoke."""
     ranked = recalled(
@@ -304,6 +314,15 @@ def test_a_memory_stands_for_the_message_that_says_no_more() -> None:
     assert [each.source for each in merged.entries] == ["Fact/Porto", "t/m2"]
     assert "repeats" in {each.reason for each in merged.left_out}
     assert {"Fact/Porto", "t/m1"} <= {each.source for each in more.entries}
+
+
+def test_a_memory_stands_for_its_message_even_if_it_is_longer() -> None:
+    rests = {"": (Evidence(thread="t", message="m1", quote="lives in Porto"),)}
+    longer = lives_in("Porto", evidence=rests, text="subject: Ada; predicate: lives in; object: P")
+
+    context = context_of(recalled(message(1, "Ada lives in Porto"), longer))
+
+    assert ["Fact/Porto"] == [each.source for each in context.entries]
 
 
 def test_a_memory_that_others_made_hides_no_words_of_a_person() -> None:

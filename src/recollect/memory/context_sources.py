@@ -21,7 +21,7 @@ from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, asks_for_history
 from recollect.recall.query import RecallQuery, Where, check_score, query_in
-from recollect.recall.query_analysis import asks_for_answers
+from recollect.recall.query_analysis import asks_about_oneself, asks_for_answers
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall
 from recollect.records import Memory, Message, Revision, Scope
@@ -87,7 +87,7 @@ async def gathered_context(
         query=asked,
         budget_tokens=request.budget_tokens,
         min_score=request.min_score,
-        idle_below=IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS,
+        idle_below=_idle_below(found, asked),
         asks_for_answers=asks_for_answers(asked),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
@@ -116,6 +116,14 @@ async def _packed(
     if count is estimated_tokens and characters <= PACKED_AT_ONCE_CHARACTERS:
         return packed_context(plan, ranked, weights, documents, count)
     return await to_thread.run_sync(packed_context, plan, ranked, weights, documents, count)
+
+
+def _idle_below(found: Recall | None, asked: str) -> float:
+    """Return the relevance that the best entry must reach for any to be shown."""
+    # "Where do I live?" asks for memories even if "I just moved to Porto" shares no word with it.
+    if asks_about_oneself(asked):
+        return 0.0
+    return IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS
 
 
 def _check(request: ContextQuery) -> None:

@@ -235,16 +235,22 @@ def profile_heading(handle: str, memory: Memory) -> str:
 
 
 def _entry_lines(entries: Sequence[ContextEntry]) -> Iterator[str]:
-    heading = speaker = None
+    group = speaker = None
     for each in sorted(entries, key=place_of):
-        if (own := heading_above(each.entry)) != heading:
-            heading, speaker = own, None
-            yield heading
+        if (own := _group_of(each.entry)) != group:
+            group, speaker = own, None
+            yield heading_above(each.entry)
         by, text = _speaker_of(each.entry), each.text
         if by is not None and by == speaker:
             text = _without_speaker(text, by[1])
         yield line_of(each.handle, text)
         speaker = by
+
+
+def _group_of(entry: Recalled) -> date | str:
+    """Return what entries under one heading share: the day, in whatever language it is told."""
+    content = entry.content
+    return content.time.date() if isinstance(content, Message) else heading_above(entry)
 
 
 def _speaker_of(entry: Recalled) -> tuple[Scope, str] | None:

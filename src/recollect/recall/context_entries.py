@@ -74,7 +74,7 @@ class EntryPacker:
             if plan.asks_for_answers
             else (FIRST_TOKENS, LATER_TOKENS)
         )
-        self._waiting = _ordered_by_value(bearing, count)
+        self._waiting = _memories_before_repeats(_ordered_by_value(bearing, count))
         self._shown = _ShownEntries()
         self._repeats = list[LeftOut]()
         self.entries = list[ContextEntry]()
@@ -157,6 +157,40 @@ def _ordered_by_value(bearing: Sequence[Recalled], count: TokenCounter) -> list[
     return [each for _, _, each in sorted(keyed, key=itemgetter(0, 1))]
 
 
+def _memories_before_repeats(ordered: list[_Candidate]) -> list[_Candidate]:
+    """Move each memory before the first message that says no more than the memory does."""
+    if not any(isinstance(each.entry.content, Memory) for each in ordered):
+        return ordered
+    said = {
+        (each.entry.scope, content.thread, content.id): (place, content)
+        for place, each in enumerate(ordered)
+        if isinstance(content := each.entry.content, Message)
+    }
+    keyed = []
+    for place, each in enumerate(ordered):
+        messages, terms = _replaced_words(each.entry)
+        earlier = (said[one] for one in messages if one in said and said[one][0] < place)
+        repeats = (at - 0.5 for at, message in earlier if terms >= _message_terms(message))
+        keyed.append((min(repeats, default=float(place)), each))
+    return [each for _, each in sorted(keyed, key=itemgetter(0))]
+
+
+def _replaced_words(entry: Recalled) -> tuple[list[tuple[Scope, str, str]], set[str]]:
+    """Return the messages, by scope, thread and id, that a memory may hide, and its terms."""
+    content = entry.content
+    # Only a memory of trusted words may hide the message it rests on: a document or a tool
+    # could otherwise replace what the user said.
+    if not isinstance(content, Memory) or content.trust != "user":
+        return [], set()
+    evidence = (each for quotes in content.evidence.values() for each in quotes)
+    messages = [(entry.scope, each.thread, each.message) for each in evidence]
+    return messages, set(terms_of(_sentence_with_notes(content)))
+
+
+def _message_terms(content: Message) -> set[str]:
+    return set(terms_of(message_text(content.text, None, content.content)))
+
+
 def _compared_text(content: Message | Memory, text: str) -> str:
     if isinstance(content, Memory):
         sentence = sentence_of(content.value)
@@ -204,17 +238,10 @@ class _ShownEntries:
 
     def add(self, candidate: _Candidate) -> None:
         """Note that an entry is shown."""
-        entry, content = candidate.entry, candidate.entry.content
         self._texts.add(candidate.compared)
-        # Only a memory of trusted words may hide the message it rests on: a document or a tool
-        # could otherwise replace what the user said.
-        if not isinstance(content, Memory) or content.trust != "user":
-            return
-        terms = set(terms_of(_sentence_with_notes(content)))
-        for evidence in content.evidence.values():
-            for each in evidence:
-                message = entry.scope, each.thread, each.message
-                self._terms_by_message.setdefault(message, set()).update(terms)
+        messages, terms = _replaced_words(candidate.entry)
+        for message in messages:
+            self._terms_by_message.setdefault(message, set()).update(terms)
 
     def repeats(self, candidate: _Candidate) -> bool:
         """
@@ -229,6 +256,4 @@ class _ShownEntries:
         if isinstance(content, Memory):
             return False
         known = self._terms_by_message.get((entry.scope, content.thread, content.id))
-        return known is not None and known >= set(
-            terms_of(message_text(content.text, None, content.content))
-        )
+        return known is not None and known >= _message_terms(content)
