@@ -65,6 +65,9 @@ Examples:
     help="What 'now' means, for 'last week' and for what is true.  [default: now]",
 )
 @click.option("--render", is_flag=True, help="Print only the text for the prompt.")
+@click.option(
+    "--whole", is_flag=True, help="In JSON, with every memory and message, also those left out."
+)
 def context(
     target: Target,
     query: str,
@@ -77,6 +80,7 @@ def context(
     below: bool,  # noqa: FBT001
     asked_at: datetime | None,
     render: bool,  # noqa: FBT001
+    whole: bool,  # noqa: FBT001
 ) -> None:
     """
     Show the context that a model needs to answer QUERY.
@@ -99,11 +103,16 @@ def context(
             asked_at=asked_at,
         )
 
-    run(lambda: _context(target, ask, below=below, render=render))
+    run(lambda: _context(target, ask, below=below, render=render, whole=whole))
 
 
 async def _context(
-    target: Target, ask: Callable[[Recollect], Awaitable[Context]], *, below: bool, render: bool
+    target: Target,
+    ask: Callable[[Recollect], Awaitable[Context]],
+    *,
+    below: bool,
+    render: bool,
+    whole: bool,
 ) -> None:
     from recollect.wire.contexts import context_to_json
 
@@ -113,7 +122,7 @@ async def _context(
     if render:
         click.echo(found.text)
     elif target.is_json:
-        print_json(context_to_json(found))
+        print_json(context_to_json(found, whole=whole))
     else:
         _print(found)
         if hint:
