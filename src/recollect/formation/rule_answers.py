@@ -188,9 +188,9 @@ def answer_of(
     lines = list(remembered_in(system))
     if _ASKS_ALL.search(simplified(said)):
         known = [each for each in lines if each.is_memory and each.tense != "until"]
-        quotes = [_quote(each, language) for each in known[:_SHOWN_OF_ALL]]
-        quotes += [_quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
-        return _sentence("all", language, quotes=_listed(quotes, language)) if quotes else nothing
+        every = [_quote(each, language) for each in known[:_SHOWN_OF_ALL]]
+        every += [_quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
+        return _sentence("all", language, quotes=_listed(every, language)) if every else nothing
     best = best_of(said, lines)
     if _ASKS.search(simplified(said)):
         told = _told(best, language) if best else ""
