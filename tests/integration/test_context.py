@@ -65,6 +65,22 @@ async def test_what_is_in_force_and_what_was_before(address: str) -> None:
     assert "Ada lives in Utrecht (3 January 2025 until 3 April 2025)" in before
 
 
+async def test_a_plan_for_a_day_to_come_is_told_as_still_so(address: str) -> None:
+    """As the question's own day has it, not today's."""
+    trip = PutMemory(
+        type="Note", key="trip", value={"content": "Ada goes to Rome."}, valid_until=APRIL
+    )
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await memory.apply(ADA, [trip])
+
+        before = str(await memory.context(ADA, "Where do I go?", asked_at=JANUARY))
+        later = str(await memory.context(ADA, "Where did I go before?"))
+
+    assert "# Known\n" in before
+    assert "Ada goes to Rome. (until 3 April 2025)" in before
+    assert "# No longer so\n" in later
+
+
 @pytest.mark.parametrize("query", ["Hello!", "asdf", "ok thanks", "👍", "你好", "", "   "])
 async def test_small_talk_gets_the_profile_alone(address: str, query: str) -> None:
     async with recollect.open(address, embedder="none", worker=False) as memory:

@@ -326,6 +326,20 @@ def test_a_memory_stands_for_its_message_even_if_it_is_longer() -> None:
     assert ["Fact/Porto"] == [each.source for each in context.entries]
 
 
+def test_a_plan_that_ends_later_is_still_so() -> None:
+    """What is true until a day to come has not ended; whoever asks on that day, is told it has."""
+    trip = lives_in("Porto", valid_from=None, valid_until=NOON + timedelta(days=9))
+
+    before = context_of(recalled(trip), now=NOON)
+    after = context_of(recalled(trip), now=NOON + timedelta(days=9))
+
+    assert "# Known\n" in str(before)
+    assert "Ada lives in Porto (until 12 April 2025)" in str(before)
+    assert "# No longer so" not in str(before)
+    assert "# No longer so\n" in str(after)
+    assert [False, True] == [each.entries[0].has_ended for each in (before, after)]
+
+
 def test_a_memory_that_others_made_hides_no_words_of_a_person() -> None:
     """What an assistant concluded may cite any message."""
     rests = {"": (Evidence(thread="t", message="m1", quote="lives in Porto"),)}

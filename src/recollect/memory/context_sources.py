@@ -86,6 +86,7 @@ async def gathered_context(
     plan = ContextPlan(
         query=asked,
         budget_tokens=request.budget_tokens,
+        now=request.asked_at or to_datetime(runtime.store.now()),
         min_score=request.min_score,
         idle_below=_idle_below(found, asked),
         asks_for_answers=asks_for_answers(asked),

@@ -61,8 +61,9 @@ class ContextEntry:
     A memory or message of a context.
 
     *handle* names it in the text and is the same in every context. *text* is the part of it that is
-    shown; *is_excerpt*: some of it is left out. *tokens* is the cost of its line, with the heading
-    above it if it is the first one there.
+    shown; *is_excerpt*: some of it is left out. *has_ended*: it is a memory that was no longer true
+    when the query was asked. *tokens* is the cost of its line, with the heading above it if it is
+    the first one there.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -78,6 +79,7 @@ class ContextEntry:
     text: str
     is_excerpt: bool
     tokens: int
+    has_ended: bool = False
 
     @property
     def source(self) -> str:
@@ -237,9 +239,9 @@ def profile_heading(handle: str, memory: Memory) -> str:
 def _entry_lines(entries: Sequence[ContextEntry]) -> Iterator[str]:
     group = speaker = None
     for each in sorted(entries, key=place_of):
-        if (own := _group_of(each.entry)) != group:
+        if (own := _group_of(each)) != group:
             group, speaker = own, None
-            yield heading_above(each.entry)
+            yield _heading_of(each)
         by, text = _speaker_of(each.entry), each.text
         if by is not None and by == speaker:
             text = _without_speaker(text, by[1])
@@ -247,10 +249,14 @@ def _entry_lines(entries: Sequence[ContextEntry]) -> Iterator[str]:
         speaker = by
 
 
-def _group_of(entry: Recalled) -> date | str:
+def _group_of(entry: ContextEntry) -> date | str:
     """Return what entries under one heading share: the day, in whatever language it is told."""
-    content = entry.content
-    return content.time.date() if isinstance(content, Message) else heading_above(entry)
+    content = entry.entry.content
+    return content.time.date() if isinstance(content, Message) else _heading_of(entry)
+
+
+def _heading_of(entry: ContextEntry) -> str:
+    return heading_above(entry.entry, has_ended=entry.has_ended)
 
 
 def _speaker_of(entry: Recalled) -> tuple[Scope, str] | None:
@@ -278,12 +284,12 @@ def line_of(handle: str, text: str) -> str:
     return f"[{handle}] {text}"
 
 
-def heading_above(entry: Recalled) -> str:
+def heading_above(entry: Recalled, *, has_ended: bool) -> str:
     """Return the heading of an entry: the day of a message, or whether a memory is still true."""
     content = entry.content
     if isinstance(content, Message):
         return f"# {heading_of(content.time, chinese=is_chinese(content.text))}"
-    return ENDED if content.valid_until else NOW
+    return ENDED if has_ended else NOW
 
 
 def place_of(entry: ContextEntry) -> tuple[int, date, str, int, str]:
@@ -291,7 +297,7 @@ def place_of(entry: ContextEntry) -> tuple[int, date, str, int, str]:
     content = entry.entry.content
     if isinstance(content, Message):
         return (2, content.time.date(), content.thread, content.position, content.id)
-    return (1 if content.valid_until else 0, content.time, content.type, 0, content.key)
+    return (int(entry.has_ended), content.time, content.type, 0, content.key)
 
 
 def shown(text: str) -> str:

@@ -68,6 +68,7 @@ class EntryPacker:
         count: TokenCounter,
     ) -> None:
         self._weights = weights
+        self._now = plan.now
         self._handle = handle
         self._first, self._later = (
             (FIRST_ANSWER_TOKENS, LATER_ANSWER_TOKENS)
@@ -110,7 +111,8 @@ class EntryPacker:
         if candidate.exceeds(room.tokens):
             return None
         entry = candidate.entry
-        name, heading = self._handle.of(entry.scope, entry.source), heading_above(entry)
+        name, has_ended = self._handle.of(entry.scope, entry.source), self._has_ended(entry)
+        heading = heading_above(entry, has_ended=has_ended)
         left = room.tokens - room.cost_above(heading)
         within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
         most = min(within, self._first if len(self.entries) < FIRST_ENTRIES else self._later)
@@ -120,8 +122,19 @@ class EntryPacker:
             return None
         room.pay(cost, heading)
         return ContextEntry(
-            handle=name, entry=entry, text=text, is_excerpt=not is_whole, tokens=cost
+            handle=name,
+            entry=entry,
+            text=text,
+            is_excerpt=not is_whole,
+            has_ended=has_ended,
+            tokens=cost,
         )
+
+    def _has_ended(self, entry: Recalled) -> bool:
+        content = entry.content
+        if isinstance(content, Message) or content.valid_until is None:
+            return False
+        return content.valid_until <= self._now
 
 
 @dataclass(frozen=True, slots=True)

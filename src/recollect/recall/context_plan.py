@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 from recollect.errors import UsageError
@@ -35,6 +36,8 @@ class ContextPlan:
     """The scope that the prompt's thread is in."""
     query: str
     budget_tokens: int
+    now: datetime = datetime.max.replace(tzinfo=UTC)
+    """When the query is asked: a memory that ended before is told as no longer so."""
     min_score: float | None = None
     idle_below: float = IDLE_BELOW
     asks_for_answers: bool = False

@@ -90,6 +90,7 @@ def _entry_to_json(entry: ContextEntry, scope_of: ScopeNaming, *, whole: bool) -
         "handle": entry.handle,
         "text": entry.text,
         "is_excerpt": entry.is_excerpt,
+        "has_ended": entry.has_ended,
         "tokens": entry.tokens,
         "entry": recalled_to_json(entry.entry, scope_of, whole=whole),
     }
@@ -101,6 +102,7 @@ def _entry_from_json(fields: Fields) -> ContextEntry:
         entry=recalled_from_json(fields["entry"]),
         text=fields["text"],
         is_excerpt=fields["is_excerpt"],
+        has_ended=fields["has_ended"],
         tokens=fields["tokens"],
     )
 

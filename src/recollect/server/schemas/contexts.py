@@ -37,6 +37,7 @@ class ContextEntryResponse(ResponseModel, title="ContextEntry"):
     handle: Handle
     text: str
     is_excerpt: Excerpt
+    has_ended: bool = Field(description="Whether the memory was no longer true.")
     tokens: Count
     entry: AnyRecalled
 
@@ -68,6 +69,7 @@ class ContextResponse(ResponseModel, title="Context"):
                             "handle": "k3f2",
                             "text": "Ada lives in Oslo (since 1 May 2026)",
                             "is_excerpt": False,
+                            "has_ended": False,
                             "tokens": 14,
                             "entry": {
                                 "kind": "memory",
