@@ -27,6 +27,8 @@ _ASKS_FOR_HISTORY: Final = re.compile(
     re.IGNORECASE,
 )
 
+END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPlan:
@@ -36,7 +38,7 @@ class ContextPlan:
     """The scope that the prompt's thread is in."""
     query: str
     budget_tokens: int
-    now: datetime = datetime.max.replace(tzinfo=UTC)
+    now: datetime = END_OF_TIME
     """When the query is asked: a memory that ended before is told as no longer so."""
     min_score: float | None = None
     idle_below: float = IDLE_BELOW
