@@ -65,6 +65,21 @@ async def test_what_is_in_force_and_what_was_before(address: str) -> None:
     assert "Ada lives in Utrecht (3 January 2025 until 3 April 2025)" in before
 
 
+async def test_what_a_memory_said_before_it_changed_is_told_to_whom_it_asks_for(
+    address: str,
+) -> None:
+    """Of a note as of a profile; the question for what is so now gets that alone."""
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await memory.put(ADA, "Note", "rota", {"content": "Ada is on call every third week."})
+        await memory.put(ADA, "Note", "rota", {"content": "Ada is on call every fifth week."})
+
+        now = str(await memory.context(ADA, "When is Ada on call?"))
+        before = str(await memory.context(ADA, "How often was Ada on call before?"))
+
+    assert "third week" not in now
+    assert "Ada is on call every fifth week. (before: Ada is on call every third week.)" in before
+
+
 async def test_a_plan_for_a_day_to_come_is_told_as_still_so(address: str) -> None:
     """As the question's own day has it, not today's."""
     trip = PutMemory(

@@ -406,7 +406,7 @@ def test_what_a_profile_said_before_is_told_where_it_is_asked_for() -> None:
         believed_until=NOON,
     )
 
-    context = context_of([], documents=[PROFILE], former={("User", "User"): before})
+    context = context_of([], documents=[PROFILE], former={(SCOPE, "User", "User"): before})
 
     assert "- home: Porto (until 3 April 2025: Utrecht)" in str(context)
 

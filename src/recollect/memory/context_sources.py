@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from anyio import to_thread
@@ -19,7 +20,7 @@ from recollect.observability.spans import observed
 from recollect.ports import TokenCounter
 from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
-from recollect.recall.context_plan import ContextPlan, asks_for_history
+from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
 from recollect.recall.query import RecallQuery, Where, check_score, query_in
 from recollect.recall.query_analysis import asks_about_oneself, asks_for_answers
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
@@ -38,6 +39,8 @@ PACKED_AT_ONCE_CHARACTERS: Final = 32_000
 """Texts up to this length are packed on the event loop, in about two milliseconds."""
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
+FORMER_MAX: Final = 10
+"""Recalled memories, the best ones, whose previous version is read if the query asks for it."""
 _SECRET: Final = secrets.token_bytes(16)
 
 
@@ -96,7 +99,7 @@ async def gathered_context(
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,
         summary=await _summary(runtime, request),
-        former=await _former(runtime, documents) if wants_history else {},
+        former=await _former(runtime, documents, found) if wants_history else {},
         instructions=request.instructions,
         examples=tuple(request.examples),
         awaits_vectors=awaits_vectors,
@@ -220,14 +223,17 @@ def _candidates(request: ContextQuery) -> int:
 
 
 async def _former(
-    runtime: MemoryRuntime, documents: Sequence[Memory]
-) -> dict[tuple[str, str], Revision]:
-    """Return the previous version of each document that was changed, by type and key."""
-    found: dict[tuple[str, str], Revision] = {}
-    for memory in documents:
-        if memory.version > 1:
-            revisions = await runtime.store.history(memory.scope, memory.type, memory.key)
+    runtime: MemoryRuntime, documents: Sequence[Memory], found: Recall | None
+) -> dict[MemoryName, Revision]:
+    """Return the previous version of each document, and of the best memories, that changed."""
+    ranked = (each.content for each in found.considered) if found else ()
+    memories = islice((each for each in ranked if isinstance(each, Memory)), FORMER_MAX)
+    former: dict[MemoryName, Revision] = {}
+    for memory in (*documents, *memories):
+        name = memory.scope, memory.type, memory.key
+        if memory.version > 1 and name not in former:
+            revisions = await runtime.store.history(*name)
             earlier = [each for each in revisions if each.version < memory.version]
             if earlier:
-                found[memory.type, memory.key] = max(earlier, key=lambda each: each.version)
-    return found
+                former[name] = max(earlier, key=lambda each: each.version)
+    return former

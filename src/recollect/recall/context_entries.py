@@ -30,7 +30,7 @@ from recollect.recall.sentences import (
     sentence_of,
     validity_of,
 )
-from recollect.records import Memory, Message, Scope
+from recollect.records import Memory, Message, Revision, Scope
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import is_chinese
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
@@ -69,6 +69,7 @@ class EntryPacker:
     ) -> None:
         self._weights = weights
         self._now = plan.now
+        self._former = plan.former
         self._handle = handle
         self._first, self._later = (
             (FIRST_ANSWER_TOKENS, LATER_ANSWER_TOKENS)
@@ -116,7 +117,7 @@ class EntryPacker:
         left = room.tokens - room.cost_above(heading)
         within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
         most = min(within, self._first if len(self.entries) < FIRST_ENTRIES else self._later)
-        text, is_whole = _shown_text(candidate, self._weights, most, room.count)
+        text, is_whole = self._shown_text(candidate, most, room.count)
         cost = room.tokens - left + room.cost_of(line_of(name, text))
         if cost > room.tokens:
             return None
@@ -129,6 +130,20 @@ class EntryPacker:
             has_ended=has_ended,
             tokens=cost,
         )
+
+    def _shown_text(
+        self, candidate: _Candidate, budget: int, count: TokenCounter
+    ) -> tuple[str, bool]:
+        """Return the text shown of an entry within *budget* tokens, and whether it is complete."""
+        content = candidate.entry.content
+        if isinstance(content, Memory):
+            former = self._former.get((content.scope, content.type, content.key))
+            return shown(_sentence_with_notes(content, former)), True
+        if content.name is None and candidate.tokens <= budget:
+            return shown(f"{content.role}: {candidate.text}"), True
+        text = message_text(content.text, None, content.content)
+        excerpt = excerpt_of(text, self._weights, budget_tokens=budget, count=count)
+        return shown(f"{content.name or content.role}: {excerpt.text}"), excerpt.is_whole
 
     def _has_ended(self, entry: Recalled) -> bool:
         content = entry.content
@@ -219,24 +234,13 @@ def _non_increasing(scores: Sequence[float]) -> list[float]:
     return found
 
 
-def _shown_text(
-    candidate: _Candidate, weights: Mapping[int, float], budget: int, count: TokenCounter
-) -> tuple[str, bool]:
-    """Return the text shown of an entry within *budget* tokens, and whether it is complete."""
-    content = candidate.entry.content
-    if isinstance(content, Memory):
-        return shown(_sentence_with_notes(content)), True
-    if content.name is None and candidate.tokens <= budget:
-        return shown(f"{content.role}: {candidate.text}"), True
-    text = message_text(content.text, None, content.content)
-    excerpt = excerpt_of(text, weights, budget_tokens=budget, count=count)
-    return shown(f"{content.name or content.role}: {excerpt.text}"), excerpt.is_whole
-
-
-def _sentence_with_notes(memory: Memory) -> str:
+def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
     sentence = memory_sentence(memory.value, memory.text)
     chinese = is_chinese(sentence)
+    before = memory_sentence(former.value, "") if former else ""
     notes = [validity_of(memory, chinese=chinese), origin_of(memory, chinese=chinese)]
+    if before not in {"", sentence}:
+        notes.append(f"之前：{before}" if chinese else f"before: {before}")
     aside = "; ".join(filter(None, notes))
     who = f"{memory.speaker}: " if memory.speaker else ""
     return f"{who}{sentence} ({aside})" if aside else f"{who}{sentence}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
@@ -27,6 +27,8 @@ _ASKS_FOR_HISTORY: Final = re.compile(
     re.IGNORECASE,
 )
 
+MemoryName: TypeAlias = tuple[Scope, str, str]
+"""Scope, type and key of a memory."""
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
 
@@ -48,8 +50,8 @@ class ContextPlan:
     said: tuple[str, ...] = ()
     """Texts that the prompt shows already."""
     history: tuple[Message, ...] = ()
-    former: Mapping[tuple[str, str], Revision] = field(default_factory=dict)
-    """The previous revision of documents, by type and key, if the query asks for history."""
+    former: Mapping[MemoryName, Revision] = field(default_factory=dict)
+    """The previous revision of memories that changed, if the query asks for history."""
     history_tokens: int = 0
     summary: str = ""
     """The thread's summary, shown if the history does not reach the thread's beginning."""
