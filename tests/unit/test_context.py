@@ -340,6 +340,23 @@ def test_a_plan_that_ends_later_is_still_so() -> None:
     assert [False, True] == [each.entries[0].has_ended for each in (before, after)]
 
 
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"substance": "nuts"}, "Allergy: nuts"),
+        ({"substance": "nuts", "severity": 3}, "Allergy: substance: nuts; severity: 3"),
+        ({"content": "Nuts are out."}, "Nuts are out."),
+        ({"subject": "Ada", "predicate": "shuns", "object": "nuts"}, "Ada shuns nuts"),
+        ({"memory": "shuns nuts"}, "shuns nuts"),
+    ],
+)
+def test_fields_are_told_after_the_type_that_they_need(value: dict[str, object], told: str) -> None:
+    """A sentence needs none."""
+    context = context_of(recalled(memory("k", value, type="Allergy")))
+
+    assert [told] == [each.text for each in context.entries]
+
+
 def test_a_memory_that_others_made_hides_no_words_of_a_person() -> None:
     """What an assistant concluded may cite any message."""
     rests = {"": (Evidence(thread="t", message="m1", quote="lives in Porto"),)}

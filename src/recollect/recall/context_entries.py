@@ -28,6 +28,7 @@ from recollect.recall.sentences import (
     memory_sentence,
     origin_of,
     sentence_of,
+    sentence_with_type,
     validity_of,
 )
 from recollect.records import Memory, Message, Revision, Scope
@@ -235,7 +236,7 @@ def _non_increasing(scores: Sequence[float]) -> list[float]:
 
 
 def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
-    sentence = memory_sentence(memory.value, memory.text)
+    sentence = sentence_with_type(memory)
     chinese = is_chinese(sentence)
     before = memory_sentence(former.value, "") if former else ""
     notes = [validity_of(memory, chinese=chinese), origin_of(memory, chinese=chinese)]

@@ -16,6 +16,8 @@ PLACES_MAX: Final = 3
 """Files named at most as the origin of a memory; its evidence has all of them."""
 _WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun".split()
 _FACT: Final = ("subject", "predicate", "object")
+_SENTENCE_FIELDS: Final = ("content", "memory", "text", "fact", "statement", "sentence", "summary")
+"""Fields whose text can be read by itself."""
 
 
 def sentence_of(value: JsonObject) -> str:
@@ -70,6 +72,20 @@ def memory_sentence(value: JsonObject, text: str) -> str:
     'a boat'
     """
     return sentence_of(value) or text
+
+
+def sentence_with_type(memory: Memory) -> str:
+    """
+    Return a memory as a sentence, after the name of its type if its fields need it to be read.
+
+    "nuts", the value of ``{"substance": "nuts"}``, says nothing without its type, ``Allergy``.
+    """
+    sentence = memory_sentence(memory.value, memory.text)
+    value = memory.value
+    is_fact = all(isinstance(value.get(name), str | int | float) for name in _FACT)
+    if is_fact or any(isinstance(value.get(name), str) for name in _SENTENCE_FIELDS):
+        return sentence
+    return f"{memory.type}: {sentence}"
 
 
 def day_of(moment: datetime, *, chinese: bool = False) -> str:
