@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from typing import Final
 
@@ -24,11 +24,12 @@ from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_hist
 from recollect.recall.query import RecallQuery, Where, check_score, query_in
 from recollect.recall.query_analysis import asks_about_oneself, asks_for_answers
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
-from recollect.recall.results import Recall
+from recollect.recall.results import Recall, Recalled
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import PAGE_ROWS_MAX, check_text, check_texts, to_datetime
 from recollect.text.small_talk import is_small_talk
+from recollect.text.time_zones import told_in
 from recollect.text.token_estimate import estimated_tokens
 
 CANDIDATES_MAX: Final = 200
@@ -80,6 +81,7 @@ async def gathered_context(
         UsageError: An argument is outside its range, or the token counter failed.
     """
     _check(request)
+    request = replace(request, asked_at=runtime.asked_at(request.scope, request.asked_at))
     asked = query_in(request.query)
     newest = await _newest(runtime, request)
     documents = await _documents(runtime, request) if request.profile else ()
@@ -113,6 +115,9 @@ async def _packed(
 ) -> Context:
     """Pack the context, on a worker thread if that may take long."""
     ranked = found.considered if found else []
+    if plan.now.utcoffset():
+        zone = plan.now.tzinfo or UTC
+        ranked = [_told_in(each, zone) for each in ranked]
     weights = found.term_weights if found else {}
     characters = sum(len(each.content.text) for each in ranked)
     # Changing threads takes longer than packing a short text. A custom token counter may be slow,
@@ -128,6 +133,16 @@ def _idle_below(found: Recall | None, asked: str) -> float:
     if asks_about_oneself(asked):
         return 0.0
     return IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS
+
+
+def _told_in(entry: Recalled, zone: tzinfo) -> Recalled:
+    """Return an entry with the time of its words in *zone*, in which days are told."""
+    content = entry.content
+    if isinstance(content, Message):
+        return replace(entry, content=replace(content, time=told_in(content.time, zone)))
+    if content.said_at is None:
+        return entry
+    return replace(entry, content=replace(content, said_at=told_in(content.said_at, zone)))
 
 
 def _check(request: ContextQuery) -> None:

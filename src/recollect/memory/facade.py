@@ -426,23 +426,23 @@ class Recollect(
                 adds to each text are not counted: rendered, short texts cost several times as much.
             below: Search the scopes below as well.
             where: Which entries may be found.
-            asked_at: The time of the question, from which "last week" counts and at which memories
-                must be valid; the present if ``None``.
+            asked_at: The time of the question, from which "last week" counts in the zone of this
+                time, and at which memories must be valid; the present if ``None``.
             min_score: Least `Recalled.relevance` of an entry, from 0 to 1.
 
         Raises:
             UsageError: The query is empty, or an argument is outside its range.
         """
         recaller = require_open(self._runtime.recaller)
+        scopes = tuple(dict.fromkeys(_scopes_in(scope)))
         ask = RecallQuery(
             query=query,
             limit=limit,
             budget_tokens=budget_tokens,
             where=where or Where(),
-            asked_at=asked_at,
+            asked_at=self._runtime.asked_at(scopes[0] if scopes else (), asked_at),
             min_score=min_score,
         )
-        scopes = tuple(dict.fromkeys(_scopes_in(scope)))
         with observed("recall", "search_memory", LOG, scopes) as seen:
             found = await recaller.recall(Below(scopes) if below else scopes, ask)
             seen.count(len(found.entries))

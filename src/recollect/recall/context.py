@@ -288,7 +288,7 @@ def heading_above(entry: Recalled, *, has_ended: bool) -> str:
     """Return the heading of an entry: the day of a message, or whether a memory is still true."""
     content = entry.content
     if isinstance(content, Message):
-        return f"# {heading_of(content.time, chinese=is_chinese(content.text))}"
+        return f"# {heading_of(content.time.date(), chinese=is_chinese(content.text))}"
     return ENDED if has_ended else NOW
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
@@ -141,6 +141,7 @@ def _check_where(where: object) -> None:
         raise UsageError(msg)
 
 
-def asked_on(ask: RecallQuery, now: int) -> date:
-    """Return the day on which a query is asked; *now* is in µs."""
-    return (ask.asked_at or to_datetime(now)).date()
+def asked_on(ask: RecallQuery, now: int) -> tuple[date, timedelta]:
+    """Return the day on which a query is asked, in its own zone, and its offset; *now* is in µs."""
+    moment = ask.asked_at or to_datetime(now)
+    return moment.date(), moment.utcoffset() or timedelta(0)

@@ -314,7 +314,7 @@ def _embedded(embedding: Embedding | None, text: str) -> Vector | None:
 def _look_ahead(known: Collection | None, query: RecallQuery, store: Store) -> None:
     """Compute the word signals over the cached collection: most often nothing has changed."""
     if known is not None:
-        look_ahead(known, read_question(query.query, asked_on(query, store.now())))
+        look_ahead(known, read_question(query.query, *asked_on(query, store.now())))
 
 
 def _identity_of(embedding: Embedding) -> str | None:
@@ -401,7 +401,7 @@ def _known_at(snapshot: StoreSnapshot, searched: SearchedScopes, where: Where) -
 def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> RankedEntries:
     """Return the candidates for packing, best first; *now* is in µs."""
     query = prepared.query
-    question = read_question(query.query, asked_on(query, now))
+    question = read_question(query.query, *asked_on(query, now))
     limit = max(prepared.candidates, considered(query, may_repeat=collection.holds_both))
     found = search(
         collection,
