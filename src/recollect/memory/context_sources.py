@@ -26,7 +26,13 @@ from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.validation import PAGE_ROWS_MAX, check_text, check_texts, to_datetime
+from recollect.stores.validation import (
+    PAGE_ROWS_MAX,
+    check_stale_s,
+    check_text,
+    check_texts,
+    to_datetime,
+)
 from recollect.text.small_talk import is_small_talk
 from recollect.text.token_estimate import estimated_tokens
 
@@ -58,6 +64,7 @@ class ContextQuery:
     below: bool
     where: Where
     asked_at: datetime | None
+    stale_s_max: float | None
     count_tokens: TokenCounter
     secret: bytes | None
 
@@ -101,7 +108,8 @@ async def gathered_context(
         awaits_vectors=awaits_vectors,
         secret=_SECRET if request.secret is None else request.secret,
     )
-    return await _packed(plan, found, documents, request.count_tokens)
+    context = await _packed(plan, found, documents, request.count_tokens)
+    return replace(context, replica=found.replica, behind_s=found.behind_s) if found else context
 
 
 async def _packed(
@@ -133,6 +141,8 @@ def _check(request: ContextQuery) -> None:
         raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
     if request.min_score is not None:
         check_score(request.min_score)
+    if request.stale_s_max is not None:
+        check_stale_s(request.stale_s_max)
     lists = {"recent": request.recent, "profile": request.profile, "examples": request.examples}
     for name, texts in lists.items():
         if not isinstance(texts, int):
@@ -192,6 +202,7 @@ async def _recalled(
         budget_tokens=None,
         where=where,
         asked_at=request.asked_at,
+        stale_s_max=request.stale_s_max,
     )
     scopes = (request.scope,)
     with observed("recall", "search_memory", LOG, scopes) as seen:
