@@ -18,6 +18,7 @@ from recollect.cli import main
 from recollect.client import SyncClient
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
+from recollect.recall.index_cache import Indexes
 from recollect.recall.results import Recall
 from recollect.records import NewMessage, PutMemory, Scope, ScopeLike
 from recollect.server.testing import serving
@@ -140,6 +141,12 @@ async def asked(memory: Recollect, stale_s_max: float | None, scope: ScopeLike =
 def texts(found: Recall) -> list[str]:
     """Return what was recalled, in the order of the alphabet."""
     return sorted(each.text for each in found.entries)
+
+
+def indexes_of(memory: Recollect) -> Indexes:
+    """Return the indexes that a memory keeps."""
+    assert memory._runtime.recaller is not None
+    return memory._runtime.recaller.indexes
 
 
 def state_of(memory: Recollect) -> str | None:
@@ -286,14 +293,12 @@ def test_a_stale_read_leaves_the_index_of_the_primary(pair: Pair) -> None:
             await talk_of_two(pair, memory)
             await asked(memory, LONG_S)
             await asked(other, None)
-            (older,), (newer,) = (
-                each._runtime.recaller.indexes.latest() for each in (memory, other)
-            )
+            (older,), (newer,) = (indexes_of(each).latest() for each in (memory, other))
             assert older.seq < newer.seq
-            other._runtime.recaller.indexes.offer([older])
-            (kept,) = other._runtime.recaller.indexes.latest()
+            indexes_of(other).offer([older])
+            (kept,) = indexes_of(other).latest()
             await asked(memory, None)
-            (caught_up,) = memory._runtime.recaller.indexes.latest()
+            (caught_up,) = indexes_of(memory).latest()
             return kept.seq - newer.seq, caught_up.seq - newer.seq
 
     assert (0, 0) == asyncio.run(indexes())
@@ -328,7 +333,7 @@ async def found_after_an_erase(
         await (other if elsewhere else reader).erase(ADA, target)
         found = texts(await asked(reader, LONG_S))
         (place,) = await other.store.places([ADA])
-        epochs = [each.epoch - place.epoch for each in reader._runtime.recaller.indexes.latest()]
+        epochs = [each.epoch - place.epoch for each in indexes_of(reader).latest()]
         return found, epochs
 
 
