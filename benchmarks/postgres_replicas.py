@@ -1,4 +1,4 @@
-"""What a PostgreSQL primary is spared where a read replica answers recalls, in turn."""
+"""Recalls from a PostgreSQL primary and from its read replica, in turn, by what each costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from recollect.testing.postgres_server import PostgresServer, find_binaries
 
 STALE_S_MAX: Final = 60.0
 _SERVER: Final = {"fsync": "on", "full_page_writes": "on", "autovacuum": "off"}
-_CAUGHT_UP: Final = "SELECT pg_last_wal_replay_lsn() >= '{}'"
+_WRITTEN: Final = "SELECT pg_current_wal_lsn()"
+_REPLAYED: Final = "SELECT pg_last_wal_replay_lsn()"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class ReplicaPlan:
 @dataclass(slots=True, kw_only=True)
 class RecallCost:
     """
-    What a recall costs, one value for each turn: µs of processor time, and ms until it returns.
+    Costs of a recall, one value for each turn: µs of processor time, and ms until it returns.
 
     *replicas* counts the answers that came from a replica.
     """
@@ -129,8 +130,8 @@ class _Trial:
         async with self.opened() as memory:
             for scope in self._scopes:
                 await memory.append(scope, "talk", self._talk.messages(self._plan.entries))
-        ((end,),) = primary.execute("SELECT pg_current_wal_lsn()::text")
-        while standby.execute(_CAUGHT_UP.format(end)) != [(True,)]:  # noqa: ASYNC110 - a server
+        # Nothing writes any more, so both come to stand at the same position.
+        while standby.execute(_REPLAYED) != primary.execute(_WRITTEN):  # noqa: ASYNC110 - a server
             await anyio.sleep(0.05)
 
     @asynccontextmanager
