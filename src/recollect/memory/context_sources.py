@@ -27,7 +27,13 @@ from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall, Recalled
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.validation import PAGE_ROWS_MAX, check_text, check_texts, to_datetime
+from recollect.stores.validation import (
+    PAGE_ROWS_MAX,
+    check_stale_s,
+    check_text,
+    check_texts,
+    to_datetime,
+)
 from recollect.text.small_talk import is_small_talk
 from recollect.text.time_zones import told_in
 from recollect.text.token_estimate import estimated_tokens
@@ -62,6 +68,7 @@ class ContextQuery:
     below: bool
     where: Where
     asked_at: datetime | None
+    stale_s_max: float | None
     count_tokens: TokenCounter
     secret: bytes | None
 
@@ -107,7 +114,8 @@ async def gathered_context(
         awaits_vectors=awaits_vectors,
         secret=_SECRET if request.secret is None else request.secret,
     )
-    return await _packed(plan, found, documents, request.count_tokens)
+    context = await _packed(plan, found, documents, request.count_tokens)
+    return replace(context, replica=found.replica, behind_s=found.behind_s) if found else context
 
 
 async def _packed(
@@ -160,6 +168,8 @@ def _check(request: ContextQuery) -> None:
         raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
     if request.min_score is not None:
         check_score(request.min_score)
+    if request.stale_s_max is not None:
+        check_stale_s(request.stale_s_max)
     lists = {"recent": request.recent, "profile": request.profile, "examples": request.examples}
     for name, texts in lists.items():
         if not isinstance(texts, int):
@@ -219,6 +229,7 @@ async def _recalled(
         budget_tokens=None,
         where=where,
         asked_at=request.asked_at,
+        stale_s_max=request.stale_s_max,
     )
     scopes = (request.scope,)
     with observed("recall", "search_memory", LOG, scopes) as seen:

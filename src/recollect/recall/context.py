@@ -134,7 +134,7 @@ class Context:
     requested; *summary* is the thread's summary, if the history does not reach its beginning.
     *instructions* and *examples* are as given. *tokens* is the cost of all these parts as rendered,
     at most *budget_tokens*. *awaits_vectors*: some of what was just written was searched by its
-    words alone.
+    words alone. *replica* and *behind_s* are those of the `Recall` behind it.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -156,6 +156,8 @@ class Context:
     tokens_by_part: Mapping[str, int] = field(default_factory=dict)
     budget_tokens: int
     awaits_vectors: bool = False
+    replica: int | None = None
+    behind_s: float = 0.0
     text: str = field(default="", repr=False)
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 from recollect.errors import LimitError, UsageError
 from recollect.records import JsonObject
 from recollect.stores.validation import (
+    check_stale_s,
     check_text,
     check_texts,
     check_time,
@@ -83,6 +84,8 @@ class RecallQuery:
     *asked_at* is the query's "now": "last week" counts from it, and memories must be true then.
     Entries stored later are found all the same (see ``Where.known_at``). Entries with a relevance
     below *min_score* are left out. *is_reranked*: use the memory's reranker, if it has one.
+    *stale_s_max*: a read replica may answer that lags by at most so many seconds; ``None`` for the
+    primary.
     """
 
     query: str
@@ -92,6 +95,7 @@ class RecallQuery:
     asked_at: datetime | None
     min_score: float = 0.0
     is_reranked: bool = True
+    stale_s_max: float | None = None
 
 
 def query_in(text: str) -> str:
@@ -118,6 +122,8 @@ def check_ask(ask: RecallQuery) -> None:
         msg = f"a budget of {budget!r} tokens holds nothing: give a whole number from 1, or None"
         raise UsageError(msg)
     check_score(ask.min_score)
+    if ask.stale_s_max is not None:
+        check_stale_s(ask.stale_s_max)
     if ask.asked_at is not None:
         check_time(ask.asked_at, "asked_at")
 

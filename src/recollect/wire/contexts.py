@@ -33,6 +33,8 @@ def context_to_json(
         "tokens_by_part": dict(context.tokens_by_part),
         "budget_tokens": context.budget_tokens,
         "awaits_vectors": context.awaits_vectors,
+        "replica": context.replica,
+        "behind_s": context.behind_s,
     }
 
 
@@ -55,6 +57,8 @@ def context_from_json(fields: Fields) -> Context:
         tokens_by_part=fields["tokens_by_part"],
         budget_tokens=fields["budget_tokens"],
         awaits_vectors=fields["awaits_vectors"],
+        replica=fields["replica"],
+        behind_s=fields["behind_s"],
     )
 
 
