@@ -327,8 +327,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import a public name on first use, so that importing the package stays cheap."""
     if name not in _HOME_OF:
-        msg = f"module 'recollect' has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module 'recollect' has no attribute {name!r}")
     found: object = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = found
     return found

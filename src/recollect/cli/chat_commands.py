@@ -299,8 +299,7 @@ class ChatCommands:
         if len(found) == 1:
             return found[0]
         msg = f"{len(found)} memories begin so" if found else "there is no such memory"
-        msg = f"{type_} {key}: {msg}; /memories lists them"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"{type_} {key}: {msg}; /memories lists them")
 
     def _misuse(self, command: str) -> UsageError:
         return UsageError(f"write {self._commands[command].usage}")

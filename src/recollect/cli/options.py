@@ -200,8 +200,7 @@ def limit_option(default: int = 100, *, about: str = "Maximum number of rows.") 
 
 def _check_limit(_: click.Context, __: click.Parameter, limit: int) -> int:
     if limit < 1:
-        msg = f"--limit {limit}: ask for at least 1 row"
-        raise UsageError(msg)
+        raise UsageError(f"--limit {limit}: ask for at least 1 row")
     return limit
 
 
@@ -233,8 +232,7 @@ def scope_from(written: str | None, segments: tuple[str, ...]) -> Scope:
         return segments or (DEFAULT_SCOPE,)
     named = tuple(_ESCAPED.sub(_unescaped, segment) for segment in written.split("/"))
     if "" in named:
-        msg = f"the scope {written!r} has an empty segment: write it as 'a/b/c'"
-        raise UsageError(msg)
+        raise UsageError(f"the scope {written!r} has an empty segment: write it as 'a/b/c'")
     return (*named, *segments)
 
 

@@ -85,11 +85,10 @@ def check_exists(store: str, makers: str) -> None:
         return
     own = user_store()
     other = f"that of `recollect serve` is {str(own)!r}; " if own and own.exists() else ""
-    msg = (
+    raise NotFoundError(
         f"there is no store at {str(file)!r}: {makers} creates one; {other}"
         "--store or RECOLLECT_STORE names another"
     )
-    raise NotFoundError(msg)
 
 
 @asynccontextmanager

@@ -52,11 +52,10 @@ def parsed_name(choice: str) -> tuple[str, str]:
     """
     found = re.fullmatch(r"(openai|ollama|fastembed)[:/](\S+)", choice)
     if found is None:
-        msg = (
+        raise UsageError(
             f"unknown embedder {choice!r}: use 'minilm', 'none', 'auto', 'openai/MODEL', "
             "'ollama/MODEL', 'fastembed/MODEL', 'module:attribute', or an object"
         )
-        raise UsageError(msg)
     return found[1], found[2]
 
 

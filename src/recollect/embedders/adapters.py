@@ -53,12 +53,11 @@ class CallableEmbedder:
         found = [np.atleast_1d(each) for each in _answer(self._embed, texts, self._name)]
         lengths = {len(each) for each in found}
         if self._dimensions is not None and lengths and lengths != {self._dimensions}:
-            msg = (
+            raise EmbedderError(
                 f"the embedder {self._name} gave vectors of {sorted(lengths)} numbers, but of "
                 f"{self._dimensions} before, so another model answers under its name: open the "
                 "memory again to embed everything with the new one"
             )
-            raise EmbedderError(msg)
         if len(found) != len(texts) or len(lengths) > 1 or any(each.ndim != 1 for each in found):
             shapes = sorted({each.shape for each in found})
             msg = f"the embedder {self._name} gave {len(found)} vectors, {shapes}, of {len(texts)}"
@@ -112,8 +111,7 @@ def _answer(embed: Embed, texts: Sequence[str], name: str) -> list[Vector]:
     except EmbedderError:
         raise
     except Exception as error:
-        msg = f"the embedder {name} failed: {error}"
-        raise EmbedderError(msg) from error
+        raise EmbedderError(f"the embedder {name} failed: {error}") from error
 
 
 def _unit(vector: Vector, identity: str) -> Vector:

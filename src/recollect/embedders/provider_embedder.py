@@ -151,11 +151,10 @@ class _EmbeddingsClient:
             return data
         page = page_title(said) if isinstance(said, str) else None
         kind = "JSON that holds no vectors" if page is None else f"a web page ({page})"
-        msg = (
+        raise EmbedderError(
             f"{self._name} answered with {kind}: check the base URL, proxies on the way to it, "
             "and that it serves an embedding model"
         )
-        raise EmbedderError(msg)
 
     def _failed(self, error: Exception) -> EmbedderError:
         return EmbedderError(str(read_failure(error, self._name, self._secrets)))

@@ -56,13 +56,11 @@ def read_cases(text: str, name: str) -> tuple[EvaluationCase, ...]:
     try:
         return _cases_of(Table("", tomllib.loads(text)), name)
     except tomllib.TOMLDecodeError as error:
-        msg = f"{name}: it is not TOML: {error}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{name}: it is not TOML: {error}") from None
     except LimitError:
         raise
     except UsageError as error:
-        msg = f"{name}: {error}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{name}: {error}") from None
 
 
 def _read(path: Path) -> tuple[str, str]:
@@ -73,11 +71,10 @@ def _with_own_names(cases: Sequence[EvaluationCase]) -> tuple[EvaluationCase, ..
     seen: dict[str, str] = {}
     for case in cases:
         if case.name in seen:
-            msg = (
+            raise UsageError(
                 f"two cases are called {case.name!r} (in {seen[case.name]} and {case.source}): "
                 "runs are compared by name, so give one of them another"
             )
-            raise UsageError(msg)
         seen[case.name] = case.source
     return tuple(cases)
 
@@ -89,8 +86,7 @@ def _cases_of(file: Table, name: str) -> tuple[EvaluationCase, ...]:
     if len(tables) > CASES_MAX:
         raise LimitError(f"cases in {name}", len(tables), CASES_MAX, "CASES_MAX")
     if not tables:
-        msg = "there is no case in it: write one as [[case]]"
-        raise UsageError(msg)
+        raise UsageError("there is no case in it: write one as [[case]]")
     return tuple(replace(_case(each, {**_BUILTIN, **shared}), source=name) for each in tables)
 
 

@@ -130,8 +130,7 @@ async def run_case(case: EvaluationCase, model: Model, plan: RunPlan | None = No
 async def _stage(case: EvaluationCase, model: Model, plan: RunPlan) -> AsyncIterator[_Stage]:
     first = case.messages[0].time
     if first is None:
-        msg = f"the messages of {case.name!r} have no time: load cases with load_cases"
-        raise UsageError(msg)
+        raise UsageError(f"the messages of {case.name!r} have no time: load cases with load_cases")
     clock, ids = FrozenClock(first - _BEFORE), CountingIds()
     settings = replace(plan.settings, types=case.types, model=None, schedule=None)
     memory = open_memory(
@@ -145,8 +144,7 @@ async def _stage(case: EvaluationCase, model: Model, plan: RunPlan) -> AsyncIter
     )
     async with memory:
         if memory.worker is None:
-            msg = f"the model {model.identity} cannot be used by a worker"
-            raise UsageError(msg)
+            raise UsageError(f"the model {model.identity} cannot be used by a worker")
         yield _Stage(case, memory.store, memory.worker, clock, wait=plan.wait)
 
 

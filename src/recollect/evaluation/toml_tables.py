@@ -18,8 +18,7 @@ class Table:
 
     def __init__(self, path: str, fields: object) -> None:
         if not isinstance(fields, Mapping):
-            msg = f"{path}: must be a table, not {kind_of(fields)}"
-            raise UsageError(msg)
+            raise UsageError(f"{path}: must be a table, not {kind_of(fields)}")
         self.path = path
         self._fields: Mapping[str, object] = fields
         self._read: set[str] = set()

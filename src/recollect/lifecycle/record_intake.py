@@ -252,8 +252,7 @@ class Intake:
     ) -> _Checked:
         for record in records:
             if not isinstance(record, Mapping):
-                msg = f"a record must be a JSON object, not {record!r}"
-                raise UsageError(msg)
+                raise UsageError(f"a record must be a JSON object, not {record!r}")
             check_reserved(record, scope)
             await check_scope_settings(
                 record, scope, self._store, self._assistants, depth=self._depth

@@ -57,8 +57,7 @@ class FormationMethods(ABC):
         """
         worker = self._runtime.worker
         if worker is None:
-            msg = "no model is configured: open the memory with model='provider/model'"
-            raise UsageError(msg)
+            raise UsageError("no model is configured: open the memory with model='provider/model'")
         scope = check_scope(scope)
         # Messages wait for a pause in the conversation (debounce); a signal makes them due now.
         if thread is not None:

@@ -237,14 +237,12 @@ def map_index(file: IndexFile, scope: Scope) -> ScopeIndex:
     try:
         header, data, count = _checked(mapped, file.row.digest)
         if (header["seq"], header["epoch"]) != (file.row.seq, file.row.epoch):
-            msg = "it is of another place in the feed than its row"
-            raise WrongIndexFileError(msg)
+            raise WrongIndexFileError("it is of another place in the feed than its row")
         return _index_of(header, _Mapping(mapped, data, count), scope)
     except (LookupError, TypeError, ValueError) as error:
         if isinstance(error, WrongIndexFileError):
             raise
-        msg = f"its header is damaged ({type(error).__name__})"
-        raise WrongIndexFileError(msg) from error
+        raise WrongIndexFileError(f"its header is damaged ({type(error).__name__})") from error
 
 
 def _mapped(file: IndexFile) -> mmap.mmap:
@@ -260,15 +258,13 @@ def _mapped(file: IndexFile) -> mmap.mmap:
 def _checked(mapped: mmap.mmap, digest: bytes) -> tuple[Mapping[str, Any], int, int]:
     """Return the header, the offset of the first array, and the number of blocks."""
     if mapped[: len(_MAGIC)] != _MAGIC:
-        msg = "it does not begin as an index does"
-        raise WrongIndexFileError(msg)
+        raise WrongIndexFileError("it does not begin as an index does")
     end = _START_BYTES + int.from_bytes(mapped[len(_MAGIC) : _START_BYTES], "little")
     start = mapped[: end + -end % BLOCK_BYTES]
     count, rest = divmod(len(mapped) - len(start), BLOCK_BYTES + 8)
     sums_at = len(start) + count * BLOCK_BYTES
     if rest or count < 0 or _digest_of(start, mapped[sums_at:]) != digest:
-        msg = "its digest is not the one that its row names"
-        raise WrongIndexFileError(msg)
+        raise WrongIndexFileError("its digest is not the one that its row names")
     _check_blocks(mapped, len(start), count)
     header: Mapping[str, Any] = json.loads(start[_START_BYTES:end])
     return header, len(start), count
@@ -280,8 +276,7 @@ def _check_blocks(mapped: mmap.mmap, at: int, count: int) -> None:
     for start in range(0, count, _CHECKED_BLOCKS):
         span = slice(start * BLOCK_BYTES, (start + _CHECKED_BLOCKS) * BLOCK_BYTES)
         if not np.array_equal(_checksums(blocks[span]), written[start : start + _CHECKED_BLOCKS]):
-            msg = f"a block from {start} on does not match its checksum"
-            raise WrongIndexFileError(msg)
+            raise WrongIndexFileError(f"a block from {start} on does not match its checksum")
 
 
 @dataclass(frozen=True, slots=True)

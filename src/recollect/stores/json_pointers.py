@@ -31,8 +31,7 @@ def parse_pointer(pointer: str) -> tuple[str, ...]:
     ('pets', '0', 'na/me')
     """
     if not isinstance(pointer, str):
-        msg = f"a JSON pointer is text such as '/home', not {shown(pointer)}"
-        raise UsageError(msg)
+        raise UsageError(f"a JSON pointer is text such as '/home', not {shown(pointer)}")
     if pointer and not pointer.startswith("/"):
         msg = f"{shown(pointer)} is not a JSON pointer: begin it with '/', as in '/home'"
         raise UsageError(msg)
@@ -81,12 +80,10 @@ def child_of(value: Json, step: str, place: str) -> Json:
     if isinstance(value, Mapping):
         if step in value:
             return value[step]
-        msg = f"{whose(place)} has no field {shown(step)}; it has {listed(value)}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"{whose(place)} has no field {shown(step)}; it has {listed(value)}")
     if is_list(value):
         return value[element_index(step, len(value), place)]
-    msg = f"{whose(place)} is {kind_of(value)}: nothing is inside it"
-    raise NotFoundError(msg)
+    raise NotFoundError(f"{whose(place)} is {kind_of(value)}: nothing is inside it")
 
 
 def element_index(step: str, length: int, place: str) -> int:
@@ -101,15 +98,13 @@ def element_index(step: str, length: int, place: str) -> int:
         msg = f"'-' names the place after the last element of {whose(place)}: only add can use it"
         raise NotFoundError(msg)
     if not _INDEX.fullmatch(step):
-        msg = (
+        raise UsageError(
             f"{shown(step)} is not an index of the list at {place!r}: "
             "count from 0, in digits without leading zeros"
         )
-        raise UsageError(msg)
     if int(step) >= length:
         has = f"has the elements 0 to {length - 1}" if length else "is an empty list"
-        msg = f"{whose(place)} {has}, not {step}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"{whose(place)} {has}, not {step}")
     return int(step)
 
 

@@ -32,9 +32,8 @@ def check_concurrency(concurrency: int) -> int:
         UsageError: It is not a whole number from 1 to ``CONCURRENCY_MAX``.
     """
     if type(concurrency) is not int or not 1 <= concurrency <= CONCURRENCY_MAX:
-        msg = (
+        raise UsageError(
             f"concurrency is {concurrency!r}: give a whole number from 1 to {CONCURRENCY_MAX} "
             "(CONCURRENCY_MAX)"
         )
-        raise UsageError(msg)
     return concurrency

@@ -154,17 +154,15 @@ def cause_of(by: str, why: str) -> str:
     check_text(by, "by")
     check_text(why, "why")
     if not by.strip() or ":" in by or len(by) > NAME_CHARACTERS_MAX:
-        msg = (
+        raise UsageError(
             f"by={by[:80]!r}: name the author of the change, without a colon, in at most "
             f"{NAME_CHARACTERS_MAX} characters (NAME_CHARACTERS_MAX)"
         )
-        raise UsageError(msg)
     if not why.strip() or len(why) > WHY_CHARACTERS_MAX:
-        msg = (
+        raise UsageError(
             f"why={why[:80]!r}: give the reason of the change, in at most "
             f"{WHY_CHARACTERS_MAX} characters (WHY_CHARACTERS_MAX)"
         )
-        raise UsageError(msg)
     return f"{_BY}{by}: {why}"
 
 

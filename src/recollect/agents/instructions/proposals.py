@@ -411,8 +411,7 @@ def _check_cases(cases: Sequence[ScoringCase]) -> None:
     names = [case.name for case in cases]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        msg = f"two cases are named {twice[0]!r}: give each a name of its own"
-        raise UsageError(msg)
+        raise UsageError(f"two cases are named {twice[0]!r}: give each a name of its own")
 
 
 def _check_case(case: object) -> None:

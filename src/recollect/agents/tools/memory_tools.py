@@ -161,8 +161,7 @@ class MemoryTools:
         self.thread = check_id(thread, "a thread")
         self.types = {each.name: each for each in types}
         if not self.types:
-            msg = "types is empty: give at least one memory type that may be saved"
-            raise UsageError(msg)
+            raise UsageError("types is empty: give at least one memory type that may be saved")
         self._finds_all = others is not None
         self._known = {each.name: each for each in (*(others or ()), *types)}
         self._secret = secrets.token_bytes(32) if secret is None else secret

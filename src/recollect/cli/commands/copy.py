@@ -67,11 +67,9 @@ def check_addresses(source: str, destination: str) -> None:
     # Resolved, because two spellings may name the same file.
     one, other = store_file(source), store_file(destination)
     if source == destination or (one and other and one.resolve() == other.resolve()):
-        msg = f"{without_password(source)!r} is source and destination: name two stores"
-        raise UsageError(msg)
+        raise UsageError(f"{without_password(source)!r} is source and destination: name two stores")
     if one is not None and not one.exists():
-        msg = f"there is no store at {str(one)!r}: --from names the one to read"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no store at {str(one)!r}: --from names the one to read")
 
 
 async def _copy(

@@ -67,8 +67,7 @@ def erase(
             else EraseThread(thread=thread)
         )
     elif messages:
-        msg = "--message needs the --thread that holds the message"
-        raise UsageError(msg)
+        raise UsageError("--message needs the --thread that holds the message")
     if address is not None:
         type_, key = split_address(address)
         chosen.append(EraseMemory(type=type_, key=key))
@@ -77,11 +76,10 @@ def erase(
     if everything:
         chosen.append(EraseScope(below=below))
     if len(chosen) != 1 or (below and not everything):
-        msg = (
+        raise UsageError(
             "say what to erase with exactly one of --thread, --memory, --source and "
             "--everything (to which --below may be added)"
         )
-        raise UsageError(msg)
     run(lambda: _erase(target, chosen[0], is_confirmed=yes))
 
 

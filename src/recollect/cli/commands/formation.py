@@ -160,11 +160,10 @@ async def _show(target: Target, id_: str) -> None:
     async with opened(target) as memory:
         found = await memory.formation(target.scope, id_)
     if found is None:
-        msg = (
+        raise NotFoundError(
             f"there is no formation {id_!r} in the scope {written_scope(target.scope)!r}: "
             "`recollect formation list` lists its formations"
         )
-        raise NotFoundError(msg)
     if target.is_json:
         print_json(formation_to_json(found))
     else:

@@ -169,11 +169,10 @@ def selection_of(
         )
         raise UsageError(msg)
     if thread is not None and has_redis and not as_scopes:
-        msg = (
+        raise UsageError(
             f"--thread {thread!r} would mix the sessions of Redis, each of which becomes a thread: "
             "leave it out, or add --sessions-as-scopes"
         )
-        raise UsageError(msg)
     chosen = RedisSelection(match=match or "*", prefixes=prefixes, as_scopes=as_scopes)
     return chosen if thread is None else replace(chosen, thread=thread)
 
@@ -190,8 +189,7 @@ def private_file(path: str) -> Iterator[IO[str]]:
         # Created with its mode: `open` and `chmod` would leave it readable for a moment.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
-        msg = f"{path!r} cannot be written: {error.strerror}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{path!r} cannot be written: {error.strerror}") from error
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         yield file
 

@@ -108,11 +108,10 @@ async def _messages(target: Target, thread: str, limit: int) -> None:
     async with opened(target) as memory:
         found = await memory.thread(target.scope, thread)
         if found is None:
-            msg = (
+            raise NotFoundError(
                 f"there is no thread {thread!r} in the scope {written_scope(target.scope)!r}: "
                 "`recollect threads` lists its threads"
             )
-            raise NotFoundError(msg)
         shown = await memory.last_messages(target.scope, thread, limit=min(limit, PAGE_ROWS))
         now = time_now(memory)
     if target.is_json:
@@ -162,8 +161,7 @@ def read_object(written: str, option: str) -> JsonObject:
     try:
         value = json.loads(written)
     except ValueError as error:
-        msg = f"{option} is not JSON ({error}): {written!r}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{option} is not JSON ({error}): {written!r}") from error
     if not isinstance(value, dict):
         msg = f'{option} must be a JSON object, such as \'{{"city": "Oslo"}}\'; not {written!r}'
         raise UsageError(msg)
@@ -215,11 +213,10 @@ async def _history(target: Target, type_: str, key: str) -> None:
     async with opened(target) as memory:
         versions = await memory.history(target.scope, type_, key)
     if not versions:
-        msg = (
+        raise NotFoundError(
             f"there is no memory {type_}/{key} in the scope {written_scope(target.scope)!r}: "
             "`recollect memories` lists its memories"
         )
-        raise NotFoundError(msg)
     from recollect.wire.memories import revision_to_json
 
     records: list[Json] = [revision_to_json(each) for each in versions]

@@ -44,8 +44,7 @@ def tune(
     The weight is stored only if it also helps on held-out questions.
     """
     if forget == (file is not None):
-        msg = "name one of them: --sample FILE, or --forget"
-        raise UsageError(msg)
+        raise UsageError("name one of them: --sample FILE, or --forget")
     if file is None:
         run(lambda: _forget(target))
         note("deleted: the embedder has its declared strength again, or 1")

@@ -56,11 +56,10 @@ def bound_socket(settings: Settings) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
     except OSError as error:
-        msg = (
+        raise UsageError(
             f"cannot listen at {settings.host}:{settings.port}: {error.strerror or error}: "
             "give another --host or --port"
-        )
-        raise UsageError(msg) from error
+        ) from error
     found.listen(_BACKLOG)
     return found
 

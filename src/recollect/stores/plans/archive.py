@@ -104,8 +104,7 @@ def scope_of(record: JsonObject) -> Scope:
     """Return the scope that a record belongs to."""
     scope = record.get("scope")
     if not isinstance(scope, list | tuple):
-        msg = f"a record has no list of segments as its scope: {str(record)[:80]!r}"
-        raise UsageError(msg)
+        raise UsageError(f"a record has no list of segments as its scope: {str(record)[:80]!r}")
     return check_scope(scope)
 
 
@@ -114,8 +113,7 @@ def batches_of(records: Sequence[JsonObject]) -> list[tuple[Scope, list[JsonObje
     batches: list[tuple[Scope, list[JsonObject]]] = []
     for record in records:
         if not isinstance(record, Mapping):
-            msg = f"a record is a JSON object, not {record!r}"
-            raise UsageError(msg)
+            raise UsageError(f"a record is a JSON object, not {record!r}")
         scope = scope_of(record)
         if not batches or batches[-1][0] != scope or len(batches[-1][1]) >= RESTORE_RECORDS:
             batches.append((scope, []))

@@ -33,8 +33,7 @@ class RecordFields:
         """Return a text."""
         value = self.record[name]
         if not isinstance(value, str):
-            msg = f"the field {name!r} must be text, not {value!r}"
-            raise UsageError(msg)
+            raise UsageError(f"the field {name!r} must be text, not {value!r}")
         return check_text(value, f"the field {name!r}")
 
     def optional_id(self, name: str) -> str | None:
@@ -46,16 +45,14 @@ class RecordFields:
         """Return an integer of at least *least*."""
         value = check_position(self.record[name], f"the field {name!r}")
         if value < least:
-            msg = f"the field {name!r} must be at least {least}, not {value}"
-            raise UsageError(msg)
+            raise UsageError(f"the field {name!r} must be at least {least}, not {value}")
         return value
 
     def positions(self, name: str, last: int) -> tuple[int, ...]:
         """Return positions from 1 to *last*; none if the field is absent."""
         value = self.record.get(name, ())
         if not isinstance(value, Sequence) or isinstance(value, str):
-            msg = f"the field {name!r} must be a list of positions, not {value!r}"
-            raise UsageError(msg)
+            raise UsageError(f"the field {name!r} must be a list of positions, not {value!r}")
         found = [check_position(each, f"the field {name!r}") for each in value]
         if any(not 1 <= each <= last for each in found):
             msg = f"the field {name!r} must have positions from 1 to {last}, not {value!r}"
@@ -66,8 +63,7 @@ class RecordFields:
         """Return an object keyed by thread ids."""
         value = self.record[name]
         if not isinstance(value, Mapping):
-            msg = f"the field {name!r} must be an object by thread, not {value!r}"
-            raise UsageError(msg)
+            raise UsageError(f"the field {name!r} must be an object by thread, not {value!r}")
         return {check_id(thread, "a thread id"): each for thread, each in value.items()}
 
     def moment(self, name: str) -> int:

@@ -246,11 +246,10 @@ def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
         msg = f"memory of {lease.scope!r} was erased while it was being formed: drop the result"
         raise LeaseLostError(msg)
     if scope.fence != lease.fence or scope.lease_owner is None:
-        msg = (
+        raise LeaseLostError(
             f"the lease {lease.fence} on {lease.scope!r} has ended (it is at {scope.fence}): "
             "drop the result, claim again"
         )
-        raise LeaseLostError(msg)
     return scope
 
 
@@ -361,11 +360,10 @@ def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
     after = formed_thread(left, formed.watermarks.get(thread.id, thread.formed), now)
     beyond = [position for position in failed if not 1 <= position <= after.formed]
     if beyond:
-        msg = (
+        raise UsageError(
             f"thread {thread.id!r} cannot give up the positions {beyond}: "
             f"it is formed up to {after.formed}, and later messages are still pending"
         )
-        raise UsageError(msg)
     return keep_lane_positions(thread, after, formed.left_out)
 
 
@@ -373,8 +371,7 @@ def _thread_to_form(rows: Rows, scope: ScopeRow, thread: str) -> ThreadRow:
     """Return the row of a thread that was formed; raise if it was removed meanwhile."""
     row = rows.thread(scope.id, thread)
     if row is None:
-        msg = f"thread {thread!r} of {scope.segments!r} is gone: drop the result"
-        raise LeaseLostError(msg)
+        raise LeaseLostError(f"thread {thread!r} of {scope.segments!r} is gone: drop the result")
     return row
 
 
@@ -388,11 +385,10 @@ def formed_thread(thread: ThreadRow, position: int, now: int) -> ThreadRow:
         UsageError: *position* lies before the watermark or after the last message.
     """
     if not thread.formed <= position <= thread.last:
-        msg = (
+        raise UsageError(
             f"thread {thread.id!r} cannot be formed up to position {position}: "
             f"it is formed up to {thread.formed} and ends at {thread.last}"
         )
-        raise UsageError(msg)
     left = thread.last - position
     formed = replace(
         thread,

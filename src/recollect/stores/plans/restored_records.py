@@ -109,10 +109,12 @@ class _Restoring:
     def take(self, record: JsonObject) -> None:
         """Restore one record."""
         if not isinstance(record, Mapping):
-            msg = f"a record is a JSON object, not {record!r}"
-            raise UsageError(msg)
+            raise UsageError(f"a record is a JSON object, not {record!r}")
+        kind = record.get("kind")
+        if kind not in KINDS:
+            raise UsageError(f"a record has the kind {kind!r}: use one of {', '.join(KINDS)}")
         try:
-            match record.get("kind"):
+            match kind:
                 case "thread":
                     self._take_thread(RecordFields(record))
                 case "message":
@@ -123,16 +125,12 @@ class _Restoring:
                     self._take_side(RecordFields(record))
                 case "formation":
                     self._take_formation(RecordFields(record))
-                case other:
-                    msg = f"a record has the kind {other!r}: use one of {', '.join(KINDS)}"
-                    raise UsageError(msg)  # noqa: TRY301 (handled below as those of the fields)
         except UsageError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             is_absent = isinstance(error, KeyError)
             why = f"lacks the field {error}" if is_absent else f"has a malformed field: {error}"
-            msg = f"a {record.get('kind')} record {why}"
-            raise UsageError(msg) from error
+            raise UsageError(f"a {kind} record {why}") from error
 
     def effect(self) -> Effect:
         """Return the combined effect of all records."""
@@ -275,8 +273,7 @@ class _Restoring:
             self.taken += 1
             self._sides[made.place] = made
         elif replace(found[0], uid=made.uid) != made:
-            msg = f"side record {made.kind}/{made.key} exists with other content"
-            raise ConflictError(msg)
+            raise ConflictError(f"side record {made.kind}/{made.key} exists with other content")
 
     def _take_formation(self, given: RecordFields) -> None:
         """Restore the receipt of a formation, unless it exists already."""
@@ -287,8 +284,7 @@ class _Restoring:
             self._formations[made.id] = made
         elif place_of(found) != place_of(made):
             # The other columns may differ: an erase may have blanked them, or a redrive marked it.
-            msg = f"formation {made.id!r} exists with another time or fence"
-            raise ConflictError(msg)
+            raise ConflictError(f"formation {made.id!r} exists with another time or fence")
 
     def _take_memory(self, given: RecordFields) -> None:
         type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
@@ -401,16 +397,14 @@ def restored_revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
         UsageError: A version is malformed, or not older than the current one.
     """
     if not is_object_list(given):
-        msg = f"the field 'revisions' must be a list of objects, not {given!r}"
-        raise UsageError(msg)
+        raise UsageError(f"the field 'revisions' must be a list of objects, not {given!r}")
     past = [_revision(RecordFields(each), memory) for each in given]
     versions = [each.version for each in past]
     if len(set(versions)) < len(versions) or max(versions, default=0) >= memory.version:
-        msg = (
+        raise UsageError(
             f"the past versions of {memory.type}/{memory.key} are {versions}: each must be "
             f"different, and lower than its version {memory.version}"
         )
-        raise UsageError(msg)
     return past
 
 

@@ -87,8 +87,7 @@ class Undo:
         """
         changes = record.get("changes") if isinstance(record, Mapping) else None
         if not isinstance(record, Mapping) or not isinstance(changes, list):
-            msg = f"give the undo record noted for a change, not {str(record)[:80]!r}"
-            raise UsageError(msg)
+            raise UsageError(f"give the undo record noted for a change, not {str(record)[:80]!r}")
         scope, epoch = record.get("scope"), record.get("epoch")
         return cls(
             # A list only: check_scope would take a text for a scope of one segment.
@@ -241,8 +240,7 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[Non
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, UsageError):
             raise
-        msg = f"this undo record is malformed: check the field {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"this undo record is malformed: check the field {error}") from error
     return PlannedWrite(undoing.effect(), None)
 
 
@@ -316,8 +314,7 @@ class _Undoing:
         said_at = self._times.newest(evidence_messages(given.evidence()))
         made = restored_memory(given, self._scope, self._ids.entry_id(), said_at)
         if (made.type, made.key) != address:
-            msg = f"the undo of {address} holds the record of {(made.type, made.key)}"
-            raise UsageError(msg)
+            raise UsageError(f"the undo of {address} holds the record of {(made.type, made.key)}")
         self._memories[address] = made
         self._revisions += restored_revisions(given.record.get("revisions", ()), made)
 
@@ -377,5 +374,4 @@ def _place_in(given: Json) -> SidePlace:
         case [str(thread), str(kind), str(key)]:
             return thread, kind, key
         case _:
-            msg = f"{given!r} is not the [thread, kind, key] of a side record"
-            raise UsageError(msg)
+            raise UsageError(f"{given!r} is not the [thread, kind, key] of a side record")

@@ -263,12 +263,11 @@ class Writer:
             connection.execute("COMMIT")
         except apsw.IOError as error:
             # A failed fsync says nothing about which pages reached the disk.
-            msg = (
+            raise StoreUnavailableError(
                 f"{self._location.path!r}: the disk failed during the commit; whether it survives "
                 "a crash of the machine is unknown: repeat it with the same ids or idempotency key "
                 f"({error})"
-            )
-            raise StoreUnavailableError(msg) from error
+            ) from error
 
     def _give_up_reserve(self) -> None:
         if self._reserve.release():
