@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -43,14 +43,14 @@ def forming_options(*, delay: bool = False) -> Option:
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def with_forming(*arguments: Any, **options: Any) -> None:
+        def with_forming(*arguments: Any, **options: Any) -> Any:
             forming = forming_of(
                 options.pop("model"),
                 base_url=options.pop("base_url"),
                 config=options.pop("config"),
                 after_s=options.pop("after_seconds", None),
             )
-            command(*arguments, forming=forming, **options)
+            return command(*arguments, forming=forming, **options)
 
         decorated: Command = with_forming
         for option in reversed(_options(delay=delay)):
@@ -207,7 +207,7 @@ def _settings(base: FormationSettings, table: object, place: str) -> FormationSe
     if not isinstance(table, Mapping):
         raise UsageError(f"{place}: is a table of settings, not {table!r}")
     try:
-        settings = with_settings(base, cast("JsonObject", table))
+        settings = with_settings(base, table)
         if settings.model == DEFAULT:
             settings = replace(settings, model=DEFAULT_MODEL)
         if settings.model not in {None, RULES}:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
+from inspect import isawaitable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
 from recollect.errors import UsageError
 from recollect.records import Scope
+
+ResultT = TypeVar("ResultT")
 
 DEFAULT_STORE: Final = "./recollect.db"
 DEFAULT_SCOPE: Final = "default"
@@ -36,8 +39,17 @@ class Target:
     is_json: bool
 
 
-Command = Callable[..., None]
+Command = Callable[..., Any]
+"""A command; `memory_options` runs an ``async`` one."""
 Option = Callable[[Command], Command]
+
+
+def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
+    """Run an async command."""
+    # Imports inside functions keep `recollect --help` fast.
+    import anyio
+
+    return anyio.run(command)
 
 
 def memory_options(
@@ -56,7 +68,9 @@ def memory_options(
                 index_files=options.pop("index_files", True),
                 is_json=wants_json(options.pop("as_json")),
             )
-            command(target, *arguments, **options)
+            done = command(target, *arguments, **options)
+            if isawaitable(done):
+                run(lambda: done)
 
         decorated: Command = with_target
         named = store or store_option(_STORE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
 from importlib.util import find_spec
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 _IN_ADDRESS: Final = re.compile(r"^([a-z+]+://[^/@:]*:)[^@]*@")
 _IN_OPTIONS: Final = re.compile(r"(?<![a-z])(password=)[^&\s]*")
-
-
-def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
-    """Run an async command."""
-    # Imports inside functions keep `recollect --help` fast.
-    import anyio
-
-    return anyio.run(command)
 
 
 def time_now(memory: Recollect) -> datetime:

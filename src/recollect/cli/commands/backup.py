@@ -7,9 +7,8 @@ from typing import Final
 
 import click
 
-from recollect.cli.options import Target, memory_options
+from recollect.cli.options import Target, memory_options, run
 from recollect.cli.output import counted, print_json
-from recollect.cli.store_choice import run
 from recollect.errors import UsageError
 from recollect.records import Json
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -12,11 +11,10 @@ import click
 from recollect.cli.options import MomentOption, Target, memory_options
 from recollect.cli.output import counted, note, print_json, print_line
 from recollect.cli.scope_hints import read_hint
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
 
 if TYPE_CHECKING:
-    from recollect.memory.facade import Recollect
     from recollect.recall.context import Context
 
 _EXAMPLE: Final = """
@@ -65,7 +63,7 @@ Examples:
     help="What 'now' means, for 'last week' and for what is true.  [default: now]",
 )
 @click.option("--render", is_flag=True, help="Print only the text for the prompt.")
-def context(
+async def context(
     target: Target,
     query: str,
     thread: str | None,
@@ -84,9 +82,10 @@ def context(
     It is the profile, and the memories and messages relevant to QUERY, as text with sources. What
     the thread already shows is left out. No model is called.
     """
+    from recollect.wire.contexts import context_to_json
 
-    def ask(memory: Recollect) -> Awaitable[Context]:
-        return memory.context(
+    async with opened(target) as memory:
+        found = await memory.context(
             target.scope,
             query,
             thread=thread,
@@ -98,17 +97,6 @@ def context(
             below=below,
             asked_at=asked_at,
         )
-
-    run(lambda: _context(target, ask, below=below, render=render))
-
-
-async def _context(
-    target: Target, ask: Callable[[Recollect], Awaitable[Context]], *, below: bool, render: bool
-) -> None:
-    from recollect.wire.contexts import context_to_json
-
-    async with opened(target) as memory:
-        found = await ask(memory)
         hint = "" if found.text else await read_hint(memory, target.scope, below=below)
     if render:
         click.echo(found.text)

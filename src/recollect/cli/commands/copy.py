@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import json_option, scope_from, wants_json
+from recollect.cli.options import json_option, run, scope_from, wants_json
 from recollect.cli.output import counted, print_json, progress_bar
-from recollect.cli.store_choice import run, store_file, without_password
+from recollect.cli.store_choice import store_file, without_password
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.records import Json, Scope
 

@@ -13,9 +13,8 @@ from typing import Final
 import click
 
 from recollect.cli.formation_config import FormationOptions
-from recollect.cli.options import Target, embedder_option
+from recollect.cli.options import Target, embedder_option, run
 from recollect.cli.service_run import ServiceRun, check_service_packages, run_service
-from recollect.cli.store_choice import run
 from recollect.errors import MissingExtraError, UsageError
 
 _AFTER_S: Final = 4.0

@@ -101,7 +101,8 @@ def _strength_in(store: str, name: str) -> Json:
 
     An identity starts with the name of the embedder; only a custom one chooses its own.
     """
-    from recollect.cli.store_choice import check_exists, run
+    from recollect.cli.options import run
+    from recollect.cli.store_choice import check_exists
     from recollect.providers.object_names import is_object_name
 
     async def kept() -> list[KeptStrength]:

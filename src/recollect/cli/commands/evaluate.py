@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.formation_config import FormationOptions, forming_options
-from recollect.cli.options import Target, memory_options, split_address
+from recollect.cli.options import Target, memory_options, run, split_address
 from recollect.cli.output import counted, note, print_json, progress_bar, visible
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
-from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.options import Target, memory_options, run, written_scope
 from recollect.cli.output import counted, is_ascii_safer, note, progress_bar
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import Target, memory_options
+from recollect.cli.options import Target, memory_options, run
 from recollect.cli.output import print_json, progress_bar
-from recollect.cli.store_choice import run, store_file
+from recollect.cli.store_choice import store_file
 from recollect.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
