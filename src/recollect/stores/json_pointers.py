@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias, TypeGuard, cast
+from typing import Final, TypeAlias, TypeGuard
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import Json, JsonObject
@@ -119,13 +119,11 @@ def leaves(value: Json) -> Iterator[tuple[str, Scalar]]:
     waiting: list[tuple[str, Json]] = [("", value)]
     while waiting:
         pointer, each = waiting.pop()
-        if isinstance(each, Mapping):
-            inner: list[tuple[str | int, Json]] = list(each.items())
-        elif is_list(each):
-            inner = list(enumerate(each))
-        else:
-            yield pointer, cast("Scalar", each)
+        if each is None or isinstance(each, str | int | float):
+            yield pointer, each
             continue
+        parts = each.items() if isinstance(each, Mapping) else enumerate(each)
+        inner: list[tuple[str | int, Json]] = list(parts)
         waiting += [(f"{pointer}{join_pointer([step])}", part) for step, part in reversed(inner)]
 
 

@@ -207,6 +207,8 @@ def claimed_scope(
 ) -> tuple[ScopeRow, Lease]:
     """Return the scope row under a new lease, and that lease."""
     until = now + round(lease_s * MICROSECONDS)
+    # The fence counts claims: a worker that was suspended past the end of its lease still knows
+    # its own fence only, and is refused, whatever the clocks of both machines say.
     claimed = replace(scope, fence=scope.fence + 1, lease_owner=owner, lease_until=until)
     threads = tuple(
         DueThread(
@@ -298,6 +300,7 @@ def postponed_thread(thread: ThreadRow, not_before: int) -> ThreadRow:
 
 
 def _released(scope: ScopeRow) -> ScopeRow:
+    # The fence stays: the next claim must get a higher one.
     return replace(scope, lease_owner=None, lease_until=None)
 
 
@@ -314,6 +317,8 @@ def plan_commit(
         VersionConflictError: A memory has changed since; the lease remains valid.
     """
     scope = check_lease(rows.scope(lease.scope), lease)
+    # A write transaction keeps the scope locked from its first read on: no claim and no erase can
+    # come between this check of the lease and the commit.
     planned = plan_writes(rows, scope, writes, ids=ids, now=now)
     # With writes, their effect has the scope's row with a raised seq: release the lease in that.
     changed = next(iter(planned.effect.scopes), scope)

@@ -23,12 +23,15 @@ from recollect.errors import (
 )
 from recollect.ports import Ids
 from recollect.records import Json, JsonObject, Scope
-from recollect.stores.plans.archive import memory_record
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.memories import is_expired, revision_row
-from recollect.stores.plans.restored_records import restored_memory, restored_revisions
+from recollect.stores.plans.memory_archive import (
+    memory_record,
+    restored_memory,
+    restored_revisions,
+)
 from recollect.stores.plans.revisions import at_revision
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_archive import restored_side, side_archive_record
@@ -180,6 +183,7 @@ def _changed(rows: Rows, scope: ScopeRow, effect: Effect) -> Iterator[JsonObject
             continue
         named: dict[str, Json] = {"type": row.type, "key": row.key, "after": row.version}
         before = rows.memory(scope.id, row.type, row.key)
+        # Another uid: the same change removed the former memory, and this is a new one.
         if before is None or before.uid != row.uid:
             yield {"did": _MADE, **named}
         else:
@@ -191,6 +195,7 @@ def _removed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[
     """Yield the memories that exist before *effect* but not after it."""
     uids = [each.uid for each in effect.removed if each.scope_id == scope.id]
     for row in rows.memories_by_uid(scope.id, uids):
+        # It had expired, so that nobody could read it any more: an undo does not revive it.
         if is_expired(row, now):
             continue
         record = memory_record(row, rows.revisions(scope.id, row.uid), scope.segments)
@@ -312,6 +317,7 @@ class _Undoing:
         record = change.record["memory"]
         given = RecordFields(record if isinstance(record, Mapping) else {})
         said_at = self._times.newest(evidence_messages(given.evidence()))
+        # A new uid: the removed one has a tombstone in the feed, by which readers would drop it.
         made = restored_memory(given, self._scope, self._ids.entry_id(), said_at)
         if (made.type, made.key) != address:
             raise UsageError(f"the undo of {address} holds the record of {(made.type, made.key)}")
