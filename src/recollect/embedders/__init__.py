@@ -73,14 +73,19 @@ def _named(choice: str) -> Embedder:
 
 
 def _adapted(choice: object) -> Embedder:
-    from recollect.embedders.adapters import CallableEmbedder, CheckedEmbedder, LangChainEmbedder
+    from recollect.embedders.adapters import (
+        CallableEmbedder,
+        CheckedEmbedder,
+        LangChainEmbedder,
+        LangChainEmbeddings,
+    )
     from recollect.embedders.library_objects import library_embedder
 
     if isinstance(choice, Embedder):
         return CheckedEmbedder(choice)
     if (of_library := library_embedder(choice)) is not None:
         return of_library
-    if hasattr(choice, "embed_documents"):
+    if isinstance(choice, LangChainEmbeddings):
         return LangChainEmbedder(choice)
     if callable(choice):
         return CallableEmbedder(choice)

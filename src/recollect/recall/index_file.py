@@ -309,9 +309,9 @@ def _index_of(header: Mapping[str, Any], arrays: _Mapping, scope: Scope) -> Scop
 
 
 def _part_of(part: Mapping[str, Any], arrays: _Mapping) -> LiveSegment:
-    columns = {
+    columns: dict[str, Any] = {
         name: None if part["columns"][name] is None else arrays.array(part["columns"][name])
         for name in _COLUMNS
     }
-    segment = Segment(**columns, is_timeless=bool(part["is_timeless"]))  # type: ignore[arg-type]
+    segment = Segment(**columns, is_timeless=bool(part["is_timeless"]))
     return LiveSegment(segment, arrays.array(part["is_live"]))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,7 +227,7 @@ def _column(
     places: Sequence[NDArray[np.intp]],
     order: NDArray[np.intp],
     name: str,
-) -> NDArray:  # type: ignore[type-arg]
+) -> NDArray[Any]:
     whole = [getattr(segment, name) for segment in segments]
     if all(map(is_constant, whole)):  # validity and expiry, where no entry has one
         return constant(int(whole[0][0]), len(order))

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from recollect.errors import UsageError
@@ -108,7 +108,7 @@ def read_settings(
     """
     variables = os.environ if environment is None else environment
     known = {each.name: each for each in fields(Settings)}
-    chosen: dict[str, object] = {}
+    chosen: dict[str, Any] = {}
     for name, value in (file or {}).items():
         if name not in known:
             raise UsageError(f"[service] has no setting {name!r}; it has: {', '.join(known)}")
@@ -120,7 +120,7 @@ def read_settings(
     for name, value in (flags or {}).items():
         if value is not None:
             chosen[name] = _read(name, value, f"--{name.replace('_', '-')}")
-    return checked(Settings(**chosen))  # type: ignore[arg-type]  # _read has checked each
+    return checked(Settings(**chosen))
 
 
 def _read(name: str, value: object, place: str) -> object:

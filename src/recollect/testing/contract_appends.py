@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -197,9 +198,9 @@ class AppendContract(Contract):
         ],
         ids=lambda wrong: str(wrong)[:30],
     )
-    async def test_a_message_may_be_refused(self, store: Store, wrong: dict[str, object]) -> None:
+    async def test_a_message_may_be_refused(self, store: Store, wrong: dict[str, Any]) -> None:
         """UsageError: A message is invalid; nothing is stored."""
-        bad = replace(said("m2"), **wrong)  # type: ignore[arg-type]
+        bad = replace(said("m2"), **wrong)
 
         with pytest.raises(UsageError):
             await store.append(ADA, TALK, [said("m1"), bad])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import pytest
 from anyio import create_task_group
@@ -68,9 +68,9 @@ class _TamperedRows:
         return [row for row in whole if row.n > after][:limit]
 
 
-def _changed(rows: list[AuditRow], **change: object) -> list[AuditRow]:
+def _changed(rows: list[AuditRow], **change: Any) -> list[AuditRow]:
     """Change the second row, and recompute its hash."""
-    row = replace(rows[1], **change)  # type: ignore[arg-type]
+    row = replace(rows[1], **change)
     return [rows[0], replace(row, hash=hash_of(row)), *rows[2:]]
 
 
@@ -327,10 +327,11 @@ class AuditContract(Contract):
                 def tamper(
                     rows: list[AuditRow], name: str = field.name, value: object = value
                 ) -> list[AuditRow]:
-                    change = {name: value if type(getattr(rows[1], name)) is type(value) else None}
+                    is_like = type(getattr(rows[1], name)) is type(value)
+                    change: dict[str, Any] = {name: value if is_like else None}
                     if None in change.values() and name != "actor":
                         return []
-                    return [rows[0], replace(rows[1], **change), *rows[2:]]  # type: ignore[arg-type]
+                    return [rows[0], replace(rows[1], **change), *rows[2:]]
 
                 if (await TamperedStore(store, tamper).verify_audit(ADA)).ok:
                     unnoticed.append((field.name, value))
