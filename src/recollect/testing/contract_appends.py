@@ -17,6 +17,7 @@ from recollect.testing.contract_samples import (
     ADA,
     SOON,
     TALK,
+    existing,
     fact,
     feed_after,
     feed_from_start,
@@ -76,8 +77,7 @@ class AppendContract(Contract):
         """They create the thread even without a message."""
         await store.append(ADA, TALK, [], writes=[fact("pet")])
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (0, 0, None) == (thread.last, thread.count, thread.due)
         assert ["pet"] == await keys_in(store)
 

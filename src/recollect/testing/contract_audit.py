@@ -12,6 +12,7 @@ from anyio import create_task_group
 
 from recollect.errors import UsageError, VersionConflictError
 from recollect.stores.contract.base import ActingStore, Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.audit import hash_of
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread
 from recollect.stores.plans.formation import Formed
@@ -235,15 +236,9 @@ class AuditContract(Contract):
         """Return the audited changes of exactly this scope, newest first."""
         acting = await four_changes(store)
         await acting.apply(_BELOW, [fact("home")])
-        found, cursor = [], None
-        while True:
-            page = await store.audit(ADA, cursor=cursor, limit=3)
-            found += [each.n for each in page.rows]
-            cursor = page.cursor
-            if cursor is None:
-                break
+        pages = each_row(lambda cursor: store.audit(ADA, cursor=cursor, limit=3))
 
-        assert [4, 3, 2, 1] == found
+        assert [4, 3, 2, 1] == [each.n async for each in pages]
         with pytest.raises(UsageError, match="cursor"):
             await store.audit(ADA, cursor="-1")
 

@@ -13,6 +13,7 @@ from recollect.stores.validation import INTEGER_BITS_MAX, JSON_DEPTH_MAX
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
+    existing,
     fact,
     seconds,
 )
@@ -76,8 +77,7 @@ class ValueContract(Contract):
 
         await store.apply(ADA, [PutMemory(type="Item", key="k", value=value)])
 
-        found = await store.get(ADA, "Item", "k")
-        assert found is not None
+        found = existing(await store.get(ADA, "Item", "k"))
         assert value == found.value
 
     async def test_every_field_survives(self, store: Store) -> None:
@@ -144,6 +144,5 @@ class ValueContract(Contract):
         with pytest.raises(LimitError, match="JSON_DEPTH_MAX"):
             await store.apply(ADA, [PutMemory(type="Item", key="k", value={"n": value})])
 
-        found = await store.get(ADA, "Item", "k")
-        assert found is not None
+        found = existing(await store.get(ADA, "Item", "k"))
         assert value == found.value
