@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recollect.recall.context import Context
     from recollect.records import Json, Memory, Message, Thread
     from recollect.stores.plans.erase_targets import EraseTarget
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
 
 ResultT = TypeVar("ResultT")
 FORMATIONS_LOOKED_AT: Final = 20

@@ -23,7 +23,7 @@ from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.formation import Formed
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.reproducible_ids import CountingIds
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 from recollect.worker.loop import Worker
 
 SCOPE: Final[Scope] = ("evaluation", "user")

@@ -9,7 +9,7 @@ from recollect.errors import UsageError
 from recollect.records import Scope
 
 if TYPE_CHECKING:  # formation is loaded when something is to be formed
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
 
 FORMATION: Final = "formation"
 """Name of the background task that forms memories."""

@@ -30,7 +30,7 @@ from recollect.wire.threads import pending_to_json
 
 if TYPE_CHECKING:
     from recollect.formation.types import UpdateMode
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
 
 _LIST_EXAMPLE: Final = """
 \b

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recollect.ports import Model
     from recollect.records import Json, Scope
     from recollect.worker.consolidation_run import Consolidator
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
 
 GRACE_S: Final = 7.0
 """Grace period for formations in progress at shutdown; then their leases are released."""
