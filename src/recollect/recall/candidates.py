@@ -20,7 +20,7 @@ from recollect.recall.bm25 import length_norm, saturated
 from recollect.recall.collection_slice import CollectionSlice, Postings
 from recollect.recall.eligibility import Eligibility, eligible
 from recollect.recall.scope_index import ScopeIndex
-from recollect.recall.segment import MESSAGE, Searched, Segment
+from recollect.recall.segment import MESSAGE, AnyArray, Searched, Segment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
 from recollect.stores.rows import ReadMoments
 from recollect.stores.validation import to_datetime
@@ -346,12 +346,12 @@ def _full(count: int, number: int) -> NDArray[np.int32]:
     return np.full(count, number, np.int32)
 
 
-def _taken(column: NDArray[Any], at: NDArray[np.intp]) -> NDArray[Any]:
+def _taken(column: AnyArray, at: NDArray[np.intp]) -> AnyArray:
     """Return the elements at the ascending positions *at*; the column itself if that is all."""
     return column if len(at) == len(column) else column[at]
 
 
-def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _joined(parts: Sequence[AnyArray]) -> AnyArray:
     return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.scope_index import LiveSegment, Names, ScopeIndex
-from recollect.recall.segment import Segment, constant, is_constant
+from recollect.recall.segment import AnyArray, Segment, constant, is_constant
 from recollect.records import Json, Scope
 from recollect.stores.rows import IndexFile
 from recollect.text.analysis import ANALYSER_VERSION
@@ -37,7 +37,7 @@ _CHECKED_BLOCKS: Final = 4_096
 """Blocks that are checksummed in one call: 16 MiB, to bound the memory of one numpy product."""
 _COLUMNS: Final = tuple(each.name for each in fields(Segment) if each.name != "is_timeless")
 
-Arrays: TypeAlias = dict[str, NDArray[Any]]
+Arrays: TypeAlias = dict[str, AnyArray]
 
 
 class WrongIndexFileError(ValueError):
@@ -131,12 +131,12 @@ def write_index(index: ScopeIndex, file: BinaryIO) -> bytes:
     return _digest_of(start, checksums)
 
 
-def _layout_of(index: ScopeIndex) -> tuple[dict[str, Json], list[NDArray[Any]]]:
+def _layout_of(index: ScopeIndex) -> tuple[dict[str, Json], list[AnyArray]]:
     """Return the header, and the arrays that it lists, in their order."""
-    arrays: list[NDArray[Any]] = []
+    arrays: list[AnyArray] = []
     blocks = 0
 
-    def listed(array: NDArray[Any]) -> Json:
+    def listed(array: AnyArray) -> Json:
         nonlocal blocks
         if is_constant(array) and len(array):
             return {"constant": int(array[0]), "count": len(array)}
@@ -179,7 +179,7 @@ def _only(numbers: Mapping[str, int], columns: Sequence[NDArray[np.int32]]) -> d
     return {name: number for name, number in numbers.items() if number in present}
 
 
-def _written(file: BinaryIO, array: NDArray[Any]) -> NDArray[np.uint64]:
+def _written(file: BinaryIO, array: AnyArray) -> NDArray[np.uint64]:
     """Write an array, padded to whole blocks, and return the checksum of each block."""
     content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     whole = len(content) // BLOCK_BYTES * BLOCK_BYTES
@@ -287,7 +287,7 @@ class _Mapping:
     start: int
     blocks: int
 
-    def array(self, listed: Mapping[str, Any]) -> NDArray[Any]:
+    def array(self, listed: Mapping[str, Any]) -> AnyArray:
         """Return an array that the header lists."""
         if "constant" in listed:
             return constant(listed["constant"], listed["count"])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from recollect.recall.feed_columns import FeedColumns, columns_of_blocks, columns_of_entries
 from recollect.recall.segment import (
     MESSAGE,
+    AnyArray,
     Numbers,
     Segment,
     build_segment,
@@ -227,7 +228,7 @@ def _column(
     places: Sequence[NDArray[np.intp]],
     order: NDArray[np.intp],
     name: str,
-) -> NDArray[Any]:
+) -> AnyArray:
     whole = [getattr(segment, name) for segment in segments]
     if all(map(is_constant, whole)):  # validity and expiry, where no entry has one
         return constant(int(whole[0][0]), len(order))

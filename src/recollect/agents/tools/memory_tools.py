@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, Final, ParamSpec
+from typing import Final, ParamSpec
 
 from recollect.agents.tools.call_attempt import MESSAGES_SEEN, CallAttempt, new_messages
 from recollect.agents.tools.confirmation_tokens import position_of, token_for
@@ -51,6 +51,7 @@ from recollect.records import (
 )
 from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.stores.validation import check_id, check_scope, check_text
+from recollect.sync.bridge import Awaited
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
@@ -65,7 +66,7 @@ P = ParamSpec("P")
 
 def _answer_refusals(
     work: Callable[P, Awaitable[JsonObject]],
-) -> Callable[P, Coroutine[Any, Any, JsonObject]]:
+) -> Callable[P, Awaited[JsonObject]]:
     """Return a `UsageError` to the agent as an answer, so that it does not end the agent's run."""
 
     @wraps(work)
@@ -289,14 +290,13 @@ class MemoryTools:
         if name == SAVE:
             kept = given.pop("memory")
             given |= kept if isinstance(kept, Mapping) else {}
-        work: dict[str, Any] = {
+        work: dict[str, Callable[..., Awaitable[JsonObject]]] = {
             SAVE: self._save_memory,
             SEARCH: self._search_memory,
             UPDATE: self._update_memory,
             ERASE: self._erase_memory,
         }
-        result: JsonObject = await work[name](memory, **given)
-        return result
+        return await work[name](memory, **given)
 
     call, acall = method_pair(_call)
 
