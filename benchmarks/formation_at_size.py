@@ -19,7 +19,7 @@ from recollect.memory.pagination import each_memory
 from recollect.records import Formation, Memory, Scope
 from recollect.stores.locator import open_store
 from recollect.text.analysis import terms_of
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 
 ROWS_A_PAGE: Final = 100
 REASONS_SHOWN: Final = 12

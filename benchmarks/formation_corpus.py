@@ -22,7 +22,7 @@ from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Memory, NewMessage, PutMemory, Scope
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 
 Case = Mapping[str, Any]
 Call = Mapping[str, Any]

@@ -36,10 +36,9 @@ from benchmarks.commands.rules import rules_bench
 from benchmarks.commands.service import service
 from benchmarks.commands.strength import strength_bench
 from benchmarks.commands.support import support_bench
-from recollect.cli.options import embedder_option
+from recollect.cli.options import embedder_option, run
 from recollect.cli.output import print_line, print_table, progress_bar
 from recollect.cli.program import PlainErrors
-from recollect.cli.store_choice import run
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from benchmarks.commands.reports import (
     write_json,
     write_report_file,
 )
-from recollect.cli.options import embedder_option
+from recollect.cli.options import embedder_option, run
 from recollect.cli.output import Bar, progress_bar
-from recollect.cli.store_choice import run
 
 if TYPE_CHECKING:
     from benchmarks.asked_memory import QuestionChoice

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from benchmarks.commands.reports import cached, report_option, write_json, write_report_file
-from recollect.cli.options import embedder_option
+from recollect.cli.options import embedder_option, run
 from recollect.cli.output import print_table, progress_bar
-from recollect.cli.store_choice import run
 from recollect.errors import EmbedderError
 
 if TYPE_CHECKING:

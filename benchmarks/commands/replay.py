@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from benchmarks.commands.reports import report_option, write_json, write_report_file
-from recollect.cli.store_choice import run
+from recollect.cli.options import run
 
 _EXAMPLE: Final = """
 \b

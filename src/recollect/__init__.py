@@ -131,7 +131,7 @@ if TYPE_CHECKING:
     from recollect.stores.unit_of_work import Proviso
     from recollect.sync.facade import SyncRecollect, open_sync
     from recollect.worker.consolidation_result import ConsolidationEnding, ConsolidationResult
-    from recollect.worker.formation_run import FormationEnding, FormationResult
+    from recollect.worker.formation_result import FormationEnding, FormationResult
     from recollect.worker.loop import Worker
     from recollect.worker.type_migration_run import TypeMigration
     from recollect.worker.worker_options import FormationCallback
@@ -191,7 +191,7 @@ _HOMES: Final = {
     "recollect.stores.unit_of_work": "Proviso",
     "recollect.sync.facade": "SyncRecollect open_sync",
     "recollect.worker.consolidation_result": "ConsolidationEnding ConsolidationResult",
-    "recollect.worker.formation_run": "FormationEnding FormationResult",
+    "recollect.worker.formation_result": "FormationEnding FormationResult",
     "recollect.worker.loop": "Worker",
     "recollect.worker.type_migration_run": "TypeMigration",
     "recollect.worker.worker_options": "FormationCallback",
@@ -327,8 +327,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import a public name on first use, so that importing the package stays cheap."""
     if name not in _HOME_OF:
-        msg = f"module 'recollect' has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module 'recollect' has no attribute {name!r}")
     found: object = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = found
     return found

@@ -9,7 +9,7 @@ import pytest
 
 from recollect import NewMessage, UsageError
 from recollect.agents.tools import MemoryTools
-from recollect.agents.tools.memory_tools import MESSAGES_SEEN
+from recollect.agents.tools.call_attempt import MESSAGES_SEEN
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import load_types
 from recollect.formation.types.builtin import FACT, NOTE, USER

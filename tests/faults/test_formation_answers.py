@@ -19,7 +19,7 @@ from recollect.records import Evidence, Formation, Json, JsonObject, Memory, New
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker import model_calls as asking
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 
 REPAIRS: Final = 2
 SAID: Final = (

@@ -30,7 +30,7 @@ from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedModel
 from recollect.worker import formation_run as forming
 from recollect.worker.formation_input import read_window
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 
 ADA = ("users", "ada")
 BOB = ("users", "bob")

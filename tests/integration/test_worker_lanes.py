@@ -25,7 +25,7 @@ from recollect.stores.rows import ThreadRow
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 
 ADA = ("users", "ada")
 NOTHING = ToolCall(name="remember_nothing", arguments="{}")

@@ -28,7 +28,7 @@ from recollect.stores.plans.formation import Lease
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.circuit_breaker import OUTAGES_MAX
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 from recollect.worker.loop import Worker
 
 ADA = ("users", "ada")

@@ -32,7 +32,7 @@ from recollect.stores.rows import ScopeRow
 from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.redis_server import shared_server
 from recollect.testing.scripted_model import ScriptedModel
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 
 ADA: Final[Scope] = ("users", "ada")
 WORKERS: Final = 8

@@ -102,8 +102,7 @@ class Chatbot:
         count_tokens: TokenCounter = estimated_tokens,
     ) -> None:
         if budget_tokens < 1:
-            msg = f"a budget of {budget_tokens} tokens holds nothing: give at least 1"
-            raise UsageError(msg)
+            raise UsageError(f"a budget of {budget_tokens} tokens holds nothing: give at least 1")
         self.memory = memory
         self.scope = check_scope(scope)
         self.thread = thread or memory.store.new_name()
@@ -169,8 +168,7 @@ class Chatbot:
             ModelError: The model failed; the answer so far is stored.
         """
         if self._model is None:
-            msg = "the chatbot cannot answer without a model: give it one"
-            raise UsageError(msg)
+            raise UsageError("the chatbot cannot answer without a model: give it one")
         conversation = await self._conversation(message)
         known = await self._known(message, conversation)
         request = self._request(conversation, known)
@@ -206,8 +204,7 @@ class Chatbot:
         """
         memory = await self.memory.get(self.scope, type_, key)
         if memory is None:
-            msg = f"there is no memory {type_}/{key}"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"there is no memory {type_}/{key}")
         types = self._formation.types
         # A dry run: an invalid correction must not leave the user's words in the thread.
         draft = Evidence(thread=self.thread, message="draft")

@@ -33,8 +33,7 @@ def correction_of(
     """
     address = f"{memory.type}/{memory.key}"
     if not pointer and not isinstance(value, dict):
-        msg = f"the whole of {address} must be a JSON object, not {value!r}"
-        raise UsageError(msg)
+        raise UsageError(f"the whole of {address} must be a JSON object, not {value!r}")
     verb = "replace" if _is_there(memory, pointer) else "add"
     step = TracedOperation(
         operation={"op": verb, "path": pointer, "value": value}, evidence={"": (because,)}
@@ -42,8 +41,7 @@ def correction_of(
     try:
         corrected, evidence = traced(memory.value, memory.evidence, [step])
     except PatchError as error:
-        msg = f"{address} has no place {pointer!r}: {error}"
-        raise NotFoundError(msg) from error
+        raise NotFoundError(f"{address} has no place {pointer!r}: {error}") from error
     for type_ in types:
         wrong = violations(type_, corrected) if type_.name == memory.type else ()
         if wrong:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recollect.recall.context import Context
     from recollect.records import Json, Memory, Message, Thread
     from recollect.stores.plans.erase_targets import EraseTarget
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
 
 ResultT = TypeVar("ResultT")
 FORMATIONS_LOOKED_AT: Final = 20
@@ -299,8 +299,7 @@ class ChatCommands:
         if len(found) == 1:
             return found[0]
         msg = f"{len(found)} memories begin so" if found else "there is no such memory"
-        msg = f"{type_} {key}: {msg}; /memories lists them"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"{type_} {key}: {msg}; /memories lists them")
 
     def _misuse(self, command: str) -> UsageError:
         return UsageError(f"write {self._commands[command].usage}")

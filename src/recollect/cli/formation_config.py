@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -43,14 +43,14 @@ def forming_options(*, delay: bool = False) -> Option:
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def with_forming(*arguments: Any, **options: Any) -> None:
+        def with_forming(*arguments: Any, **options: Any) -> Any:
             forming = forming_of(
                 options.pop("model"),
                 base_url=options.pop("base_url"),
                 config=options.pop("config"),
                 after_s=options.pop("after_seconds", None),
             )
-            command(*arguments, forming=forming, **options)
+            return command(*arguments, forming=forming, **options)
 
         decorated: Command = with_forming
         for option in reversed(_options(delay=delay)):
@@ -107,8 +107,7 @@ def flag_in(config: Path, name: str, *, default: bool) -> bool:
     """Return the boolean setting *name* of the configuration file, *default* without one."""
     found = read_file(config).get(name, default)
     if not isinstance(found, bool):
-        msg = f"{config}: {name}: is true or false, not {found!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{config}: {name}: is true or false, not {found!r}")
     return found
 
 
@@ -116,8 +115,7 @@ def service_table(config: Path | None) -> dict[str, object]:
     """Return the table [service] of the configuration file, if there is one."""
     table = read_file(config).get("service", {}) if config else {}
     if not isinstance(table, dict):
-        msg = f"{config}: service: is a table of settings, not {table!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{config}: service: is a table of settings, not {table!r}")
     return table
 
 
@@ -169,8 +167,7 @@ def assistants_in(read: Mapping[str, object], file: str) -> Assistants:
     default = _settings(FormationSettings(), own, file)
     tables = read.get("assistants", {})
     if not isinstance(tables, Mapping):
-        msg = f"{file}: assistants: is a table of assistants by name, not {tables!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{file}: assistants: is a table of assistants by name, not {tables!r}")
     named = {
         name: _settings(default, table, f"{file}: assistants.{name}")
         for name, table in tables.items()
@@ -179,8 +176,7 @@ def assistants_in(read: Mapping[str, object], file: str) -> Assistants:
     try:
         return Assistants(default=default, named=named, scopes=scopes)
     except UsageError as error:
-        msg = f"{file}: scopes: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{file}: scopes: {error}") from error
 
 
 def _scopes(tables: object, place: str) -> dict[Scope, str]:
@@ -198,8 +194,7 @@ def _scopes(tables: object, place: str) -> dict[Scope, str]:
         try:
             found[check_scope(tuple(table["scope"]))] = table["assistant"]
         except (TypeError, UsageError) as error:
-            msg = f"{place}[{number}]: {error}"
-            raise UsageError(msg) from error
+            raise UsageError(f"{place}[{number}]: {error}") from error
     return found
 
 
@@ -210,25 +205,22 @@ def _settings(base: FormationSettings, table: object, place: str) -> FormationSe
     from recollect.models.named_model import parsed_choice
 
     if not isinstance(table, Mapping):
-        msg = f"{place}: is a table of settings, not {table!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{place}: is a table of settings, not {table!r}")
     try:
-        settings = with_settings(base, cast("JsonObject", table))
+        settings = with_settings(base, table)
         if settings.model == DEFAULT:
             settings = replace(settings, model=DEFAULT_MODEL)
         if settings.model not in {None, RULES}:
             parsed_choice(settings.model)
     except UsageError as error:
-        msg = f"{place}: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{place}: {error}") from error
     return settings
 
 
 def _text(read: Mapping[str, object], name: str, file: Path | None) -> str | None:
     found = read.get(name)
     if found is not None and not isinstance(found, str):
-        msg = f"{file}: {name}: is text, not {found!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{file}: {name}: is text, not {found!r}")
     return found
 
 
@@ -244,8 +236,7 @@ def read_file(path: Path) -> Mapping[str, object]:
     from recollect.formation.strict_json import NotJsonError, read_json
 
     if path.suffix not in {".toml", ".json"}:
-        msg = f"{path}: a configuration must be a .toml or .json file"
-        raise UsageError(msg)
+        raise UsageError(f"{path}: a configuration must be a .toml or .json file")
     try:
         size = path.stat().st_size
         if size > FILE_BYTES_MAX:
@@ -253,14 +244,11 @@ def read_file(path: Path) -> Mapping[str, object]:
         text = path.read_bytes().decode("utf-8-sig")  # editors on Windows write a byte order mark
         read = read_json(text) if path.suffix == ".json" else tomllib.loads(text)
     except FileNotFoundError as error:
-        msg = f"there is no file {str(path)!r}"
-        raise NotFoundError(msg) from error
+        raise NotFoundError(f"there is no file {str(path)!r}") from error
     except (OSError, ValueError, NotJsonError, RecursionError) as error:
         if isinstance(error, LimitError):
             raise
-        msg = f"{path}: cannot be read: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{path}: cannot be read: {error}") from error
     if not isinstance(read, Mapping):
-        msg = f"{path}: must be an object of settings, not {read!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{path}: must be an object of settings, not {read!r}")
     return read

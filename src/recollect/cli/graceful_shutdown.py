@@ -13,7 +13,8 @@ from anyio.abc import TaskStatus
 from recollect.formation.config import Assistants
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
-from recollect.worker.formation_run import FormationResult, Former
+from recollect.worker.formation_result import FormationResult
+from recollect.worker.formation_run import Former
 from recollect.worker.loop import Worker
 from recollect.worker.worker_options import CONCURRENCY, FormationCallback, tell_nobody
 

@@ -55,16 +55,14 @@ def _scripted(path: Path) -> Model:
     for name in _SCRIPT_KEYS:
         listed = read.get(name, [])
         if not isinstance(listed, list):
-            msg = f"{path}: {name}: is a list, not {listed!r}"
-            raise UsageError(msg)
+            raise UsageError(f"{path}: {name}: is a list, not {listed!r}")
         parts[name] = iter(listed)
 
     def answer(request: ModelRequest) -> ModelAnswer | str | list[ToolCall]:
         name = _SCRIPT_KEYS[request.must_call]
         said = next(parts[name], None)
         if said is None:
-            msg = f"{path}: {name}: is used up: write one more"
-            raise ModelError(msg)
+            raise ModelError(f"{path}: {name}: is used up: write one more")
         return str(said) if name == "answers" else [_call(each, path) for each in _listed(said)]
 
     return ScriptedModel(answer, identity=f"script/{path.name}")

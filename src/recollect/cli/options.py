@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
+from inspect import isawaitable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
 from recollect.errors import UsageError
 from recollect.records import Scope
+
+ResultT = TypeVar("ResultT")
 
 DEFAULT_STORE: Final = "./recollect.db"
 DEFAULT_SCOPE: Final = "default"
@@ -37,8 +40,17 @@ class Target:
     is_json: bool
 
 
-Command = Callable[..., None]
+Command = Callable[..., Any]
+"""A command; `memory_options` runs an ``async`` one."""
 Option = Callable[[Command], Command]
+
+
+def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
+    """Run an async command."""
+    # Imports inside functions keep `recollect --help` fast.
+    import anyio
+
+    return anyio.run(command)
 
 
 def memory_options(
@@ -58,7 +70,9 @@ def memory_options(
                 replicas=options.pop("replicas", ()),
                 is_json=wants_json(options.pop("as_json")),
             )
-            command(target, *arguments, **options)
+            done = command(target, *arguments, **options)
+            if isawaitable(done):
+                run(lambda: done)
 
         decorated: Command = with_target
         named = store or store_option(_STORE)
@@ -227,8 +241,7 @@ def limit_option(default: int = 100, *, about: str = "Maximum number of rows.") 
 
 def _check_limit(_: click.Context, __: click.Parameter, limit: int) -> int:
     if limit < 1:
-        msg = f"--limit {limit}: ask for at least 1 row"
-        raise UsageError(msg)
+        raise UsageError(f"--limit {limit}: ask for at least 1 row")
     return limit
 
 
@@ -260,8 +273,7 @@ def scope_from(written: str | None, segments: tuple[str, ...]) -> Scope:
         return segments or (DEFAULT_SCOPE,)
     named = tuple(_ESCAPED.sub(_unescaped, segment) for segment in written.split("/"))
     if "" in named:
-        msg = f"the scope {written!r} has an empty segment: write it as 'a/b/c'"
-        raise UsageError(msg)
+        raise UsageError(f"the scope {written!r} has an empty segment: write it as 'a/b/c'")
     return (*named, *segments)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recollect.records import Scope
     from recollect.server.http.mounts import Door
     from recollect.server.settings import Settings
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
 
 GARBAGE_OBJECTS: Final = 10_000
 """Threshold of the garbage collector, high because a request leaves almost no cycles."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
 from importlib.util import find_spec
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 _IN_ADDRESS: Final = re.compile(r"^([a-z+]+://[^/@:]*:)[^@]*@")
 _IN_OPTIONS: Final = re.compile(r"(?<![a-z])(password=)[^&\s]*")
-
-
-def run(command: Callable[[], Awaitable[ResultT]]) -> ResultT:
-    """Run an async command."""
-    # Imports inside functions keep `recollect --help` fast.
-    import anyio
-
-    return anyio.run(command)
 
 
 def time_now(memory: Recollect) -> datetime:
@@ -85,11 +77,10 @@ def check_exists(store: str, makers: str) -> None:
         return
     own = user_store()
     other = f"that of `recollect serve` is {str(own)!r}; " if own and own.exists() else ""
-    msg = (
+    raise NotFoundError(
         f"there is no store at {str(file)!r}: {makers} creates one; {other}"
         "--store or RECOLLECT_STORE names another"
     )
-    raise NotFoundError(msg)
 
 
 @asynccontextmanager

@@ -61,7 +61,7 @@ from recollect.wire.messages import message_from_json, new_message_to_json
 from recollect.wire.recalls import recall_from_json, where_to_json
 from recollect.wire.record_digests import END
 from recollect.wire.threads import thread_from_json
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 
 _LINES: Final = "application/x-ndjson"
 PROBLEM: Final = "problem"

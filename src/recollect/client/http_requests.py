@@ -260,8 +260,7 @@ def path_of(*parts: str) -> str:
         UsageError: A name is empty.
     """
     if "" in parts:
-        msg = "a name is empty: give text of at least one character"
-        raise UsageError(msg)
+        raise UsageError("a name is empty: give text of at least one character")
     return "/v1/" + "/".join(map(_quoted, parts))
 
 

@@ -147,8 +147,7 @@ class ChatMemory(PolicyMemory):
     ) -> None:
         warn_ignored(self, unknown)
         if chat_memory is not None and (memory, scope, thread) != (None, None, None):
-            msg = "give a chat_memory, or the memory, scope and thread of one, not both"
-            raise UsageError(msg)
+            raise UsageError("give a chat_memory, or the memory, scope and thread of one, not both")
         if isinstance(chat_memory, ChatHistory):
             self._own = chat_memory
         else:

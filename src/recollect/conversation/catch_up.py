@@ -44,8 +44,7 @@ class ReadingMemory(ChatMemory):
     ) -> None:
         super().__init__(memory, scope, thread, **conversation)
         if every_turns < 1:
-            msg = f"every_turns={every_turns}: read at least 1 turn at a time"
-            raise UsageError(msg)
+            raise UsageError(f"every_turns={every_turns}: read at least 1 turn at a time")
         self.every_turns = every_turns
         self._progress = Progress(self.scope, self.thread, self.policy)
 

@@ -102,11 +102,10 @@ def _check_apart(memories: Sequence[BaseMemory]) -> None:
     names = [name for each in memories for name in each.memory_variables]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        msg = (
+        raise UsageError(
             f"The same variables {twice} are found in multiple memory objects, which is not "
             "allowed by CombinedMemory: give them different memory keys"
         )
-        raise UsageError(msg)
 
 
 def _warn_of_guessed_keys(memories: Sequence[BaseMemory]) -> None:
@@ -163,8 +162,7 @@ def _merged(found: Sequence[Mapping[str, ValueT]]) -> dict[str, ValueT]:
     for each in found:
         for name in each:
             if name in merged:
-                msg = f"The variable {name} is repeated in the CombinedMemory."
-                raise UsageError(msg)
+                raise UsageError(f"The variable {name} is repeated in the CombinedMemory.")
         merged.update(each)
     return merged
 

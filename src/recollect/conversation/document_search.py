@@ -111,8 +111,7 @@ def checked_top_k(top_k: object) -> int:
         UsageError: It is not an integer from 1 to ``TOP_K_MAX``.
     """
     if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= TOP_K_MAX:
-        msg = f"top_k is {top_k!r}: give an integer from 1 to {TOP_K_MAX} (TOP_K_MAX)"
-        raise UsageError(msg)
+        raise UsageError(f"top_k is {top_k!r}: give an integer from 1 to {TOP_K_MAX} (TOP_K_MAX)")
     return top_k
 
 
@@ -127,8 +126,7 @@ def are_documents(value: object) -> bool:
         return False
     kinds = {isinstance(each, SearchDocument) for each in value}
     if len(kinds) > 1:
-        msg = "the list mixes documents and other values: save them separately"
-        raise UsageError(msg)
+        raise UsageError("the list mixes documents and other values: save them separately")
     return kinds == {True}
 
 

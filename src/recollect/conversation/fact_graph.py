@@ -64,11 +64,10 @@ def check_graph(graph: AnyGraph, memory: AnyRecollect) -> None:
     if isinstance(graph, EntityGraph):
         there = graph.home.memory
         if there is not memory and not isinstance(there, SyncRecollect):
-            msg = (
+            raise UsageError(
                 "the kg and the conversation use different memories: open one for both, or open "
                 "the graph's with recollect.open_sync"
             )
-            raise UsageError(msg)
 
 
 class KeptFacts:

@@ -207,8 +207,7 @@ def checked_key(key: object) -> str:
         UsageError: It is not a non-empty string.
     """
     if not isinstance(key, str) or not key:
-        msg = f"the key is {key!r}: give text of at least one character"
-        raise UsageError(msg)
+        raise UsageError(f"the key is {key!r}: give text of at least one character")
     return check_text(key, "a key")
 
 
@@ -227,11 +226,10 @@ def quoted_part(text: str) -> str:
 
 def _checked(expire_s: float | None) -> float | None:
     if expire_s is not None and not 0 < expire_s <= EXPIRE_S_MAX:
-        msg = (
+        raise UsageError(
             f"expire_s is {expire_s!r}: give more than 0 and at most {EXPIRE_S_MAX} seconds "
             "(EXPIRE_S_MAX), or None to keep the value for ever"
         )
-        raise UsageError(msg)
     return expire_s
 
 

@@ -98,11 +98,10 @@ class ConversationKGMemory(ReadingMemory):
                 options that LangChain's memory lacks.
         """
         if strict_original and (every_turns, depth) != (1, 1):
-            msg = (
+            raise UsageError(
                 f"every_turns={every_turns}, depth={depth}: the original has neither; omit them, "
                 "or omit strict_original"
             )
-            raise UsageError(msg)
         warn_ignored(self, options.keys() - KnowledgeOptions.__annotations__.keys())
         conversation = options_of(Conversation, options)
         super().__init__(memory, scope, thread, every_turns=every_turns, **conversation)

@@ -112,11 +112,10 @@ class LongTermMemory(BufferMemory):
         if self.similarity_min is None:
             return True
         if found.similarity is None:
-            msg = (
+            raise UsageError(
                 f"{type(self.long_term_memory).__name__} returns no similarity to compare: "
                 "omit similarity_min"
             )
-            raise UsageError(msg)
         return found.similarity >= self.similarity_min
 
 

@@ -80,11 +80,10 @@ def checked_exactly(prompt: PromptChoice, expected: Iterable[str]) -> PromptChoi
     """
     named = variables_of(prompt)
     if set(named) != set(expected):
-        msg = (
+        raise UsageError(
             f"Got unexpected prompt input variables. The prompt expects {named}, "
             f"but it should have {sorted(expected)}."
         )
-        raise UsageError(msg)
     return prompt
 
 
@@ -96,11 +95,10 @@ def checked(prompt: PromptChoice, known: Iterable[str]) -> PromptChoice:
         UsageError: A variable is not known, so it would have no value.
     """
     if unknown := set(variables_of(prompt)) - set(known):
-        msg = (
+        raise UsageError(
             f"the prompt has variables that this memory does not fill: "
             f"{', '.join(sorted(unknown))}; use {', '.join(sorted(known))}"
         )
-        raise UsageError(msg)
     return prompt
 
 
@@ -139,8 +137,7 @@ class MemoryModel:
             UsageError: *llm* is not a model.
         """
         if self.llm is None:
-            msg = f"this needs a model: give one as {self.argument!r}"
-            raise UsageError(msg)
+            raise UsageError(f"this needs a model: give one as {self.argument!r}")
         return open_model(_completing(self.llm) or self.llm)
 
     async def ask(self, prompt: PromptChoice, **variables: str) -> str:
@@ -153,8 +150,7 @@ class MemoryModel:
         answer = await answer_of(self.model, request_of(prompt, **variables))
         if answer.stopped != "end":
             why = "refused" if answer.stopped == "refusal" else "was cut short"
-            msg = f"{self.model.identity} {why}: its answer is discarded; try again"
-            raise ModelError(msg)
+            raise ModelError(f"{self.model.identity} {why}: its answer is discarded; try again")
         return answer.text
 
 

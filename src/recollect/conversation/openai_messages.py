@@ -55,11 +55,9 @@ def message_for(text: str, message_type: MessageType, fields: Mapping[str, Json]
     """
     if not isinstance(message_type, MessageType):
         names = ", ".join(each.name for each in MessageType)
-        msg = f"message_type is {message_type!r}: give one of MessageType ({names})"
-        raise UsageError(msg)
+        raise UsageError(f"message_type is {message_type!r}: give one of MessageType ({names})")
     if message_type is MessageType.FunctionMessage and "name" not in fields:
-        msg = "a function message needs the name of its function: give name='…'"
-        raise MissingKeyError(msg)
+        raise MissingKeyError("a function message needs the name of its function: give name='…'")
     classes = message_classes()
     make = {
         MessageType.UserMessage: classes.human,
@@ -144,8 +142,7 @@ def _openai_message(message: AnyMessage) -> dict[str, Json]:
     kind = kind_of(message)
     role = getattr(message, "role", None) if kind == "chat" else _ROLE_OF.get(kind)
     if role is None:
-        msg = f"a {kind} message has no role in OpenAI's chat format: leave it out"
-        raise UsageError(msg)
+        raise UsageError(f"a {kind} message has no role in OpenAI's chat format: leave it out")
     content = message.content
     made: dict[str, Json] = {
         "role": role,

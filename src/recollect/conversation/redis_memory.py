@@ -190,11 +190,10 @@ class RedisMemory(ChainMemory):
         prefix = self.redis_key_prefix
         place = key if key.startswith(prefix) else f"{prefix}:{key}"
         if client.eval(_IS_PICKLE, 1, place):
-            msg = (
+            raise UsageError(
                 f"{place!r} holds a pickle written by AutoChain, which is not loaded, as it could "
                 "run code: `recollect import redis://…` imports it as data"
             )
-            raise UsageError(msg)
 
     def _run(self, work: Callable[[Redis], ResultT]) -> ResultT:
         with redis_errors():
@@ -214,8 +213,7 @@ def redis_errors() -> Iterator[None]:
         msg = f"Redis cannot be reached: {e}; try again when it is back"
         raise StoreUnavailableError(msg) from e
     except exceptions.RedisError as e:
-        msg = f"Redis refused the command: {e}"
-        raise StoreError(msg) from e
+        raise StoreError(f"Redis refused the command: {e}") from e
 
 
 def _text_of(message: AnyMessage) -> str:

@@ -72,8 +72,7 @@ class VectorStoreRetrieverMemory(PolicyMemory):
     ) -> None:
         warn_ignored(self, unknown)
         if retriever is not None and memory is not None:
-            msg = "give a retriever, or the memory to recall from, not both"
-            raise UsageError(msg)
+            raise UsageError("give a retriever, or the memory to recall from, not both")
         if (memory is None) != (scope is None) or (memory is None) != (thread is None):
             msg = f"give memory, scope and thread, or none of them, not {(memory, scope, thread)!r}"
             raise UsageError(msg)

@@ -108,12 +108,12 @@ class ConversationSummaryMemory(SummarizingMemory):
         llm: object,
         chat_memory: ChatHistory | ForeignHistory,
         summarize_step: int,
-        options: dict[str, object],
+        options: dict[str, Any],
     ) -> Self:
         if summarize_step < 1:
             msg = f"summarize_step={summarize_step}: summarise at least 1 message per call"
             raise UsageError(msg)
-        return cls(llm=llm, chat_memory=chat_memory, **options)  # type: ignore[arg-type]
+        return cls(llm=llm, chat_memory=chat_memory, **options)
 
     @property
     def buffer(self) -> str:

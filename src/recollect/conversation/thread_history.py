@@ -269,11 +269,10 @@ class ChatHistory:
             UsageError: A memory without scope or thread is given, or these without a memory.
         """
         if (memory is None) != (scope is None) or (memory is None) != (thread is None):
-            msg = (
+            raise UsageError(
                 f"memory, scope and thread are ({memory!r}, {scope!r}, {thread!r}): give all "
                 "three, or none for a conversation in this process"
             )
-            raise UsageError(msg)
         is_private = memory is None
         if memory is None:
             memory, scope, thread = private_memory(), new_private_scope(self), PRIVATE_THREAD

@@ -41,13 +41,12 @@ def output_key_of(outputs: Mapping[str, object]) -> str:
         msg = f"of several outputs ({', '.join(outputs)}) '{OUTPUT}' is saved: set 'output_key'"
         warnings.warn(msg, stacklevel=2)
         return OUTPUT
-    msg = (
+    raise UsageError(
         f"Got multiple output keys: {outputs.keys()}, cannot determine which to store in memory. "
         "Please set the 'output_key' explicitly."
         if outputs
         else "Got no output key: an empty mapping has nothing to store in memory."
     )
-    raise UsageError(msg)
 
 
 def check_key(values: Mapping[str, object], key: str, side: str) -> None:
@@ -73,9 +72,8 @@ def text_at(values: Mapping[str, object], key: str, side: str) -> str:
     check_key(values, key, side)
     value = values[key]
     if not isinstance(value, str):
-        msg = (
+        raise UsageError(
             f"the {side} {key!r} is {type(value).__name__}, not text: nothing was saved; name a "
             f"key with text by '{side}_key'"
         )
-        raise UsageError(msg)
     return value

@@ -52,11 +52,10 @@ def parsed_name(choice: str) -> tuple[str, str]:
     """
     found = re.fullmatch(r"(openai|ollama|fastembed)[:/](\S+)", choice)
     if found is None:
-        msg = (
+        raise UsageError(
             f"unknown embedder {choice!r}: use 'minilm', 'none', 'auto', 'openai/MODEL', "
             "'ollama/MODEL', 'fastembed/MODEL', 'module:attribute', or an object"
         )
-        raise UsageError(msg)
     return found[1], found[2]
 
 
@@ -74,14 +73,19 @@ def _named(choice: str) -> Embedder:
 
 
 def _adapted(choice: object) -> Embedder:
-    from recollect.embedders.adapters import CallableEmbedder, CheckedEmbedder, LangChainEmbedder
+    from recollect.embedders.adapters import (
+        CallableEmbedder,
+        CheckedEmbedder,
+        LangChainEmbedder,
+        LangChainEmbeddings,
+    )
     from recollect.embedders.library_objects import library_embedder
 
     if isinstance(choice, Embedder):
         return CheckedEmbedder(choice)
     if (of_library := library_embedder(choice)) is not None:
         return of_library
-    if hasattr(choice, "embed_documents"):
+    if isinstance(choice, LangChainEmbeddings):
         return LangChainEmbedder(choice)
     if callable(choice):
         return CallableEmbedder(choice)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -53,12 +54,11 @@ class CallableEmbedder:
         found = [np.atleast_1d(each) for each in _answer(self._embed, texts, self._name)]
         lengths = {len(each) for each in found}
         if self._dimensions is not None and lengths and lengths != {self._dimensions}:
-            msg = (
+            raise EmbedderError(
                 f"the embedder {self._name} gave vectors of {sorted(lengths)} numbers, but of "
                 f"{self._dimensions} before, so another model answers under its name: open the "
                 "memory again to embed everything with the new one"
             )
-            raise EmbedderError(msg)
         if len(found) != len(texts) or len(lengths) > 1 or any(each.ndim != 1 for each in found):
             shapes = sorted({each.shape for each in found})
             msg = f"the embedder {self._name} gave {len(found)} vectors, {shapes}, of {len(texts)}"
@@ -112,8 +112,7 @@ def _answer(embed: Embed, texts: Sequence[str], name: str) -> list[Vector]:
     except EmbedderError:
         raise
     except Exception as error:
-        msg = f"the embedder {name} failed: {error}"
-        raise EmbedderError(msg) from error
+        raise EmbedderError(f"the embedder {name} failed: {error}") from error
 
 
 def _unit(vector: Vector, identity: str) -> Vector:
@@ -125,6 +124,15 @@ def _unit(vector: Vector, identity: str) -> Vector:
     return np.asarray(vector / length, np.float32)
 
 
+@runtime_checkable
+class LangChainEmbeddings(Protocol):
+    """The part of LangChain's ``Embeddings`` that is used."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return the vectors of *texts*."""
+        ...
+
+
 class LangChainEmbedder(CallableEmbedder):
     """
     A LangChain ``Embeddings`` object; queries are embedded as documents too.
@@ -132,16 +140,11 @@ class LangChainEmbedder(CallableEmbedder):
     Its identity is its class and a digest of the settings that choose its model.
     """
 
-    def __init__(self, embeddings: object, *, identity: str | None = None) -> None:
+    def __init__(self, embeddings: LangChainEmbeddings, *, identity: str | None = None) -> None:
         kind = type(embeddings)
         settings = [str(getattr(embeddings, name, "")) for name in ("model", "model_name", "size")]
         digest = blake2b("/".join(settings).encode(), digest_size=4).hexdigest()
         super().__init__(
-            _documents_of(embeddings),
+            lambda texts: embeddings.embed_documents(list(texts)),
             identity=identity or f"{kind.__module__}.{kind.__qualname__}/{digest}",
         )
-
-
-def _documents_of(embeddings: object) -> Embed:
-    embed_documents = embeddings.embed_documents  # type: ignore[attr-defined]
-    return lambda texts: embed_documents(list(texts))

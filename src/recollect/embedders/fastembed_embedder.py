@@ -78,8 +78,7 @@ def described_model(name: str) -> dict[str, Any]:
         str(each["model"]).lower(): each for each in _text_embedding().list_supported_models()
     }
     if name.lower() not in known:
-        msg = f"fastembed knows no model {name!r}; it knows: {', '.join(sorted(known))}"
-        raise UsageError(msg)
+        raise UsageError(f"fastembed knows no model {name!r}; it knows: {', '.join(sorted(known))}")
     return known[name.lower()]
 
 

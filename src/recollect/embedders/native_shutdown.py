@@ -36,8 +36,7 @@ class NativeCalls:
     def __enter__(self) -> None:
         with self._turn:
             if self._is_over:
-                msg = "the program is ending: no text can be embedded any more"
-                raise EmbedderError(msg)
+                raise EmbedderError("the program is ending: no text can be embedded any more")
             self._running += 1
 
     def __exit__(self, *error: object) -> None:

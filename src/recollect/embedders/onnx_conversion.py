@@ -54,8 +54,7 @@ def read_safetensors(path: Path) -> dict[str, Floats]:
             continue
         start, end = (header_end + offset for offset in entry["data_offsets"])
         if not header_end <= start <= end <= len(content):
-            message = f"the tensor {name!r} lies outside {path.name}"
-            raise ValueError(message)
+            raise ValueError(f"the tensor {name!r} lies outside {path.name}")
         flat = np.frombuffer(content[start:end], dtype="<f4")
         tensors[name] = flat.reshape(entry["shape"])
     return tensors
@@ -215,8 +214,7 @@ def convert(source: Path, target: Path) -> float:
     quantise(onnx, model, target)
     cosine = smallest_cosine(exact, str(target))
     if not cosine >= COSINE_MIN:
-        message = f"the int8 graph's cosine to the exact one is {cosine:.4f} < {COSINE_MIN}"
-        raise ValueError(message)
+        raise ValueError(f"the int8 graph's cosine to the exact one is {cosine:.4f} < {COSINE_MIN}")
     return cosine
 
 

@@ -7,7 +7,7 @@ from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, Final
+from typing import Any, Final, NoReturn, TypeVar
 
 from recollect.embedders.adapters import CallableEmbedder
 from recollect.errors import EmbedderError, MissingExtraError, ModelDeniedError
@@ -18,6 +18,8 @@ from recollect.providers.provider_errors import (
     status_of,
     translated_errors,
 )
+
+SaidT = TypeVar("SaidT")
 
 EXTRA: Final = "openai"
 TEXT_CHARACTERS_MAX: Final = 6_000
@@ -130,9 +132,9 @@ class _EmbeddingsClient:
         found = sorted(self._listed(said), key=lambda each: each.index)
         return [list(each.embedding) for each in found]
 
-    def _in_time(self, ask: Callable[[], Any]) -> Any:
+    def _in_time(self, ask: Callable[[], SaidT]) -> SaidT:
         """Return the answer within the timeout; the client's own timeout limits only each read."""
-        answered: SimpleQueue[Callable[[], Any]] = SimpleQueue()
+        answered: SimpleQueue[Callable[[], SaidT]] = SimpleQueue()
         context = copy_context()
 
         def run() -> None:
@@ -145,23 +147,24 @@ class _EmbeddingsClient:
             msg = f"{self._name} did not answer within {QUERY_TIMEOUT_S:g} s"
             raise EmbedderError(msg) from None
 
-    def _listed(self, said: Any) -> list[Any]:
+    def _listed(self, said: object) -> list[Any]:
         data = getattr(said, "data", None)
         if isinstance(data, list) and all(hasattr(each, "embedding") for each in data):
             return data
         page = page_title(said) if isinstance(said, str) else None
         kind = "JSON that holds no vectors" if page is None else f"a web page ({page})"
-        msg = (
+        raise EmbedderError(
             f"{self._name} answered with {kind}: check the base URL, proxies on the way to it, "
             "and that it serves an embedding model"
         )
-        raise EmbedderError(msg)
 
     def _failed(self, error: Exception) -> EmbedderError:
         return EmbedderError(str(read_failure(error, self._name, self._secrets)))
 
 
-def _outcome(ask: Callable[[], Any], failures: tuple[type[Exception], ...]) -> Callable[[], Any]:
+def _outcome(
+    ask: Callable[[], SaidT], failures: tuple[type[Exception], ...]
+) -> Callable[[], SaidT]:
     """Call *ask*, and return a function that returns its result or raises its error."""
     try:
         found = ask()
@@ -170,5 +173,5 @@ def _outcome(ask: Callable[[], Any], failures: tuple[type[Exception], ...]) -> C
     return lambda: found
 
 
-def _raised(error: Exception) -> Any:
+def _raised(error: Exception) -> NoReturn:
     raise error

@@ -40,8 +40,7 @@ async def draft_of_formation(
     """
     formation = await memory.formation(scope, formation_id)
     if formation is None:
-        msg = f"there is no formation {formation_id!r} in this scope"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no formation {formation_id!r} in this scope")
     outcomes = objects_in(formation.receipt.get("outcomes"))
     if formation.status != "formed" or not outcomes:
         msg = f"the formation {formation_id!r} ({formation.status}) has no outcomes to expect"

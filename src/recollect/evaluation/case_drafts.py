@@ -65,8 +65,7 @@ def append_case(path: Path, draft: CaseDraft) -> str:
         read_cases(joined, path.name)
         path.write_text(joined, encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{str(path)!r} cannot be read or written: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{str(path)!r} cannot be read or written: {error}") from error
     return named.name
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib import resources
 from pathlib import Path
-from typing import Final, cast, get_args
+from typing import Final, get_args
 
 from recollect.errors import LimitError, UsageError
 from recollect.evaluation.cases import CaseTalk, EvaluationCase, Forming, InitialMemory
@@ -56,13 +56,11 @@ def read_cases(text: str, name: str) -> tuple[EvaluationCase, ...]:
     try:
         return _cases_of(Table("", tomllib.loads(text)), name)
     except tomllib.TOMLDecodeError as error:
-        msg = f"{name}: it is not TOML: {error}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{name}: it is not TOML: {error}") from None
     except LimitError:
         raise
     except UsageError as error:
-        msg = f"{name}: {error}"
-        raise UsageError(msg) from None
+        raise UsageError(f"{name}: {error}") from None
 
 
 def _read(path: Path) -> tuple[str, str]:
@@ -73,11 +71,10 @@ def _with_own_names(cases: Sequence[EvaluationCase]) -> tuple[EvaluationCase, ..
     seen: dict[str, str] = {}
     for case in cases:
         if case.name in seen:
-            msg = (
+            raise UsageError(
                 f"two cases are called {case.name!r} (in {seen[case.name]} and {case.source}): "
                 "runs are compared by name, so give one of them another"
             )
-            raise UsageError(msg)
         seen[case.name] = case.source
     return tuple(cases)
 
@@ -89,8 +86,7 @@ def _cases_of(file: Table, name: str) -> tuple[EvaluationCase, ...]:
     if len(tables) > CASES_MAX:
         raise LimitError(f"cases in {name}", len(tables), CASES_MAX, "CASES_MAX")
     if not tables:
-        msg = "there is no case in it: write one as [[case]]"
-        raise UsageError(msg)
+        raise UsageError("there is no case in it: write one as [[case]]")
     return tuple(replace(_case(each, {**_BUILTIN, **shared}), source=name) for each in tables)
 
 
@@ -161,9 +157,7 @@ def _talks(table: Table) -> tuple[CaseTalk, ...]:
 def _talk(table: Table, at: int, count: int) -> CaseTalk:
     thread = table.text("thread", f"talk-{at + 1}")
     begins = table.moment("at") or FIRST_TALK + timedelta(days=at)
-    forming = table.text("formed", "own")
-    if forming not in get_args(Forming):
-        raise table.wrong("formed", f"must be one of {listed(get_args(Forming))}, not {forming!r}")
+    forming: Forming = table.one_of("formed", get_args(Forming), "own")
     given = table.any("messages")
     if not isinstance(given, list) or not given:
         raise table.wrong("messages", "must be a list of at least one message")
@@ -178,7 +172,7 @@ def _talk(table: Table, at: int, count: int) -> CaseTalk:
     times = [message.time for message in messages if message.time]
     if times != sorted(times):
         raise table.wrong("messages", "must come in the order of their times")
-    return CaseTalk(thread=thread, messages=tuple(messages), forming=cast("Forming", forming))
+    return CaseTalk(thread=thread, messages=tuple(messages), forming=forming)
 
 
 def _as_table(message: object) -> object:
@@ -187,11 +181,9 @@ def _as_table(message: object) -> object:
 
 
 def _message(table: Table, number: int, time: datetime) -> NewMessage:
-    role = table.text("role", "user")
-    if role not in get_args(Role):
-        raise table.wrong("role", f"must be one of {listed(get_args(Role))}, not {role!r}")
+    role: Role = table.one_of("role", get_args(Role), "user")
     message = NewMessage(
-        role=cast("Role", role),
+        role=role,
         text=table.text("text"),
         id=f"message-{number}",
         name=table.text("name", "") if "name" in table else None,

@@ -23,7 +23,7 @@ from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.formation import Formed
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.reproducible_ids import CountingIds
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 from recollect.worker.loop import Worker
 
 SCOPE: Final[Scope] = ("evaluation", "user")
@@ -130,8 +130,7 @@ async def run_case(case: EvaluationCase, model: Model, plan: RunPlan | None = No
 async def _stage(case: EvaluationCase, model: Model, plan: RunPlan) -> AsyncIterator[_Stage]:
     first = case.messages[0].time
     if first is None:
-        msg = f"the messages of {case.name!r} have no time: load cases with load_cases"
-        raise UsageError(msg)
+        raise UsageError(f"the messages of {case.name!r} have no time: load cases with load_cases")
     clock, ids = FrozenClock(first - _BEFORE), CountingIds()
     settings = replace(plan.settings, types=case.types, model=None, schedule=None)
     memory = open_memory(
@@ -145,8 +144,7 @@ async def _stage(case: EvaluationCase, model: Model, plan: RunPlan) -> AsyncIter
     )
     async with memory:
         if memory.worker is None:
-            msg = f"the model {model.identity} cannot be used by a worker"
-            raise UsageError(msg)
+            raise UsageError(f"the model {model.identity} cannot be used by a worker")
         yield _Stage(case, memory.store, memory.worker, clock, wait=plan.wait)
 
 

@@ -235,8 +235,7 @@ def from_json(document: Json) -> EvalReport:
     """
     try:
         if not isinstance(document, Mapping) or document["format"] != FORMAT:
-            msg = f"its format is not {FORMAT}"
-            raise ValueError(msg)
+            raise ValueError(f"its format is not {FORMAT}")
         return EvalReport(
             model=str(document["model"]),
             cases=tuple(_case(each) for each in _listed(document["cases"])),
@@ -246,8 +245,7 @@ def from_json(document: Json) -> EvalReport:
             },
         )
     except (KeyError, TypeError) as error:
-        msg = f"{type(error).__name__}: {error}"
-        raise ValueError(msg) from error
+        raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
 def _case(document: Json) -> CaseReport:
@@ -264,13 +262,11 @@ def _case(document: Json) -> CaseReport:
 
 def _object(value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        msg = f"an object is a {type(value).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"an object is a {type(value).__name__}")
     return dict(value)
 
 
 def _listed(value: object) -> list[Json]:
     if not isinstance(value, list):
-        msg = f"a list is a {type(value).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"a list is a {type(value).__name__}")
     return value

@@ -121,8 +121,7 @@ def export(rows: Sequence[Row], dataset: str) -> int:
         raise MissingExtraError(EXTRA, error.name or EXTRA) from error
     key = _from_environment("API_KEY")
     if key is None:
-        msg = "LangSmith needs your API key: set LANGSMITH_API_KEY in the environment"
-        raise UsageError(msg)
+        raise UsageError("LangSmith needs your API key: set LANGSMITH_API_KEY in the environment")
     client: DatasetClient = Client(
         api_url=_from_environment("ENDPOINT"), api_key=key, auto_batch_tracing=False
     )

@@ -44,8 +44,7 @@ def load_sample(path: str | Path, *, scope: Scope | None = None) -> list[SampleQ
 def _rows(lines: Iterator[InputLine | Refused]) -> Iterator[tuple[Mapping[str, object], str]]:
     for line in lines:
         if isinstance(line, Refused):
-            msg = f"the sample, {line.place}: {line.reason}"
-            raise UsageError(msg)
+            raise UsageError(f"the sample, {line.place}: {line.reason}")
         yield _row(line), line.place
 
 
@@ -53,12 +52,9 @@ def _row(line: InputLine) -> Mapping[str, object]:
     try:
         row = json.loads(line.content.decode("utf-8-sig"))
     except RecursionError as error:
-        msg = f"the sample, {line.place}: {NESTED}"
-        raise UsageError(msg) from error
+        raise UsageError(f"the sample, {line.place}: {NESTED}") from error
     except ValueError as error:
-        msg = f"the sample, {line.place}: it is not JSON ({error})"
-        raise UsageError(msg) from error
+        raise UsageError(f"the sample, {line.place}: it is not JSON ({error})") from error
     if not isinstance(row, dict):
-        msg = f"the sample, {line.place}: it is not a JSON object with a query"
-        raise UsageError(msg)
+        raise UsageError(f"the sample, {line.place}: it is not a JSON object with a query")
     return row

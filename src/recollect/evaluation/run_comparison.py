@@ -58,8 +58,7 @@ def read_report(path: Path) -> EvalReport:
         msg = f"there is no report at {str(path)!r}: `recollect eval --json {path}` writes one"
         raise NotFoundError(msg) from None
     except (OSError, ValueError, RecursionError) as error:
-        msg = f"{str(path)!r} is not a report of `recollect eval`: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{str(path)!r} is not a report of `recollect eval`: {error}") from error
 
 
 def compared(now: EvalReport, then: EvalReport) -> Comparison:

@@ -11,6 +11,7 @@ from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import is_list, kind_of, listed, shown
 
 ValueT = TypeVar("ValueT")
+ChoiceT = TypeVar("ChoiceT", bound=str)
 
 
 class Table:
@@ -18,8 +19,7 @@ class Table:
 
     def __init__(self, path: str, fields: object) -> None:
         if not isinstance(fields, Mapping):
-            msg = f"{path}: must be a table, not {kind_of(fields)}"
-            raise UsageError(msg)
+            raise UsageError(f"{path}: must be a table, not {kind_of(fields)}")
         self.path = path
         self._fields: Mapping[str, object] = fields
         self._read: set[str] = set()
@@ -45,6 +45,14 @@ class Table:
             has = "is missing" if found is None else f"must be text, not {shown(found)}"
             raise self.wrong(name, has)
         return found
+
+    def one_of(self, name: str, allowed: Sequence[ChoiceT], default: ChoiceT) -> ChoiceT:
+        """Return one of the texts *allowed*, *default* if the field is missing."""
+        found = self.text(name, default)
+        for each in allowed:
+            if each == found:
+                return each
+        raise self.wrong(name, f"must be one of {listed(allowed)}, not {found!r}")
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a list of texts; a single text counts as a list."""

@@ -131,8 +131,7 @@ class EntityMethods(GraphAccess):
     async def _entity_named(self, memory: Recollect, name: str) -> Entity:
         found = await self._entity(memory, name)
         if found is None:
-            msg = f"the entity {name!r} was ended by another writer meanwhile"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"the entity {name!r} was ended by another writer meanwhile")
         return found
 
 

@@ -84,6 +84,5 @@ def plan_without_alias(view: GraphSnapshot, name: str, alias: str) -> list[Write
             value = {**each.memory.value, "aliases": left}
             writes.append(revision(each.memory, value, cause="alias taken back"))
     if not writes:
-        msg = f"{name!r} has no alias {alias!r}: see the aliases of its entity"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"{name!r} has no alias {alias!r}: see the aliases of its entity")
     return writes

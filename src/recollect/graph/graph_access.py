@@ -70,8 +70,7 @@ class GraphAccess:
                     raise
             else:
                 return planned
-        msg = f"TRIES_MAX is {TRIES_MAX}: a change needs at least one attempt"
-        raise UsageError(msg)
+        raise UsageError(f"TRIES_MAX is {TRIES_MAX}: a change needs at least one attempt")
 
     async def erased(self, memory: Recollect, found: Sequence[Memory]) -> tuple[EraseReceipt, ...]:
         """Erase memories one by one, and drop them from the snapshot."""

@@ -68,8 +68,7 @@ def clean_name(name: object, what: str) -> str:
     kept = "".join(each for each in spaced if unicodedata.category(each) != "Cc")
     text = _SPACE.sub(" ", kept).strip()
     if not name_key(text):
-        msg = f"{what} is {name!r}, which has no visible character: give a name"
-        raise UsageError(msg)
+        raise UsageError(f"{what} is {name!r}, which has no visible character: give a name")
     if len(text) > NAME_CHARACTERS_MAX:
         raise LimitError(
             f"characters of {what}", len(text), NAME_CHARACTERS_MAX, "NAME_CHARACTERS_MAX"

@@ -40,8 +40,7 @@ def neighbourhood(
     """
     check_steps(depth, "depth")
     if direction not in DIRECTIONS:
-        msg = f"direction is {direction!r}: give one of {', '.join(DIRECTIONS)}"
-        raise UsageError(msg)
+        raise UsageError(f"direction is {direction!r}: give one of {', '.join(DIRECTIONS)}")
     met: dict[str, None] = {key: None}
     facts: dict[str, KnownFact] = {}
     front = [key]
@@ -60,8 +59,7 @@ def neighbourhood(
 def check_steps(steps: int, what: str) -> None:
     """Raise if *steps* is not a number from 0 to ``DEPTH_MAX``."""
     if isinstance(steps, bool) or steps < 0:
-        msg = f"{what} is {steps!r}: give a number of steps from 0"
-        raise UsageError(msg)
+        raise UsageError(f"{what} is {steps!r}: give a number of steps from 0")
     if steps > DEPTH_MAX:
         raise LimitError(what, steps, DEPTH_MAX, "DEPTH_MAX")
 

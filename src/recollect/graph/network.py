@@ -118,8 +118,7 @@ def paths_between(
     """
     check_steps(steps_max, "steps_max")
     if isinstance(limit, bool) or limit < 1:
-        msg = f"limit is {limit!r}: give a number of paths from 1"
-        raise UsageError(msg)
+        raise UsageError(f"limit is {limit!r}: give a number of paths from 1")
     if limit > PATHS_MAX:
         raise LimitError("paths asked for", limit, PATHS_MAX, "PATHS_MAX")
     if source not in graph or target not in graph or source == target:

@@ -148,8 +148,7 @@ def written(fact: NewFact) -> tuple[Json, ObjectType]:
         return value, "number"
     if isinstance(value, datetime):
         if value.tzinfo is None:
-            msg = f"the object {value!r} has no zone: give one, such as tzinfo=UTC"
-            raise UsageError(msg)
+            raise UsageError(f"the object {value!r} has no zone: give one, such as tzinfo=UTC")
         return value.isoformat(), "time"
     if isinstance(value, date):
         return value.isoformat(), "date"

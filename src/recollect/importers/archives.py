@@ -46,12 +46,11 @@ def opened_archive(source: InputFile) -> Iterator[zipfile.ZipFile]:
         # The directory states the unpacked sizes, so a zip bomb is refused before it is unpacked.
         unpacked, packed = sum(each.file_size for each in files), source.size_bytes or 0
         if unpacked > max(sources.UNPACKED_FREE_BYTES, sources.UNPACKED_TIMES_MAX * packed):
-            msg = (
+            raise UsageError(
                 f"{source.name!r} unpacks to {unpacked} bytes, more than "
                 f"{sources.UNPACKED_TIMES_MAX} times its size (UNPACKED_TIMES_MAX), as no export "
                 "does: unpack it yourself if you trust it, and name the files"
             )
-            raise UsageError(msg)
         yield archive
 
 

@@ -56,22 +56,19 @@ def _list_messages(value: object) -> list[object]:
     if isinstance(value, PickledObject):
         value = value.fields.get("messages")
     if not isinstance(value, list):
-        msg = f"it holds {shown(value)}, not a list of messages"
-        raise UsageError(msg)
+        raise UsageError(f"it holds {shown(value)}, not a list of messages")
     return value
 
 
 def _read_message(value: object, number: int, place: str, reading: ImportOptions) -> Incoming:
     if not isinstance(value, PickledObject) or value.class_name not in _TYPES:
         found = value.class_name if isinstance(value, PickledObject) else shown(value)
-        msg = f"it is {found}, not one of AutoChain's messages"
-        raise UsageError(msg)
+        raise UsageError(f"it is {found}, not one of AutoChain's messages")
     kind = _TYPES[value.class_name]
     text = value.fields.get("content")
     extra = value.fields.get("additional_kwargs")
     if not isinstance(text, str) or not isinstance(extra, Mapping):
-        msg = f"its content is {shown(text)} and its additional_kwargs {shown(extra)}"
-        raise UsageError(msg)
+        raise UsageError(f"its content is {shown(text)} and its additional_kwargs {shown(extra)}")
     optional = {name: value.fields[name] for name in _OPTIONAL_FIELDS if value.fields.get(name)}
     fields: dict[str, Any] = {**extra, **optional}
     record = record_of(message_for(text, kind, fields))

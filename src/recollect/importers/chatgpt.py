@@ -152,8 +152,7 @@ def _read_time(raw: JsonObject) -> datetime | None:
 def _read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
     """Return a message's text, and its parts if any of them is not text."""
     if not isinstance(content, Mapping):
-        msg = f"its 'content' is {shown(content)}, not a JSON object"
-        raise UsageError(msg)
+        raise UsageError(f"its 'content' is {shown(content)}, not a JSON object")
     for name in _TEXT_FIELDS:
         if isinstance(content.get(name), str):
             return str(content[name]), None
@@ -163,8 +162,7 @@ def _read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
         msg = f"its content is of the kind {kind}, without 'parts' or words: it cannot be read"
         raise UsageError(msg)
     if not isinstance(parts, Sequence) or isinstance(parts, str):
-        msg = f"its 'parts' are {shown(parts)}, not a list"
-        raise UsageError(msg)
+        raise UsageError(f"its 'parts' are {shown(parts)}, not a list")
     text = "\n".join(filter(None, map(_part_text, parts)))
     if all(isinstance(part, str) for part in parts):
         return text, None

@@ -110,8 +110,7 @@ def _read_message(
 ) -> Incoming | None:
     """Return a message, counting in *changed* what it loses; ``None`` if it is empty."""
     if not isinstance(raw, Mapping):
-        msg = f"a message is {shown(raw)}, not a JSON object"
-        raise UsageError(msg)
+        raise UsageError(f"a message is {shown(raw)}, not a JSON object")
     role = read_role(raw.get("sender"), _ROLES, what="sender")
     time, is_assumed = read_moment(raw.get("created_at"), reading)
     text, blocks = _read_content(raw, changed)

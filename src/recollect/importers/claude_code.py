@@ -79,8 +79,7 @@ def _read_text(message: Json) -> tuple[str, list[str]]:
     if isinstance(content, str):
         return ("", [EVENTS]) if _COMMAND.match(content) else (content.strip(), [])
     if not isinstance(content, Sequence):
-        msg = f"its message is {shown(message)}, which has no content"
-        raise UsageError(msg)
+        raise UsageError(f"its message is {shown(message)}, which has no content")
     texts: list[str] = []
     left_out: list[str] = []
     for block in content:
@@ -133,9 +132,8 @@ def session_files(project: Path, config: Path) -> list[str]:
     folder = config / "projects" / _NOT_ALPHANUMERIC.sub("-", str(project))
     found = sorted(folder.glob("*.jsonl"), key=lambda each: each.stat().st_mtime)
     if not found:
-        msg = (
+        raise NotFoundError(
             f"there are no sessions of Claude Code for {str(project)!r} in {str(folder)!r}: run "
             "this in the project's folder, or name the files"
         )
-        raise NotFoundError(msg)
     return [str(each) for each in found]

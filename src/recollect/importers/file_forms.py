@@ -83,8 +83,7 @@ def _read_file(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterat
     lines = read_lines(source.stream, first)
     head = list(islice(lines, 1))
     if not head:
-        msg = f"{source.name!r} is empty: there is nothing to import"
-        raise UsageError(msg)
+        raise UsageError(f"{source.name!r} is empty: there is nothing to import")
     if _is_value(head[0]):
         head += islice(lines, 1)
         is_alone = len(head) == 1 and not source.plain_name.endswith(_LINES_ENDINGS)

@@ -119,8 +119,7 @@ def text_in(row: JsonObject, name: str) -> str:
     """
     value = row.get(name)
     if not isinstance(value, str) or not value:
-        msg = f"its {name!r} is {shown(value)}, not text"
-        raise UsageError(msg)
+        raise UsageError(f"its {name!r} is {shown(value)}, not text")
     return value
 
 
@@ -142,8 +141,7 @@ def read_role(value: object, roles: Mapping[str, RoleT], *, what: str = "role") 
         UsageError: It is not in *roles*.
     """
     if not isinstance(value, str) or value not in roles:
-        msg = f"unknown {what} {shown(value)}: known are {', '.join(roles)}"
-        raise UsageError(msg)
+        raise UsageError(f"unknown {what} {shown(value)}: known are {', '.join(roles)}")
     return roles[value]
 
 
@@ -160,8 +158,7 @@ def trace_branch(leaf: str, parents: Mapping[str, Json]) -> tuple[Sequence[str],
     at: Json = leaf
     while isinstance(at, str) and at in parents:
         if at in found:
-            msg = f"its messages go in a circle at {shown(at)}: export it again"
-            raise UsageError(msg)
+            raise UsageError(f"its messages go in a circle at {shown(at)}: export it again")
         found[at] = None
         at = parents[at]
     return tuple(reversed(found)), at

@@ -97,14 +97,11 @@ def check_file(path: str) -> None:
         place = Path(path)
         is_folder, exists = place.is_dir(), place.exists()
     except (OSError, ValueError) as error:  # a path too long, or with a NUL
-        msg = f"{path!r} cannot be the path of a file: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{path!r} cannot be the path of a file: {error}") from error
     if is_folder:
-        msg = f"{path!r} is a folder: name the files in it"
-        raise UsageError(msg)
+        raise UsageError(f"{path!r} is a folder: name the files in it")
     if not exists:
-        msg = f"there is no file {path!r}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no file {path!r}")
 
 
 @contextmanager
@@ -120,15 +117,13 @@ def open_source(path: str) -> Iterator[InputFile]:
     if path == STDIN:
         buffer = _peekable(sys.stdin.buffer)
         if buffer.peek(_PEEK_BYTES).startswith(_ZIP):
-            msg = "a zip archive cannot be read from standard input: name the file"
-            raise UsageError(msg)
+            raise UsageError("a zip archive cannot be read from standard input: name the file")
         yield InputFile(name="stdin", stream=_unpacked(buffer), packed=buffer, size_bytes=None)
         return
     try:
         packed = Path(path).open("rb")  # noqa: SIM115 (an error of the caller's block is not ours)
     except OSError as error:
-        msg = f"{path!r} cannot be read: {error.strerror}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{path!r} cannot be read: {error.strerror}") from error
     with packed:
         yield source_of(packed, Path(path).name, Path(path).stat().st_size)
 
@@ -254,8 +249,7 @@ def decoded(line: InputLine) -> str:
     try:
         return line.content.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
-        msg = (
+        raise UsageError(
             f"it is not UTF-8 (byte 0x{line.content[error.start]:02x} at {error.start + 1}): "
             "convert the file to UTF-8"
-        )
-        raise UsageError(msg) from error
+        ) from error

@@ -72,15 +72,13 @@ class Scanner:
                     return self._text[self._at]
                 self._at += 1
             if not self._more():
-                msg = "the document ends before it is complete: it was cut off"
-                raise EndError(msg)
+                raise EndError("the document ends before it is complete: it was cut off")
 
     def consume(self, expected: str) -> None:
         """Consume the next character, which must be one of *expected*."""
         found = self.next_character()
         if found not in expected:
-            msg = f"the document has {found!a} where one of {expected!r} should be"
-            raise CutOffError(msg)
+            raise CutOffError(f"the document has {found!a} where one of {expected!r} should be")
         self._at += 1
 
     def value(self) -> Json:
@@ -100,14 +98,12 @@ class Scanner:
                     return found
                 failure = ValueError("it is not complete")
             if isinstance(failure, RecursionError):
-                msg = NESTED
-                raise CutOffError(msg)
+                raise CutOffError(NESTED)
             if len(self._text) - self._at > LINE_BYTES_MAX:
                 msg = f"a value has more than {LINE_BYTES_MAX} characters, the limit LINE_BYTES_MAX"
                 raise CutOffError(msg)
             if not self._more(wanted):
-                msg = f"the document is broken or was cut off here ({failure})"
-                raise CutOffError(msg)
+                raise CutOffError(f"the document is broken or was cut off here ({failure})")
             wanted *= 2  # each retry decodes from the value's start: doubling keeps retries few
 
     def is_at_end(self) -> bool:

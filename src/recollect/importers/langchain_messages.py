@@ -80,8 +80,7 @@ def element_value(element: bytes) -> Json:
     try:
         value: Json = json.loads(element)
     except (ValueError, RecursionError):
-        msg = f"it is {shown(element.decode(errors='replace'))}, not JSON"
-        raise UsageError(msg) from None
+        raise UsageError(f"it is {shown(element.decode(errors='replace'))}, not JSON") from None
     if is_nested(value):
         raise UsageError(NESTED)
     return value
@@ -92,8 +91,7 @@ def _read_message(element: bytes, number: int, place: str, reading: ImportOption
     about = value.get("data") if isinstance(value, Mapping) else None
     kind = value.get("type") if isinstance(value, Mapping) else None
     if kind not in _KIND_OF or not isinstance(about, Mapping) or "content" not in about:
-        msg = f"it is {shown(value)}, not one of LangChain's messages"
-        raise UsageError(msg)
+        raise UsageError(f"it is {shown(value)}, not one of LangChain's messages")
     fields = {name: each for name, each in about.items() if name not in {"content", "type"}}
     content = cast("Content", about["content"])
     record = record_of(message_classes().make(_KIND_OF[str(kind)], content, fields))

@@ -45,8 +45,7 @@ def _read_namespace(value: JsonObject) -> Scope:
     if isinstance(given, str):  # the tables keep a namespace as text, joined by dots
         given = given.split(".") if given else []
     if not isinstance(given, Sequence) or not all(isinstance(each, str) for each in given):
-        msg = f"its namespace is {shown(given)}, not a list of labels"
-        raise UsageError(msg)
+        raise UsageError(f"its namespace is {shown(given)}, not a list of labels")
     return tuple(str(each) for each in given)
 
 
@@ -55,11 +54,9 @@ def _read_value(given: Json) -> JsonObject:
         try:
             given = json.loads(given)
         except (ValueError, RecursionError):
-            msg = f"its value is {shown(given)}, which is not JSON"
-            raise UsageError(msg) from None
+            raise UsageError(f"its value is {shown(given)}, which is not JSON") from None
         if is_nested(given):
             raise UsageError(NESTED)
     if not isinstance(given, Mapping):
-        msg = f"its value is {shown(given)}, not a JSON object"
-        raise UsageError(msg)
+        raise UsageError(f"its value is {shown(given)}, not a JSON object")
     return given

@@ -65,8 +65,7 @@ def _read_turn(
     turn: Json, session: str, time: datetime, place: str, reading: ImportOptions
 ) -> NewMessage:
     if not isinstance(turn, Mapping):
-        msg = f"a turn is {shown(turn)}, not a JSON object"
-        raise UsageError(msg)
+        raise UsageError(f"a turn is {shown(turn)}, not a JSON object")
     text = optional_text_in(turn, "text") or ""
     return NewMessage(
         role="user",
@@ -106,6 +105,5 @@ def read_date(value: object, reading: ImportOptions) -> tuple[datetime, bool]:
     try:
         time = datetime(int(match["year"]), month, int(match["day"]), hour, int(match["minute"]))  # noqa: DTZ001
     except ValueError as error:
-        msg = f"its session's date {shown(value)} does not exist ({error})"
-        raise UsageError(msg) from error
+        raise UsageError(f"its session's date {shown(value)} does not exist ({error})") from error
     return in_zone(time, reading.zone)

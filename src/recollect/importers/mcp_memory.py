@@ -59,8 +59,7 @@ def _read_entity(value: JsonObject) -> list[FileMemory]:
     kind = _first(value, "entityType", "entity_type")
     texts = value.get("observations", [])
     if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
-        msg = f"its 'observations' are {shown(texts)}, not a list of texts"
-        raise UsageError(msg)
+        raise UsageError(f"its 'observations' are {shown(texts)}, not a list of texts")
     made = entity(name, kind=kind if isinstance(kind, str) else None)
     distinct = dict.fromkeys(str(each) for each in texts)
     return [made, *(observation(name, words) for words in distinct)]

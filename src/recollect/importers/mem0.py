@@ -167,8 +167,7 @@ def _read_history(history: Sequence[Json], reading: ImportOptions) -> list[tuple
         at = moment_in(row, "updated_at", reading)
         at = moment_in(row, "created_at", reading) if at is None else at
         if at is None:
-            msg = "a row of its history has neither 'created_at' nor 'updated_at'"
-            raise UsageError(msg)
+            raise UsageError("a row of its history has neither 'created_at' nor 'updated_at'")
         texts.append((at, str(row["new_memory"])))
     return sorted(texts, key=lambda each: each[0])
 

@@ -123,5 +123,4 @@ def from_epoch(value: object, name: str) -> datetime:
             return in_zone(_EPOCH + timedelta(seconds=value), UTC)[0]
         except OverflowError:
             pass
-    msg = f"its {name!r} is {shown(value)}, not a time in seconds since 1970"
-    raise UsageError(msg)
+    raise UsageError(f"its {name!r} is {shown(value)}, not a time in seconds since 1970")

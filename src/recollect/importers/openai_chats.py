@@ -50,8 +50,7 @@ def read_chat_message(
     if value is None:
         raise UsageError(no_object(value))
     if not isinstance(value, Mapping) or not is_chat_message(value):
-        msg = f"{shown(value)} is no message: it needs 'role' and 'content'"
-        raise UsageError(msg)
+        raise UsageError(f"{shown(value)} is no message: it needs 'role' and 'content'")
     time, is_assumed = read_moment(value.get("timestamp"), reading)
     text, blocks = read_content(value.get("content"))
     calls = _call_blocks(value)
@@ -79,16 +78,14 @@ def read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
     if content is None or isinstance(content, str):
         return content or "", None
     if not isinstance(content, Sequence):
-        msg = f"its 'content' is {shown(content)}, neither text nor a list of parts"
-        raise UsageError(msg)
+        raise UsageError(f"its 'content' is {shown(content)}, neither text nor a list of parts")
     texts = [part if isinstance(part, str) else _part_text(part) for part in content]
     return "\n".join(text for text in texts if text), content
 
 
 def _part_text(part: Json) -> str:
     if not isinstance(part, Mapping):
-        msg = f"a part of its 'content' is {shown(part)}, not a JSON object"
-        raise UsageError(msg)
+        raise UsageError(f"a part of its 'content' is {shown(part)}, not a JSON object")
     text = part.get("text")
     return text if isinstance(text, str) else ""
 
@@ -97,7 +94,6 @@ def _call_blocks(value: JsonObject) -> list[Json]:
     """Return the tool calls of a message as blocks of its content."""
     calls = value.get("tool_calls") or []
     if not isinstance(calls, Sequence) or isinstance(calls, str):
-        msg = f"its 'tool_calls' is {shown(calls)}, not a list"
-        raise UsageError(msg)
+        raise UsageError(f"its 'tool_calls' is {shown(calls)}, not a list")
     old = value.get("function_call")  # the predecessor of tool_calls in OpenAI's API
     return [{"type": "tool_call", "call": call} for call in [*calls, *([old] if old else [])]]

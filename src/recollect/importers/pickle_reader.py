@@ -61,8 +61,7 @@ def read_pickle(content: bytes, classes: Collection[_Class]) -> object:
     except UsageError:
         raise
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        msg = f"its pickle is damaged ({type(error).__name__}: {error})"
-        raise UsageError(msg) from error
+        raise UsageError(f"its pickle is damaged ({type(error).__name__}: {error})") from error
     value = reader.values[-1] if reader.values else None
     _check_size(value)
     return value
@@ -155,8 +154,7 @@ class _Reader:
     def _top(self, kind: type[KindT]) -> KindT:
         found = self.values[-1]
         if not isinstance(found, kind):
-            msg = f"a {kind.__name__} was expected, not {shown(found)}"
-            raise TypeError(msg)
+            raise TypeError(f"a {kind.__name__} was expected, not {shown(found)}")
         return found
 
     def _push_tuple(self, length: int) -> None:
@@ -189,8 +187,7 @@ class _Reader:
         state, made = self._pop(), self._top(PickledObject)
         fields = state.get(_FIELDS, state) if isinstance(state, dict) else state
         if not isinstance(fields, dict):
-            msg = f"the fields of a {made.class_name} are {shown(fields)}"
-            raise TypeError(msg)
+            raise TypeError(f"the fields of a {made.class_name} are {shown(fields)}")
         made.fields.update(fields)
 
 
@@ -222,11 +219,10 @@ def _check_size(value: object) -> None:
         count += 1
         each, depth = waiting.pop()
         if count > VALUES_MAX or depth > 2 * JSON_DEPTH_MAX:
-            msg = (
+            raise UsageError(
                 f"its pickle holds more than {VALUES_MAX} values (VALUES_MAX), or nests them "
                 f"deeper than {2 * JSON_DEPTH_MAX}"
             )
-            raise UsageError(msg)
         inner = each.fields if isinstance(each, PickledObject) else each
         if isinstance(inner, dict):
             waiting.extend((one, depth + 1) for one in inner.values())

@@ -135,8 +135,7 @@ def connected(url: str) -> Iterator[Redis]:
     try:
         client = redis.Redis.from_url(_driver_address(url))
     except (ValueError, TypeError) as error:
-        msg = f"{name_of(url)} names no database of a Redis server: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{name_of(url)} names no database of a Redis server: {error}") from error
     with redis_errors(), client:
         yield client
 

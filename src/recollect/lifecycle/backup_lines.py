@@ -43,8 +43,7 @@ def check_archive(path: Path) -> tuple[str, list[LedgerEntry], bytes | None]:
                 digest.add([last])
     recorded = last.get("count"), last.get("digest")
     if last.get("kind") != END or recorded != (digest.count, str(digest)):
-        msg = f"{str(path)!r} is truncated or was changed: restore another backup"
-        raise UsageError(msg)
+        raise UsageError(f"{str(path)!r} is truncated or was changed: restore another backup")
     return str(digest), kept, secret
 
 
@@ -54,8 +53,7 @@ def _ledger_in(header: JsonObject, path: Path) -> list[LedgerEntry]:
     found = [each for each in entries if isinstance(each, Mapping)]
     if not isinstance(ledger, list) or len(found) < len(entries):
         # Skipping an entry would let the data that it names come back.
-        msg = f"{str(path)!r} has a malformed erase ledger: restore another backup"
-        raise UsageError(msg)
+        raise UsageError(f"{str(path)!r} has a malformed erase ledger: restore another backup")
     return [read_entry(each) for each in found]
 
 
@@ -64,22 +62,19 @@ def _secret_in(header: JsonObject, path: Path) -> bytes | None:
     try:
         return None if secret is None else bytes.fromhex(str(secret))
     except ValueError:
-        msg = f"{str(path)!r} has a malformed secret: restore another backup"
-        raise UsageError(msg) from None
+        raise UsageError(f"{str(path)!r} has a malformed secret: restore another backup") from None
 
 
 def check_header(header: JsonObject, kind: str, path: Path) -> None:
     """Raise `UsageError` if a first line has another *kind*, or an unknown version."""
     if header.get("kind") != kind or (kind == HEADER and "ledger" not in header):
         what = "backup" if kind == HEADER else "erase ledger"
-        msg = f"{str(path)!r} is no {what}: `recollect backup` writes one"
-        raise UsageError(msg)
+        raise UsageError(f"{str(path)!r} is no {what}: `recollect backup` writes one")
     if header.get("version") != VERSION:
-        msg = (
+        raise UsageError(
             f"{str(path)!r} has version {header.get('version')!r}, which this release cannot "
             "read: use a later release of Recollect"
         )
-        raise UsageError(msg)
 
 
 def check_end(lines: Sequence[JsonObject], path: Path) -> None:
@@ -102,8 +97,7 @@ def read_lines(path: Path) -> Generator[JsonObject]:
             number += 1
             yield _line(line, number, path)
     if not number:
-        msg = f"{str(path)!r} is empty: it is no backup"
-        raise UsageError(msg)
+        raise UsageError(f"{str(path)!r} is empty: it is no backup")
 
 
 def _line(line: bytes, number: int, path: Path) -> JsonObject:
@@ -113,5 +107,4 @@ def _line(line: bytes, number: int, path: Path) -> JsonObject:
         value = None
     if isinstance(value, dict):
         return value
-    msg = f"{str(path)!r}, line {number}: the file is truncated, or is no backup"
-    raise UsageError(msg)
+    raise UsageError(f"{str(path)!r}, line {number}: the file is truncated, or is no backup")

@@ -117,8 +117,7 @@ async def restore_backup(
         if secret is not None:  # without it the restored idempotency keys would match no request
             await store.adopt_secret(secret)
         if not await mark_destination(store, f"backup {digest}"):
-            msg = "the store is not empty: restore into an empty one"
-            raise ConflictError(msg)
+            raise ConflictError("the store is not empty: restore into an empty one")
         # The ledger comes first: if this is killed, the half-filled store knows what was erased.
         await store.adopt([*kept, *since])
         done = await _restore_archive(path, store, since, named)
@@ -132,11 +131,10 @@ async def _restore_file(
 ) -> Restored:
     file = file_of(url)
     if file is None:
-        msg = (
+        raise UsageError(
             f"{str(path)!r} is a backup of a SQLite file: restore it into a file, then copy that "
             "to the other store with `recollect copy`"
         )
-        raise UsageError(msg)
     with made_beside(file) as made:
         put_back(path, made)
         async with open_store(made) as store:
@@ -198,11 +196,10 @@ async def _erase_named(
 
 def _check_is_other(ledger: Path, backup: Path) -> None:
     if backup.exists() and ledger.samefile(backup):
-        msg = (
+        raise UsageError(
             f"{str(ledger)!r} is the backup itself, which does not know what was erased since: "
             "name the ledger, or the store that was in use"
         )
-        raise UsageError(msg)
 
 
 def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) -> list[LedgerEntry]:
@@ -217,11 +214,10 @@ def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) ->
     known = {each.id for each in kept}
     lacking = len(known - {each.id for each in ledger})
     if lacking:
-        msg = (
+        raise UsageError(
             f"the ledger lacks {lacking} of the {len(known)} erases in the backup: it is from "
             "another store, or older than the backup; name that of the store that was in use"
         )
-        raise UsageError(msg)
     return [each for each in ledger if each.id not in known]
 
 

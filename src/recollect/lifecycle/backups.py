@@ -107,19 +107,16 @@ def check_exists(path: Path) -> None:
         NotFoundError: It does not exist.
     """
     if not path.exists():
-        msg = f"there is no backup or store at {str(path)!r}: check the path"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no backup or store at {str(path)!r}: check the path")
 
 
 @contextmanager
 def made_beside(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside *path*, from which a complete file is renamed to *path*."""
     if path.exists():
-        msg = f"{str(path)!r} exists: name a file that does not"
-        raise UsageError(msg)
+        raise UsageError(f"{str(path)!r} exists: name a file that does not")
     if not path.parent.is_dir():
-        msg = f"there is no folder {str(path.parent)!r}: create it first"
-        raise UsageError(msg)
+        raise UsageError(f"there is no folder {str(path.parent)!r}: create it first")
     # In the same folder, so on the same file system: only there is a rename atomic.
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
         yield Path(folder, path.name)

@@ -13,6 +13,7 @@ from recollect.stores.plans.erase_ledger import (
     LedgerEntry,
     cited_in,
     digest_of_target,
+    evidence_in,
     sources_in,
 )
 from recollect.stores.plans.erase_targets import (
@@ -24,8 +25,9 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.side_archive import SIDE, address_in
-from recollect.stores.remainder import MEMORY_THREAD, named_version
+from recollect.stores.remainder import MEMORY_THREAD, named_version, remainder_of
 from recollect.stores.validation import check_time
+from recollect.text.searchable import memory_text
 
 Cited: TypeAlias = tuple[str, str]
 """A message, or a version of a memory, as evidence names it: (thread, id)."""
@@ -275,3 +277,33 @@ def _changed(record: JsonObject, left: JsonObject) -> JsonObject:
     if all(record.get(name) == left.get(name) for name in parts):
         return record
     return left
+
+
+def without_values(
+    record: JsonObject, value: JsonObject, pointers: Sequence[str]
+) -> JsonObject | None:
+    """
+    Return the record of a document without the parts of its *value* at *pointers*.
+
+    Its past versions are left out; ``None`` if nothing of it remains.
+
+    Raises:
+        UsageError: Its evidence is malformed.
+    """
+    # Give the values a made-up source, and erase that: the regular plan computes the remainder.
+    gone = ("", "")
+    cited = {
+        at: tuple((each.thread, each.message, each.quote) for each in found)
+        for at, found in evidence_in(record).items()
+    }
+    left = remainder_of(value, {**cited, **dict.fromkeys(pointers, ((*gone, None),))}, {gone})
+    if left is None:
+        return None
+    evidence = {at: [list(each) for each in found] for at, found in left.evidence.items()}
+    return {
+        **record,
+        "value": left.value,
+        "text": memory_text(left.value),
+        "evidence": evidence,
+        "revisions": [],
+    }

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias
 
 from recollect.errors import ConflictError, StaleReadError, UsageError
 from recollect.formation.config import Assistants
@@ -29,15 +29,15 @@ from recollect.lifecycle.erased_records import (
     note_erased,
     remainder_after_erase,
     with_times,
+    without_values,
 )
 from recollect.lifecycle.forgotten import forgotten_at
 from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings
 from recollect.records import FORGOTTEN, Json, JsonObject, NewMessage, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import scope_of
-from recollect.stores.remainder import MEMORY_THREAD, named_version, remainder_of
-from recollect.stores.validation import check_object, check_time
-from recollect.text.searchable import memory_text
+from recollect.stores.remainder import MEMORY_THREAD, named_version
+from recollect.stores.validation import check_time
 
 UNFOUNDED: Final = (
     "it cited messages that are neither in this store nor in the import: that evidence was "
@@ -252,8 +252,7 @@ class Intake:
     ) -> _Checked:
         for record in records:
             if not isinstance(record, Mapping):
-                msg = f"a record must be a JSON object, not {record!r}"
-                raise UsageError(msg)
+                raise UsageError(f"a record must be a JSON object, not {record!r}")
             check_reserved(record, scope)
             await check_scope_settings(
                 record, scope, self._store, self._assistants, depth=self._depth
@@ -312,7 +311,7 @@ class Intake:
         gone = [each[1] for each, at in found.items() if _is_before(record.get("updated_at"), at)]
         if not gone:
             return record
-        return _without_values(record, [by_key[each] for each in gone]) if by_key else None
+        return without_values(record, value, [by_key[each] for each in gone]) if by_key else None
 
     async def _drop_unfounded(self, scope: Scope, checked: _Checked, *, last: bool) -> None:
         """Drop evidence that does not exist; before the *last* records, wait for it instead."""
@@ -387,26 +386,3 @@ class _Checked:
 
 def _is_before(time: Json | None, forgotten: datetime) -> bool:
     return is_covered(time, check_time(forgotten, "the time of an erase"))
-
-
-def _without_values(record: JsonObject, pointers: Sequence[str]) -> JsonObject | None:
-    """Return a document without the values at *pointers*, and without its past versions."""
-    check_object(record.get("evidence"), "a memory's evidence")
-    written = cast("Mapping[str, Sequence[Sequence[Any]]]", record["evidence"])
-    # Give the values a made-up source, and erase that: the regular plan computes the remainder.
-    gone = ("", "")
-    sources = {
-        **{at: tuple((e[0], e[1], e[2]) for e in found) for at, found in written.items()},
-        **dict.fromkeys(pointers, ((*gone, None),)),
-    }
-    left = remainder_of(cast("JsonObject", record["value"]), sources, {gone})
-    if left is None:
-        return None
-    evidence = {at: [list(each) for each in found] for at, found in left.evidence.items()}
-    return {
-        **record,
-        "value": left.value,
-        "text": memory_text(left.value),
-        "evidence": cast("Json", evidence),
-        "revisions": [],
-    }

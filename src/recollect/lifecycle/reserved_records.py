@@ -42,11 +42,10 @@ def check_reserved(record: JsonObject, scope: Scope) -> None:
         UsageError: The record is rejected; the message says why.
     """
     if scope[0].startswith(OWN_PREFIX) or scope in (MARK, NOTES):
-        msg = (
+        raise UsageError(
             f"the scope {list(scope)!r} holds internal data of a store or service, which an import "
             "cannot write: move a whole store with `recollect copy` or `recollect restore`"
         )
-        raise UsageError(msg)
     if record.get("kind") == SIDE:
         _check_side(record)
 
@@ -69,11 +68,9 @@ async def check_scope_settings(
 def _check_side(record: JsonObject) -> None:
     kind, key, thread = address_in(record)
     if (check := _SIDE_CHECKS.get(kind)) is None:
-        msg = f"side records of the kind {kind!r} cannot be imported"
-        raise UsageError(msg)
+        raise UsageError(f"side records of the kind {kind!r} cannot be imported")
     if complaint := check(key, thread, record.get("value")):
-        msg = f"the side record {kind}/{key} is invalid: {complaint}"
-        raise UsageError(msg)
+        raise UsageError(f"the side record {kind}/{key} is invalid: {complaint}")
 
 
 def _of_settings(key: str, thread: str | None, value: Json) -> str | None:

@@ -165,11 +165,10 @@ class _Copying:
                 self.written += await self.destination.restore(scope, part)
             found = digests_of(await self.destination.archive(scope))
             if digests != found:
-                msg = (
+                raise StoreCorruptError(
                     f"the scope {scope!r} differs after it was copied: another program writes to "
                     "the destination; stop it, and copy again"
                 )
-                raise StoreCorruptError(msg)
         if wanted:
             await self._carry_keys(scope)
             self.notes.find(scope, _content_of(found))
@@ -195,25 +194,22 @@ class _Copying:
         if self.erased:
             note_erased(ScopeErasures(self.erased, scope), wanted, doomed)
         if doomed:
-            msg = (
+            raise ConflictError(
                 f"the scope {scope!r} holds data at the source that was erased at the destination: "
                 "erase it at the source as well, or restore it (--restore-erased)"
             )
-            raise ConflictError(msg)
 
     def _check_free(self, scope: Scope, others: int) -> None:
         if scope in self.notes:
-            msg = (
+            raise ConflictError(
                 f"the scope {scope!r} was written or erased at the destination since it was "
                 "copied there: copy into an empty store, or replace it (--replace)"
             )
-            raise ConflictError(msg)
         if others:
-            msg = (
+            raise ConflictError(
                 f"the scope {scope!r} has {others} records at the destination that differ from the "
                 "source or are not there: copy into an empty store, or replace them (--replace)"
             )
-            raise ConflictError(msg)
 
     async def _follow(self, scope: Scope, since: Sequence[LedgerEntry]) -> None:
         """Remove data from the destination's *scope* that the source no longer has."""
@@ -222,11 +218,10 @@ class _Copying:
         elif since:
             targets = named_in(since, await self.destination.archive(scope))
             if targets and not self.replaces:
-                msg = (
+                raise ConflictError(
                     f"the scope {scope!r} holds data at the destination that was erased at the "
                     "source: erase it there, or let the copy do that (--replace)"
                 )
-                raise ConflictError(msg)
             self.behind += bool(targets)
             for target in targets:
                 await self.destination.erase(scope, target)

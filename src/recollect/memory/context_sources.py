@@ -161,8 +161,7 @@ def _check(request: ContextQuery) -> None:
     )
     for name, given, least in numbers:
         if isinstance(given, bool) or not isinstance(given, int) or given < least:
-            msg = f"{name} is {given!r}: give a whole number of at least {least}"
-            raise UsageError(msg)
+            raise UsageError(f"{name} is {given!r}: give a whole number of at least {least}")
     if request.recent_messages > PAGE_ROWS_MAX:
         what = "recent messages"
         raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")

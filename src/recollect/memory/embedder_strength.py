@@ -149,8 +149,7 @@ class EmbedderTuning:
 
     def _tuned(self) -> Embedding:
         if self._runtime.embedding is None:
-            msg = "no embedder is in use: open the memory with one before you tune it"
-            raise UsageError(msg)
+            raise UsageError("no embedder is in use: open the memory with one before you tune it")
         return self._runtime.embedding
 
     def _record(self, found: Tuning) -> KeptStrength:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # formation is loaded when something is to be formed or decid
     from recollect.formation.types import UpdateMode
     from recollect.worker.consolidation_result import ConsolidationResult
     from recollect.worker.consolidation_run import Consolidator
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
     from recollect.worker.type_migration_run import TypeMigration
 
 PENDING_THREADS: Final = 500
@@ -57,8 +57,7 @@ class FormationMethods(ABC):
         """
         worker = self._runtime.worker
         if worker is None:
-            msg = "no model is configured: open the memory with model='provider/model'"
-            raise UsageError(msg)
+            raise UsageError("no model is configured: open the memory with model='provider/model'")
         scope = check_scope(scope)
         # Messages wait for a pause in the conversation (debounce); a signal makes them due now.
         if thread is not None:

@@ -85,8 +85,7 @@ class MemoryEdits(ABC):
         check_document(types, type_, value)
         (memory,) = await self.apply(scope, [write])
         if memory is None:
-            msg = f"{type_}/{key} was written, but the store returned no memory"
-            raise StoreClosedError(msg)
+            raise StoreClosedError(f"{type_}/{key} was written, but the store returned no memory")
         return memory
 
     async def apply(
@@ -147,8 +146,7 @@ class MemoryEdits(ABC):
         from recollect.memory.value_checks import check_document
 
         if source is not None and trust != "agent":
-            msg = f"source={source!r} needs trust='agent', but trust is {trust!r}"
-            raise UsageError(msg)
+            raise UsageError(f"source={source!r} needs trust='agent', but trust is {trust!r}")
         sentence = check_text(text, "what to remember").strip()
         if not sentence:
             raise UsageError("there is nothing to remember: give a sentence")

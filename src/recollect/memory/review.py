@@ -76,8 +76,7 @@ async def existing_memory(
     """
     memory = await store.get(scope, type_, key)
     if memory is None:
-        msg = f"there is no memory {type_}/{key} in {scope!r}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no memory {type_}/{key} in {scope!r}")
     if expected is not None and memory.version != expected:
         raise VersionConflictError(f"{type_}/{key}", expected, memory.version)
     return memory

@@ -183,8 +183,7 @@ class ThreadStateMethods(ABC):
         writes: list[SideWrite] = []
         for each in check_list(attachments, "Attachment"):
             if not isinstance(each, Attachment):
-                msg = f"an attachment is an Attachment, not {each!r}"
-                raise UsageError(msg)
+                raise UsageError(f"an attachment is an Attachment, not {each!r}")
             old = await self._metadata(scope, thread, each.name)
             writes += attachment_writes(thread, each, _parts_of(old) if old else 0)
         return writes

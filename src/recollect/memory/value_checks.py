@@ -43,11 +43,10 @@ def _check_name(type_: str, known: Sequence[str]) -> None:
     plain = {name.casefold(): name for name in known}
     near = get_close_matches(type_.casefold(), plain, n=1, cutoff=NEAR)
     if near:
-        msg = (
+        raise UsageError(
             f"there is no type {type_!r}: did you mean {plain[near[0]]!r}? "
             "To use this name for a type of your own, define it in FormationSettings(types=…)"
         )
-        raise UsageError(msg)
 
 
 def _fields(type_: MemoryType) -> str:

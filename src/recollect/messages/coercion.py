@@ -56,11 +56,10 @@ def coerced(like: MessageLike, *, classes: MessageClasses | None = None) -> AnyM
         return like
     if isinstance(like, Sequence) and not isinstance(like, bytes | bytearray):
         return _of_pair(like, classes)
-    msg = (
+    raise UsageError(
         f"Unsupported message type: {type(like)}; give a message, text, (role, text), "
         "or a dict with 'role' and 'content'"
     )
-    raise UsageError(msg)
 
 
 def coerced_all(
@@ -74,8 +73,7 @@ def coerced_all(
 
 def _of_pair(pair: Sequence[object], classes: MessageClasses | None) -> AnyMessage:
     if len(pair) != 2:
-        msg = f"Message as a sequence must be (role string, template), not {pair!r}"
-        raise UsageError(msg)
+        raise UsageError(f"Message as a sequence must be (role string, template), not {pair!r}")
     return _make_message(pair[0], cast("Content", pair[1]), {}, classes)
 
 
@@ -84,8 +82,7 @@ def _of_mapping(like: JsonObject, classes: MessageClasses | None) -> AnyMessage:
         like = enveloped
     role = like.get("role", like.get("type"))
     if role is None or "content" not in like:
-        msg = f"Message dict must contain 'role' and 'content' keys, got {like}"
-        raise UsageError(msg)
+        raise UsageError(f"Message dict must contain 'role' and 'content' keys, got {like}")
     # A role takes precedence over a type; if both are given, the type is an additional field.
     rest = {name: value for name, value in like.items() if name not in {"role", "content"}}
     if "role" not in like:
@@ -111,11 +108,10 @@ def _make_message(
 ) -> AnyMessage:
     kind = KIND_OF_ROLE.get(role) if isinstance(role, str) else None
     if kind is None:
-        msg = (
+        raise UsageError(
             f"Unexpected message type: '{role}'. Use one of 'human', 'user', 'ai', 'assistant', "
             "'function', 'tool', 'system', or 'developer'."
         )
-        raise UsageError(msg)
     fields = {name: rest[name] for name in _TOP if rest.get(name) is not None}
     if not fields.get("response_metadata"):
         fields.pop("response_metadata", None)
@@ -147,5 +143,4 @@ def _call(call: JsonObject) -> JsonObject:
         read = json.loads(args, strict=False) if isinstance(args, str) else args
         return {"name": function["name"], "args": read, "id": call["id"], "type": "tool_call"}
     except (KeyError, ValueError) as error:
-        msg = f"the tool call {call!r} cannot be read: {error!r}"
-        raise UsageError(msg) from error
+        raise UsageError(f"the tool call {call!r} cannot be read: {error!r}") from error

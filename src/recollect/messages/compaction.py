@@ -64,8 +64,7 @@ class CompactionLimits:
         for name in ("trigger_messages", "trigger_tokens", "keep", "keep_tokens"):
             number = getattr(self, name)
             if number is not None and number < 1:
-                msg = f"{name}={number}: give at least 1"
-                raise UsageError(msg)
+                raise UsageError(f"{name}={number}: give at least 1")
 
     @property
     def tokens_kept(self) -> int | None:

@@ -67,8 +67,7 @@ def record_of(message: AnyMessage) -> NewMessage:
     """
     kind = kind_of(message)
     if kind not in _KINDS:
-        msg = f"Got unsupported message type: {message!r}"
-        raise UsageError(msg)
+        raise UsageError(f"Got unsupported message type: {message!r}")
     content = message.content
     blocks = None if isinstance(content, str) else list(content)
     fields = {"type": kind, **_fields(message)}
@@ -120,8 +119,7 @@ def message_of(
         if kind == "tool":
             fields["tool_call_id"] = str(record.metadata.get("tool_call_id") or "")
     if kind not in _KINDS:
-        msg = f"the record {record.id!r} holds a message of the unknown type {kind!r}"
-        raise UsageError(msg)
+        raise UsageError(f"the record {record.id!r} holds a message of the unknown type {kind!r}")
     blocks = record.content
     # A message stored as empty may have been edited since: then the record's text counts.
     is_empty = fields.pop("content", None) == "" and not blocks
@@ -162,11 +160,10 @@ def _is_empty(name: str, value: object) -> bool:
 def _check_json(value: object, what: str) -> None:
     """Raise for a value that JSON cannot hold, as it would come back as something else."""
     if not _is_json(value):
-        msg = (
+        raise UsageError(
             f"{what} holds what JSON cannot express: {_preview(value)}; "
             "convert it to JSON, or leave it out"
         )
-        raise UsageError(msg)
 
 
 def _is_json(value: object) -> bool:

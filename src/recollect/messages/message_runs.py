@@ -78,8 +78,7 @@ def _joined(first: AnyMessage, second: AnyMessage, separator: str, *, lossless: 
     ):
         if kind == what.lower() and ours != others:
             word = "names" if kind == "function" else "roles"
-            msg = f"Cannot concatenate {what}MessageChunks with different {word}."
-            raise UsageError(msg)
+            raise UsageError(f"Cannot concatenate {what}MessageChunks with different {word}.")
     fields: dict[str, object] = {
         "content": _content(first.content, second.content, separator, lossless=lossless),
         "additional_kwargs": _mappings(
@@ -205,11 +204,10 @@ def _mappings(first: Mapping[str, object], second: Mapping[str, object]) -> dict
 
 def _values(name: str, first: object, second: object) -> object:
     if type(first) is not type(second):
-        msg = (
+        raise UsageError(
             f'additional_kwargs["{name}"] already exists in this message, but with a different '
             f"type: {type(first).__name__}, {type(second).__name__}."
         )
-        raise UsageError(msg)
     if isinstance(first, str) and isinstance(second, str):
         is_made = name == "index" and first.startswith(_MADE_ID)
         return first if is_made or (name in _SAME and first == second) else first + second
@@ -221,8 +219,7 @@ def _values(name: str, first: object, second: object) -> object:
         return first
     if isinstance(first, int) and isinstance(second, int) and not isinstance(first, bool):
         return second if name in _LATER else first + second
-    msg = (
+    raise UsageError(
         f"Additional kwargs key {name} already exists in left dict and value has unsupported "
         f"type {type(first)}."
     )
-    raise UsageError(msg)

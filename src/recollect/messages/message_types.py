@@ -129,8 +129,7 @@ class RemoveMessage:
 
     def __post_init__(self) -> None:
         if self.content:
-            msg = "RemoveMessage does not support 'content' field."
-            raise UsageError(msg)
+            raise UsageError("RemoveMessage does not support 'content' field.")
 
     @property
     def text(self) -> str:
@@ -223,6 +222,5 @@ def _call(call: JsonObject) -> JsonObject:
     """Return a tool call with all its fields, in a fixed order."""
     name, args = call.get("name"), call.get("args")
     if not isinstance(name, str) or not isinstance(args, Mapping):
-        msg = f"a tool call is {{'name': …, 'args': {{…}}, 'id': …}}, not {call!r}"
-        raise UsageError(msg)
+        raise UsageError(f"a tool call is {{'name': …, 'args': {{…}}, 'id': …}}, not {call!r}")
     return {"name": name, "args": args, "id": call.get("id"), "type": "tool_call"}

@@ -39,8 +39,7 @@ def new_messages(given: NewMessageLike | Sequence[NewMessageLike]) -> list[NewMe
     if isinstance(given, NewMessage | str | Mapping):
         return [new_message(given)]
     if not isinstance(given, Sequence):
-        msg = f"messages is {given!r}: give a list of messages, or one message"
-        raise UsageError(msg)
+        raise UsageError(f"messages is {given!r}: give a list of messages, or one message")
     return [new_message(each) for each in given]
 
 
@@ -68,11 +67,10 @@ def new_message(given: NewMessageLike) -> NewMessage:
         return _of_mapping(given)
     if is_message(given):
         return record_of(given)
-    msg = (
+    raise UsageError(
         f"{given!r} is no message: give a NewMessage, a text (the user's), "
         "or a dict such as {'role': 'user', 'content': 'Hello'}"
     )
-    raise UsageError(msg)
 
 
 def _of_mapping(given: Mapping[str, object]) -> NewMessage:
@@ -81,15 +79,13 @@ def _of_mapping(given: Mapping[str, object]) -> NewMessage:
         raise UsageError(msg)
     role, said = given.get("role"), given.get("content", given.get("text"))
     if not isinstance(role, str) or role not in KIND_OF_ROLE or role == "remove":
-        msg = f"unknown role {role!r} of a message: use one of {_ROLES}"
-        raise UsageError(msg)
+        raise UsageError(f"unknown role {role!r} of a message: use one of {_ROLES}")
     calls = bool(given.get("tool_calls"))
     if not isinstance(said, str | list | tuple) and not (said is None and calls):
-        msg = (
+        raise UsageError(
             f"a message's content is text or a list of content blocks, not {said!r}: "
             "write it as {'role': 'user', 'content': 'Hello'}"
         )
-        raise UsageError(msg)
     if not (said.strip() if isinstance(said, str) else said) and not calls:
         msg = f"the message {dict(given)!r} is empty: give the text that was said as its content"
         raise UsageError(msg)

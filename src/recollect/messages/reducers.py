@@ -122,8 +122,7 @@ def keep_range(
             return list(existing[start:end])
     elif not isinstance(update, str | bytes):
         return [*existing, *update]
-    msg = (
+    raise UsageError(
         f"an update of a list is more items, a Keep, or {{'type': 'keep', 'from': …, 'to': …}} "
         f"with integers, not {update!r}"
     )
-    raise UsageError(msg)

@@ -86,11 +86,10 @@ class SummarizedMessages:
         plan = self.plan
         gone = [*([plan.previous] if plan.previous is not None else []), *plan.old]
         if nameless := sum(each.id is None for each in gone):
-            msg = (
+            raise UsageError(
                 f"{nameless} of {len(gone)} messages have no id by which they could be removed: "
                 "pass the list through add_messages first, or use SummarizedMessages.messages"
             )
-            raise UsageError(msg)
         classes = _classes(plan)
         return [classes.remove(id=each.id) for each in gone]
 
@@ -121,8 +120,7 @@ def plan_summary(
         UsageError: *keep* is negative.
     """
     if keep < 0:
-        msg = f"keep={keep} is negative: give 0 or more messages to keep"
-        raise UsageError(msg)
+        raise UsageError(f"keep={keep} is negative: give 0 or more messages to keep")
     given = coerced_all(messages)
     if not _is_due(given, list_counter(counter), trigger_messages, trigger_tokens):
         return None

@@ -108,11 +108,10 @@ def read_summary(answer: ModelAnswer, *, output_tokens_max: int) -> str:
         msg = f"the model gave no summary (it stopped with {answer.stopped!r}); nothing is lost"
         raise ModelError(msg)
     if answer.stopped == "length":
-        msg = (
+        raise ModelError(
             f"the summary did not fit into {output_tokens_max} tokens and was cut off: "
             "raise output_tokens_max; nothing is lost"
         )
-        raise ModelError(msg)
     return text
 
 

@@ -75,12 +75,11 @@ def list_counter(counter: MessageCounter | str) -> ListCounter:
     if isinstance(counter, CountingModel):
         return counter.get_num_tokens_from_messages
     if not callable(counter):
-        msg = (
+        raise UsageError(
             "'token_counter' expected to be a model that implements "
             "'get_num_tokens_from_messages()' or a function. Received object of type "
             f"{type(counter)}."
         )
-        raise UsageError(msg)
     counted = _counted(counter)
     if counted in {"BaseMessage", "AnyMessage"}:
         of_one = cast("Callable[[AnyMessage], int]", counter)

@@ -51,8 +51,7 @@ def _line(message: AnyMessage, prefixes: dict[str, str]) -> str:
     kind = kind_of(message)
     prefix = getattr(message, "role", None) if kind == "chat" else prefixes.get(kind)
     if prefix is None:
-        msg = f"Got unsupported message type: {message}"
-        raise UsageError(msg)
+        raise UsageError(f"Got unsupported message type: {message}")
     return f"{prefix}: {text_of(message)}{_calls(message)}"
 
 

@@ -58,13 +58,11 @@ def trim_messages(  # noqa: PLR0913 - langchain-core's parameters, and two more
     if strategy == "first":
         for name, value in (("start_on", start_on), ("include_system", include_system)):
             if value:
-                msg = f"{name} parameter is only valid with strategy='last'"
-                raise UsageError(msg)
+                raise UsageError(f"{name} parameter is only valid with strategy='last'")
     given = coerced_all(messages)
     count = list_counter(token_counter)
     if strategy not in {"first", "last"}:
-        msg = f"Unrecognized {strategy=}. Supported strategies are 'last' and 'first'."
-        raise UsageError(msg)
+        raise UsageError(f"Unrecognized {strategy=}. Supported strategies are 'last' and 'first'.")
     trimming = _Trimming(
         count=count,
         split=_splitter(text_splitter),

@@ -63,14 +63,12 @@ class CallableModel:
         async with provider_call(self._identity, timeout_s=self._timeout_s, secrets=self._secrets):
             waited = self._ask(request)
             if not isawaitable(waited):
-                msg = f"{self._identity} is not async: define it with `async def`"
-                raise UsageError(msg)
+                raise UsageError(f"{self._identity} is not async: define it with `async def`")
             answered = await waited
         try:
             return read_answered(answered, request)
         except (TypeError, ValueError) as error:
-            msg = f"{self._identity} returned an invalid answer: {error}"
-            raise ModelError(msg) from error
+            raise ModelError(f"{self._identity} returned an invalid answer: {error}") from error
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
         """Yield the text of the answer in one piece."""

@@ -155,8 +155,7 @@ def _message(answer: object) -> AIMessage:
 
     if isinstance(answer, AIMessage):
         return answer
-    msg = f"the model returned a {type(answer).__name__}, not an AIMessage"
-    raise ModelError(msg)
+    raise ModelError(f"the model returned a {type(answer).__name__}, not an AIMessage")
 
 
 def cut_short(error: object) -> ModelAnswer | None:

@@ -107,8 +107,7 @@ def open_model(
 def _adapted(choice: object, tools: ToolMode, timeout_s: float) -> Model:
     """Return *choice*, an object, as a `Model`."""
     if isinstance(choice, type):
-        msg = f"{choice.__name__} is a class: pass an instance of it"
-        raise UsageError(msg)
+        raise UsageError(f"{choice.__name__} is a class: pass an instance of it")
     if not isinstance(choice, Model) and is_langchain(choice):
         return LangChainModel(choice, tools=tools, timeout_s=timeout_s)
     if tools == "json_schema":

@@ -51,12 +51,11 @@ def parsed_choice(choice: str) -> tuple[str, str]:
     """
     found = re.fullmatch(r"([A-Za-z][\w.-]*)[:/](\S.*)", choice.strip())
     if found is None:
-        msg = (
+        raise UsageError(
             f"{choice!r} names no provider: write 'provider/model', e.g. 'openai/{choice}'"
             if choice.strip() and not re.search("[:/]", choice)
             else f"{choice!r} is no model: write 'provider/model', e.g. 'ollama/llama3.2'"
         )
-        raise UsageError(msg)
     provider = found[1].lower().replace("-", "_")
     return _ALIASES.get(provider, provider), found[2]
 

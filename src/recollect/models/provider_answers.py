@@ -30,11 +30,10 @@ def plain_answer(said: object, identity: str) -> JsonObject:
 def check_stream(headers: Mapping[str, str], identity: str) -> None:
     """Raise a `ModelError` if *headers* announce a web page instead of a stream of events."""
     if headers.get("content-type", "").lower().startswith("text/html"):
-        msg = (
+        raise ModelError(
             f"{identity} answered with a web page instead of a stream of events: check the base "
             "URL, and proxies on the way to it"
         )
-        raise ModelError(msg)
 
 
 def broken_off(identity: str) -> ModelUnavailableError:

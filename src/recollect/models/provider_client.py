@@ -61,8 +61,7 @@ class ProviderModel(ABC):
         given = dict(settings or {})
         headers = given.pop("default_headers", {})
         if not isinstance(headers, Mapping):
-            msg = f"default_headers is {headers!r}: give a mapping of names to values"
-            raise UsageError(msg)
+            raise UsageError(f"default_headers is {headers!r}: give a mapping of names to values")
         client = {name: given.pop(name) for name in _CLIENT_SETTINGS & given.keys()}
         client["default_headers"] = {"Connection": "close", **headers}
         self._model = model

@@ -164,16 +164,14 @@ class Replay:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             reason = f"{type(error).__name__}: {error}"
             place = f"line {number} of {str(self._path)!r}"
-            msg = f"{place} is no recorded answer ({reason}): remove it"
-            raise UsageError(msg) from error
+            raise UsageError(f"{place} is no recorded answer ({reason}): remove it") from error
         self._requests.append(parts)
         self._answers[_digest(parts)].append((answer, pieces))
 
 
 def _check_format(found: object) -> None:
     if found != FORMAT:
-        msg = f"its format is {found!r}, not {FORMAT}"
-        raise ValueError(msg)
+        raise ValueError(f"its format is {found!r}, not {FORMAT}")
 
 
 def parts_of(request: ModelRequest) -> Parts:
@@ -226,19 +224,16 @@ def _plain(value: object) -> object:
         return dict(value)
     if isinstance(value, Sequence):
         return list(value)
-    msg = f"a {type(value).__name__} in a request is no JSON"
-    raise TypeError(msg)
+    raise TypeError(f"a {type(value).__name__} in a request is no JSON")
 
 
 def _answer(found: Mapping[str, object]) -> ModelAnswer:
     calls, usage = found["calls"], found["usage"]
     if not isinstance(calls, list) or not isinstance(usage, dict):
-        msg = "calls is not a list, or usage is not an object"
-        raise TypeError(msg)
+        raise TypeError("calls is not a list, or usage is not an object")
     stopped = found["stopped"]
     if stopped not in ("end", "length", "refusal"):
-        msg = f"stopped is {stopped!r}"
-        raise ValueError(msg)
+        raise ValueError(f"stopped is {stopped!r}")
     return ModelAnswer(
         text=str(found["text"]),
         calls=tuple(ToolCall(**call) for call in calls),

@@ -70,11 +70,10 @@ def endpoint_of(
         return Endpoint(base_url=checked_url(chosen), api_key=api_key or NO_KEY)
     if api_key is None and not (provider == "anthropic" and variables.get("ANTHROPIC_AUTH_TOKEN")):
         name = f"{provider.upper()}_API_KEY"
-        msg = (
+        raise ModelDeniedError(
             f"there is no key for {provider}: set {name} in the environment or in .env, or pass "
             f"api_key; for a server of your own set {provider.upper()}_BASE_URL"
         )
-        raise ModelDeniedError(msg)
     return Endpoint(base_url=None, api_key=api_key)
 
 
@@ -111,6 +110,5 @@ def checked_url(url: str) -> str:
     except ValueError:
         is_url = False
     if not is_url:
-        msg = f"the URL {url!r} is invalid: write it as http://127.0.0.1:8000/v1"
-        raise UsageError(msg)
+        raise UsageError(f"the URL {url!r} is invalid: write it as http://127.0.0.1:8000/v1")
     return url

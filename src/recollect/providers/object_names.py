@@ -48,14 +48,12 @@ def named_object(choice: str) -> object:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise  # the module exists, but one of its own imports does not
-        msg = (
+        raise UsageError(
             f"{choice!r} names neither a provider nor a module: write 'provider/model', or "
             "'module:attribute' of a module on the path (PYTHONPATH=. adds the folder you are in)"
-        )
-        raise UsageError(msg) from error
+        ) from error
     except (AttributeError, TypeError) as error:
-        msg = f"there is no object {choice!r}: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"there is no object {choice!r}: {error}") from error
 
 
 def identity_of(choice: object, *, joint: str = "/") -> str:

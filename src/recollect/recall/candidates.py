@@ -6,9 +6,8 @@ Every statistic of a search (document frequencies, mean lengths, deviations) is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from typing import Any, Final, TypeAlias
@@ -18,9 +17,10 @@ from numpy.typing import NDArray
 
 from recollect.ports import Vector
 from recollect.recall.bm25 import length_norm, saturated
+from recollect.recall.collection_slice import CollectionSlice, Postings
 from recollect.recall.eligibility import Eligibility, eligible
 from recollect.recall.scope_index import ScopeIndex
-from recollect.recall.segment import MESSAGE, Searched, Segment
+from recollect.recall.segment import MESSAGE, AnyArray, Searched, Segment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
 from recollect.stores.rows import ReadMoments
 from recollect.stores.validation import to_datetime
@@ -33,57 +33,8 @@ Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
 
-Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.unsignedinteger]]
-"""Positions of the entries of a segment that hold a term, and the term's count in each."""
 TermWeights: TypeAlias = tuple[NDArray[np.int32], Floats]
 """Positions in a collection that hold a term, and the term's count or saturated count in each."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Slice:
-    """
-    A segment of the collection; *rank* is each entry's position there, -1 if it is not eligible.
-
-    *is_whole*: all its entries are eligible. *is_all*: it is also the only slice, so that its order
-    is the order of the collection. All eligible entries stand from *first* up to *end*, exclusive.
-    """
-
-    segment: Segment | Searched
-    rank: NDArray[np.int32]
-    is_whole: bool
-    is_all: bool = False
-    first: int = 0
-    end: int = 0
-
-    def runs(self, terms: NDArray[np.uint64]) -> Iterator[slice | None]:
-        """Yield the range of postings of each of *terms*, ``None`` for an unknown term."""
-        segment = self.segment
-        last = len(segment.hashes) - 1
-        if last < 0:
-            yield from (None for _ in terms)
-            return
-        at = np.minimum(segment.hashes.searchsorted(terms), last)
-        found = (segment.hashes[at] == terms, segment.starts[at], segment.starts[at + 1])
-        for is_there, start, end in zip(*(each.tolist() for each in found), strict=True):
-            yield slice(start, end) if is_there else None
-
-    def postings(self, terms: NDArray[np.uint64]) -> Iterator[Postings | None]:
-        """Yield the entries and frequencies of each of *terms*, ``None`` for an unknown term."""
-        for run in self.runs(terms):
-            yield None if run is None else self._eligible_postings(run)
-
-    def _eligible_postings(self, run: slice) -> Postings:
-        entries, counts = self.segment.entries[run], self.segment.counts[run]
-        if self.is_all:
-            return entries, counts
-        if self.is_whole:
-            return self.rank[entries], counts
-        # Postings are sorted by entry: cut them first, so that only the eligible part is looked up.
-        within = slice(*np.searchsorted(entries, (self.first, self.end)).tolist())
-        entries, counts = entries[within], counts[within]
-        rank = self.rank[entries]
-        is_eligible = rank >= 0
-        return rank[is_eligible], counts[is_eligible]
 
 
 SCATTERED_FROM: Final = 9
@@ -207,14 +158,14 @@ class Collection:
             norm = length_norm(self.length.astype(np.float32))
             counts = searched.counts.astype(np.float32)
             vars(same)["_impacts"] = saturated(counts, norm[searched.entries])
-        vars(same)["_slices"] = [_Slice(searched, own_places, is_whole=True, is_all=True)]
+        vars(same)["_slices"] = [CollectionSlice(searched, own_places, is_whole=True, is_all=True)]
         return same
 
     def _ranked(
         self,
         chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]],
         order: NDArray[np.intp] | None,
-    ) -> list[_Slice]:
+    ) -> list[CollectionSlice]:
         place = np.arange(len(self), dtype=np.int32)
         if order is not None:
             place[order] = np.arange(len(self), dtype=np.int32)
@@ -227,7 +178,7 @@ class Collection:
             is_whole = len(at) == len(segment)
             is_all = is_whole and order is None and len(chosen) == 1
             first, end = (int(at[0]), int(at[-1]) + 1) if len(at) else (0, 0)
-            slices.append(_Slice(segment, rank, is_whole, is_all, first, end))
+            slices.append(CollectionSlice(segment, rank, is_whole, is_all, first, end))
         return slices
 
     @cached_property
@@ -395,12 +346,12 @@ def _full(count: int, number: int) -> NDArray[np.int32]:
     return np.full(count, number, np.int32)
 
 
-def _taken(column: NDArray[Any], at: NDArray[np.intp]) -> NDArray[Any]:
+def _taken(column: AnyArray, at: NDArray[np.intp]) -> AnyArray:
     """Return the elements at the ascending positions *at*; the column itself if that is all."""
     return column if len(at) == len(column) else column[at]
 
 
-def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _joined(parts: Sequence[AnyArray]) -> AnyArray:
     return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 

@@ -110,8 +110,7 @@ def columns_of_blocks(blocks: FeedBlocks) -> FeedColumns:
     hashes = _hashes(each.text_hash for each in parts)
     present = [each for each in (*columns.values(), sizes, hashes) if each is not None]
     if {sum(counts)} != set(map(len, present)):
-        msg = f"a column has more or fewer values than {sum(counts)} entries"
-        raise ValueError(msg)
+        raise ValueError(f"a column has more or fewer values than {sum(counts)} entries")
     states = columns.pop("state")
     return FeedColumns(
         **columns,
@@ -164,8 +163,7 @@ def _vectors_of_blocks(
     if not size:
         return RawVectors(row, ())
     if ((sizes != size) & (sizes > 0)).any():
-        msg = f"vectors of {size} bytes, and of others"
-        raise ValueError(msg)
+        raise ValueError(f"vectors of {size} bytes, and of others")
     return RawVectors(row, [_page(each, size) for each in blocks if each.data])
 
 

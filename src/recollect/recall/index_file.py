@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.scope_index import LiveSegment, Names, ScopeIndex
-from recollect.recall.segment import Segment, constant, is_constant
+from recollect.recall.segment import AnyArray, Segment, constant, is_constant
 from recollect.records import Json, Scope
 from recollect.stores.rows import IndexFile
 from recollect.text.analysis import ANALYSER_VERSION
@@ -37,7 +37,7 @@ _CHECKED_BLOCKS: Final = 4_096
 """Blocks that are checksummed in one call: 16 MiB, to bound the memory of one numpy product."""
 _COLUMNS: Final = tuple(each.name for each in fields(Segment) if each.name != "is_timeless")
 
-Arrays: TypeAlias = dict[str, NDArray[Any]]
+Arrays: TypeAlias = dict[str, AnyArray]
 
 
 class WrongIndexFileError(ValueError):
@@ -131,12 +131,12 @@ def write_index(index: ScopeIndex, file: BinaryIO) -> bytes:
     return _digest_of(start, checksums)
 
 
-def _layout_of(index: ScopeIndex) -> tuple[dict[str, Json], list[NDArray[Any]]]:
+def _layout_of(index: ScopeIndex) -> tuple[dict[str, Json], list[AnyArray]]:
     """Return the header, and the arrays that it lists, in their order."""
-    arrays: list[NDArray[Any]] = []
+    arrays: list[AnyArray] = []
     blocks = 0
 
-    def listed(array: NDArray[Any]) -> Json:
+    def listed(array: AnyArray) -> Json:
         nonlocal blocks
         if is_constant(array) and len(array):
             return {"constant": int(array[0]), "count": len(array)}
@@ -179,7 +179,7 @@ def _only(numbers: Mapping[str, int], columns: Sequence[NDArray[np.int32]]) -> d
     return {name: number for name, number in numbers.items() if number in present}
 
 
-def _written(file: BinaryIO, array: NDArray[Any]) -> NDArray[np.uint64]:
+def _written(file: BinaryIO, array: AnyArray) -> NDArray[np.uint64]:
     """Write an array, padded to whole blocks, and return the checksum of each block."""
     content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     whole = len(content) // BLOCK_BYTES * BLOCK_BYTES
@@ -237,14 +237,12 @@ def map_index(file: IndexFile, scope: Scope) -> ScopeIndex:
     try:
         header, data, count = _checked(mapped, file.row.digest)
         if (header["seq"], header["epoch"]) != (file.row.seq, file.row.epoch):
-            msg = "it is of another place in the feed than its row"
-            raise WrongIndexFileError(msg)
+            raise WrongIndexFileError("it is of another place in the feed than its row")
         return _index_of(header, _Mapping(mapped, data, count), scope)
     except (LookupError, TypeError, ValueError) as error:
         if isinstance(error, WrongIndexFileError):
             raise
-        msg = f"its header is damaged ({type(error).__name__})"
-        raise WrongIndexFileError(msg) from error
+        raise WrongIndexFileError(f"its header is damaged ({type(error).__name__})") from error
 
 
 def _mapped(file: IndexFile) -> mmap.mmap:
@@ -260,15 +258,13 @@ def _mapped(file: IndexFile) -> mmap.mmap:
 def _checked(mapped: mmap.mmap, digest: bytes) -> tuple[Mapping[str, Any], int, int]:
     """Return the header, the offset of the first array, and the number of blocks."""
     if mapped[: len(_MAGIC)] != _MAGIC:
-        msg = "it does not begin as an index does"
-        raise WrongIndexFileError(msg)
+        raise WrongIndexFileError("it does not begin as an index does")
     end = _START_BYTES + int.from_bytes(mapped[len(_MAGIC) : _START_BYTES], "little")
     start = mapped[: end + -end % BLOCK_BYTES]
     count, rest = divmod(len(mapped) - len(start), BLOCK_BYTES + 8)
     sums_at = len(start) + count * BLOCK_BYTES
     if rest or count < 0 or _digest_of(start, mapped[sums_at:]) != digest:
-        msg = "its digest is not the one that its row names"
-        raise WrongIndexFileError(msg)
+        raise WrongIndexFileError("its digest is not the one that its row names")
     _check_blocks(mapped, len(start), count)
     header: Mapping[str, Any] = json.loads(start[_START_BYTES:end])
     return header, len(start), count
@@ -280,8 +276,7 @@ def _check_blocks(mapped: mmap.mmap, at: int, count: int) -> None:
     for start in range(0, count, _CHECKED_BLOCKS):
         span = slice(start * BLOCK_BYTES, (start + _CHECKED_BLOCKS) * BLOCK_BYTES)
         if not np.array_equal(_checksums(blocks[span]), written[start : start + _CHECKED_BLOCKS]):
-            msg = f"a block from {start} on does not match its checksum"
-            raise WrongIndexFileError(msg)
+            raise WrongIndexFileError(f"a block from {start} on does not match its checksum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +287,7 @@ class _Mapping:
     start: int
     blocks: int
 
-    def array(self, listed: Mapping[str, Any]) -> NDArray[Any]:
+    def array(self, listed: Mapping[str, Any]) -> AnyArray:
         """Return an array that the header lists."""
         if "constant" in listed:
             return constant(listed["constant"], listed["count"])
@@ -314,9 +309,9 @@ def _index_of(header: Mapping[str, Any], arrays: _Mapping, scope: Scope) -> Scop
 
 
 def _part_of(part: Mapping[str, Any], arrays: _Mapping) -> LiveSegment:
-    columns = {
+    columns: dict[str, Any] = {
         name: None if part["columns"][name] is None else arrays.array(part["columns"][name])
         for name in _COLUMNS
     }
-    segment = Segment(**columns, is_timeless=bool(part["is_timeless"]))  # type: ignore[arg-type]
+    segment = Segment(**columns, is_timeless=bool(part["is_timeless"]))
     return LiveSegment(segment, arrays.array(part["is_live"]))

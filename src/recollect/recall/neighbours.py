@@ -82,8 +82,7 @@ def _unit_vectors(entries: Sequence[FeedEntry], dimensions: int) -> NDArray[np.f
     # Stored as int8, so that their length is only about one.
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     if vectors.shape[1] != dimensions:
-        msg = f"the query has {dimensions} dimensions, the memory's {vectors.shape[1]}"
-        raise UsageError(msg)
+        raise UsageError(f"the query has {dimensions} dimensions, the memory's {vectors.shape[1]}")
     return vectors
 
 
@@ -109,11 +108,9 @@ async def nearest(
 ) -> list[Neighbour]:
     """Return the memories of a type nearest to *query*, best first; see `Recollect.nearest`."""
     if embedding is None:
-        msg = "memories have no vectors: open the memory with an embedder"
-        raise UsageError(msg)
+        raise UsageError("memories have no vectors: open the memory with an embedder")
     if limit < 1:
-        msg = f"limit is at least 1, not {limit}"
-        raise UsageError(msg)
+        raise UsageError(f"limit is at least 1, not {limit}")
     vector = await _vector_of(embedding, query)
     if vector is None:
         return []

@@ -110,12 +110,10 @@ def check_ask(ask: RecallQuery) -> None:
         what = "characters of the query"
         raise LimitError(what, len(ask.query), QUERY_CHARACTERS_MAX, "QUERY_CHARACTERS_MAX")
     if not ask.query.strip():
-        msg = "the query is empty: say what the next turn is about"
-        raise UsageError(msg)
+        raise UsageError("the query is empty: say what the next turn is about")
     limit: object = ask.limit
     if not isinstance(limit, int) or not 1 <= limit <= MATCHES_MAX:
-        msg = f"limit {limit!r} is outside 1 to {MATCHES_MAX} (MATCHES_MAX)"
-        raise UsageError(msg)
+        raise UsageError(f"limit {limit!r} is outside 1 to {MATCHES_MAX} (MATCHES_MAX)")
     _check_where(ask.where)
     budget: object = ask.budget_tokens
     if budget is not None and (not isinstance(budget, int) or budget < 1):
@@ -137,14 +135,12 @@ def check_score(score: object) -> None:
 
 def _check_where(where: object) -> None:
     if not isinstance(where, Where):
-        msg = f"where is a Where, such as Where(types=['Note']); not {where!r}"
-        raise UsageError(msg)
+        raise UsageError(f"where is a Where, such as Where(types=['Note']); not {where!r}")
     for name, given in (("types", where.types), ("threads", where.threads)):
         if given is not None:
             check_texts(given, f"element of where.{name}")
     if isinstance(where.valid_at, str) and where.valid_at not in ("now", "ever"):
-        msg = f"where.valid_at is a time, 'now' or 'ever'; not {where.valid_at!r}"
-        raise UsageError(msg)
+        raise UsageError(f"where.valid_at is a time, 'now' or 'ever'; not {where.valid_at!r}")
 
 
 def asked_on(ask: RecallQuery, now: int) -> tuple[date, timedelta]:

@@ -79,8 +79,7 @@ def read_block(block: str) -> list[Record]:
     first, *lines, last = block.split("\n") if "\n" in block else (block, "")
     opening = re.fullmatch(r"<memory ([0-9a-f]+)> .*", first)
     if opening is None or last != f"</memory {opening[1]}>":
-        msg = f"this is not a rendered block of memory: {block[:60]!r}"
-        raise UsageError(msg)
+        raise UsageError(f"this is not a rendered block of memory: {block[:60]!r}")
     return [_read_line(line) for line in lines]
 
 
@@ -88,8 +87,7 @@ def _read_line(line: str) -> Record:
     try:
         return Record(**json.loads(line))
     except (ValueError, TypeError) as error:
-        msg = f"this line of a block of memory is no record: {line[:60]!r}"
-        raise UsageError(msg) from error
+        raise UsageError(f"this line of a block of memory is no record: {line[:60]!r}") from error
 
 
 def _line(record: Record) -> str:

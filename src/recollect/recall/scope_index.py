@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from recollect.recall.feed_columns import FeedColumns, columns_of_blocks, columns_of_entries
 from recollect.recall.segment import (
     MESSAGE,
+    AnyArray,
     Numbers,
     Segment,
     build_segment,
@@ -227,7 +228,7 @@ def _column(
     places: Sequence[NDArray[np.intp]],
     order: NDArray[np.intp],
     name: str,
-) -> NDArray:  # type: ignore[type-arg]
+) -> AnyArray:
     whole = [getattr(segment, name) for segment in segments]
     if all(map(is_constant, whole)):  # validity and expiry, where no entry has one
         return constant(int(whole[0][0]), len(order))

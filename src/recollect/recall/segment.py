@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from mmap import mmap
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from recollect.stores.vector_codec import split_vectors
 from recollect.text.stored_terms import StoredTerms, decode_joined_terms
 
 AnyT = TypeVar("AnyT", bound=np.generic)
+AnyArray: TypeAlias = NDArray[Any]
+"""An array of numbers of any type."""
 
 NEVER: Final = np.iinfo(np.int64).max
 ALWAYS: Final = np.iinfo(np.int64).min
@@ -99,7 +101,7 @@ class Segment:
         return is_mapped(self.uid)
 
     @property
-    def arrays(self) -> list[NDArray[Any]]:
+    def arrays(self) -> list[AnyArray]:
         """Its arrays, without those of a constant value, which take no room."""
         found = (getattr(self, name) for name in self.__slots__)
         return [each for each in found if isinstance(each, np.ndarray) and not is_constant(each)]
@@ -121,12 +123,12 @@ def places_by_uid(uid: NDArray[np.int64]) -> NDArray[np.int32] | None:
     return None if bool((uid[1:] > uid[:-1]).all()) else np.argsort(uid).astype(np.int32)
 
 
-def is_mapped(column: NDArray[Any]) -> bool:
+def is_mapped(column: AnyArray) -> bool:
     """Return True if *column* lies in a mapped file, whose pages the system can drop any time."""
     return isinstance(column.base, mmap)
 
 
-def is_constant(column: NDArray[Any]) -> bool:
+def is_constant(column: AnyArray) -> bool:
     """Return True if *column* was made by `constant`."""
     return column.strides == (0,)
 

@@ -60,11 +60,10 @@ def declared_strength(embedder: object) -> float | None:
     if declared is None:
         return None
     if not isinstance(declared, str) or declared not in STRENGTH_OF_CLASS:
-        msg = (
+        raise UsageError(
             f"the embedder {type(embedder).__qualname__} declares the strength {declared!r:.80}: "
             f"it is one of {', '.join(map(repr, STRENGTH_OF_CLASS))}, or None"
         )
-        raise UsageError(msg)
     return STRENGTH_OF_CLASS[declared]
 
 

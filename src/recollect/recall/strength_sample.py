@@ -105,11 +105,10 @@ def check_sample(sample: Iterable[SampleLike]) -> list[CheckedQuestion]:
         places[named] = question.place
         found.append(question)
     if len(found) < SAMPLE_QUESTIONS_MIN:
-        msg = (
+        raise UsageError(
             f"the sample has {len(found)} questions: with fewer than {SAMPLE_QUESTIONS_MIN} "
             "(SAMPLE_QUESTIONS_MIN) chance would decide; add some, best more than 100"
         )
-        raise UsageError(msg)
     return found
 
 
@@ -151,8 +150,7 @@ def _asked(question: SampleQuestion, place: str) -> CheckedQuestion:
 def _address(written: str) -> tuple[str, str]:
     type_, _, key = written.partition("/")
     if not type_ or not key:
-        msg = f"{written!r:.80} names no memory: write TYPE/KEY, such as User/User"
-        raise UsageError(msg)
+        raise UsageError(f"{written!r:.80} names no memory: write TYPE/KEY, such as User/User")
     return type_, key
 
 

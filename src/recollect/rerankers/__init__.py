@@ -43,9 +43,8 @@ def open_reranker(choice: RerankChoice) -> Reranker | None:
 
     found = None if isinstance(choice, type) else adapted_reranker(choice)
     if found is None:
-        msg = (
+        raise UsageError(
             f"{choice!r} is no reranker: it has neither rerank(), predict(), "
             "compress_documents() nor a call"
         )
-        raise UsageError(msg)
     return found

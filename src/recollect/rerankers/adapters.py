@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from inspect import isawaitable
-from typing import Any, TypeAlias
+from typing import Any, SupportsFloat, TypeAlias
 
 from recollect.errors import ModelError
 from recollect.ports import Reranker
@@ -93,9 +93,12 @@ def _compressing(compressor: Any) -> Scoring:
 
 
 def _number(value: object) -> float | None:
+    # Libraries return number types of their own, and numbers as text.
+    if not isinstance(value, str | SupportsFloat):
+        return None
     try:
-        return float(value)  # type: ignore[arg-type]  # any library's number type
-    except (TypeError, ValueError):
+        return float(value)
+    except ValueError:
         return None
 
 

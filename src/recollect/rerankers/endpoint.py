@@ -43,12 +43,11 @@ def named_endpoint(choice: str) -> RerankEndpoint:
             raise ModelDeniedError(msg)
         return RerankEndpoint(url, model=model, api_key=key, identity=choice)
     if not choice.startswith(("http://", "https://")):
-        msg = (
+        raise UsageError(
             f"{choice!r} is no reranker: write its URL, such as http://127.0.0.1:8080/rerank or "
             "http://127.0.0.1:8000/v1/rerank#model, 'cohere/MODEL', 'jina/MODEL' or "
             "'module:attribute'"
         )
-        raise UsageError(msg)
     url, model = urldefrag(choice)
     return RerankEndpoint(url, model=model or None, api_key=os.environ.get(KEY_VARIABLE))
 
@@ -128,11 +127,10 @@ class RerankEndpoint:
             raise
         title = page_title(written[:10_000].decode("utf-8", "replace"))
         if title is not None:
-            msg = (
+            raise ModelError(
                 f"{self._identity} answered with a web page ({title}) instead of JSON: check the "
                 "URL, and proxies on the way to it"
             )
-            raise ModelError(msg)
         return json.loads(written)
 
 

@@ -25,6 +25,5 @@ _HOMES: Final = {
 
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -141,11 +141,10 @@ class Keys:
         now = to_datetime(self._store.now())
         credential = digest_of(key)
         if kept is None or kept.invalid_reason(credential, now):
-            msg = (
+            raise UnknownKeyError(
                 "the API key is unknown, revoked or expired: send a valid key of this service as "
                 "'Authorization: Bearer KEY' or 'x-api-key: KEY'"
             )
-            raise UnknownKeyError(msg)
         # Not cached then: the write outdates *used*, which would make the key due again at once.
         if _is_use_due(used, now):
             await self._record_use(kept.id)
@@ -208,11 +207,10 @@ class Keys:
             UsageError: The overlap is outside 0 to ``ROTATION_OVERLAP_S_MAX``.
         """
         if not 0 <= overlap_s <= ROTATION_OVERLAP_S_MAX:
-            msg = (
+            raise UsageError(
                 f"overlap_s {overlap_s:g} is outside 0 to {ROTATION_OVERLAP_S_MAX:g} "
                 "(ROTATION_OVERLAP_S_MAX)"
             )
-            raise UsageError(msg)
         old = await self.key(id_)
         secret = self._new_key(id_, old.version)
         until = to_datetime(self._store.now()) + timedelta(seconds=overlap_s)
@@ -260,8 +258,7 @@ class Keys:
         """
         found = await self._read_key(check_id(id_, "a key's id"))
         if found is None:
-            msg = f"there is no key {id_!r}: list the existing keys"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"there is no key {id_!r}: list the existing keys")
         return found
 
     async def by_id(self, ids: Collection[str]) -> dict[str, Key]:

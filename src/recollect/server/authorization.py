@@ -68,11 +68,10 @@ def granted(
     for each in (needs, *(("below",) if below else ())):
         if each not in principal.permissions:
             has = ", ".join(sorted(principal.permissions)) or "nothing"
-            msg = (
+            raise ForbiddenError(
                 f"this needs the permission {each!r}, and the key {principal.key_id!r} has {has}: "
                 "ask an administrator of the service for a key with that permission"
             )
-            raise ForbiddenError(msg)
     return check_scope((*principal.scope, *segments))
 
 
@@ -85,8 +84,7 @@ def relative(principal: Principal, scope: Scope) -> list[Json]:
     """
     depth = len(principal.scope)
     if scope[:depth] != principal.scope:
-        msg = "the result lies in a scope outside the key's own: it is withheld"
-        raise ForbiddenError(msg)
+        raise ForbiddenError("the result lies in a scope outside the key's own: it is withheld")
     return list(scope[depth:])
 
 
@@ -115,11 +113,10 @@ def check_giving(principal: Principal, permissions: Collection[str]) -> frozense
     given = check_permissions(permissions)
     missing = sorted(given - principal.permissions)
     if missing:
-        msg = (
+        raise ForbiddenError(
             f"the key {principal.key_id!r} cannot grant permissions that it lacks: "
             f"{', '.join(missing)}"
         )
-        raise ForbiddenError(msg)
     return given
 
 

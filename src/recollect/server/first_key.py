@@ -72,12 +72,11 @@ def check_scope_is_bound(scope: Scope, keys: Sequence[Key]) -> None:
         return
     named = ", ".join(sorted("/".join(each) for each in bound))
     wanted = "/".join(scope)
-    msg = (
+    raise UsageError(
         f"the scope {wanted!r} would be ignored: the store has keys already, for {named}. "
         f"Create one with `recollect keys create NAME --scope {wanted}`, "
         "or start without a scope"
     )
-    raise UsageError(msg)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from recollect.errors import UsageError
@@ -108,11 +108,10 @@ def read_settings(
     """
     variables = os.environ if environment is None else environment
     known = {each.name: each for each in fields(Settings)}
-    chosen: dict[str, object] = {}
+    chosen: dict[str, Any] = {}
     for name, value in (file or {}).items():
         if name not in known:
-            msg = f"[service] has no setting {name!r}; it has: {', '.join(known)}"
-            raise UsageError(msg)
+            raise UsageError(f"[service] has no setting {name!r}; it has: {', '.join(known)}")
         chosen[name] = _read(name, value, f"service.{name}")
     for name in known:
         variable = f"{ENVIRONMENT}{name.upper()}"
@@ -121,7 +120,7 @@ def read_settings(
     for name, value in (flags or {}).items():
         if value is not None:
             chosen[name] = _read(name, value, f"--{name.replace('_', '-')}")
-    return checked(Settings(**chosen))  # type: ignore[arg-type]  # _read has checked each
+    return checked(Settings(**chosen))
 
 
 def _read(name: str, value: object, place: str) -> object:
@@ -144,8 +143,7 @@ def _read(name: str, value: object, place: str) -> object:
             return value
     else:
         return _number(name, value, place, is_whole=not isinstance(default, float))
-    msg = f"{place} cannot be {_shown(name, value)}"
-    raise UsageError(msg)
+    raise UsageError(f"{place} cannot be {_shown(name, value)}")
 
 
 def _number(name: str, value: object, place: str, *, is_whole: bool) -> int | float:
@@ -154,8 +152,7 @@ def _number(name: str, value: object, place: str, *, is_whole: bool) -> int | fl
     number = _parsed(value, is_whole=is_whole)
     if number is None or not least <= number <= most:
         kind = "a whole number" if is_whole else "a number"
-        msg = f"{place} is {kind} from {least:g} to {most:g}, not {value!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{place} is {kind} from {least:g} to {most:g}, not {value!r}")
     return number
 
 
@@ -185,11 +182,10 @@ def checked(settings: Settings) -> Settings:
     if settings.scope is not None:
         check_bound(settings.scope)
     if not settings.auth and not settings.is_loopback:
-        msg = (
+        raise UsageError(
             f"the address {settings.host!r} is open to other machines, and without keys so is "
             "every memory: bind 127.0.0.1, or turn authentication on"
         )
-        raise UsageError(msg)
     if settings.secret is not None:
         _check_secret(settings.secret)
     for host in settings.hosts:
@@ -197,11 +193,10 @@ def checked(settings: Settings) -> Settings:
             msg = f"hosts: {host!r} is not a host name: give it without scheme, port and path"
             raise UsageError(msg)
     if "*" in settings.origins and settings.credentials:
-        msg = (
+        raise UsageError(
             "origins '*' with credentials would let every web page act for its visitors: "
             "name the origins, or turn credentials off"
         )
-        raise UsageError(msg)
     for origin in settings.origins:
         _check_origin(origin)
     _check_connections(settings)
@@ -210,11 +205,10 @@ def checked(settings: Settings) -> Settings:
 
 def _check_connections(settings: Settings) -> None:
     if (settings.connections_reserved or 0) >= settings.connections_max:
-        msg = (
+        raise UsageError(
             f"connections_reserved {settings.connections_reserved} leaves no connection for "
             f"requests without a key: give less than connections_max, {settings.connections_max}"
         )
-        raise UsageError(msg)
     for proxy in settings.proxies:
         try:
             ipaddress.ip_network(proxy, strict=False)
@@ -225,12 +219,11 @@ def _check_connections(settings: Settings) -> None:
 
 def _check_secret(secret: str) -> None:
     if len(secret) < SECRET_CHARACTERS_MIN or len(set(secret)) < SECRET_VARIETY_MIN:
-        msg = (
+        raise UsageError(
             f"the secret is too weak: give at least {SECRET_CHARACTERS_MIN} characters "
             f"(SECRET_CHARACTERS_MIN), {SECRET_VARIETY_MIN} of them distinct, at random, "
             "e.g. from `openssl rand -base64 48`; or none, then one is generated"
         )
-        raise UsageError(msg)
 
 
 def _check_origin(origin: str) -> None:

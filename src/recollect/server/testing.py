@@ -97,14 +97,12 @@ def serving(
             app.state.stopping.set()
             thread.join(START_S_MAX)
     if thread.is_alive():
-        msg = f"the service did not end within {START_S_MAX:g} s"
-        raise ServingError(msg)
+        raise ServingError(f"the service did not end within {START_S_MAX:g} s")
 
 
 def _wait(is_so: Callable[[], object]) -> None:
     end = time.monotonic() + START_S_MAX
     while not is_so():
         if time.monotonic() > end:
-            msg = f"the service did not start within {START_S_MAX:g} s"
-            raise ServingError(msg)
+            raise ServingError(f"the service did not start within {START_S_MAX:g} s")
         time.sleep(0.01)

@@ -62,8 +62,7 @@ class CallQueue(Generic[WorkT]):
 
     def _check_open(self) -> None:
         if self._is_closed:
-            msg = f"{self._name!r}: this store was closed: open another"
-            raise StoreClosedError(msg)
+            raise StoreClosedError(f"{self._name!r}: this store was closed: open another")
 
     def _cross(self, loop: asyncio.AbstractEventLoop) -> None:
         """Queue the calls that arrived in the last turn of *loop*."""

@@ -24,13 +24,11 @@ def check_file_lines(lines: FileLines) -> FileLines:
         LimitError: The path has more than ``PATH_CHARACTERS_MAX`` characters.
     """
     if not isinstance(lines, FileLines):
-        msg = f"the lines of a file are a FileLines(path=…, line=…), not {lines!r}"
-        raise UsageError(msg)
+        raise UsageError(f"the lines of a file are a FileLines(path=…, line=…), not {lines!r}")
     check_path(lines.path)
     first = check_position(lines.line, "the line of a file")
     if first < 1:
-        msg = f"line {first} of a file: lines are counted from 1"
-        raise UsageError(msg)
+        raise UsageError(f"line {first} of a file: lines are counted from 1")
     if lines.last_line is not None and check_position(lines.last_line, "the last line") < first:
         msg = f"the last line {lines.last_line} is before the line {first}: give them in order"
         raise UsageError(msg)
@@ -71,9 +69,8 @@ def _path_fault(path: str) -> str:
 def check_digest(digest: str) -> str:
     """Return *digest* if it has the form ``sha256:`` and 64 hexadecimal digits."""
     if not _DIGEST.fullmatch(check_text(digest, "a digest")):
-        msg = (
+        raise UsageError(
             f"the digest {digest[:80]!r} is malformed: give 'sha256:' and 64 hexadecimal "
             "digits, or leave it out"
         )
-        raise UsageError(msg)
     return digest

@@ -60,8 +60,7 @@ def read_filter(filter_: JsonObject) -> tuple[Condition, ...]:
         LimitError: There are more than ``CONDITIONS_MAX`` conditions.
     """
     if not isinstance(filter_, Mapping):
-        msg = f"a filter is an object of fields and conditions, not {filter_!r}"
-        raise UsageError(msg)
+        raise UsageError(f"a filter is an object of fields and conditions, not {filter_!r}")
     encode_json(_bounded(filter_, OPERAND_DEPTH), "a filter")
     conditions = [
         condition for path, wanted in filter_.items() for condition in _conditions(path, wanted)
@@ -88,8 +87,7 @@ def _bounded(given: object, levels: int) -> object:
 
 def _conditions(path: str, wanted: Json) -> list[Condition]:
     if not path:
-        msg = "a filter names a field with the empty string"
-        raise UsageError(msg)
+        raise UsageError("a filter names a field with the empty string")
     is_operators = isinstance(wanted, Mapping) and any(str(key).startswith("$") for key in wanted)
     if not is_operators or not isinstance(wanted, Mapping):
         if below := next(_operators_below(wanted, path), None):
@@ -101,8 +99,7 @@ def _conditions(path: str, wanted: Json) -> list[Condition]:
             msg = f"unknown operator {operator!r} for {path!r}: use one of {', '.join(OPERATORS)}"
             raise UsageError(msg)
         if operator == "$in" and (isinstance(operand, str) or not isinstance(operand, Sequence)):
-            msg = f"$in for {path!r} needs a list of values, not {operand!r}"
-            raise UsageError(msg)
+            raise UsageError(f"$in for {path!r} needs a list of values, not {operand!r}")
     return [Condition(path, operator, operand) for operator, operand in wanted.items()]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias, TypeGuard, cast
+from typing import Final, TypeAlias, TypeGuard
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.records import Json, JsonObject
@@ -31,8 +31,7 @@ def parse_pointer(pointer: str) -> tuple[str, ...]:
     ('pets', '0', 'na/me')
     """
     if not isinstance(pointer, str):
-        msg = f"a JSON pointer is text such as '/home', not {shown(pointer)}"
-        raise UsageError(msg)
+        raise UsageError(f"a JSON pointer is text such as '/home', not {shown(pointer)}")
     if pointer and not pointer.startswith("/"):
         msg = f"{shown(pointer)} is not a JSON pointer: begin it with '/', as in '/home'"
         raise UsageError(msg)
@@ -81,12 +80,10 @@ def child_of(value: Json, step: str, place: str) -> Json:
     if isinstance(value, Mapping):
         if step in value:
             return value[step]
-        msg = f"{whose(place)} has no field {shown(step)}; it has {listed(value)}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"{whose(place)} has no field {shown(step)}; it has {listed(value)}")
     if is_list(value):
         return value[element_index(step, len(value), place)]
-    msg = f"{whose(place)} is {kind_of(value)}: nothing is inside it"
-    raise NotFoundError(msg)
+    raise NotFoundError(f"{whose(place)} is {kind_of(value)}: nothing is inside it")
 
 
 def element_index(step: str, length: int, place: str) -> int:
@@ -101,15 +98,13 @@ def element_index(step: str, length: int, place: str) -> int:
         msg = f"'-' names the place after the last element of {whose(place)}: only add can use it"
         raise NotFoundError(msg)
     if not _INDEX.fullmatch(step):
-        msg = (
+        raise UsageError(
             f"{shown(step)} is not an index of the list at {place!r}: "
             "count from 0, in digits without leading zeros"
         )
-        raise UsageError(msg)
     if int(step) >= length:
         has = f"has the elements 0 to {length - 1}" if length else "is an empty list"
-        msg = f"{whose(place)} {has}, not {step}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"{whose(place)} {has}, not {step}")
     return int(step)
 
 
@@ -124,13 +119,11 @@ def leaves(value: Json) -> Iterator[tuple[str, Scalar]]:
     waiting: list[tuple[str, Json]] = [("", value)]
     while waiting:
         pointer, each = waiting.pop()
-        if isinstance(each, Mapping):
-            inner: list[tuple[str | int, Json]] = list(each.items())
-        elif is_list(each):
-            inner = list(enumerate(each))
-        else:
-            yield pointer, cast("Scalar", each)
+        if each is None or isinstance(each, str | int | float):
+            yield pointer, each
             continue
+        parts = each.items() if isinstance(each, Mapping) else enumerate(each)
+        inner: list[tuple[str | int, Json]] = list(parts)
         waiting += [(f"{pointer}{join_pointer([step])}", part) for step, part in reversed(inner)]
 
 

@@ -97,11 +97,10 @@ def check_keeps_checkpoints(url: str) -> None:
     """
     scheme, _ = _split(url)
     if scheme not in _WITH_CHECKPOINTS:
-        msg = (
+        raise UsageError(
             f"graph checkpoints cannot be kept beside a {scheme}: store: give checkpointer the "
             "address of a file or of a PostgreSQL database, and erase from that one as well"
         )
-        raise UsageError(msg)
 
 
 def open_checkpoint_file(url: str) -> sqlite3.Connection | None:
@@ -249,8 +248,7 @@ def back_up_file(url: str, copy: Path) -> bool:
     if file is None:
         return False
     if not file.exists():
-        msg = f"there is no store at {str(file)!r}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no store at {str(file)!r}")
     from recollect.stores.sqlite.backup import back_up_file as back_up
 
     back_up(str(file), copy)
@@ -275,8 +273,7 @@ def _open_memory(rest: str, options: _OpenOptions) -> Store:
     from recollect.stores.memory import InProcessStore
 
     if rest:
-        msg = f"'memory:{rest}' is not an address: 'memory:' stands alone"
-        raise UsageError(msg)
+        raise UsageError(f"'memory:{rest}' is not an address: 'memory:' stands alone")
     return InProcessStore(clock=options.clock, ids=options.ids)
 
 

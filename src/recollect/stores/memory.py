@@ -82,8 +82,7 @@ class InProcessStore(Store):
 
     def _open(self) -> Tables:
         if self._tables is None:
-            msg = "this store was closed: open another"
-            raise StoreClosedError(msg)
+            raise StoreClosedError("this store was closed: open another")
         return self._tables
 
 

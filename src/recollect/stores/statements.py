@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Final, LiteralString, cast
+from typing import Final, LiteralString
 
 _NAME: Final = re.compile(r"^-- :name (\w+)\n", re.MULTILINE)
 
@@ -30,6 +30,4 @@ def named_statements(text: str) -> Mapping[str, LiteralString]:
     """
     _, *parts = _NAME.split(text)
     named = zip(parts[::2], parts[1::2], strict=True)
-    return MappingProxyType(
-        {name: cast("LiteralString", body.strip().removesuffix(";")) for name, body in named}
-    )
+    return MappingProxyType({name: body.strip().removesuffix(";") for name, body in named})

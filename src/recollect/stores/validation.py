@@ -68,8 +68,7 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
         msg = f"a scope is a text, or a tuple of them such as ('users', 'ada'); not {scope!r}"
         raise UsageError(msg)
     if not scope:
-        msg = "a scope needs at least one segment, such as ('users', 'ada')"
-        raise UsageError(msg)
+        raise UsageError("a scope needs at least one segment, such as ('users', 'ada')")
     if len(scope) > SEGMENTS_MAX:
         raise LimitError(
             f"segments of the scope {scope!r}", len(scope), SEGMENTS_MAX, "SEGMENTS_MAX"
@@ -100,16 +99,14 @@ def _check_segment(segment: str | int) -> str:
 def check_id(text: object, what: str) -> str:
     """Return *text* if it is valid as an id; *what* describes it in the error."""
     if not isinstance(text, str) or not text:
-        msg = f"{what} must be text of at least one character, not {text!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{what} must be text of at least one character, not {text!r}")
     if len(text) > ID_CHARACTERS_MAX:
         raise LimitError(f"characters of {what}", len(text), ID_CHARACTERS_MAX, "ID_CHARACTERS_MAX")
     if text.isascii() and text.isprintable():  # most ids need no further check
         return text
     check_text(text, what)
     if _CONTROL.search(text):
-        msg = f"{what} contains a control character: {text!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{what} contains a control character: {text!r}")
     return text
 
 
@@ -117,8 +114,7 @@ def check_new_thread(text: object) -> str:
     """Return *text* if it is valid as the id of a new thread; ids used in evidence are not."""
     thread = check_id(text, "a thread id")
     if thread in {MEMORY_THREAD, SOURCE_THREAD}:
-        msg = f"the thread id {thread!r} is reserved for evidence: use another"
-        raise UsageError(msg)
+        raise UsageError(f"the thread id {thread!r} is reserved for evidence: use another")
     return thread
 
 
@@ -157,8 +153,7 @@ def check_list(given: object, what: str) -> list[Any]:
 def check_mapping(given: object, what: str) -> Mapping[Any, Any]:
     """Return *given* if it is a mapping; *what* describes it in the error."""
     if not isinstance(given, Mapping):
-        msg = f"{what} must be a mapping, such as a dict, not {given!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{what} must be a mapping, such as a dict, not {given!r}")
     return given
 
 
@@ -174,8 +169,7 @@ def check_position(position: object, what: str) -> int:
 def check_text(text: object, what: str) -> str:
     """Return *text* if it is text that every backend can store."""
     if not isinstance(text, str):
-        msg = f"{what} must be text, not {type(text).__name__}"
-        raise UsageError(msg)
+        raise UsageError(f"{what} must be text, not {type(text).__name__}")
     if len(text) > TEXT_CHARACTERS_MAX:
         raise LimitError(
             f"characters of {what}", len(text), TEXT_CHARACTERS_MAX, "TEXT_CHARACTERS_MAX"
@@ -188,11 +182,10 @@ def check_text(text: object, what: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        msg = (
+        raise UsageError(
             f"{what} contains half of a surrogate pair at character {error.start}, as if it was "
             "cut or decoded wrongly: repair or replace it first"
-        )
-        raise UsageError(msg) from None
+        ) from None
     return text
 
 
@@ -209,8 +202,7 @@ def readable(text: str) -> str:
 def check_time(time: datetime, what: str) -> int:
     """Return *time* in microseconds since 1970, UTC."""
     if not isinstance(time, datetime):
-        msg = f"{what} must be a datetime, not {time!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{what} must be a datetime, not {time!r}")
     if time.tzinfo is None or time.utcoffset() is None:
         msg = f"{what} has no zone: {time.isoformat()}; give one, as in time.replace(tzinfo=UTC)"
         raise UsageError(msg)
@@ -230,8 +222,7 @@ def check_stale_s(seconds: float) -> float:
 def check_moment(moment: int, what: str) -> int:
     """Return *moment*, microseconds since 1970, if it is in the years 1 to 9999."""
     if not _FIRST <= moment <= _LAST:
-        msg = f"{what} lies outside the years 1 to 9999 in UTC: {moment} µs since 1970"
-        raise UsageError(msg)
+        raise UsageError(f"{what} lies outside the years 1 to 9999 in UTC: {moment} µs since 1970")
     return moment
 
 
@@ -240,11 +231,10 @@ def check_past(time: datetime, now: int, what: str) -> int:
     moment = check_time(time, what)
     if moment > now + FUTURE_S_MAX * MICROSECONDS:
         present = to_datetime(now).isoformat()
-        msg = (
+        raise UsageError(
             f"{what} lies in the future: {time.isoformat()}, but it is {present} "
             f"(at most {FUTURE_S_MAX} s ahead is accepted): correct the time or its zone"
         )
-        raise UsageError(msg)
     return moment
 
 
@@ -329,8 +319,7 @@ def _check_scalar(value: object, what: str) -> None:
 def check_object(value: Json, what: str) -> str:
     """Return *value* as JSON text if it is a JSON object."""
     if not isinstance(value, Mapping):
-        msg = f"{what} must be a JSON object, not {type(value).__name__}"
-        raise UsageError(msg)
+        raise UsageError(f"{what} must be a JSON object, not {type(value).__name__}")
     return encode_json(value, what)
 
 
@@ -353,8 +342,7 @@ def check_role(message: NewMessage) -> Role:
 def check_choice(given: object, allowed: Sequence[str], what: str) -> None:
     """Raise `UsageError` if *given* is not in *allowed*; *what* describes it in the error."""
     if given not in allowed:
-        msg = f"unknown {what} {given!r}: use one of {', '.join(allowed)}"
-        raise UsageError(msg)
+        raise UsageError(f"unknown {what} {given!r}: use one of {', '.join(allowed)}")
 
 
 def check_count(rows: int, limit: int, limit_name: str, what: str) -> None:
@@ -366,6 +354,5 @@ def check_count(rows: int, limit: int, limit_name: str, what: str) -> None:
 def check_page(limit: object) -> int:
     """Return *limit* if a page can have that many rows."""
     if not isinstance(limit, int) or not 1 <= limit <= PAGE_ROWS_MAX:
-        msg = f"limit {limit!r} is outside 1 to {PAGE_ROWS_MAX} (PAGE_ROWS_MAX)"
-        raise UsageError(msg)
+        raise UsageError(f"limit {limit!r} is outside 1 to {PAGE_ROWS_MAX} (PAGE_ROWS_MAX)")
     return limit

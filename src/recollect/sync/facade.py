@@ -63,8 +63,7 @@ class SyncRecollect(SyncFace[Recollect]):
 
     def _check_not_view(self) -> None:
         if self._view is not None:
-            msg = "a view is open as long as its memory: enter the memory with 'with'"
-            raise UsageError(msg)
+            raise UsageError("a view is open as long as its memory: enter the memory with 'with'")
 
     def _open(self) -> Recollect:
         memory = self._bridge.opened

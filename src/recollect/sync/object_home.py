@@ -38,11 +38,10 @@ class Home:
 
     def __init__(self, memory: AnyRecollect) -> None:
         if not isinstance(memory, Recollect | SyncRecollect):
-            msg = (
+            raise UsageError(
                 f"memory must be a Recollect or a SyncRecollect, not {memory!r}: open one with "
                 "recollect.open or recollect.open_sync"
             )
-            raise UsageError(msg)
         self.memory = memory
 
     @property
@@ -59,11 +58,10 @@ class Home:
         """
         if isinstance(self.memory, SyncRecollect):
             return self.memory.call(function)
-        msg = (
+        raise UsageError(
             "this object uses a Recollect, whose calls must be awaited: await the method whose "
             "name begins with 'a', or open the memory with recollect.open_sync"
         )
-        raise UsageError(msg)
 
     def here(self, function: Callable[[Recollect], Awaitable[ResultT]]) -> ResultT:
         """

@@ -39,5 +39,4 @@ def __getattr__(name: str) -> object:
         from recollect.testing.contract_durability import DurableContract  # noqa: PLC0415
 
         return DurableContract
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

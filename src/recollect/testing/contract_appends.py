@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from recollect.testing.contract_samples import (
     ADA,
     SOON,
     TALK,
+    existing,
     fact,
     feed_after,
     feed_from_start,
@@ -75,8 +77,7 @@ class AppendContract(Contract):
         """They create the thread even without a message."""
         await store.append(ADA, TALK, [], writes=[fact("pet")])
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (0, 0, None) == (thread.last, thread.count, thread.due)
         assert ["pet"] == await keys_in(store)
 
@@ -197,9 +198,9 @@ class AppendContract(Contract):
         ],
         ids=lambda wrong: str(wrong)[:30],
     )
-    async def test_a_message_may_be_refused(self, store: Store, wrong: dict[str, object]) -> None:
+    async def test_a_message_may_be_refused(self, store: Store, wrong: dict[str, Any]) -> None:
         """UsageError: A message is invalid; nothing is stored."""
-        bad = replace(said("m2"), **wrong)  # type: ignore[arg-type]
+        bad = replace(said("m2"), **wrong)
 
         with pytest.raises(UsageError):
             await store.append(ADA, TALK, [said("m1"), bad])

@@ -22,6 +22,7 @@ from recollect.testing.contract_samples import (
     BOB,
     TALK,
     claimed,
+    existing,
     fact,
     feed_from_start,
     ids_in,
@@ -137,8 +138,7 @@ class ArchiveContract(Contract):
 
         await store.restore(BOB, records)
 
-        thread = await store.thread(BOB, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(BOB, TALK))
         assert (start, 2) == (thread.created_at, thread.count)
 
     async def test_what_is_restored_is_found(self, store: Store, clock: FrozenClock) -> None:

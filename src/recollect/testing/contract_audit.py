@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import pytest
 from anyio import create_task_group
 
 from recollect.errors import UsageError, VersionConflictError
 from recollect.stores.contract.base import ActingStore, Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.audit import hash_of
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread
 from recollect.stores.plans.formation import Formed
@@ -68,9 +69,9 @@ class _TamperedRows:
         return [row for row in whole if row.n > after][:limit]
 
 
-def _changed(rows: list[AuditRow], **change: object) -> list[AuditRow]:
+def _changed(rows: list[AuditRow], **change: Any) -> list[AuditRow]:
     """Change the second row, and recompute its hash."""
-    row = replace(rows[1], **change)  # type: ignore[arg-type]
+    row = replace(rows[1], **change)
     return [rows[0], replace(row, hash=hash_of(row)), *rows[2:]]
 
 
@@ -235,15 +236,9 @@ class AuditContract(Contract):
         """Return the audited changes of exactly this scope, newest first."""
         acting = await four_changes(store)
         await acting.apply(_BELOW, [fact("home")])
-        found, cursor = [], None
-        while True:
-            page = await store.audit(ADA, cursor=cursor, limit=3)
-            found += [each.n for each in page.rows]
-            cursor = page.cursor
-            if cursor is None:
-                break
+        pages = each_row(lambda cursor: store.audit(ADA, cursor=cursor, limit=3))
 
-        assert [4, 3, 2, 1] == found
+        assert [4, 3, 2, 1] == [each.n async for each in pages]
         with pytest.raises(UsageError, match="cursor"):
             await store.audit(ADA, cursor="-1")
 
@@ -327,10 +322,11 @@ class AuditContract(Contract):
                 def tamper(
                     rows: list[AuditRow], name: str = field.name, value: object = value
                 ) -> list[AuditRow]:
-                    change = {name: value if type(getattr(rows[1], name)) is type(value) else None}
+                    is_like = type(getattr(rows[1], name)) is type(value)
+                    change: dict[str, Any] = {name: value if is_like else None}
                     if None in change.values() and name != "actor":
                         return []
-                    return [rows[0], replace(rows[1], **change), *rows[2:]]  # type: ignore[arg-type]
+                    return [rows[0], replace(rows[1], **change), *rows[2:]]
 
                 if (await TamperedStore(store, tamper).verify_audit(ADA)).ok:
                     unnoticed.append((field.name, value))

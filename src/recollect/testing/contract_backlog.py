@@ -24,6 +24,7 @@ from recollect.testing.contract_samples import (
     SOON,
     TALK,
     claimed,
+    existing,
     said,
     seconds,
     tell,
@@ -69,8 +70,7 @@ class BacklogContract(Contract):
         await store.append(ADA, TALK, [said("m1")], debounce=Debounce(quiet_s=10))
         await store.append(BOB, TALK, [said("m1")], debounce=Debounce(quiet_s=30))
         clock.advance(10)
-        lease = await store.claim("worker")
-        assert lease is not None
+        lease = existing(await store.claim("worker"))
         await store.release(lease, failed=[TALK], retry_s=30)
         clock.advance(31)
 
@@ -110,8 +110,7 @@ class BacklogContract(Contract):
         dues = []
         for number in range(9):
             await tell(store, f"m{number}")
-            thread = await store.thread(ADA, TALK)
-            assert thread is not None
+            thread = existing(await store.thread(ADA, TALK))
             assert thread.due is not None
             dues.append((thread.due - start).total_seconds())
             clock.advance(8)
@@ -242,8 +241,7 @@ class BacklogContract(Contract):
         lease = await claimed(store, clock)
         await store.append(ADA, TALK, [said("m1")], settings=second)
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (first, second) == (lease.threads[0].settings, thread.settings)
 
     async def test_settings_are_part_of_a_request(self, store: Store) -> None:
@@ -269,8 +267,7 @@ class BacklogContract(Contract):
 
         assert await store.claim("worker") is None
         assert await store.signal(ADA, TALK) is True
-        lease = await store.claim("worker")
-        assert lease is not None
+        lease = existing(await store.claim("worker"))
         await store.commit(lease, [], Formed(watermarks={TALK: 1}))
         assert await store.signal(ADA, TALK) is False
         clock.advance(3_600)

@@ -17,6 +17,7 @@ from recollect.testing.contract_samples import (
     EMBEDDER,
     TALK,
     claimed,
+    existing,
     fact,
     feed_after,
     feed_from_start,
@@ -77,10 +78,8 @@ class DurableContract(Contract):
     async def test_vectors_are_there_again(self, store: Store, reopen: Reopen) -> None:
         """Vectors are as durable as their entries."""
         await tell(store, "m1")
-        scope_id = await store.scope_id(ADA)
-        assert scope_id is not None
-        batch = await store.unembedded(scope_id, EMBEDDER)
-        assert batch is not None
+        scope_id = existing(await store.scope_id(ADA))
+        batch = existing(await store.unembedded(scope_id, EMBEDDER))
         ((uid, text_hash, _),) = batch.entries
         await store.keep_vectors(batch, EMBEDDER, [(uid, text_hash, b"\0\0\x80?\x01")])
         before = await feed_from_start(store, ADA, EMBEDDER)
@@ -101,8 +100,7 @@ class DurableContract(Contract):
 
         assert await again.claim("other") is None
         await again.commit(lease, [fact("home")], Formed(watermarks={TALK: 1}))
-        following = await again.claim("other")
-        assert following is not None
+        following = existing(await again.claim("other"))
         assert (lease.fence + 1, 1) == (following.fence, following.threads[0].formed)
 
     async def test_a_backoff_outlives_the_store(
@@ -117,8 +115,7 @@ class DurableContract(Contract):
         clock.advance(99)
         assert await again.claim("worker") is None
         clock.advance(1)
-        lease = await again.claim("worker")
-        assert lease is not None
+        lease = existing(await again.claim("worker"))
         assert 1 == lease.threads[0].attempts
 
     async def test_a_key_outlives_the_store(self, store: Store, reopen: Reopen) -> None:

@@ -15,6 +15,7 @@ from recollect.testing.contract_samples import (
     ADA,
     TALK,
     contents,
+    existing,
     feed_after,
     feed_from_start,
     ids_in,
@@ -56,8 +57,7 @@ class EditContract(Contract):
         await store.remove(ADA, TALK, ["m1"])
         await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2"]))
 
-        home = await store.get(ADA, "Fact", "home")
-        assert home is not None
+        home = existing(await store.get(ADA, "Fact", "home"))
         assert [["words of m1"]] == [[e.quote for e in found] for found in home.evidence.values()]
         assert await store.get(ADA, "Fact", "work") is None
         assert [] == await ids_in(store)
@@ -69,8 +69,7 @@ class EditContract(Contract):
         assert 2 == await store.remove(ADA, TALK, ["m3", "m1", "m3", "unknown"])
         assert 0 == await store.remove(ADA, TALK, ["m3"])
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (1, 3) == (thread.count, thread.last)
 
     async def test_removing_shows_in_the_feed(self, store: Store) -> None:

@@ -16,6 +16,7 @@ from recollect.testing.contract_samples import (
     TALK,
     claimed,
     contents,
+    existing,
     fact,
     feed_after,
     feed_from_start,
@@ -170,8 +171,7 @@ class EvidenceContract(Contract):
 
         await store.erase(ADA, M1)
 
-        memory = await store.get(ADA, "Fact", "home")
-        assert memory is not None
+        memory = existing(await store.get(ADA, "Fact", "home"))
         assert {} == memory.value
 
     @pytest.mark.parametrize("place", ["01", "-", "9" * 5_000], ids=["01", "-", "long"])
@@ -183,8 +183,7 @@ class EvidenceContract(Contract):
 
         await store.erase(ADA, M1)
 
-        memory = await store.get(ADA, "Fact", "home")
-        assert memory is not None
+        memory = existing(await store.get(ADA, "Fact", "home"))
         assert {"pets": ["cat", "dog"]} == memory.value
         assert ["/pets/1"] == list(memory.evidence)
 
@@ -198,8 +197,7 @@ class EvidenceContract(Contract):
         watermarks = {TALK: 3}
         await store.commit(await claimed(store, clock), [], Formed(watermarks=watermarks))
         if is_apart:
-            lease = await store.claim("worker", lease_s=60, scope=ADA, idle=True)
-            assert lease is not None
+            lease = existing(await store.claim("worker", lease_s=60, scope=ADA, idle=True))
             await store.commit(lease, [], Formed(watermarks=watermarks, types=types))
         put = founded({"city": "Oslo"}, {"/city": ("m1#1", "m2#1", "m4#1")})
         await store.apply(ADA, [put])
@@ -207,8 +205,7 @@ class EvidenceContract(Contract):
         await store.erase(ADA, M1)
 
         assert await store.get(ADA, "Fact", "home") is None
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (() if is_apart else (2,)) == thread.again
         assert ((2,) if is_apart else ()) == thread.lanes.get("Fact", Lane(formed=3)).again
         assert is_apart or thread.due is not None
@@ -224,8 +221,7 @@ class EvidenceContract(Contract):
 
         await store.erase(ADA, EraseMemory(type="Fact", key="home"))
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert not thread.pending
 
     async def test_a_version_that_is_restored_rests_on_what_it_did(self, store: Store) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import Any
 
 from recollect.records import DeleteMemory, EndMemory, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
@@ -217,7 +217,7 @@ class FeedContract(Contract):
 
     async def test_a_number_in_a_cursor_is_its_digits(self, store: Store) -> None:
         """An integer segment of a cursor's scope is its decimal text, as everywhere."""
-        numeric = cast("Scope", ("users", 42))
+        numeric: Any = ("users", 42)
         await store.append(numeric, TALK, [said("m1")])
 
         def read(snapshot: StoreSnapshot) -> tuple[list[Feed], list[Entry]]:

@@ -13,6 +13,7 @@ from recollect.testing.contract_samples import (
     ADA,
     TALK,
     claimed,
+    existing,
     fact,
     feed_after,
     feed_from_start,
@@ -38,8 +39,7 @@ class FormationContract(Contract):
             Formed(watermarks={TALK: 2}, receipt={"calls": 1}),
         )
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (2, None, False) == (thread.formed, thread.due, thread.pending)
         assert [home, work] == await store.get_many(ADA, [("Fact", "home"), ("Fact", "work")])
         assert 2 == len(await store.history(ADA, "Fact", "home"))
@@ -56,8 +56,7 @@ class FormationContract(Contract):
         with pytest.raises(VersionConflictError):
             await store.commit(lease, stale, Formed(watermarks={TALK: 1}))
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (0, ["home"]) == (thread.formed, await keys_in(store))
         assert await store.claim("other") is None
         await store.commit(lease, [fact("home", expected=1)], Formed(watermarks={TALK: 1}))
@@ -96,8 +95,7 @@ class FormationContract(Contract):
 
         await store.commit(lease, [], Formed(watermarks={TALK: 1}))
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert thread.due is not None
         assert (1, 2, True) == (thread.formed, thread.last, thread.pending)
         following = await claimed(store, clock)

@@ -12,7 +12,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseThread
 from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, SOON, TALK, claimed, tell
+from recollect.testing.contract_samples import ADA, SOON, TALK, claimed, existing, tell
 from recollect.testing.frozen_clock import FrozenClock
 
 NIGHTLY = "Nightly"
@@ -89,12 +89,10 @@ class LaneContract(Contract):
 
         count = await store.redrive(ADA, dead.id)
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (1, (), {NIGHTLY: Lane(formed=2, again=(2,))}) == (count, thread.again, thread.lanes)
         await store.remove(ADA, TALK, ["m2"])
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert {NIGHTLY: Lane(formed=2)} == thread.lanes
 
     async def test_since_when_something_waits(self, store: Store, clock: FrozenClock) -> None:

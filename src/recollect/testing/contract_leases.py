@@ -17,6 +17,7 @@ from recollect.testing.contract_samples import (
     SOON,
     TALK,
     claimed,
+    existing,
     fact,
     keep_facts,
     keys_in,
@@ -133,15 +134,13 @@ class LeaseContract(Contract):
         await store.release(lease, failed=["bad"], retry_s=100)
 
         await refused(store, lease)
-        good = await store.claim("other")
-        assert good is not None
+        good = existing(await store.claim("other"))
         assert [TALK] == [each.thread for each in good.threads]
         await store.commit(good, [], Formed(watermarks={TALK: 1}))
         clock.advance(99.999)
         assert await store.claim("other") is None
         clock.advance(0.001)
-        again = await store.claim("other")
-        assert again is not None
+        again = existing(await store.claim("other"))
         assert [("bad", 1)] == [(each.thread, each.attempts) for each in again.threads]
 
     async def test_a_lease_may_be_postponed(self, store: Store, clock: FrozenClock) -> None:
@@ -156,8 +155,7 @@ class LeaseContract(Contract):
         clock.advance(99.999)
         assert await store.claim("other") is None
         clock.advance(0.001)
-        again = await store.claim("other")
-        assert again is not None
+        again = existing(await store.claim("other"))
         assert {(TALK, 0), ("bad", 2)} == {(each.thread, each.attempts) for each in again.threads}
 
     @pytest.mark.parametrize("retry_s", [0, 5])
@@ -196,8 +194,7 @@ class LeaseContract(Contract):
 
         await tell(store, "m2")
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (end, 1) == (thread.due, thread.attempts)
         clock.advance(499)
         assert await store.claim("worker") is None
@@ -214,8 +211,7 @@ class LeaseContract(Contract):
 
         await store.commit(lease, [], Formed(watermarks={TALK: 1}))
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert 0 == thread.attempts
         assert await store.claim("worker") is not None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from types import EllipsisType
-from typing import cast
+from typing import Any
 
 import pytest
 
@@ -257,8 +257,9 @@ class ListingContract(Contract):
 
     async def test_a_number_in_a_prefix_is_its_digits(self, store: Store) -> None:
         """An integer segment of a prefix is its decimal text, as in a scope."""
-        await store.append(cast("Scope", ("users", 42)), TALK, [said("m1")])
+        numeric: Any = ("users", 42)
+        await store.append(numeric, TALK, [said("m1")])
 
-        page = await store.scopes(prefix=cast("Scope", ("users", 42)))
+        page = await store.scopes(prefix=numeric)
 
         assert (("users", "42"),) == page.rows

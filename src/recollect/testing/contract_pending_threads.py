@@ -8,10 +8,11 @@ import pytest
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, said, tell
+from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, existing, said, tell
 from recollect.testing.frozen_clock import FrozenClock
 
 
@@ -41,15 +42,9 @@ class PendingContract(Contract):
                 await store.append(scope, thread, [said("m1")])
         wanted = [(scope, thread) for scope in sorted(scopes) for thread in ("T", "t", "u")]
 
-        found, cursor = [], None
-        while True:
-            page = await store.pending(cursor=cursor, limit=4)
-            found += [(thread.scope, thread.id) for thread in page.rows]
-            cursor = page.cursor
-            if cursor is None:
-                break
+        pages = each_row(lambda cursor: store.pending(cursor=cursor, limit=4))
 
-        assert wanted == found
+        assert wanted == [(thread.scope, thread.id) async for thread in pages]
 
     async def test_what_is_due_is_counted(self, store: Store, clock: FrozenClock) -> None:
         """
@@ -113,8 +108,7 @@ class PendingContract(Contract):
         await store.pause(ADA)
         await store.commit(lease, [], Formed(watermarks={TALK: 1}))
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (1, "paused") == (thread.formed, thread.state)
 
     async def test_a_resumed_thread_is_claimed(self, store: Store) -> None:
@@ -128,8 +122,7 @@ class PendingContract(Contract):
         assert [1, 0] == [await store.resume(ADA, TALK) for _ in "12"]
         assert [1, 0, 0] == [await store.resume(scope) for scope in (ADA, ADA, ("never",))]
 
-        lease = await store.claim("worker")
-        assert lease is not None
+        lease = existing(await store.claim("worker"))
         assert {TALK, "other"} == {each.thread for each in lease.threads}
 
     async def test_a_backoff_outlasts_a_pause(self, store: Store, clock: FrozenClock) -> None:
@@ -141,8 +134,7 @@ class PendingContract(Contract):
 
         await store.resume(ADA)
 
-        lease = await store.claim("worker")
-        assert lease is not None
+        lease = existing(await store.claim("worker"))
         assert ["new"] == [each.thread for each in lease.threads]
         await store.commit(lease, [], Formed(watermarks={"new": 1}))
         clock.advance(99)

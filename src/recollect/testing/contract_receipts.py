@@ -9,6 +9,7 @@ import pytest
 from recollect.errors import UsageError
 from recollect.records import Formation, FormationStatus, JsonObject, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
@@ -24,6 +25,7 @@ from recollect.testing.contract_samples import (
     BOB,
     TALK,
     claimed,
+    existing,
     keep_facts,
     said,
     seconds,
@@ -91,15 +93,9 @@ class ReceiptContract(Contract):
             formed = Formed(watermarks={TALK: number + 1}, calls=number)
             await store.commit(lease, [], formed)
 
-        found, cursor = [], None
-        while True:
-            page = await store.formations(ADA, cursor=cursor, limit=3)
-            found += [each.calls for each in page.rows]
-            cursor = page.cursor
-            if cursor is None:
-                break
+        pages = each_row(lambda cursor: store.formations(ADA, cursor=cursor, limit=3))
 
-        assert [6, 5, 4, 3, 2, 1, 0] == found
+        assert [6, 5, 4, 3, 2, 1, 0] == [each.calls async for each in pages]
         assert () == (await store.formations(BOB)).rows
 
     async def test_two_of_one_moment_have_an_order(self, store: Store, clock: FrozenClock) -> None:
@@ -107,8 +103,7 @@ class ReceiptContract(Contract):
         await tell(store, *"abcd")
         clock.advance(60)
         for position in (1, 2, 3, 4):
-            lease = await store.claim("worker")
-            assert lease is not None
+            lease = existing(await store.claim("worker"))
             await store.commit(lease, [], Formed(watermarks={TALK: position}))
 
         first = await store.formations(ADA, limit=2)
@@ -126,8 +121,7 @@ class ReceiptContract(Contract):
         again = await give_up(store, clock, 2, until=2)
         await store.redrive(ADA, again)
         await give_up(store, clock, 3, until=3)
-        idle = await store.claim("worker", scope=ADA, idle=True)
-        assert idle is not None
+        idle = existing(await store.claim("worker", scope=ADA, idle=True))
         await store.commit(idle, [], Formed(watermarks={}, status="consolidated"))
 
         kinds = get_args(FormationStatus)
@@ -155,8 +149,7 @@ class ReceiptContract(Contract):
         (found,) = (await store.formations(ADA)).rows
         assert ("failed", 3, 9) == (found.status, found.calls, found.tokens)
         assert ({"why": "busy"}, lease.fence) == (found.receipt, lease.fence)
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (0, 0) == (thread.formed, thread.attempts)
 
     async def test_what_was_spent_is_known(self, store: Store, clock: FrozenClock) -> None:
@@ -264,8 +257,7 @@ class ReceiptContract(Contract):
 
         there = [{**record, "scope": list(ADA)} for record in await store.archive(BOB)]
         assert [dict(record) for record in records] == there
-        thread = await store.thread(BOB, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(BOB, TALK))
         assert ((1,), {"types": ["User"]}, "paused") == (
             thread.again, thread.settings, thread.state
         )  # fmt: skip

@@ -12,7 +12,7 @@ from recollect.stores.plans.erase_targets import EraseMessages, EraseTarget, Era
 from recollect.stores.plans.formation import Formed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_receipts import dead, due_threads, give_up
-from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, tell
+from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, existing, tell
 from recollect.testing.frozen_clock import FrozenClock
 
 
@@ -73,8 +73,7 @@ class RedriveContract(Contract):
         with pytest.raises(UsageError):
             await store.commit(lease, [], Formed(**{"watermarks": {TALK: 1}, **wrong}))
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (0, ()) == (thread.formed, (await store.formations(ADA)).rows)
         await store.release(lease)
 
@@ -113,8 +112,7 @@ class RedriveContract(Contract):
         lease = await claimed(store, clock)
         await store.commit(lease, [], Formed(watermarks={}, again={TALK: [2, 3, 9]}))
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert ((), None, False) == (thread.again, thread.due, thread.pending)
         assert await store.claim("worker") is None
 
@@ -143,8 +141,7 @@ class RedriveContract(Contract):
             with pytest.raises(UsageError, match=status):
                 await store.redrive(ADA, id_)
 
-        found = await store.formation(ADA, formation)
-        assert found is not None
+        found = existing(await store.formation(ADA, formation))
         assert "redriven" == found.status
 
     async def test_only_a_formation_is_redriven(self, store: Store, clock: FrozenClock) -> None:
@@ -207,8 +204,7 @@ class RedriveContract(Contract):
 
         await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert ((), None) == (thread.again, thread.due)
         assert await store.claim("worker") is None
 

@@ -26,6 +26,7 @@ from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
+    existing,
     fact,
     feed_after,
     feed_from_start,
@@ -175,8 +176,7 @@ class RetryContract(Contract):
         with pytest.raises(GoneError):
             await store.apply(ADA, [fact("home", "Oslo")], idempotency_key="k")
 
-        memory = await store.get(ADA, "Fact", "home")
-        assert memory is not None
+        memory = existing(await store.get(ADA, "Fact", "home"))
         assert (1, {"city": "Rome"}) == (memory.version, memory.value)
 
     async def test_what_expired_is_gone(self, store: Store, clock: FrozenClock) -> None:

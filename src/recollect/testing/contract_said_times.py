@@ -20,7 +20,15 @@ from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.stores.rows import MICROSECONDS
 from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, BOB, TALK, feed_after, feed_from_start, resting
+from recollect.testing.contract_samples import (
+    ADA,
+    BOB,
+    TALK,
+    existing,
+    feed_after,
+    feed_from_start,
+    resting,
+)
 from recollect.testing.frozen_clock import NOON, FrozenClock
 
 MAY, JUNE, JULY = (NOON - timedelta(days=days) for days in (1_000, 900, 800))
@@ -47,9 +55,7 @@ async def said_at(store: Store, *messages: str, key: str = "home") -> datetime |
 
 async def stored(store: Store, key: str = "home") -> Memory:
     """Return a fact as read from the store."""
-    memory = await store.get(ADA, "Fact", key)
-    assert memory is not None
-    return memory
+    return existing(await store.get(ADA, "Fact", key))
 
 
 async def times_in_feed(store: Store) -> dict[int, int]:
@@ -187,8 +193,7 @@ class SaidTimeContract(Contract):
         untold = [{k: v for k, v in each.items() if k != "said_at"} for each in records]
         await store.restore(NOBODY, untold)
 
-        exact = await store.get(BOB, "Fact", "home")
-        assert exact is not None
+        exact = existing(await store.get(BOB, "Fact", "home"))
         assert JUNE == exact.said_at
         reckoned = (await store.memories(NOBODY)).rows
         assert [None, MAY] == [each.said_at for each in reckoned]

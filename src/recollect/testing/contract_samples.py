@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from recollect.records import Evidence, Memory, Message, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
@@ -12,6 +12,8 @@ from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.stores.plans.formation import Lease
 from recollect.stores.rows import Cursor, Feed
 from recollect.testing.frozen_clock import FrozenClock
+
+FoundT = TypeVar("FoundT")
 
 ADA: Final[Scope] = ("acme", "users", "ada")
 BOB: Final[Scope] = ("acme", "users", "bob")
@@ -36,6 +38,12 @@ def resting(key: str, *messages: str, city: str = "Oslo", thread: str = TALK) ->
     """Return a write of the fact *key*, whose only field cites *messages* with quotes."""
     found = [Evidence(thread=thread, message=each, quote=f"words of {each}") for each in messages]
     return PutMemory(type="Fact", key=key, value={"city": city}, evidence={"/city": found})
+
+
+def existing(found: FoundT | None) -> FoundT:
+    """Return *found*, which is not ``None``."""
+    assert found is not None
+    return found
 
 
 async def tell(store: Store, *ids: str, thread: str = TALK) -> tuple[Message, ...]:

@@ -20,11 +20,13 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
     BOB,
     TALK,
+    existing,
     fact,
     feed_after,
     feed_from_start,
@@ -100,8 +102,7 @@ class SideRecordContract(Contract):
 
         await store.apply(ADA, [put("k", 3, expected=2)])
 
-        found = await store.side_record(ADA, KIND, "k")
-        assert found is not None
+        found = existing(await store.side_record(ADA, KIND, "k"))
         assert (3, {"at": 3}) == (found.version, dict(found.value))
         assert (began, clock.now()) == (found.created_at, found.updated_at)
 
@@ -112,8 +113,7 @@ class SideRecordContract(Contract):
 
         await store.apply(ADA, [put("k", 2, expected=0)])
 
-        found = await store.side_record(ADA, KIND, "k")
-        assert found is not None
+        found = existing(await store.side_record(ADA, KIND, "k"))
         assert (1, clock.now()) == (found.version, found.created_at)
         assert ["k", "k2"] == await keys_of(store)
 
@@ -144,8 +144,7 @@ class SideRecordContract(Contract):
 
         assert ["other"] == await keys_of(store)
         assert ["k"] == await keys_of(store, thread=TALK)
-        found = await store.side_record(ADA, KIND, "other")
-        assert found is not None
+        found = existing(await store.side_record(ADA, KIND, "other"))
         assert 1 == found.version
 
     @pytest.mark.parametrize("write", WRONG, ids=lambda write: ascii(write)[-70:])
@@ -182,15 +181,9 @@ class SideRecordContract(Contract):
         await store.apply(ADA, [put(each) for each in reversed(NAMES)])
         clock.advance(1)
 
-        found, cursor = list[str](), None
-        while True:
-            page = await store.side_records(ADA, KIND, cursor=cursor, limit=2)
-            found += [each.key for each in page.rows]
-            cursor = page.cursor
-            if cursor is None:
-                break
+        pages = each_row(lambda cursor: store.side_records(ADA, KIND, cursor=cursor, limit=2))
 
-        assert sorted([*NAMES, "k"]) == found
+        assert sorted([*NAMES, "k"]) == [each.key async for each in pages]
         assert ["k"] == await keys_of(store, thread=TALK)
         assert [] == await keys_of(store, BOB)
         with pytest.raises(UsageError):
@@ -238,13 +231,10 @@ class SideRecordContract(Contract):
         clock.advance(1)
 
         async def listed(prefix: Scope, limit: int) -> list[tuple[Scope, str]]:
-            found, cursor = list[tuple[Scope, str]](), None
-            while True:
-                page = await store.side_records_below(prefix, KIND, cursor=cursor, limit=limit)
-                found += [(each.scope, each.key) for each in page.rows]
-                cursor = page.cursor
-                if cursor is None:
-                    return found
+            pages = each_row(
+                lambda cursor: store.side_records_below(prefix, KIND, cursor=cursor, limit=limit)
+            )
+            return [(each.scope, each.key) async for each in pages]
 
         for limit in (1, 3, 100):
             assert [(each, key) for each in scopes for key in "ab"] == await listed((), limit)
@@ -278,8 +268,7 @@ class SideRecordContract(Contract):
         again = await store.apply(ADA, writes, idempotency_key="once")
 
         assert first == again
-        found = await store.side_record(ADA, KIND, "k")
-        assert found is not None
+        found = existing(await store.side_record(ADA, KIND, "k"))
         assert {"at": 2} == dict(found.value)
         with pytest.raises(ConflictError):
             await store.apply(ADA, [put("k", 5), fact("home")], idempotency_key="once")

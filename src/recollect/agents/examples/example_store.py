@@ -233,14 +233,12 @@ class Examples:
         """
         check_score(score)
         if last is not None and check_position(last, "last") < 1:
-            msg = f"last={last} gathers nothing: give at least 1, or None for all"
-            raise UsageError(msg)
+            raise UsageError(f"last={last} gathers nothing: give at least 1, or None for all")
         where = self.scope if of is None else check_scope(of)
         if where == self.scope:
             memory = await guarded(memory, where)
         if await memory.thread(where, thread) is None:
-            msg = f"there is no thread {thread!r} in {where!r}"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"there is no thread {thread!r} in {where!r}")
         named = tuple(check_texts(tags, "tag"))
         messages = [each async for each in each_message(memory, where, thread)]
         every = list(exchanges_in(messages))
@@ -342,8 +340,7 @@ class Examples:
             NotFoundError: There is no example with this key.
         """
         if await memory.get(self.scope, EXAMPLE_TYPE, key) is None:
-            msg = f"there is no example {key!r} in {self.scope!r}"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"there is no example {key!r} in {self.scope!r}")
         return await memory.erase(self.scope, EraseMemory(type=EXAMPLE_TYPE, key=key))
 
     erase, aerase = method_pair(_erase)

@@ -84,8 +84,7 @@ def checked(example: Example) -> Example:
     for tag in example.tags:
         check_text(tag, "a tag")
         if not tag.strip():
-            msg = "a tag is blank: leave it out"
-            raise UsageError(msg)
+            raise UsageError("a tag is blank: leave it out")
     check_score(example.score)
     tags = tuple(dict.fromkeys(example.tags))
     if len(tags) > TAGS_MAX:
@@ -100,8 +99,7 @@ def check_score(score: object, name: str = "score") -> None:
     if score is None:
         return
     if not (is_number(score) and 0 <= score <= 1):
-        msg = f"{name} {score!r} is outside 0 to 1: 1 is the best"
-        raise UsageError(msg)
+        raise UsageError(f"{name} {score!r} is outside 0 to 1: 1 is the best")
 
 
 def example_of(memory: Memory) -> Example | None:
@@ -137,8 +135,7 @@ def read_line(line: str, number: int) -> Example | None:
         UsageError: The line is not an example; the error names its number and the reason.
     """
     if not isinstance(line, str):
-        msg = f"line {number} is no example: it is {type(line).__name__}, not text"
-        raise UsageError(msg)
+        raise UsageError(f"line {number} is no example: it is {type(line).__name__}, not text")
     if number == 1:
         line = line.removeprefix(_BYTE_ORDER_MARK)
     if not line.strip():
@@ -146,34 +143,28 @@ def read_line(line: str, number: int) -> Example | None:
     try:
         return _read(read_json(line))
     except (NotJsonError, UsageError) as error:
-        msg = f"line {number} is no example: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"line {number} is no example: {error}") from error
 
 
 def _read(value: Json) -> Example:
     if not isinstance(value, Mapping):
-        msg = "it is not a JSON object"
-        raise UsageError(msg)
+        raise UsageError("it is not a JSON object")
     unknown = sorted(set(value) - set(_FIELDS))
     if unknown:
         msg = f"it has the fields {', '.join(unknown)}; an example has {', '.join(_FIELDS)}"
         raise UsageError(msg)
     for name in ("input", "output", "reason"):
         if value.get(name) is not None and not isinstance(value[name], str):
-            msg = f"{name!r} is not text: {value[name]!r}"
-            raise UsageError(msg)
+            raise UsageError(f"{name!r} is not text: {value[name]!r}")
     for name in ("input", "output"):
         if value.get(name) is None:
-            msg = f"it has no {name!r}"
-            raise UsageError(msg)
+            raise UsageError(f"it has no {name!r}")
     tags = value.get("tags")
     if tags is not None and len(_texts_in(value, "tags")) != _length(tags):
-        msg = f"'tags' is not a list of texts: {tags!r}"
-        raise UsageError(msg)
+        raise UsageError(f"'tags' is not a list of texts: {tags!r}")
     score = value.get("score")
     if score is not None and _number_in(value, "score") is None:
-        msg = f"'score' is not a number: {score!r}"
-        raise UsageError(msg)
+        raise UsageError(f"'score' is not a number: {score!r}")
     return checked(example_in(value))
 
 

@@ -63,13 +63,11 @@ class SelectionOptions:
     def __post_init__(self) -> None:
         check_texts(self.tags, "tag")
         if check_position(self.count, "count") < 1:
-            msg = f"count {self.count}: select at least 1 example"
-            raise UsageError(msg)
+            raise UsageError(f"count {self.count}: select at least 1 example")
         if self.count > CHOSEN_MAX:
             raise LimitError("examples to select", self.count, CHOSEN_MAX, "CHOSEN_MAX")
         if self.by not in BASES:
-            msg = f"by={self.by!r}: select by one of {', '.join(BASES)}"
-            raise UsageError(msg)
+            raise UsageError(f"by={self.by!r}: select by one of {', '.join(BASES)}")
         if (
             self.budget_tokens is not None
             and check_position(self.budget_tokens, "budget_tokens") < 1
@@ -77,8 +75,7 @@ class SelectionOptions:
             msg = f"a budget of {self.budget_tokens} tokens holds nothing: give at least 1, or None"
             raise UsageError(msg)
         if self.diversity is None:
-            msg = "diversity is None: give 0 (most relevant) to 1 (most diverse)"
-            raise UsageError(msg)
+            raise UsageError("diversity is None: give 0 (most relevant) to 1 (most diverse)")
         check_score(self.diversity, "diversity")
         check_score(self.min_score, "min_score")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
@@ -10,7 +10,15 @@ from typing import Final, Literal, TypeAlias
 from recollect.agents.instructions.rule_changes import RuleChange, rules_in
 from recollect.errors import UsageError
 from recollect.messages import AnyMessage, message_classes
-from recollect.records import Evidence, Json, JsonObject, Memory, Revision
+from recollect.records import (
+    INSTRUCTIONS_CASE,
+    Evidence,
+    Json,
+    JsonObject,
+    Memory,
+    PutMemory,
+    Revision,
+)
 from recollect.stores.json_pointers import is_list
 from recollect.stores.validation import check_text
 
@@ -19,6 +27,7 @@ ProposalStatus: TypeAlias = Literal["waiting", "accepted", "refused", "unchanged
 Success: TypeAlias = Literal["success", "failure"]
 
 NAME_CHARACTERS_MAX: Final = 200
+CASES_MAX: Final = 1_000
 WHY_CHARACTERS_MAX: Final = 2_000
 _BY: Final = "by "
 _ACCEPTED: Final = "accepted by "
@@ -154,17 +163,15 @@ def cause_of(by: str, why: str) -> str:
     check_text(by, "by")
     check_text(why, "why")
     if not by.strip() or ":" in by or len(by) > NAME_CHARACTERS_MAX:
-        msg = (
+        raise UsageError(
             f"by={by[:80]!r}: name the author of the change, without a colon, in at most "
             f"{NAME_CHARACTERS_MAX} characters (NAME_CHARACTERS_MAX)"
         )
-        raise UsageError(msg)
     if not why.strip() or len(why) > WHY_CHARACTERS_MAX:
-        msg = (
+        raise UsageError(
             f"why={why[:80]!r}: give the reason of the change, in at most "
             f"{WHY_CHARACTERS_MAX} characters (WHY_CHARACTERS_MAX)"
         )
-        raise UsageError(msg)
     return f"{_BY}{by}: {why}"
 
 
@@ -204,6 +211,22 @@ def key_of_case(agent: str, name: str) -> str:
     return f"{agent.replace('%', '%25').replace('/', '%2F')}/{name}"
 
 
+def case_write(agent: str, case: ScoringCase) -> PutMemory:
+    """Return the write that stores a case of an agent."""
+    return PutMemory(
+        type=INSTRUCTIONS_CASE,
+        key=key_of_case(agent, case.name),
+        value={
+            "agent": agent,
+            "name": case.name,
+            "input": case.input,
+            "expected": case.expected,
+            "required": case.required,
+        },
+        cause="case",
+    )
+
+
 def case_of(memory: Memory) -> ScoringCase | None:
     """Return the case in a memory; ``None`` if its value is not a case."""
     value = memory.value
@@ -216,6 +239,36 @@ def case_of(memory: Memory) -> ScoringCase | None:
         expected=expected if isinstance(expected, str) else "",
         required=value.get("required") is True,
     )
+
+
+def check_case(case: object) -> None:
+    """
+    Check that a case can be stored and read back.
+
+    Raises:
+        UsageError: It is not a case, or a field has a wrong type.
+    """
+    if not isinstance(case, ScoringCase) or not isinstance(case.required, bool):
+        msg = f"{str(case)[:80]!r} is no ScoringCase, or its 'required' is neither True nor False"
+        raise UsageError(msg)
+    for name in ("name", "input", "expected"):
+        check_text(getattr(case, name), f"the {name} of a case")
+
+
+def check_case_names(cases: Sequence[ScoringCase]) -> None:
+    """
+    Check that there are cases, and no two with the same name.
+
+    Raises:
+        UsageError: There are none or too many, or two have the same name.
+    """
+    if not 1 <= len(cases) <= CASES_MAX:
+        msg = f"{len(cases)} cases: give 1 to {CASES_MAX} (CASES_MAX) to compare prompts on"
+        raise UsageError(msg)
+    names = [case.name for case in cases]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"two cases are named {twice[0]!r}: give each a name of its own")
 
 
 def proposal_value(agent: str, proposal: InstructionsProposal) -> JsonObject:

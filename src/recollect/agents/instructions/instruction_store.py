@@ -67,11 +67,10 @@ class InstructionDocuments:
         characters_max: int = INSTRUCTIONS_CHARACTERS_MAX,
     ) -> None:
         if not 1 <= check_position(characters_max, "characters_max") <= INSTRUCTIONS_CHARACTERS_MAX:
-            msg = (
+            raise UsageError(
                 f"characters_max={characters_max} is outside 1 to {INSTRUCTIONS_CHARACTERS_MAX} "
                 "(INSTRUCTIONS_CHARACTERS_MAX)"
             )
-            raise UsageError(msg)
         self.home = Home(memory)
         self.scope = check_scope(scope)
         self.agent = check_id(agent, "an agent")

@@ -34,8 +34,7 @@ class Outcomes(InstructionProposals):
                 from 0 to 1.
         """
         if outcome not in {"success", "failure"}:
-            msg = f"outcome is {outcome!r}: give 'success' or 'failure'"
-            raise UsageError(msg)
+            raise UsageError(f"outcome is {outcome!r}: give 'success' or 'failure'")
         check_score(score)
         value: JsonObject = {
             "agent": self.agent,

@@ -15,9 +15,11 @@ from recollect.agents.instructions.instruction_records import (
     ScoringCase,
     Trajectory,
     case_of,
+    case_write,
     cause_of,
     cause_of_proposal,
-    key_of_case,
+    check_case,
+    check_case_names,
     proposal_of,
     proposal_value,
 )
@@ -62,12 +64,11 @@ from recollect.records import (
 )
 from recollect.stores.pages import each_row
 from recollect.stores.provenance import NO_WORDS, Source, Words, grouped, words_of
-from recollect.stores.validation import PAGE_ROWS_MAX, check_text, to_datetime
+from recollect.stores.validation import PAGE_ROWS_MAX, to_datetime
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
 
 LOG: Final = package_logger("recollect.agents.instructions")
-CASES_MAX: Final = 1_000
 REFLECTION: Final = "reflection"
 _OUTDATED: Final = "the rules that it changes were changed meanwhile"
 
@@ -162,7 +163,7 @@ class InstructionProposals(InstructionDocuments):
         check_trajectories(trajectories)
         before = await guarded(memory, self._where(user))
         used = list(await self._cases(memory) if cases is None else cases)
-        _check_cases(used)
+        check_case_names(used)
         reading = await self._read_current(memory, user)
         old = await scores_of(reading.prompt.text, used, scorer)
         draft = await self._request_draft(memory, trajectories, reading, user)
@@ -249,24 +250,9 @@ class InstructionProposals(InstructionDocuments):
             UsageError: There are none, two have the same name, or one is not a `ScoringCase`.
         """
         for each in cases:
-            _check_case(each)
-        _check_cases(cases)
-        writes = [
-            PutMemory(
-                type=INSTRUCTIONS_CASE,
-                key=key_of_case(self.agent, case.name),
-                value={
-                    "agent": self.agent,
-                    "name": case.name,
-                    "input": case.input,
-                    "expected": case.expected,
-                    "required": case.required,
-                },
-                cause="case",
-            )
-            for case in cases
-        ]
-        await memory.apply(self.scope, writes)
+            check_case(each)
+        check_case_names(cases)
+        await memory.apply(self.scope, [case_write(self.agent, each) for each in cases])
 
     keep_cases, akeep_cases = method_pair(_keep_cases)
 
@@ -402,26 +388,6 @@ class InstructionProposals(InstructionDocuments):
                 )
             )
         ]
-
-
-def _check_cases(cases: Sequence[ScoringCase]) -> None:
-    if not 1 <= len(cases) <= CASES_MAX:
-        msg = f"{len(cases)} cases: give 1 to {CASES_MAX} (CASES_MAX) to compare prompts on"
-        raise UsageError(msg)
-    names = [case.name for case in cases]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        msg = f"two cases are named {twice[0]!r}: give each a name of its own"
-        raise UsageError(msg)
-
-
-def _check_case(case: object) -> None:
-    """Raise `UsageError` for a value that could be stored but not read back as a case."""
-    if not isinstance(case, ScoringCase) or not isinstance(case.required, bool):
-        msg = f"{str(case)[:80]!r} is no ScoringCase, or its 'required' is neither True nor False"
-        raise UsageError(msg)
-    for name in ("name", "input", "expected"):
-        check_text(getattr(case, name), f"the {name} of a case")
 
 
 def _with_rules(prompt: Prompt, rules: tuple[str, ...], user: Scope | None) -> Prompt:

@@ -104,8 +104,7 @@ def check_trajectories(trajectories: object) -> None:
         raise UsageError(msg)
     for each in trajectories:
         if not isinstance(each, Trajectory):
-            msg = f"{str(each)[:80]!r} is no Trajectory"
-            raise UsageError(msg)
+            raise UsageError(f"{str(each)[:80]!r} is no Trajectory")
         for line in each.lines:
             _check_line(line)
         _check_feedback(each.feedback, each.score)
@@ -114,17 +113,14 @@ def check_trajectories(trajectories: object) -> None:
 def _check_line(line: object) -> None:
     texts = line if isinstance(line, Sequence) and not isinstance(line, str) else ()
     if len(texts) != 2 or not all(isinstance(each, str) for each in texts):
-        msg = f"a line of a trajectory is (who, text), not {str(line)[:80]!r}"
-        raise UsageError(msg)
+        raise UsageError(f"a line of a trajectory is (who, text), not {str(line)[:80]!r}")
 
 
 def _check_feedback(feedback: object, score: object) -> None:
     if not isinstance(feedback, str):
-        msg = f"the feedback {str(feedback)[:80]!r} of a trajectory is not a text"
-        raise UsageError(msg)
+        raise UsageError(f"the feedback {str(feedback)[:80]!r} of a trajectory is not a text")
     if score is not None and not (isinstance(score, int | float) and math.isfinite(score)):
-        msg = f"the score {score!r} of a trajectory is not a number"
-        raise UsageError(msg)
+        raise UsageError(f"the score {score!r} of a trajectory is not a number")
 
 
 def _records_of(name: str, trajectory: Trajectory, characters_max: int) -> list[Record]:

@@ -212,11 +212,10 @@ def rules_of(stored: Memory | None) -> tuple[str, ...]:
     rules = stored.value.get("rules", ())
     wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is not a list of rules"
     if wrong:
-        msg = (
+        raise UsageError(
             f"version {stored.version} of the instructions {stored.key!r} of {stored.scope!r} "
             f"cannot be used: {wrong}. Write new rules, or roll back"
         )
-        raise UsageError(msg)
     return rules_in(stored.value)
 
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
-from functools import partial, wraps
-from typing import Any, Final, ParamSpec
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
+from typing import Final, ParamSpec
 
-from anyio import to_thread
-
+from recollect.agents.tools.call_attempt import MESSAGES_SEEN, CallAttempt, new_messages
 from recollect.agents.tools.confirmation_tokens import position_of, token_for
 from recollect.agents.tools.tool_answers import (
-    arguments_of,
     id_of,
     moment_in,
-    outdated,
-    receipt_of,
     refused,
     shown_of,
     unknown,
@@ -31,77 +26,47 @@ from recollect.agents.tools.tool_definitions import (
     tools_of,
 )
 from recollect.agents.tools.tool_findings import (
-    UNCITED,
     CallSource,
-    Finding,
-    as_patch,
-    changed_type,
-    grounds_of_finding,
-    is_known,
     source_of,
 )
 from recollect.agents.tools.tool_quotes import (
     Hearing,
-    as_kept,
-    citations,
     quotes_wrong,
-    rests_already,
-    said_now,
 )
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
-from recollect.formation.answer import read_answer
-from recollect.formation.config import FormationSettings
-from recollect.formation.grounding.grounds import decide
-from recollect.formation.offer import Offer, offer_of
-from recollect.formation.operation_outcomes import Grounded, OperationOutcome
-from recollect.formation.reconciliation import reconcile
-from recollect.formation.support import HeardWindow
 from recollect.formation.tool_names import PATCH
 from recollect.formation.types import MemoryType
 from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.formation.types.schema import violations
-from recollect.formation.window import Waiting, Window, window_of
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
-from recollect.ports import ModelAnswer, Tool, ToolCall
-from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
+from recollect.ports import Tool
+from recollect.recall.query import Where
 from recollect.records import (
     UNRECALLED_TYPES,
-    Evidence,
     Json,
     JsonObject,
     Memory,
-    NewMessage,
-    PutMemory,
-    Scope,
     ScopeLike,
-    Write,
 )
 from recollect.stores.plans.erase_targets import EraseMemory
-from recollect.stores.validation import check_id, check_scope, check_text, to_datetime
+from recollect.stores.validation import check_id, check_scope, check_text
+from recollect.sync.bridge import Awaited
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
-from recollect.text.searchable import memory_text
-from recollect.text.token_estimate import estimated_tokens
-from recollect.worker.formation_input import read_offer, read_present, read_speakers
 
-MESSAGES_SEEN: Final = 40
-"""The newest messages of the thread that a tool call may quote."""
 FOUND_TOKENS_MAX: Final = 8_000
 """Tokens of all values in a search result, at most; the best result is always shown."""
 TRIES_MAX: Final = 5
 """Attempts of a call when concurrent writers come first."""
 DEFAULT_RESULTS: Final = 5
-SEEN_MAX: Final = 20
-"""Memories sharing words with a call that may be its source, as an earlier search showed them."""
-_CALL: Final = "call"
 
 P = ParamSpec("P")
 
 
 def _answer_refusals(
     work: Callable[P, Awaitable[JsonObject]],
-) -> Callable[P, Coroutine[Any, Any, JsonObject]]:
+) -> Callable[P, Awaited[JsonObject]]:
     """Return a `UsageError` to the agent as an answer, so that it does not end the agent's run."""
 
     @wraps(work)
@@ -161,8 +126,7 @@ class MemoryTools:
         self.thread = check_id(thread, "a thread")
         self.types = {each.name: each for each in types}
         if not self.types:
-            msg = "types is empty: give at least one memory type that may be saved"
-            raise UsageError(msg)
+            raise UsageError("types is empty: give at least one memory type that may be saved")
         self._finds_all = others is not None
         self._known = {each.name: each for each in (*(others or ()), *types)}
         self._secret = secrets.token_bytes(32) if secret is None else secret
@@ -297,8 +261,10 @@ class MemoryTools:
         answer = self._hearing.answer.strip() if self._hearing else ""
         if not answer if self._hearing else of_user <= asked_at:
             return refused("the user has said nothing since: ask, and wait for the answer")
-        if answer:
-            await self._keep(memory, self._new_messages(memory, [answer]), [])
+        if answer and self._hearing:
+            await self._hearing.keep(
+                memory, self.scope, self.thread, new_messages(memory, [answer]), []
+            )
         target = EraseMemory(type=found.type, key=found.key, expected=found.version)
         try:
             await memory.erase(self.scope, target)
@@ -324,14 +290,13 @@ class MemoryTools:
         if name == SAVE:
             kept = given.pop("memory")
             given |= kept if isinstance(kept, Mapping) else {}
-        work: dict[str, Any] = {
+        work: dict[str, Callable[..., Awaitable[JsonObject]]] = {
             SAVE: self._save_memory,
             SEARCH: self._search_memory,
             UPDATE: self._update_memory,
             ERASE: self._erase_memory,
         }
-        result: JsonObject = await work[name](memory, **given)
-        return result
+        return await work[name](memory, **given)
 
     call, acall = method_pair(_call)
 
@@ -353,8 +318,17 @@ class MemoryTools:
         left = TRIES_MAX
         async with memory.turns.of(self.scope):
             while True:
+                attempt = CallAttempt(
+                    memory=await guarded(memory, self.scope),
+                    scope=self.scope,
+                    thread=self.thread,
+                    types=self.types,
+                    known=self._known,
+                    hearing=self._hearing,
+                    program=self._source,
+                )
                 try:
-                    return await self._attempt(memory, tool, arguments, source, target)
+                    return await attempt.run(tool, arguments, source, target)
                 except (VersionConflictError, StaleReadError):
                     left -= 1
                     if not left:
@@ -364,147 +338,6 @@ class MemoryTools:
                     target = await self._find(memory, id_)
                     if target is None:
                         return refused(unknown(id_))
-
-    async def _attempt(
-        self,
-        memory: Recollect,
-        tool: str,
-        arguments: Mapping[str, Json],
-        source: CallSource,
-        target: Memory | None,
-    ) -> JsonObject:
-        """
-        Run an operation on the current state.
-
-        Raises:
-            VersionConflictError: Another writer came first; nothing was written.
-            StaleReadError: Something was erased meanwhile; nothing was written.
-        """
-        memory = await guarded(memory, self.scope)
-        words, finding = list(dict.fromkeys(source.quotes)), source.finding
-        said = self._new_messages(memory, words) if self._hearing else []
-        window = await self._window(memory, said)
-        cited, wrong = ([UNCITED], "") if finding else citations(words, window)
-        if not wrong and target is not None:
-            wrong = outdated(target, arguments)
-            arguments = as_patch(arguments, target, source)
-        if wrong or not arguments:
-            return receipt_of(()) if not wrong else refused(wrong)
-        seen = await self._related(memory, arguments)
-        offer = await self._offer(memory, window, target, seen if finding else None)
-        call = ToolCall(name=tool, arguments=arguments_of(arguments, cited, target), id=_CALL)
-        decided = partial(_ground_finding, finding=finding) if finding else _ground_call
-        # Grounding is CPU-bound: run it in a thread, off the event loop.
-        grounded, faults = await to_thread.run_sync(decided, window, offer, call)
-        if faults:
-            return refused("; ".join(faults))
-        present = await read_present(
-            memory.store, window, offer, [each.operation for each in grounded]
-        )
-        id_ = memory.store.new_name()
-        evidence = finding.evidence(self.thread, id_, self._source) if finding else None
-        present = replace(present, seen=seen, finding=evidence)
-        outcomes = await to_thread.run_sync(reconcile, grounded, present)
-        outcomes = await self._drop_repeats(memory, outcomes, words, evidence)
-        if writes := [each.write for each in outcomes if each.write is not None]:
-            await self._keep(memory, said, writes)
-        return receipt_of(outcomes)
-
-    def _new_messages(self, memory: Recollect, words: Sequence[str]) -> list[NewMessage]:
-        store = memory.store
-        return said_now(words, [store.new_name() for _ in words], to_datetime(store.now()))
-
-    async def _drop_repeats(
-        self,
-        memory: Recollect,
-        outcomes: Sequence[OperationOutcome],
-        words: Sequence[str],
-        found: Evidence | None,
-    ) -> list[OperationOutcome]:
-        """Return *outcomes* without a write that only repeats known evidence."""
-        is_kept_here = self._hearing is not None or found is not None
-        write = outcomes[0].write if is_kept_here and len(outcomes) == 1 else None
-        if not isinstance(write, PutMemory):
-            return list(outcomes)
-        standing = await memory.get(self.scope, write.type, write.key)
-        if standing is None:
-            return list(outcomes)
-        if found is None and not rests_already(standing, write, self.thread, words):
-            return list(outcomes)
-        if found is not None and not is_known(standing, write, found):
-            return list(outcomes)
-        reason = "it is remembered already, from the same place"
-        return [replace(outcomes[0], action="unchanged", reason=reason, write=None)]
-
-    async def _keep(
-        self, memory: Recollect, said: Sequence[NewMessage], writes: Sequence[Write]
-    ) -> None:
-        """Store the quoted messages and the memories that cite them, atomically."""
-        if self._hearing and said:
-            await self._hearing.keep(memory, self.scope, self.thread, said, writes)
-        else:
-            await memory.apply(self.scope, writes)
-
-    async def _related(self, memory: Recollect, arguments: Mapping[str, Json]) -> list[Memory]:
-        """Return memories that share words with a call, which a search may have shown before."""
-        said = memory_text({"call": arguments})[:QUERY_CHARACTERS_MAX]
-        if not said.strip():
-            return []
-        where = Where(messages=False, valid_at="ever")
-        found = await memory.recall(self.scope, said, limit=SEEN_MAX, where=where)
-        return [each.content for each in found.entries if isinstance(each.content, Memory)]
-
-    async def _window(self, memory: Recollect, said: Sequence[NewMessage]) -> Window:
-        """Return the newest messages of the thread and the new ones (*said*): all can be quoted."""
-        kept = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
-        newest = [*kept, *as_kept(said, self.thread, kept[-1].position if kept else 0)]
-        waiting = Waiting(
-            thread=self.thread,
-            formed=newest[0].position - 1 if newest else 0,
-            last=newest[-1].position if newest else 0,
-            before=(),
-            new=newest,
-        )
-        # Generous, so that no message is cut: the window is built for its lines, not for a model.
-        every = sum(estimated_tokens(each.text) for each in newest) * 4 + 1_000
-        return window_of(
-            self.scope,
-            [waiting],
-            messages_max=len(newest),
-            tokens_max=every,
-            count=estimated_tokens,
-        )
-
-    async def _offer(
-        self,
-        memory: Recollect,
-        window: Window,
-        target: Memory | None,
-        seen: Sequence[Memory] | None,
-    ) -> Offer:
-        """Return the memory to change, or candidates for a duplicate; for a finding, *seen*."""
-        types = tuple(self.types.values())
-        if target is not None:
-            known = {**self.types, target.type: self._known[target.type]}
-            whose = await read_speakers(memory.store, window, [known[target.type]])
-            return offer_of(tuple(known.values()), [target], "", whose)
-
-        if seen is not None:
-            entries = [e for e in seen if e.type in self.types and not e.is_document]
-            return offer_of(types, entries, "")
-
-        async def search(
-            scope: Scope, query: str, names: Sequence[str], limit: int
-        ) -> list[Memory]:
-            where = Where(messages=False, types=names)
-            found = await memory.recall(scope, query, limit=limit, where=where)
-            return [each.content for each in found.entries if isinstance(each.content, Memory)]
-
-        settings = FormationSettings(types=types)
-        offer = await read_offer(memory.store, search, window, settings)
-        # Leave documents out, so that a save to an existing one is reconciled instead of refused.
-        entries = [each for each in offer.known.values() if not each.is_document]
-        return offer_of(types, entries, "", offer.whose)
 
     async def _find(self, memory: Recollect, id_: str) -> Memory | None:
         type_, _, key = check_text(id_, "an id").partition("/")
@@ -519,30 +352,3 @@ class MemoryTools:
         newest = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
         of_user = max((each.position for each in newest if each.role == "user"), default=0)
         return (newest[-1].position if newest else 0), of_user
-
-
-def _ground_call(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounded], list[str]]:
-    """Return the grounded operations of a call, and its faults."""
-    reading = read_answer(ModelAnswer(calls=(call,)), offer)
-    faults = [each.reason for each in reading.faults]
-    heard = HeardWindow(window, offer)
-    grounded: list[Grounded] = []
-    for read in reading.operations:
-        operation, grounds = decide(read, heard)
-        faults += [each.reason for each in grounds.faults]
-        grounded.append(Grounded(operation=operation, grounds=grounds))
-    return grounded, faults
-
-
-def _ground_finding(
-    _window: Window, offer: Offer, call: ToolCall, *, finding: Finding
-) -> tuple[list[Grounded], list[str]]:
-    """Return the grounded operations of a call based on a finding, and its faults."""
-    reading = read_answer(ModelAnswer(calls=(call,)), offer)
-    grounded = [
-        Grounded(
-            operation=each, grounds=grounds_of_finding(each, changed_type(each, offer), finding)
-        )
-        for each in reading.operations
-    ]
-    return grounded, [each.reason for each in reading.faults]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from recollect.errors import UsageError
 from recollect.formation.evidence import QUOTE_CHARACTERS_MAX
@@ -75,10 +76,10 @@ def source_of(
 
 def _in_file(found_in: Mapping[str, Json]) -> Finding:
     """Return a finding in a file, with the digest of the given text or the given digest."""
-    fields: dict[str, Json] = dict(found_in)
+    fields: dict[str, Any] = dict(found_in)
     text = fields.pop("text", None)
     try:
-        given = FileLines(**fields)  # type: ignore[arg-type]
+        given = FileLines(**fields)
     except TypeError:
         raise UsageError(
             "'found_in' has path and line, and may have last_line, text and digest"

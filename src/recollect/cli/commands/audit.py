@@ -10,7 +10,7 @@ import click
 from recollect.cli.layout import minute
 from recollect.cli.options import Target, limit_option, memory_options, written_scope
 from recollect.cli.output import counted, note, print_json, print_table
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 from recollect.memory.pagination import PAGE_ROWS
 
@@ -45,12 +45,8 @@ def audit() -> None:
 @audit.command("list", epilog=_LIST_EXAMPLE, short_help="List audited changes, newest first.")
 @memory_options(embedder=False)
 @limit_option()
-def list_(target: Target, limit: int) -> None:
+async def list_(target: Target, limit: int) -> None:
     """List the audited changes of a scope, newest first; erased objects have no name left."""
-    run(lambda: _list(target, limit))
-
-
-async def _list(target: Target, limit: int) -> None:
     from recollect.wire.audits import audit_entry_to_json, describe_subject
 
     found: list[AuditEntry] = []
@@ -88,16 +84,27 @@ def _actor_of(entry: AuditEntry) -> str:
 @click.option(
     "--noted", metavar="N:HASH", help="A row recorded earlier, which the chain must contain."
 )
-@click.pass_context
-def verify(context: click.Context, target: Target, noted: str | None) -> None:
+async def verify(target: Target, noted: str | None) -> None:
     """
     Verify a scope's hash chain of changes, and report the first row that was tampered with.
 
     The exit status is 1 in that case. Keep the last row that it prints elsewhere: with --noted it
     also detects a chain that was rewritten as a whole.
     """
-    is_whole = run(lambda: _verify(target, read_noted(noted)))
-    context.exit(0 if is_whole else 1)
+    from recollect.wire.audits import verdict_to_json
+
+    row = read_noted(noted)
+    async with opened(target) as memory:
+        verdict = await memory.verify_audit(target.scope, noted=row)
+    if target.is_json:
+        print_json(verdict_to_json(verdict))
+    elif verdict.ok:
+        click.echo(f"whole: {counted(verdict.rows, 'row')}")
+        if verdict.head:
+            click.echo(f"last  {verdict.rows}:{verdict.head}")
+    else:
+        click.echo(f"broken at row {verdict.broken_at}: {verdict.reason}")
+    click.get_current_context().exit(0 if verdict.ok else 1)
 
 
 def read_noted(written: str | None) -> tuple[int, str] | None:
@@ -114,19 +121,3 @@ def read_noted(written: str | None) -> tuple[int, str] | None:
         msg = f"{written!r} is not a row: write N:HASH, as `recollect audit verify` prints it"
         raise UsageError(msg)
     return int(found[1]), found[2]
-
-
-async def _verify(target: Target, noted: tuple[int, str] | None) -> bool:
-    from recollect.wire.audits import verdict_to_json
-
-    async with opened(target) as memory:
-        verdict = await memory.verify_audit(target.scope, noted=noted)
-    if target.is_json:
-        print_json(verdict_to_json(verdict))
-    elif verdict.ok:
-        click.echo(f"whole: {counted(verdict.rows, 'row')}")
-        if verdict.head:
-            click.echo(f"last  {verdict.rows}:{verdict.head}")
-    else:
-        click.echo(f"broken at row {verdict.broken_at}: {verdict.reason}")
-    return verdict.ok

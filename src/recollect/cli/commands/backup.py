@@ -7,9 +7,8 @@ from typing import Final
 
 import click
 
-from recollect.cli.options import Target, memory_options
+from recollect.cli.options import Target, memory_options, run
 from recollect.cli.output import counted, print_json
-from recollect.cli.store_choice import run
 from recollect.errors import UsageError
 from recollect.records import Json
 
@@ -44,8 +43,7 @@ def backup(target: Target, file: str | None, ledger: str | None) -> None:
     from recollect.lifecycle.backups import back_up, write_ledger
 
     if file is None and ledger is None:
-        msg = "there is nothing to write: name a FILE, or --ledger FILE, or both"
-        raise UsageError(msg)
+        raise UsageError("there is nothing to write: name a FILE, or --ledger FILE, or both")
     said: dict[str, Json] = {}
     if file is not None:
         done = run(lambda: back_up(target.store, Path(file)))
@@ -82,11 +80,10 @@ def restore(
     from recollect.stores.locator import file_of
 
     if (ledger is None) != no_ledger:
-        msg = (
+        raise UsageError(
             "say what was erased since the backup: --ledger with the ledger or the store that was "
             "in use, or --no-ledger if nothing was"
         )
-        raise UsageError(msg)
     if file is None and ledger is None:
         msg = "there is nothing to do: name a backup FILE, or the --ledger to apply to --store"
         raise UsageError(msg)

@@ -11,7 +11,7 @@ from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options
 from recollect.cli.output import counted, note, print_json, visible
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.errors import EXIT_STATUS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Examples:
 @forming_options()
 @click.option("--assistant", metavar="NAME", help="Use the settings of this assistant of --config.")
 @click.option("--undo", "undone", metavar="ID", help="Undo the consolidation with this id.")
-def consolidate(
+async def consolidate(
     target: Target, assistant: str | None, undone: str | None, *, forming: FormationOptions
 ) -> None:
     """
@@ -41,23 +41,17 @@ def consolidate(
     history; a derived memory is removed when one of its sources is erased, deleted or rejected.
     """
     if undone is not None:
-        run(lambda: _undo(target, undone))
+        await _undo(target, undone)
         return
-    result = run(lambda: _consolidate(target, assistant, forming))
+    model = opened_model(forming)
+    async with opened_to_form(target, forming, model, worker=False) as memory:
+        result = await memory.consolidate(target.scope, assistant=assistant)
     if target.is_json:
         print_json(result_record(result))
     else:
         print_result(result)
     if result.end in {"busy", "lost"}:
         click.get_current_context().exit(EXIT_STATUS["lease_lost"])
-
-
-async def _consolidate(
-    target: Target, assistant: str | None, forming: FormationOptions
-) -> ConsolidationResult:
-    model = opened_model(forming)
-    async with opened_to_form(target, forming, model, worker=False) as memory:
-        return await memory.consolidate(target.scope, assistant=assistant)
 
 
 async def _undo(target: Target, consolidation: str) -> None:

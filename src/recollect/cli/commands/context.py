@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -12,11 +11,10 @@ import click
 from recollect.cli.options import MomentOption, Target, memory_options, replica_option, stale_option
 from recollect.cli.output import counted, note, print_json, print_line
 from recollect.cli.scope_hints import read_hint
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
 
 if TYPE_CHECKING:
-    from recollect.memory.facade import Recollect
     from recollect.recall.context import Context
 
 _EXAMPLE: Final = """
@@ -67,10 +65,14 @@ Examples:
 @replica_option()
 @stale_option()
 @click.option("--render", is_flag=True, help="Print only the text for the prompt.")
+<<<<<<< HEAD
 @click.option(
     "--whole", is_flag=True, help="In JSON, with every memory and message, also those left out."
 )
 def context(
+=======
+async def context(
+>>>>>>> house
     target: Target,
     query: str,
     thread: str | None,
@@ -91,9 +93,10 @@ def context(
     It is the profile, and the memories and messages relevant to QUERY, as text with sources. What
     the thread already shows is left out. No model is called.
     """
+    from recollect.wire.contexts import context_to_json
 
-    def ask(memory: Recollect) -> Awaitable[Context]:
-        return memory.context(
+    async with opened(target) as memory:
+        found = await memory.context(
             target.scope,
             query,
             thread=thread,
@@ -106,6 +109,7 @@ def context(
             asked_at=asked_at,
             stale_s_max=stale_s_max,
         )
+<<<<<<< HEAD
 
     run(lambda: _context(target, ask, below=below, render=render, whole=whole))
 
@@ -122,6 +126,8 @@ async def _context(
 
     async with opened(target) as memory:
         found = await ask(memory)
+=======
+>>>>>>> house
         hint = "" if found.text else await read_hint(memory, target.scope, below=below)
     if render:
         click.echo(found.text)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import json_option, scope_from, wants_json
+from recollect.cli.options import json_option, run, scope_from, wants_json
 from recollect.cli.output import counted, print_json, progress_bar
-from recollect.cli.store_choice import run, store_file, without_password
+from recollect.cli.store_choice import store_file, without_password
 from recollect.errors import EXIT_STATUS, NotFoundError, UsageError
 from recollect.records import Json, Scope
 
@@ -67,11 +67,9 @@ def check_addresses(source: str, destination: str) -> None:
     # Resolved, because two spellings may name the same file.
     one, other = store_file(source), store_file(destination)
     if source == destination or (one and other and one.resolve() == other.resolve()):
-        msg = f"{without_password(source)!r} is source and destination: name two stores"
-        raise UsageError(msg)
+        raise UsageError(f"{without_password(source)!r} is source and destination: name two stores")
     if one is not None and not one.exists():
-        msg = f"there is no store at {str(one)!r}: --from names the one to read"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no store at {str(one)!r}: --from names the one to read")
 
 
 async def _copy(

@@ -13,9 +13,8 @@ from typing import Final
 import click
 
 from recollect.cli.formation_config import FormationOptions
-from recollect.cli.options import Target, embedder_option
+from recollect.cli.options import Target, embedder_option, run
 from recollect.cli.service_run import ServiceRun, check_service_packages, run_service
-from recollect.cli.store_choice import run
 from recollect.errors import MissingExtraError, UsageError
 
 _AFTER_S: Final = 4.0
@@ -60,15 +59,13 @@ def demo(
     if serves:
         check_service_packages()
     if keep is not None and store is not None:
-        msg = "--keep and --store: a demo on a server leaves nothing; give one of them"
-        raise UsageError(msg)
+        raise UsageError("--keep and --store: a demo on a server leaves nothing; give one of them")
     if store is not None:
         with _database(store) as url:
             _play(url, embedder, serves=serves, port=port)
         return
     if keep is not None and Path(keep).exists():
-        msg = f"{keep!r} exists: name a new file for the demo"
-        raise UsageError(msg)
+        raise UsageError(f"{keep!r} exists: name a new file for the demo")
     # Windows cannot remove a file that is still open somewhere.
     with tempfile.TemporaryDirectory(prefix="recollect-demo-", ignore_cleanup_errors=True) as there:
         file = Path(there, "demo.db") if keep is None else Path(keep)

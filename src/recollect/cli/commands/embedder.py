@@ -59,8 +59,7 @@ def install(name: str) -> None:
 
     provider, model = parsed_name(name)
     if provider != "fastembed":
-        msg = f"{name!r} needs no weights on this machine: there is nothing to install"
-        raise UsageError(msg)
+        raise UsageError(f"{name!r} needs no weights on this machine: there is nothing to install")
     click.echo(str(install_fastembed(model)))
 
 
@@ -72,8 +71,7 @@ def verify() -> None:
 
     place = folder(cache_folder())
     if problems := verify_embedder(place):
-        msg = f"{'; '.join(problems)}: {REMEDY}"
-        raise EmbedderError(msg)
+        raise EmbedderError(f"{'; '.join(problems)}: {REMEDY}")
     click.echo(f"whole: {place}")
 
 
@@ -103,7 +101,8 @@ def _strength_in(store: str, name: str) -> Json:
 
     An identity starts with the name of the embedder; only a custom one chooses its own.
     """
-    from recollect.cli.store_choice import check_exists, run
+    from recollect.cli.options import run
+    from recollect.cli.store_choice import check_exists
     from recollect.providers.object_names import is_object_name
 
     async def kept() -> list[KeptStrength]:

@@ -8,7 +8,7 @@ import click
 
 from recollect.cli.options import Target, memory_options, split_address, written_scope
 from recollect.cli.output import counted, note, print_json
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 from recollect.wire.elements import time_to_json
 
@@ -35,7 +35,7 @@ Examples:
 @click.option("--everything", is_flag=True, help="All that the scope holds.")
 @click.option("--below", is_flag=True, help="With --everything: the scopes below as well.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def erase(
+async def erase(
     target: Target,
     thread: str | None,
     messages: tuple[str, ...],
@@ -67,8 +67,7 @@ def erase(
             else EraseThread(thread=thread)
         )
     elif messages:
-        msg = "--message needs the --thread that holds the message"
-        raise UsageError(msg)
+        raise UsageError("--message needs the --thread that holds the message")
     if address is not None:
         type_, key = split_address(address)
         chosen.append(EraseMemory(type=type_, key=key))
@@ -77,21 +76,16 @@ def erase(
     if everything:
         chosen.append(EraseScope(below=below))
     if len(chosen) != 1 or (below and not everything):
-        msg = (
+        raise UsageError(
             "say what to erase with exactly one of --thread, --memory, --source and "
             "--everything (to which --below may be added)"
         )
-        raise UsageError(msg)
-    run(lambda: _erase(target, chosen[0], is_confirmed=yes))
-
-
-async def _erase(target: Target, what: EraseTarget, *, is_confirmed: bool) -> None:
     async with opened(target) as memory:
-        if not is_confirmed:
-            preview = await memory.store.preview_erase(target.scope, what)
+        if not yes:
+            preview = await memory.store.preview_erase(target.scope, chosen[0])
             place = written_scope(target.scope)
             click.confirm(f"{place} would lose {counts_in(preview)}. Erase?", abort=True, err=True)
-        receipt = await memory.erase(target.scope, what)
+        receipt = await memory.erase(target.scope, chosen[0])
     if target.is_json:
         from recollect.wire.erasures import receipt_to_json
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.formation_config import FormationOptions, forming_options
-from recollect.cli.options import Target, memory_options, split_address
+from recollect.cli.options import Target, memory_options, run, split_address
 from recollect.cli.output import counted, note, print_json, progress_bar, visible
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ def run_(
 
     cases = chosen(load_cases(*files) if files else shipped_cases(), tags)
     if not cases:
-        msg = f"no case has one of the tags {', '.join(tags)}"
-        raise UsageError(msg)
+        raise UsageError(f"no case has one of the tags {', '.join(tags)}")
     then = read_report(Path(against)) if against else None
     model_of = _model_of(forming, record, replay)
     settings = forming.assistants.default
@@ -123,8 +122,7 @@ def _model_of(forming: FormationOptions, record: str | None, replay: str | None)
         replayed = Replay(replay)
         return lambda _: replayed
     if record is not None and Path(record).exists():
-        msg = f"{record!r} exists: name a new file, a recording is of one run"
-        raise UsageError(msg)
+        raise UsageError(f"{record!r} exists: name a new file, a recording is of one run")
     named = _named_model(forming)
     if record is None:
         return named
@@ -201,8 +199,7 @@ def _write(file: str, report: EvalReport) -> None:
     try:
         write_report(Path(file), report)
     except OSError as error:
-        msg = f"{file!r} cannot be written: {error.strerror}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{file!r} cannot be written: {error.strerror}") from error
 
 
 def _send(measured: Sequence[Measured], dataset: str) -> None:
@@ -232,8 +229,7 @@ def add(
     from recollect.formation.types import load_types
 
     if (formation is None) == (address is None):
-        msg = "name one of them: --formation ID, or --memory TYPE/KEY"
-        raise UsageError(msg)
+        raise UsageError("name one of them: --formation ID, or --memory TYPE/KEY")
     types: tuple[MemoryType, ...] = load_types(Path(types_file)) if types_file else ()
     draft = run(lambda: _draft(target, formation, address, types))
     called = append_case(Path(file), replace(draft, name=name) if name else draft)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
-from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.options import Target, memory_options, run, written_scope
 from recollect.cli.output import counted, is_ascii_safer, note, progress_bar
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def export(
         run(lambda: _export(target, sys.stdout, form, below=below))
         return
     if not force and Path(output).exists():
-        msg = f"{output!r} exists: name another file, or add --force to replace it"
-        raise UsageError(msg)
+        raise UsageError(f"{output!r} exists: name another file, or add --force to replace it")
     with whole_file(Path(output)) as file:
         run(lambda: _export(target, file, form, below=below))
 
@@ -82,8 +81,7 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
-        msg = f"{str(path)!r} cannot be written: {error.strerror}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{str(path)!r} cannot be written: {error.strerror}") from error
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             yield file

@@ -20,7 +20,7 @@ from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, limit_option, memory_options, scope_from, written_scope
 from recollect.cli.output import counted, note, print_entry, print_json, print_table, visible
 from recollect.cli.scope_hints import read_hint
-from recollect.cli.store_choice import opened, run, time_now
+from recollect.cli.store_choice import opened, time_now
 from recollect.errors import EXIT_STATUS, NotFoundError
 from recollect.memory.pagination import scopes_of
 from recollect.records import Formation, FormationStatus, Json, Scope, Thread
@@ -30,7 +30,7 @@ from recollect.wire.threads import pending_to_json
 
 if TYPE_CHECKING:
     from recollect.formation.types import UpdateMode
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
 
 _LIST_EXAMPLE: Final = """
 \b
@@ -85,17 +85,13 @@ def formation() -> None:
     "--status", type=click.Choice(get_args(FormationStatus)), help="Only formations of this status."
 )
 @limit_option(20, about="Maximum number of each.")
-def list_(
+async def list_(
     target: Target,
     below: bool,  # noqa: FBT001
     status: FormationStatus | None,
     limit: int,
 ) -> None:
     """List pending threads, with their countdowns, and formations, newest first."""
-    run(lambda: _list(target, status, limit, below=below))
-
-
-async def _list(target: Target, status: FormationStatus | None, limit: int, *, below: bool) -> None:
     found: list[Formation] = []
     async with opened(target) as memory:
         now = time_now(memory)
@@ -151,20 +147,15 @@ def _print_formations(formations: Sequence[Formation]) -> None:
 @formation.command(epilog=_SHOW_EXAMPLE, short_help="Show the receipt of one formation.")
 @click.argument("id_", metavar="ID")
 @memory_options(embedder=False)
-def show(target: Target, id_: str) -> None:
+async def show(target: Target, id_: str) -> None:
     """Show the outcomes of a formation, its requests and answers, and its tokens."""
-    run(lambda: _show(target, id_))
-
-
-async def _show(target: Target, id_: str) -> None:
     async with opened(target) as memory:
         found = await memory.formation(target.scope, id_)
     if found is None:
-        msg = (
+        raise NotFoundError(
             f"there is no formation {id_!r} in the scope {written_scope(target.scope)!r}: "
             "`recollect formation list` lists its formations"
         )
-        raise NotFoundError(msg)
     if target.is_json:
         print_json(formation_to_json(found))
     else:
@@ -176,12 +167,14 @@ async def _show(target: Target, id_: str) -> None:
 @memory_options()
 @forming_options()
 @click.option("--thread", help="Only this thread.")
-def form(
+async def form(
     target: Target, scope_: str | None, thread: str | None, *, forming: FormationOptions
 ) -> None:
     """Form the pending messages of SCOPE now, without waiting for a pause."""
     scope = _scope(target, scope_)
-    results = run(lambda: _form(target, scope, thread, forming))
+    model = opened_model(forming)
+    async with opened_to_form(target, forming, model, worker=False) as memory:
+        results = await memory.form(scope, thread)
     if target.is_json:
         print_json({"scope": scope_to_json(scope), "results": [_record(each) for each in results]})
     else:
@@ -211,30 +204,22 @@ def _end_as(results: Sequence[FormationResult]) -> None:
         click.get_current_context().exit(EXIT_STATUS["lease_lost" if "lost" in ends else "error"])
 
 
-async def _form(
-    target: Target, scope: Scope, thread: str | None, forming: FormationOptions
-) -> list[FormationResult]:
-    model = opened_model(forming)
-    async with opened_to_form(target, forming, model, worker=False) as memory:
-        return await memory.form(scope, thread)
-
-
 @formation.command(epilog=_PAUSE_EXAMPLE, short_help="Pause a scope or thread.")
 @click.argument("scope_", metavar="[SCOPE]", required=False)
 @memory_options(embedder=False)
 @click.option("--thread", help="Only this thread.")
-def pause(target: Target, scope_: str | None, thread: str | None) -> None:
+async def pause(target: Target, scope_: str | None, thread: str | None) -> None:
     """Pause formation of the threads of SCOPE, until they are resumed."""
-    run(lambda: _steer(target, _scope(target, scope_), thread, "paused"))
+    await _steer(target, _scope(target, scope_), thread, "paused")
 
 
 @formation.command(epilog=_RESUME_EXAMPLE, short_help="Resume a scope or thread.")
 @click.argument("scope_", metavar="[SCOPE]", required=False)
 @memory_options(embedder=False)
 @click.option("--thread", help="Only this thread.")
-def resume(target: Target, scope_: str | None, thread: str | None) -> None:
+async def resume(target: Target, scope_: str | None, thread: str | None) -> None:
     """Resume formation of the threads of SCOPE; pending messages are due at once."""
-    run(lambda: _steer(target, _scope(target, scope_), thread, "resumed"))
+    await _steer(target, _scope(target, scope_), thread, "resumed")
 
 
 async def _steer(target: Target, scope: Scope, thread: str | None, done: str) -> None:
@@ -253,17 +238,13 @@ async def _steer(target: Target, scope: Scope, thread: str | None, done: str) ->
 @click.argument("type_", metavar="TYPE")
 @click.argument("update_mode", metavar="MODE", type=click.Choice(["patch", "insert"]))
 @memory_options(embedder=False)
-def migrate_type(target: Target, type_: str, update_mode: UpdateMode) -> None:
+async def migrate_type(target: Target, type_: str, update_mode: UpdateMode) -> None:
     """
     Convert the memories of TYPE in a scope to the update_mode MODE.
 
     For a type whose update_mode was changed. The old memories end and stay as history; `recollect
     consolidate --undo ID` reverts it.
     """
-    run(lambda: _migrate(target, type_, update_mode))
-
-
-async def _migrate(target: Target, type_: str, update_mode: UpdateMode) -> None:
     async with opened(target) as memory:
         found = await memory.migrate_type(target.scope, type_, update_mode)
     count = sum(len(each.ended) for each in found.changes)
@@ -281,12 +262,9 @@ async def _migrate(target: Target, type_: str, update_mode: UpdateMode) -> None:
 @memory_options(embedder=False)
 @click.option("--thread", help="Only this thread.")
 @click.option("--id", "id_", metavar="ID", help="Only the messages of this dead formation.")
-def retry(target: Target, scope_: str | None, thread: str | None, id_: str | None) -> None:
+async def retry(target: Target, scope_: str | None, thread: str | None, id_: str | None) -> None:
     """Queue messages whose formation was given up, due at once."""
-    run(lambda: _retry(target, _scope(target, scope_), thread, id_))
-
-
-async def _retry(target: Target, scope: Scope, thread: str | None, id_: str | None) -> None:
+    scope = _scope(target, scope_)
     async with opened(target) as memory:
         count = await memory.retry(scope, thread, formation_id=id_)
     if target.is_json:

@@ -12,9 +12,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.options import Target, memory_options, run, written_scope
 from recollect.cli.output import Bar, counted, note, print_json, progress_bar, visible
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.errors import EXIT_STATUS, RecollectError, UsageError
 from recollect.records import Json, Scope
 
@@ -169,11 +169,10 @@ def selection_of(
         )
         raise UsageError(msg)
     if thread is not None and has_redis and not as_scopes:
-        msg = (
+        raise UsageError(
             f"--thread {thread!r} would mix the sessions of Redis, each of which becomes a thread: "
             "leave it out, or add --sessions-as-scopes"
         )
-        raise UsageError(msg)
     chosen = RedisSelection(match=match or "*", prefixes=prefixes, as_scopes=as_scopes)
     return chosen if thread is None else replace(chosen, thread=thread)
 
@@ -190,8 +189,7 @@ def private_file(path: str) -> Iterator[IO[str]]:
         # Created with its mode: `open` and `chmod` would leave it readable for a moment.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
-        msg = f"{path!r} cannot be written: {error.strerror}"
-        raise UsageError(msg) from error
+        raise UsageError(f"{path!r} cannot be written: {error.strerror}") from error
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         yield file
 

@@ -20,7 +20,7 @@ from recollect.cli.options import (
 )
 from recollect.cli.output import counted, note, print_entry, print_json
 from recollect.cli.service_store import service_store_option
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 
 if TYPE_CHECKING:
     from recollect.records import Json, Scope
@@ -73,9 +73,19 @@ def _key_options(command: Command) -> Command:
 
 @keys.command("list", epilog=_LIST_EXAMPLE, short_help="List the keys, oldest first.")
 @_key_options
-def list_(target: Target, bound: str | None) -> None:
+async def list_(target: Target, bound: str | None) -> None:
     """List all keys, or those bound to --scope or below it; secrets are never shown."""
-    run(lambda: _list(target, _scope_of(bound) or ()))
+    from recollect.stores.validation import to_datetime
+
+    async with _opened_keys(target) as (kept, store):
+        found, now = await kept.all(_scope_of(bound) or ()), to_datetime(store.now())
+    if target.is_json:
+        print_json({"keys": [_record(each) for each in found]})
+        return
+    for each in found:
+        head = [(each.id, "bold cyan"), (each.name, "bold"), (written_scope(each.scope), "")]
+        print_entry(head, _describe(each, now), [])
+    note(counted(len(found), "key"))
 
 
 @keys.command(epilog=_CREATE_EXAMPLE, short_help="Create a key, and print it once.")
@@ -91,7 +101,7 @@ def list_(target: Target, bound: str | None) -> None:
     help="A permission; repeatable.",
 )
 @click.option("--expires", type=MomentOption(), help="Time of expiry.  [default: never]")
-def create(
+async def create(
     target: Target,
     name: str,
     bound: str | None,
@@ -99,26 +109,52 @@ def create(
     expires: datetime | None,
 ) -> None:
     """Create a key called NAME, for --scope or the scope that a first key would have."""
-    run(lambda: _create(target, name, _scope_of(bound), permissions, expires))
+    from recollect.server.first_key import first_scope, read_common_scope
+
+    async with _opened_keys(target) as (kept, store):
+        scope = first_scope(_scope_of(bound), await read_common_scope(store))
+        key, secret = await kept.create(name, scope, permissions, expires_at=expires)
+    _print_secret(target, key, secret)
 
 
 @keys.command(epilog=_REVOKE_EXAMPLE, short_help="Revoke a key at once.")
 @click.argument("id_", metavar="ID")
 @memory_options(embedder=False, scope=False, store=service_store_option())
-def revoke(target: Target, id_: str) -> None:
+async def revoke(target: Target, id_: str) -> None:
     """Revoke the key ID at once: open requests end as well. `recollect keys list` shows ids."""
-    run(lambda: _revoke(target, id_))
+    from recollect.server.authorization import PERMISSIONS
+
+    async with _opened_keys(target) as (kept, _):
+        key = await kept.key(id_)
+        await kept.revoke(id_)
+        left = await kept.all()
+    record = _record(key)
+    if target.is_json:
+        print_json({"revoked": record})
+    else:
+        click.echo(f"revoked {key.id} ({key.name}), for {written_scope(key.scope)}")
+    if not any(each.permissions >= frozenset(PERMISSIONS) for each in left):
+        note("no key with all permissions is left: `recollect keys recover` creates one")
 
 
 @keys.command(epilog=_RECOVER_EXAMPLE, short_help="Create another first key, if it is lost.")
 @_key_options
-def recover(target: Target, bound: str | None) -> None:
+async def recover(target: Target, bound: str | None) -> None:
     """
     Create another key with all permissions, for --scope or for the scope of the first key.
 
     Existing keys stay valid; those with all permissions on the same scope are listed.
     """
-    run(lambda: _recover(target, _scope_of(bound)))
+    from recollect.server.first_key import recover_first_key
+
+    async with _opened_keys(target) as (kept, store):
+        found = await recover_first_key(kept, store, _scope_of(bound))
+    _print_secret(target, found.key, found.secret)
+    for each in found.earlier:
+        note(
+            f"{each.id} ({each.name}, for {written_scope(each.scope)}) stays valid: "
+            f"`recollect keys revoke {each.id}` ends it"
+        )
 
 
 def _scope_of(written: str | None) -> Scope | None:
@@ -134,20 +170,6 @@ async def _opened_keys(target: Target) -> AsyncIterator[tuple[Keys, Store]]:
     async with opened(target) as memory:
         store = memory.acting(LOCAL).store
         yield Keys(store), store
-
-
-async def _list(target: Target, within: Scope) -> None:
-    from recollect.stores.validation import to_datetime
-
-    async with _opened_keys(target) as (kept, store):
-        found, now = await kept.all(within), to_datetime(store.now())
-    if target.is_json:
-        print_json({"keys": [_record(each) for each in found]})
-        return
-    for each in found:
-        head = [(each.id, "bold cyan"), (each.name, "bold"), (written_scope(each.scope), "")]
-        print_entry(head, _describe(each, now), [])
-    note(counted(len(found), "key"))
 
 
 def _describe(key: Key, now: datetime) -> str:
@@ -169,21 +191,6 @@ def _record(key: Key) -> dict[str, Json]:
     return key_to_json(key, list)
 
 
-async def _create(
-    target: Target,
-    name: str,
-    chosen: Scope | None,
-    permissions: Sequence[str],
-    expires: datetime | None,
-) -> None:
-    from recollect.server.first_key import first_scope, read_common_scope
-
-    async with _opened_keys(target) as (kept, store):
-        scope = first_scope(chosen, await read_common_scope(store))
-        key, secret = await kept.create(name, scope, permissions, expires_at=expires)
-    _print_secret(target, key, secret)
-
-
 def _print_secret(target: Target, key: Key, secret: str) -> None:
     if target.is_json:
         print_json({**_record(key), "key": secret})
@@ -191,32 +198,3 @@ def _print_secret(target: Target, key: Key, secret: str) -> None:
     place = written_scope(key.scope)
     note(f"the key {key.id}, for {place} ({_permissions_of(key)}), shown this once:")
     click.echo(secret)
-
-
-async def _revoke(target: Target, id_: str) -> None:
-    from recollect.server.authorization import PERMISSIONS
-
-    async with _opened_keys(target) as (kept, _):
-        key = await kept.key(id_)
-        await kept.revoke(id_)
-        left = await kept.all()
-    record = _record(key)
-    if target.is_json:
-        print_json({"revoked": record})
-    else:
-        click.echo(f"revoked {key.id} ({key.name}), for {written_scope(key.scope)}")
-    if not any(each.permissions >= frozenset(PERMISSIONS) for each in left):
-        note("no key with all permissions is left: `recollect keys recover` creates one")
-
-
-async def _recover(target: Target, chosen: Scope | None) -> None:
-    from recollect.server.first_key import recover_first_key
-
-    async with _opened_keys(target) as (kept, store):
-        found = await recover_first_key(kept, store, chosen)
-    _print_secret(target, found.key, found.secret)
-    for each in found.earlier:
-        note(
-            f"{each.id} ({each.name}, for {written_scope(each.scope)}) stays valid: "
-            f"`recollect keys revoke {each.id}` ends it"
-        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -19,16 +19,13 @@ from recollect.cli.options import (
 )
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
 from recollect.cli.scope_hints import read_hint
-from recollect.cli.store_choice import opened, run, time_now
+from recollect.cli.store_choice import opened, time_now
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
 from recollect.wire.elements import time_to_json
 from recollect.wire.messages import message_to_json
 from recollect.wire.threads import thread_to_json
-
-if TYPE_CHECKING:
-    pass
 
 _THREADS_EXAMPLE: Final = """
 \b
@@ -50,12 +47,12 @@ Examples:
 @memory_options(embedder=False)
 @click.option("--below", is_flag=True, help="Include the scopes below.")
 @limit_option()
-def threads(target: Target, thread: str | None, limit: int, below: bool) -> None:  # noqa: FBT001
+async def threads(target: Target, thread: str | None, limit: int, below: bool) -> None:  # noqa: FBT001
     """List the threads of a scope; with THREAD, its newest messages."""
     if thread is None:
-        run(lambda: _threads(target, limit, below=below))
+        await _threads(target, limit, below=below)
     else:
-        run(lambda: _messages(target, thread, limit))
+        await _messages(target, thread, limit)
 
 
 async def _threads(target: Target, limit: int, *, below: bool) -> None:
@@ -108,11 +105,10 @@ async def _messages(target: Target, thread: str, limit: int) -> None:
     async with opened(target) as memory:
         found = await memory.thread(target.scope, thread)
         if found is None:
-            msg = (
+            raise NotFoundError(
                 f"there is no thread {thread!r} in the scope {written_scope(target.scope)!r}: "
                 "`recollect threads` lists its threads"
             )
-            raise NotFoundError(msg)
         shown = await memory.last_messages(target.scope, thread, limit=min(limit, PAGE_ROWS))
         now = time_now(memory)
     if target.is_json:
@@ -140,7 +136,7 @@ async def _messages(target: Target, thread: str, limit: int) -> None:
 )
 @click.option("--valid-at", type=MomentOption(), help="Only those that were true at this time.")
 @limit_option()
-def memories(
+async def memories(
     target: Target,
     address: str | None,
     below: bool,  # noqa: FBT001
@@ -151,34 +147,9 @@ def memories(
 ) -> None:
     """List the memories of a scope; with TYPE/KEY, every version of one, with its evidence."""
     if address is not None:
-        run(lambda: _history(target, *split_address(address)))
+        await _history(target, *split_address(address))
         return
     conditions = None if filter_ is None else read_object(filter_, "--where")
-    run(lambda: _memories(target, type_, conditions, valid_at, limit=limit, below=below))
-
-
-def read_object(written: str, option: str) -> JsonObject:
-    """Parse the JSON object of an option."""
-    try:
-        value = json.loads(written)
-    except ValueError as error:
-        msg = f"{option} is not JSON ({error}): {written!r}"
-        raise UsageError(msg) from error
-    if not isinstance(value, dict):
-        msg = f'{option} must be a JSON object, such as \'{{"city": "Oslo"}}\'; not {written!r}'
-        raise UsageError(msg)
-    return value
-
-
-async def _memories(
-    target: Target,
-    type_: str | None,
-    conditions: JsonObject | None,
-    valid_at: datetime | None,
-    *,
-    limit: int,
-    below: bool,
-) -> None:
     found: list[Memory] = []
     is_more = False
     async with opened(target) as memory:
@@ -197,11 +168,23 @@ async def _memories(
     from recollect.recall.sentences import origin_of
 
     for each in found:
-        address = (f"{each.type}/{each.key}", "bold cyan")
+        place = (f"{each.type}/{each.key}", "bold cyan")
         state = "" if each.state == "active" else each.state
-        head = [address, (f"version {each.version}", ""), (state, "bold"), (_validity(each), "dim")]
+        head = [place, (f"version {each.version}", ""), (state, "bold"), (_validity(each), "dim")]
         print_entry(head, each.text, [(origin_of(each), "dim")])
     _note_end(hint, len(found), "memory", "memories", is_more=is_more)
+
+
+def read_object(written: str, option: str) -> JsonObject:
+    """Parse the JSON object of an option."""
+    try:
+        value = json.loads(written)
+    except ValueError as error:
+        raise UsageError(f"{option} is not JSON ({error}): {written!r}") from error
+    if not isinstance(value, dict):
+        msg = f'{option} must be a JSON object, such as \'{{"city": "Oslo"}}\'; not {written!r}'
+        raise UsageError(msg)
+    return value
 
 
 def _validity(memory: Memory | Revision) -> str:
@@ -215,11 +198,10 @@ async def _history(target: Target, type_: str, key: str) -> None:
     async with opened(target) as memory:
         versions = await memory.history(target.scope, type_, key)
     if not versions:
-        msg = (
+        raise NotFoundError(
             f"there is no memory {type_}/{key} in the scope {written_scope(target.scope)!r}: "
             "`recollect memories` lists its memories"
         )
-        raise NotFoundError(msg)
     from recollect.wire.memories import revision_to_json
 
     records: list[Json] = [revision_to_json(each) for each in versions]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -13,7 +13,7 @@ from recollect.cli.layout import minute, who_of
 from recollect.cli.options import MomentOption, Target, memory_options, replica_option, stale_option
 from recollect.cli.output import counted, note, print_entry, print_json, print_line
 from recollect.cli.scope_hints import read_hint
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.records import Memory
 from recollect.text.searchable import message_text
 
@@ -66,7 +66,7 @@ Examples:
 @replica_option()
 @stale_option()
 @click.option("--render", is_flag=True, help="Print only the text for a prompt.")
-def recall(
+async def recall(
     target: Target,
     query: str,
     limit: int,
@@ -88,10 +88,10 @@ def recall(
 
     --type searches memories, --thread messages; without either, both. No model is called.
     """
+    from recollect.recall.query import Where
+    from recollect.wire.recalls import recall_to_json
 
     def ask(memory: Recollect) -> Awaitable[Recall]:
-        from recollect.recall.query import Where
-
         return memory.recall(
             target.scope,
             query,
@@ -111,14 +111,6 @@ def recall(
             asked_at=asked_at,
             stale_s_max=stale_s_max,
         )
-
-    run(lambda: _recall(target, ask, below=below, render=render))
-
-
-async def _recall(
-    target: Target, ask: Callable[[Recollect], Awaitable[Recall]], *, below: bool, render: bool
-) -> None:
-    from recollect.wire.recalls import recall_to_json
 
     async with opened(target) as memory:
         # Twice, because the first includes loading the index and the embedder.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import Target, memory_options
+from recollect.cli.options import Target, memory_options, run
 from recollect.cli.output import print_json, progress_bar
-from recollect.cli.store_choice import run, store_file
+from recollect.cli.store_choice import store_file
 from recollect.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ def reembed(target: Target, name: str) -> None:
     """
     file = store_file(target.store)
     if file is not None and not file.exists():
-        msg = f"there is no store at {str(file)!r}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no store at {str(file)!r}")
     embedder = embedder_named(name)
     identity = run(lambda: _reembed(target.store, embedder))
     if target.is_json:
@@ -61,8 +60,7 @@ def embedder_named(name: str) -> Embedder:
     load_environment()
     opened = open_embedder(name)
     if opened is None:
-        msg = f"{name!r} is not an installed embedder: name 'minilm', or another"
-        raise UsageError(msg)
+        raise UsageError(f"{name!r} is not an installed embedder: name 'minilm', or another")
     return opened
 
 

@@ -9,12 +9,11 @@ import click
 
 from recollect.cli.options import Target, memory_options
 from recollect.cli.output import note, print_json, print_table, progress_bar
-from recollect.cli.store_choice import opened, run
+from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 
 if TYPE_CHECKING:
     from recollect.memory.embedder_strength import Tuning
-    from recollect.recall.strength_sample import SampleQuestion
 
 _EXAMPLE: Final = """
 \b
@@ -30,7 +29,7 @@ Examples:
 @click.option("--sample", "file", metavar="FILE", help="Questions as JSON Lines; - is stdin.")
 @click.option("--dry-run", is_flag=True, help="Only measure, without storing the result.")
 @click.option("--forget", is_flag=True, help="Delete the stored strength.")
-def tune(
+async def tune(
     target: Target,
     file: str | None,
     dry_run: bool,  # noqa: FBT001
@@ -44,37 +43,28 @@ def tune(
     The weight is stored only if it also helps on held-out questions.
     """
     if forget == (file is not None):
-        msg = "name one of them: --sample FILE, or --forget"
-        raise UsageError(msg)
+        raise UsageError("name one of them: --sample FILE, or --forget")
     if file is None:
-        run(lambda: _forget(target))
+        async with opened(target) as memory:
+            await memory.forget_strength()
         note("deleted: the embedder has its declared strength again, or 1")
         return
     from recollect.evaluation.recall_sample import load_sample
 
     sample = load_sample(file, scope=target.scope)
-    tuning = run(lambda: _tune(target, sample, keep=not dry_run))
-    if target.is_json:
-        print_json(asdict(tuning))
-    else:
-        _print(tuning)
-
-
-async def _tune(target: Target, sample: list[SampleQuestion], *, keep: bool) -> Tuning:
     async with opened(target) as memory:
         with progress_bar("tuning") as bar:
-            return await memory.tune(
+            tuning = await memory.tune(
                 sample,
-                keep=keep,
+                keep=not dry_run,
                 progress=lambda done, total: bar.update(
                     f"tuning: question {done:,} of {total:,}", done / total
                 ),
             )
-
-
-async def _forget(target: Target) -> None:
-    async with opened(target) as memory:
-        await memory.forget_strength()
+    if target.is_json:
+        print_json(asdict(tuning))
+    else:
+        _print(tuning)
 
 
 def _print(tuning: Tuning) -> None:

@@ -17,7 +17,7 @@ from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import counted, note, visible
-from recollect.cli.store_choice import run, without_password
+from recollect.cli.store_choice import without_password
 from recollect.errors import UsageError
 from recollect.wire.elements import scope_to_json, time_to_json
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recollect.ports import Model
     from recollect.records import Json, Scope
     from recollect.worker.consolidation_run import Consolidator
-    from recollect.worker.formation_run import FormationResult
+    from recollect.worker.formation_result import FormationResult
 
 GRACE_S: Final = 7.0
 """Grace period for formations in progress at shutdown; then their leases are released."""
@@ -47,7 +47,7 @@ Examples:
 )
 @click.option("--once", is_flag=True, help="Form what is due now, then exit.")
 @click.option("--verbose", is_flag=True, help="Also print the outcome of each memory, and why.")
-def worker(
+async def worker(
     target: Target,
     concurrency: int,
     once: bool,  # noqa: FBT001
@@ -62,6 +62,10 @@ def worker(
     and exit within ten seconds; a second one exits at once, and loses nothing either. Warnings are
     logged to standard error, without user content.
     """
+    import anyio
+
+    from recollect.cli.graceful_shutdown import GracefulWorker, shut_down_on
+    from recollect.memory.formation_control import require_open
     from recollect.worker.worker_options import CONCURRENCY_MAX
 
     if not 1 <= concurrency <= CONCURRENCY_MAX:
@@ -69,7 +73,26 @@ def worker(
         raise UsageError(msg)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     printer = Printer(is_json=target.is_json, is_verbose=verbose)
-    run(lambda: _work(target, forming, printer, concurrency, once=once))
+    model = opened_model(forming)
+    _check_model(forming, is_given=model is not None)
+    opening = opened_to_form(
+        target, forming, model, worker=False, concurrency=concurrency, notice=printer
+    )
+    async with opening as memory:
+        working = require_open(memory.worker).made_as(GracefulWorker)
+        async with anyio.create_task_group() as group:
+            scope = group.cancel_scope
+            if sys.platform != "win32":  # event loops on Windows have no signal handlers
+                signals = (signal.SIGTERM, signal.SIGINT)
+                await group.start(shut_down_on, signals, working, scope, GRACE_S)
+            if once:
+                await working.drain()
+                scope.cancel()  # or the task that waits for signals would never end
+            else:
+                note(f"worker {os.getpid()} is at work on {without_password(target.store)}")
+                group.start_soon(_consolidator(memory, model, forming).run)
+                await working.run()
+    note(f"worker {os.getpid()} ended after {counted(printer.count, 'formation')}")
     if once and printer.outage is not None:
         raise printer.outage
 
@@ -128,36 +151,6 @@ def outcome_lines(result: FormationResult) -> list[str]:
         visible(f"{each.action} {each.type}/{each.key}{': ' if each.reason else ''}{each.reason}")
         for each in result.outcomes
     ]
-
-
-async def _work(
-    target: Target, forming: FormationOptions, printer: Printer, concurrency: int, *, once: bool
-) -> None:
-    import anyio
-
-    from recollect.cli.graceful_shutdown import GracefulWorker, shut_down_on
-    from recollect.memory.formation_control import require_open
-
-    model = opened_model(forming)
-    _check_model(forming, is_given=model is not None)
-    opening = opened_to_form(
-        target, forming, model, worker=False, concurrency=concurrency, notice=printer
-    )
-    async with opening as memory:
-        working = require_open(memory.worker).made_as(GracefulWorker)
-        async with anyio.create_task_group() as group:
-            scope = group.cancel_scope
-            if sys.platform != "win32":  # event loops on Windows have no signal handlers
-                signals = (signal.SIGTERM, signal.SIGINT)
-                await group.start(shut_down_on, signals, working, scope, GRACE_S)
-            if once:
-                await working.drain()
-                scope.cancel()  # or the task that waits for signals would never end
-            else:
-                note(f"worker {os.getpid()} is at work on {without_password(target.store)}")
-                group.start_soon(_consolidator(memory, model, forming).run)
-                await working.run()
-    note(f"worker {os.getpid()} ended after {counted(printer.count, 'formation')}")
 
 
 def _consolidator(

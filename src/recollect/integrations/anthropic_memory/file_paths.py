@@ -30,11 +30,10 @@ def checked_path(path: object) -> str:
         LimitError: It is longer than ``PATH_CHARACTERS_MAX``.
     """
     if not isinstance(path, str) or not _is_safe(path):
-        msg = (
+        raise UsageError(
             f"The path {path!r} is not accepted: it must be /memories or start with /memories/, "
             "without '..', backslashes or control characters, also where these are encoded"
         )
-        raise UsageError(msg)
     relative = "/".join(each for each in path.split("/")[2:] if each not in ("", "."))
     if len(relative) > PATH_CHARACTERS_MAX:
         raise LimitError(

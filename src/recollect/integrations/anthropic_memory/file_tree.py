@@ -101,19 +101,17 @@ class FileTree:
         content = content_of(file)
         places = places_of(content, old)
         if not places:
-            msg = (
+            raise UsageError(
                 f"No replacement was performed, old_str `{old}` did not appear verbatim in "
                 f"{full_path(at)}."
             )
-            raise UsageError(msg)
         if len(places) > 1:
             lines = [str(content.count("\n", 0, each) + 1) for each in places]
             named = ", ".join(lines[:_LINES_NAMED_MAX]) + ", …" * (len(lines) > _LINES_NAMED_MAX)
-            msg = (
+            raise UsageError(
                 f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
                 f"{named}. Please ensure it is unique"
             )
-            raise UsageError(msg)
         (place,) = places
         edited = content[:place] + new + content[place + len(old) :]
         changed = content.count("\n", 0, place)
@@ -129,11 +127,10 @@ class FileTree:
         at, file = self._file(path)
         lines = content_of(file).removesuffix("\n").split("\n") if content_of(file) else []
         if not 0 <= line <= len(lines):
-            msg = (
+            raise UsageError(
                 f"Invalid `insert_line` parameter: {line}. "
                 f"It should be within the range [0, {len(lines)}]."
             )
-            raise UsageError(msg)
         lines.insert(line, text.rstrip("\n"))
         edited = "\n".join(lines).removesuffix("\n") + "\n"
         said = f"The file {full_path(at)} has been edited."

@@ -185,11 +185,10 @@ class RecollectStorage:
 
 def _write_of(record: MemoryRecord, found: EvidenceMap) -> PutMemory:
     if record.private:
-        msg = (
+        raise UsageError(
             f"the record {record.id!r} is private, and everyone who shares the scope could find "
             "it: store it in a scope of its owner"
         )
-        raise UsageError(msg)
     try:
         beside = record.model_dump(mode="json", exclude=set(_BESIDE), exclude_defaults=True)
     except PydanticSerializationError as error:

@@ -68,17 +68,15 @@ class OutsideVectorStore:
         """
         asked = inspect.signature(self._vectors.similarity_search_with_score).parameters.values()
         if not any(each.name == "filter" for each in asked):
-            msg = (
+            raise UsageError(
                 f"{self._kind} has no search with filter=…, so it would mix scopes: give a vector "
                 f"store that filters by metadata"
             )
-            raise UsageError(msg)
         if getattr(self._vectors, "mode", None) == "overwrite":
-            msg = (
+            raise UsageError(
                 f"{self._kind} has mode='overwrite', so each document would replace all others: "
                 f"open it with mode='append'"
             )
-            raise UsageError(msg)
         self.search(_NOBODY, "dimension", 1)
 
     def add(self, scope: Scope, entries: Sequence[tuple[int, str]]) -> None:
@@ -143,12 +141,11 @@ class OutsideVectorStore:
         except Exception as error:
             said = " ".join(str(error).split())
             if any(word in said.lower() for word in _WORDS_OF_DIMENSION):
-                msg = (
+                raise UsageError(
                     f"{self._kind} has vectors of another dimension than its embedding "
                     f"({said[:200]}): open it with the embedding that filled it, or give another "
                     f"collection"
-                )
-                raise UsageError(msg) from error
+                ) from error
             msg = f"{self._kind} failed: {type(error).__name__}: {said[:500]}"
             raise StoreError(msg) from error
 

@@ -82,11 +82,10 @@ def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
         return check_id(which(caller) if callable(which) else which, "a thread")
     named = caller.configurable.get(THREAD_ID)
     if named is None:
-        msg = (
+        raise UsageError(
             "the run has no thread_id: run the agent with config={'configurable': "
             "{'thread_id': …}}, or give thread=… here"
         )
-        raise UsageError(msg)
     place = place_of(str(named))
     if place is not None and place[0] == scope:
         return place[1]

@@ -57,8 +57,7 @@ def checkpointer(
         msg = f"memory is {memory!r}: give a Recollect, a SyncRecollect or a store's address"
         raise UsageError(msg)
     if mirror and isinstance(memory, str):
-        msg = "mirror=True needs an open memory: give that, instead of its address"
-        raise UsageError(msg)
+        raise UsageError("mirror=True needs an open memory: give that, instead of its address")
     if isinstance(memory, str):
         check_keeps_checkpoints(memory)
     return Checkpointer(memory, StrictSerializer(allow), channel if mirror else None)

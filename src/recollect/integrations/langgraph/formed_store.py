@@ -150,8 +150,7 @@ class FormedStore(RecollectStore):
         if op.value is None:
             return scope, DeleteMemory(type=type_.name, key=op.key)
         if wrong:
-            msg = f"the value is not a valid {type_.name}: {'; '.join(wrong)}"
-            raise UsageError(msg)
+            raise UsageError(f"the value is not a valid {type_.name}: {'; '.join(wrong)}")
         put = PutMemory(type=type_.name, key=op.key, value=dict(op.value), cause=CAUSE)
         return scope, revised(found, put) if found else put
 

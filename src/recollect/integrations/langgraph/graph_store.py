@@ -72,11 +72,10 @@ class RecollectStore(BaseStore):
             msg = f"memory is {memory!r}: give a Recollect, a SyncRecollect or a store's address"
             raise UsageError(msg)
         elif index is not None and index.get("embed") is not None:
-            msg = (
+            raise UsageError(
                 "an open memory has its own embedder: open it with recollect.open(…, "
                 "embedder=…), and give only index={'fields': […]} here"
             )
-            raise UsageError(msg)
         self.memory: AnyRecollect = memory
         self.home = HomeLoop(memory)
         self._sweeper: Sweeper | None = None

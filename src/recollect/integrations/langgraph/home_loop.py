@@ -44,12 +44,11 @@ class HomeLoop(Home):
         """
         home = self._home()
         if _running_loop() is home:
-            msg = (
+            raise UsageError(
                 "a synchronous call on the memory's own event loop would wait for itself for "
                 "ever: await the method whose name begins with 'a' (aget, aput, ainvoke, …), "
                 "call it from another thread, or open the memory with recollect.open_sync"
             )
-            raise UsageError(msg)
         if isinstance(self.memory, SyncRecollect):
             return self.memory.call(function)
         visit = Visit(home)
@@ -93,11 +92,10 @@ class HomeLoop(Home):
     def _home(self) -> asyncio.AbstractEventLoop:
         home = self.memory.loop
         if home is None:
-            msg = (
+            raise StoreClosedError(
                 "this memory is not open on an asyncio loop: use the store inside 'async with "
                 "recollect.open(...)', or open the memory with recollect.open_sync"
             )
-            raise StoreClosedError(msg)
         _check_running(home)
         return home
 
@@ -155,13 +153,12 @@ class Visit:
         """
         _check_running(self._home)
         if monotonic() > self._until and self._settled.acquire(blocking=False):
-            msg = (
+            raise UsageError(
                 f"the event loop on which this memory was opened has run nothing for {BLOCKED_S:g} "
                 "seconds: something synchronous there, such as invoke or batch of a graph, waits "
                 "for this call, or for something else; await it (ainvoke, abatch), run it in "
                 "another thread, or open the memory with recollect.open_sync"
             )
-            raise UsageError(msg)
 
 
 async def _forwarded(future: Future[ResultT], visit: Visit) -> ResultT:
@@ -178,11 +175,10 @@ async def _forwarded(future: Future[ResultT], visit: Visit) -> ResultT:
 
 def _check_running(home: asyncio.AbstractEventLoop) -> None:
     if not home.is_running():
-        msg = (
+        raise StoreClosedError(
             "the event loop on which this memory was opened has ended: keep it running as long "
             "as the store is in use, or open the memory with recollect.open_sync"
         )
-        raise StoreClosedError(msg)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

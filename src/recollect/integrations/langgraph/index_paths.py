@@ -29,8 +29,7 @@ def read_fields(fields: object, what: str) -> tuple[str, ...]:
         UsageError: *fields* is not a list of texts; *what* names it in the error.
     """
     if isinstance(fields, str) or not isinstance(fields, Sequence):
-        msg = f"{what} is a list of paths such as ['text', 'tags[*]'], not {fields!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{what} is a list of paths such as ['text', 'tags[*]'], not {fields!r}")
     for path in fields:
         if not isinstance(path, str):
             msg = f"{what} names the path {path!r}: a path is text, such as 'author.name'"
@@ -102,8 +101,7 @@ def check_index(index: object) -> tuple[str, ...]:
     if index is None:
         return (WHOLE,)
     if not isinstance(index, Mapping):
-        msg = f"index is a configuration such as {{'fields': ['text']}}, not {index!r}"
-        raise UsageError(msg)
+        raise UsageError(f"index is a configuration such as {{'fields': ['text']}}, not {index!r}")
     check_keys(index, IndexConfig, "index")
     fields = index.get("fields")
     return (WHOLE,) if fields is None else read_fields(fields, "index['fields']")

@@ -202,11 +202,10 @@ def _config(thread_id: str, **more: str) -> RunnableConfig:
 def _place(thread_id: str) -> tuple[Scope, str]:
     place = thread_of(thread_id)
     if place is None:
-        msg = (
+        raise UsageError(
             f"the graph's thread_id {thread_id!r} names no thread of a scope: run the graph with "
             "the thread_id that thread_id_of(scope, thread) returns"
         )
-        raise UsageError(msg)
     return place
 
 

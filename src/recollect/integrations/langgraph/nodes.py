@@ -56,11 +56,9 @@ def remove_node(*, keep: int | None = None, key: str = MESSAGES, **filters: Any)
         UsageError: Neither is given, or *keep* is negative.
     """
     if keep is None and not filters:
-        msg = "remove_node needs keep=…, or a filter such as exclude_types=['tool']"
-        raise UsageError(msg)
+        raise UsageError("remove_node needs keep=…, or a filter such as exclude_types=['tool']")
     if keep is not None and keep < 0:
-        msg = f"keep={keep} is negative: give 0 or more messages to keep"
-        raise UsageError(msg)
+        raise UsageError(f"keep={keep} is negative: give 0 or more messages to keep")
 
     def remove(state: GraphState) -> dict[str, list[BaseMessage]]:
         messages = _messages_in(state, key)

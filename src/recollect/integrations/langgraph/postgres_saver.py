@@ -160,11 +160,10 @@ def _alone(
         if row and row["ours"]:
             break
         if now() > until:
-            msg = (
+            raise StoreUnavailableError(
                 f"another process has been creating the checkpoints' tables for {OPEN_S:g} s: "
                 "try again"
             )
-            raise StoreUnavailableError(msg)
         time.sleep(_LOOK_AGAIN_S)
     try:
         yield

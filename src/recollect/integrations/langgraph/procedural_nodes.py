@@ -123,8 +123,7 @@ def _scope(whose: Whose | None) -> Scope | None:
 def _talk_in(state: GraphState, key: str, feedback_key: str) -> Trajectory | None:
     feedback = state.get(feedback_key) or ""
     if not isinstance(feedback, str):
-        msg = f"the feedback in {feedback_key!r} is {str(feedback)[:80]!r}: give text"
-        raise UsageError(msg)
+        raise UsageError(f"the feedback in {feedback_key!r} is {str(feedback)[:80]!r}: give text")
     if not feedback.strip():
         return None
     lines = [

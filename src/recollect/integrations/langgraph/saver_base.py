@@ -139,8 +139,7 @@ def checked_prune(thread_ids: Sequence[str], strategy: str) -> list[str]:
         UsageError: *thread_ids* is one text, or *strategy* is unknown.
     """
     if strategy not in STRATEGIES:
-        msg = f"Unknown prune strategy: {strategy!r}; use one of {STRATEGIES}"
-        raise UsageError(msg)
+        raise UsageError(f"Unknown prune strategy: {strategy!r}; use one of {STRATEGIES}")
     return _texts(thread_ids, "thread id")
 
 
@@ -172,11 +171,9 @@ def check_copy(source: str, target: str, found: Collection[str]) -> None:
         ConflictError: The target has checkpoints already.
     """
     if source not in found:
-        msg = f"the thread {source!r} has no checkpoints to copy"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"the thread {source!r} has no checkpoints to copy")
     if target in found:
-        msg = f"the thread {target!r} has checkpoints already: copy to a new thread"
-        raise ConflictError(msg)
+        raise ConflictError(f"the thread {target!r} has checkpoints already: copy to a new thread")
 
 
 def delta_refused(threads: Sequence[str]) -> NotImplementedError:

@@ -114,11 +114,10 @@ class StrictSerializer(JsonPlusSerializer):
         finally:
             _refused.reset(before)
         if refused:
-            msg = (
+            raise UsageError(
                 f"a checkpoint names {', '.join(sorted(set(refused)))}, which is not allowed: if "
                 "it is a type of your graph's state, give it to checkpointer(…, allow=[TheType])"
             )
-            raise UsageError(msg)
         return value
 
     def _check_readable(self, names: set[TypeName], methods: set[tuple[str, str, str]]) -> None:

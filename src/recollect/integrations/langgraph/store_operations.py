@@ -45,8 +45,7 @@ def check_ops(ops: Iterable[Op]) -> list[Op]:
         elif isinstance(op, ListNamespacesOp):
             _check_listing(op)
         else:
-            msg = f"{op!r} is none of GetOp, SearchOp, PutOp, ListNamespacesOp"
-            raise UsageError(msg)
+            raise UsageError(f"{op!r} is none of GetOp, SearchOp, PutOp, ListNamespacesOp")
     return checked
 
 
@@ -86,8 +85,7 @@ def _check_search(op: SearchOp) -> None:
     _check_page(op.limit, op.offset)
     read_filter({} if op.filter is None else op.filter)
     if op.query is not None and not isinstance(op.query, str):
-        msg = f"a query is text, or None to list what is newest; not {op.query!r}"
-        raise UsageError(msg)
+        raise UsageError(f"a query is text, or None to list what is newest; not {op.query!r}")
 
 
 def _check_listing(op: ListNamespacesOp) -> None:
@@ -105,8 +103,7 @@ def _check_listing(op: ListNamespacesOp) -> None:
 def _check_page(limit: object, offset: object) -> None:
     for name, count in (("limit", limit), ("offset", offset)):
         if check_position(count, name) < 0:
-            msg = f"{name} {count} is below 0: give a whole number from 0"
-            raise UsageError(msg)
+            raise UsageError(f"{name} {count} is below 0: give a whole number from 0")
 
 
 def check_ttl(ttl: object, what: str) -> float | None:
@@ -114,8 +111,7 @@ def check_ttl(ttl: object, what: str) -> float | None:
     if ttl is None:
         return None
     if not is_number(ttl) or not 0 < ttl <= sys.float_info.max:
-        msg = f"{what} is a number of minutes above 0, or None; not {ttl!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{what} is a number of minutes above 0, or None; not {ttl!r}")
     return float(ttl)
 
 
@@ -123,8 +119,7 @@ def check_keys(config: Mapping[str, object], known: type, what: str) -> None:
     """Raise for a key that the TypedDict *known* lacks, as it would have no effect."""
     keys = sorted(get_type_hints(known))
     if unknown := sorted(str(each) for each in config if each not in keys):
-        msg = f"{what} has no key {unknown[0]!r}: use {', '.join(keys)}"
-        raise UsageError(msg)
+        raise UsageError(f"{what} has no key {unknown[0]!r}: use {', '.join(keys)}")
 
 
 def check_ttl_config(config: object) -> TTLConfig | None:
@@ -132,15 +127,13 @@ def check_ttl_config(config: object) -> TTLConfig | None:
     if config is None:
         return None
     if not isinstance(config, Mapping):
-        msg = f"ttl is a configuration such as {{'default_ttl': 60}}, not {config!r}"
-        raise UsageError(msg)
+        raise UsageError(f"ttl is a configuration such as {{'default_ttl': 60}}, not {config!r}")
     check_keys(config, TTLConfig, "ttl")
     for name in ("default_ttl", "sweep_interval_minutes"):
         check_ttl(config.get(name), f"ttl[{name!r}]")
     for name in ("refresh_on_read", "omit_expired"):
         if not isinstance(config.get(name, True), bool):
-            msg = f"ttl[{name!r}] is True or False, not {config[name]!r}"
-            raise UsageError(msg)
+            raise UsageError(f"ttl[{name!r}] is True or False, not {config[name]!r}")
     given: Any = dict(config)
     found: TTLConfig = given
     return found

@@ -90,21 +90,19 @@ class VectorSearch(DocumentSearch):
         for each in docs:
             vector = next(made) if each.vector is None else each.vector
             if vector is None:
-                msg = (
+                raise EmbedderError(
                     f"the encoder {self.embedder.identity} does not support the text of the "
                     f"document {each.id!r}: give it a vector, or use another encoder"
                 )
-                raise EmbedderError(msg)
             found.append(self._checked([float(number) for number in vector], each))
         return found
 
     def _checked(self, vector: list[float], doc: SearchDocument) -> list[float]:
         if len(vector) != self.embedder.dimensions or not all(map(math.isfinite, vector)):
-            msg = (
+            raise UsageError(
                 f"the vector of the document {doc.id!r} has {len(vector)} dimensions or numbers "
                 f"that are not finite: give {self.embedder.dimensions} finite numbers"
             )
-            raise UsageError(msg)
         return vector
 
 
@@ -124,11 +122,10 @@ def _autochain(encode: Any) -> Any:
 
 def _required(embedder: Embedder | None) -> Embedder:
     if embedder is None:
-        msg = (
+        raise EmbedderError(
             "a search by vectors needs an encoder: install MiniLM (recollect embedder install), "
             "or give encoder=…"
         )
-        raise EmbedderError(msg)
     return embedder
 
 
@@ -155,8 +152,7 @@ def flat(metadata: JsonObject, what: str) -> Metadata:
 def _scalar(key: str, value: Json, what: str) -> str | int | float | bool:
     if isinstance(value, str | int | float | bool):
         return value
-    msg = f"{what} takes text, numbers and booleans as metadata; {key!r} is {value!r}"
-    raise UsageError(msg)
+    raise UsageError(f"{what} takes text, numbers and booleans as metadata; {key!r} is {value!r}")
 
 
 def checked_metric(metric: str) -> Metric:
@@ -164,8 +160,7 @@ def checked_metric(metric: str) -> Metric:
     for each in ("cosine", "euclidean", "dotproduct"):
         if each == metric:
             return each
-    msg = f"unknown metric {metric!r}: use one of {', '.join(METRICS)}"
-    raise UsageError(msg)
+    raise UsageError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
 
 
 @contextmanager
@@ -178,5 +173,4 @@ def translated_errors(
     except RecollectError:
         raise
     except kinds as error:
-        msg = f"{who} failed: {error}"
-        raise StoreError(msg) from error
+        raise StoreError(f"{who} failed: {error}") from error

@@ -138,18 +138,16 @@ class LanceDBSearch(VectorSearch):
         """Raise if the table was created by another program or encoder."""
         schema = table.schema
         if not set(schema.names) >= _COLUMNS:
-            msg = (
+            raise UsageError(
                 f"the table {self.table_name!r} has the columns {schema.names}, not "
                 f"{sorted(_COLUMNS)}, so another program made it: give another table_name"
             )
-            raise UsageError(msg)
         dimensions = schema.field("vector").type.list_size
         if dimensions != self.embedder.dimensions:
-            msg = (
+            raise UsageError(
                 f"the vectors of the table {self.table_name!r} have {dimensions} dimensions, "
                 f"those of the encoder {self.embedder.identity} {self.embedder.dimensions}"
             )
-            raise UsageError(msg)
         return table
 
     def _similarity(self, distance: float) -> float:

@@ -42,12 +42,11 @@ class OutsideSearch:
         except (StoreError, UsageError) as error:
             if not any(word in str(error).lower() for word in _WORDS_OF_DIMENSION):
                 raise
-            msg = (
+            raise UsageError(
                 f"the index of {self.name!r} ({type(self._search).__name__}) has vectors of "
                 f"another dimension than its encoder ({error}): open it with the encoder that "
                 f"filled it, or give another index"
-            )
-            raise UsageError(msg) from error
+            ) from error
 
     def add(self, scope: Scope, entries: Sequence[tuple[int, str]]) -> None:
         """Add entries as documents, with their scope as metadata and their uid as id."""
@@ -78,6 +77,5 @@ class OutsideSearch:
         known = {SCOPE_FIELD: scope_name(scope)}
         found = self._search.nearest(vector.tolist(), limit, alike=known)
         if any(each.metadata != known for each in found):
-            msg = f"the index of {self.name!r} returned documents of another scope"
-            raise StoreError(msg)
+            raise StoreError(f"the index of {self.name!r} returned documents of another scope")
         return [(int(each.id), each.similarity or 0.0) for each in found]

@@ -173,19 +173,17 @@ class PineconeSearch(VectorSearch):
 
     def _check_dimension(self, dimension: int) -> None:
         if dimension != self.embedder.dimensions:
-            msg = (
+            raise UsageError(
                 f"the index {self.index_name!r} is for vectors of {dimension} dimensions; those "
                 f"of the encoder {self.embedder.identity} have {self.embedder.dimensions}"
             )
-            raise UsageError(msg)
 
     def _check_metric(self, metric: str | None) -> None:
         if metric != self.metric:
-            msg = (
+            raise UsageError(
                 f"the index {self.index_name!r} measures {metric}, not {self.metric}: give "
                 f"metric={metric!r}, or another index_name"
             )
-            raise UsageError(msg)
 
 
 def _batches(rows: Sequence[StoredVector]) -> Iterator[list[StoredVector]]:

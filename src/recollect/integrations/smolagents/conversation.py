@@ -67,11 +67,10 @@ class RecollectConversation:
                 continues its thread.
         """
         if wrong := {"stream", "reset"}.intersection(options):
-            msg = (
+            raise UsageError(
                 f"run has no option {', '.join(sorted(wrong))}: it returns the final result, and "
                 "continues its thread"
             )
-            raise UsageError(msg)
         check_text(task, "a task")
         history, context = self._home.call(lambda memory: self._read(memory, task))
         own = self.agent.instructions

@@ -118,9 +118,8 @@ def key_in(headers: Headers) -> str:
             given.append(key.strip())
     if len(set(given)) != 1:
         count = "no API key" if not given else "several API keys"
-        msg = (
+        raise UnknownKeyError(
             f"there is {count} in the request: send one as 'Authorization: Bearer KEY' or "
             "'x-api-key: KEY'"
         )
-        raise UnknownKeyError(msg)
     return given[0]

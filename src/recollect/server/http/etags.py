@@ -42,8 +42,7 @@ def expected_version(if_match: str | None, if_none_match: str | None = None) -> 
     """
     if if_none_match is not None:
         if if_none_match.strip() != _ANY or if_match is not None:
-            msg = "If-None-Match must be '*' (create only), and excludes If-Match"
-            raise UsageError(msg)
+            raise UsageError("If-None-Match must be '*' (create only), and excludes If-Match")
         return 0
     if if_match is None:
         return None

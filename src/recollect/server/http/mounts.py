@@ -79,8 +79,7 @@ class _Late:
                 await self._group.start(self._run, door)
                 self._door = door
         if self._door is None:
-            msg = f"{self._path} was requested while the service is not running"
-            raise RuntimeError(msg)
+            raise RuntimeError(f"{self._path} was requested while the service is not running")
         return self._door
 
     async def _run(self, door: Door, *, task_status: TaskStatus[None]) -> None:

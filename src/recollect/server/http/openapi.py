@@ -98,8 +98,7 @@ def titled(document: ApiPart) -> ApiPart:
     schemas = document["components"]["schemas"]
     names = {name: str(schema.get("title", name)) for name, schema in schemas.items()}
     if len(set(names.values())) < len(names):
-        msg = f"schemas share a title: {sorted(names.values())}"
-        raise ValueError(msg)
+        raise ValueError(f"schemas share a title: {sorted(names.values())}")
     document["components"]["schemas"] = {names[name]: schemas[name] for name in schemas}
     renamed: ApiPart = _renamed(document, names)
     return renamed

@@ -6,7 +6,7 @@ import logging
 import socket
 import sys
 from types import FrameType
-from typing import Any, Final, TextIO, cast
+from typing import Final, TextIO
 
 import uvicorn
 from fastapi import FastAPI
@@ -56,11 +56,10 @@ def bound_socket(settings: Settings) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
     except OSError as error:
-        msg = (
+        raise UsageError(
             f"cannot listen at {settings.host}:{settings.port}: {error.strerror or error}: "
             "give another --host or --port"
-        )
-        raise UsageError(msg) from error
+        ) from error
     found.listen(_BACKLOG)
     return found
 
@@ -69,7 +68,7 @@ def server_of(app: FastAPI, settings: Settings) -> GracefulServer:
     """Return a server for the application; run it with a `bound_socket`."""
     config = uvicorn.Config(
         app,
-        http=cast("Any", protocol_of(settings)),
+        http=protocol_of(settings),
         ws="none",
         loop="auto",  # uvloop, which does not run on Windows
         lifespan="on",

@@ -69,8 +69,7 @@ async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
     found = check_document(await types_of(reach), type_, value)
     unusable = None if found is None else _unusable(found, value)
     if unusable:
-        msg = f"the value is not a valid {type_}: {unusable}"
-        raise UsageError(msg)
+        raise UsageError(f"the value is not a valid {type_}: {unusable}")
 
 
 def _unusable(type_: MemoryType, value: JsonObject) -> str | None:

@@ -89,8 +89,7 @@ def _segments(given: Mapping[str, Json], thread: KeptThread | None) -> tuple[str
         named = _labels(namespace)
     elif user is not None and user != "":
         if isinstance(user, bool) or not isinstance(user, str | int):
-            msg = f"user_id is text or a whole number, not {user!r}"
-            raise UsageError(msg)
+            raise UsageError(f"user_id is text or a whole number, not {user!r}")
         named = (str(user),)
     if kept is not None and named is not None and named != kept:
         msg = (
@@ -115,8 +114,7 @@ def _types(given: Json) -> list[JsonObject]:
     if not given:
         return []
     if not is_object_list(given):
-        msg = "memory_types is a list of memory types"
-        raise UsageError(msg)
+        raise UsageError("memory_types is a list of memory types")
     plain: list[Mapping[str, object]] = []
     for each in given:
         fields = {name: value for name, value in each.items() if name != "system_prompt"}
@@ -131,8 +129,7 @@ def _model(reach: Reach, given: Json) -> str | None:
     if given is None or given == "":
         return None
     if not isinstance(given, str):
-        msg = f"model is text, not {given!r}"
-        raise UsageError(msg)
+        raise UsageError(f"model is text, not {given!r}")
     assistants = reach.service.assistants
     settings = (assistants.default, *assistants.named.values())
     configured = {each.model for each in settings if each.model}

@@ -28,8 +28,7 @@ def messages_of(given: Mapping[str, object] | Sequence[object] | None) -> list[N
     if isinstance(listed, str | Mapping):
         listed = [listed]
     if not isinstance(listed, Sequence):
-        msg = f"input.messages is a list of messages, not {type(listed).__name__}"
-        raise UsageError(msg)
+        raise UsageError(f"input.messages is a list of messages, not {type(listed).__name__}")
     if len(listed) > MESSAGES_MAX:
         msg = f"input.messages has {len(listed)} messages; a run takes {MESSAGES_MAX} at most"
         raise UsageError(msg)
@@ -39,8 +38,7 @@ def messages_of(given: Mapping[str, object] | Sequence[object] | None) -> list[N
     except (AttributeError, TypeError, ValueError) as error:
         if isinstance(error, UsageError):
             raise
-        msg = f"a message of the input cannot be read: {error}"
-        raise UsageError(msg) from None
+        raise UsageError(f"a message of the input cannot be read: {error}") from None
 
 
 def new_messages(

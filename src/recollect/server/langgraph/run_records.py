@@ -129,8 +129,7 @@ async def require_thread(memory: Recollect, root: Scope, thread: str) -> KeptThr
     """
     found = await read_thread(memory, root, thread)
     if found is None:
-        msg = f"Thread with ID {thread} not found"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"Thread with ID {thread} not found")
     return found
 
 

@@ -111,8 +111,7 @@ async def _create_run(
     memory = reach.memory
     thread = await read_thread(memory, reach.scope, thread_id)
     if thread is None and asked.if_not_exists == "reject":
-        msg = "Thread or assistant not found."
-        raise NotFoundError(msg)
+        raise NotFoundError("Thread or assistant not found.")
     how = await read_run_config(reach, asked, thread)
     given = messages_of(asked.input)
     thread = thread or await create_thread(reach, thread_id, {})
@@ -241,8 +240,7 @@ async def delete(reach: Writing, thread_id: ThreadId, run_id: RunId) -> Response
     """Delete a run that has ended; its messages and the memories formed from them stay."""
     found = await _require_run(reach, thread_id, run_id)
     if found.status in IN_FLIGHT:
-        msg = f"Run {run_id} is {found.status}: cancel it before it is deleted"
-        raise ConflictError(msg)
+        raise ConflictError(f"Run {run_id} is {found.status}: cancel it before it is deleted")
     await reach.memory.store.apply(place_of(reach.scope, thread_id), [delete_run(found)])
     return Response(status_code=204)
 
@@ -262,8 +260,7 @@ async def cancel(
     memory = reach.memory
     found = await _require_run(reach, thread_id, run_id)
     if found.status not in IN_FLIGHT:
-        msg = f"Run {run_id} has ended already: {found.status}"
-        raise ConflictError(msg)
+        raise ConflictError(f"Run {run_id} has ended already: {found.status}")
     for _ in range(TRIES):
         thread = await require_thread(memory, reach.scope, thread_id)
         others = [each for each in await _in_flight(reach, thread) if each.id != run_id]
@@ -311,8 +308,7 @@ async def _require_run(reach: Reach, thread_id: str, run_id: str) -> KeptRun:
     for each in await current_runs(reach, thread):
         if each.id == run_id:
             return each
-    msg = f"Run with ID {run_id} not found"
-    raise NotFoundError(msg)
+    raise NotFoundError(f"Run with ID {run_id} not found")
 
 
 def _to_json(run: KeptRun) -> JsonAnswer:

@@ -98,8 +98,7 @@ async def create(reach: Writing, asked: ThreadMadeRequest) -> JsonAnswer:
     id_ = str(uuid4()) if asked.thread_id is None else check_uuid(asked.thread_id, "thread")
     found = await read_thread(reach.memory, reach.scope, id_)
     if found is not None and asked.if_exists == "raise":
-        msg = f"Thread with ID {id_} already exists"
-        raise ConflictError(msg)
+        raise ConflictError(f"Thread with ID {id_} already exists")
     return await _to_json(reach, found or await create_thread(reach, id_, asked.metadata or {}))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -12,7 +12,6 @@ from mcp.shared.exceptions import MCPError
 from recollect import __version__
 from recollect.errors import NotFoundError, RecollectError
 from recollect.ports import Tool
-from recollect.records import JsonObject
 from recollect.server.mcp.callers import CallerOf
 from recollect.server.mcp.capabilities import (
     INSTRUCTIONS,
@@ -89,8 +88,7 @@ class _Handlers:
         if params.name not in self._offered.hints:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}")
         caller = self._caller_of(context.request)
-        arguments = cast("JsonObject", params.arguments or {})
-        answer = await self._offered.answer(caller, params.name, arguments)
+        answer = await self._offered.answer(caller, params.name, params.arguments or {})
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
             structured_content=dict(answer.structured),

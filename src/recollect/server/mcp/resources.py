@@ -56,8 +56,7 @@ async def read_resource(caller: McpCaller, tools: Tools, uri: str) -> str:
     if found := _THREAD.fullmatch(uri):
         thread = unquote(found[1])
         if await caller.memory.thread(scope, thread) is None:
-            msg = f"there is no thread {thread!r}"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"there is no thread {thread!r}")
         newest = await caller.memory.last_messages(scope, thread, limit=MESSAGES_SHOWN)
         messages: list[Json] = [message_to_json(each) for each in newest]
         return _encode({"thread": thread, "messages": messages})
@@ -65,8 +64,7 @@ async def read_resource(caller: McpCaller, tools: Tools, uri: str) -> str:
         type_, key = unquote(found[1]), unquote(found[2])
         memory = await caller.memory.get(scope, type_, key)
         if memory is None:
-            msg = f"there is no memory {type_}/{key}"
-            raise NotFoundError(msg)
+            raise NotFoundError(f"there is no memory {type_}/{key}")
         revisions = await caller.memory.history(scope, type_, key)
         history: list[Json] = [revision_to_json(each) for each in reversed(revisions)]
         shown = {name: each for name, each in memory_to_json(memory).items() if name != "scope"}

@@ -77,13 +77,11 @@ def _all_of(given: JsonObject, depth: int) -> JoinedConditions:
 def _joined(join: Join, given: Json, depth: int) -> JoinedConditions:
     several = [given] if isinstance(given, Mapping) and join == "NOT" else given
     if isinstance(several, str) or not isinstance(several, Sequence):
-        msg = f"{join} takes a list of conditions, not {given!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{join} takes a list of conditions, not {given!r}")
     parts: list[FilterPart] = []
     for each in several:
         if not isinstance(each, Mapping):
-            msg = f"{join} takes conditions such as {{'user_id': 'ada'}}, not {each!r}"
-            raise UsageError(msg)
+            raise UsageError(f"{join} takes conditions such as {{'user_id': 'ada'}}, not {each!r}")
         parts.append(_all_of(each, depth + 1))
     return JoinedConditions(join=join, parts=tuple(parts))
 
@@ -97,11 +95,10 @@ def _metadata(wanted: Json) -> list[FieldCondition]:
 
 def _conditions(path: tuple[str, ...], wanted: Json) -> list[FieldCondition]:
     if path[0] not in _FIELDS:
-        msg = (
+        raise UsageError(
             f"unknown field {path[0]!r} in a filter: use {', '.join(_FIELDS)}, AND, OR or NOT; "
             "write a field of the metadata as {'metadata': {'topic': 'food'}}"
         )
-        raise UsageError(msg)
     is_operators = isinstance(wanted, Mapping) and bool(wanted)
     if not is_operators or not isinstance(wanted, Mapping):
         return [FieldCondition(path=path, operator="eq", operand=_checked(path, "eq", wanted))]
@@ -120,11 +117,9 @@ def _checked(path: tuple[str, ...], operator: str, operand: Json) -> Json:
         raise UsageError(msg)
     is_list = isinstance(operand, Sequence) and not isinstance(operand, str)
     if operator in {"in", "nin"} and not is_list:
-        msg = f"{operator} for {field!r} takes a list of values, not {operand!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{operator} for {field!r} takes a list of values, not {operand!r}")
     if operator == "icontains" and not isinstance(operand, str):
-        msg = f"icontains for {field!r} takes a text, not {operand!r}"
-        raise UsageError(msg)
+        raise UsageError(f"icontains for {field!r} takes a text, not {operand!r}")
     if path[0] in _TIMES and operand != ANY:
         for each in operand if isinstance(operand, list | tuple) else [operand]:
             _ = _moment(each, field)
@@ -229,5 +224,4 @@ def _moment(given: Json, field: str) -> float:
             return whole.timestamp()
     except (ValueError, OverflowError):
         pass
-    msg = f"{field!r} is compared with a time such as '2026-05-01', not {given!r}"
-    raise UsageError(msg)
+    raise UsageError(f"{field!r} is compared with a time such as '2026-05-01', not {given!r}")

@@ -90,19 +90,17 @@ def updating_write(current: Memory, asked: UpdateMemoryRequest) -> PutMemory:
     value: JsonObject = current.value
     if asked.text is not None:
         if not isinstance(value.get(CONTENT), str):
-            msg = (
+            raise UsageError(
                 f"a memory of the type {current.type} has several fields: change them with "
                 f"PUT /v1/memories/{current.type}/{current.key}"
             )
-            raise UsageError(msg)
         value = {**value, CONTENT: asked.text}
     if asked.metadata is not None:
         if current.type != ITEM:
-            msg = (
+            raise UsageError(
                 "this memory was formed: its metadata comes from its messages, and cannot be "
                 "changed; only a memory that was added with infer=False has its own"
             )
-            raise UsageError(msg)
         value = {**value, METADATA: dict(asked.metadata)}
     is_dated = "expiration_date" in asked.model_fields_set
     return PutMemory(

@@ -81,8 +81,7 @@ def _required(owners: dict[str, str]) -> dict[str, str]:
         UsageError: There are none.
     """
     if not owners:
-        msg = f"no owner is given: give at least one of {', '.join(OWNER_FIELDS)}"
-        raise UsageError(msg)
+        raise UsageError(f"no owner is given: give at least one of {', '.join(OWNER_FIELDS)}")
     return owners
 
 

@@ -50,7 +50,6 @@ async def verify(
     chain that was rewritten as a whole.
     """
     if (n is None) != (hash is None):
-        msg = "a recorded row has both n and hash: give both, or neither"
-        raise UsageError(msg)
+        raise UsageError("a recorded row has both n and hash: give both, or neither")
     noted = None if n is None or hash is None else (n, hash)
     return verdict_to_json(await reach.memory.verify_audit(reach.scope, noted=noted))

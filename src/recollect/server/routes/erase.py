@@ -110,8 +110,7 @@ async def _erase(reach: Reach, confirmation: str) -> EraseReceipt:
         reach.may("erase", below=True)
     # Counted again: records may have been added since the user saw the preview.
     if await _counted(reach, target) != shown:
-        msg = "the records to erase have changed since the preview: preview it again"
-        raise ConflictError(msg)
+        raise ConflictError("the records to erase have changed since the preview: preview it again")
     return await erase_target(reach, target)
 
 

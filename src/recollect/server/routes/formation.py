@@ -29,7 +29,7 @@ from recollect.server.schemas.requests import RetryRequest, ThreadRequest
 from recollect.wire.elements import time_to_json
 from recollect.wire.formations import formation_to_json
 from recollect.wire.threads import pending_to_json
-from recollect.worker.formation_run import FormationResult
+from recollect.worker.formation_result import FormationResult
 
 router: Final = APIRouter(prefix="/v1", tags=["formation"], route_class=NamedRoute)
 _PENDING: Final = "pending"

@@ -106,8 +106,7 @@ async def _administered(reach: Reach, id_: str) -> Key:
     found = await reach.service.keys.key(id_)
     # The same error as for an unknown id, so that ids of other tenants cannot be probed.
     if found.scope[: len(reach.scope)] != reach.scope:
-        msg = f"there is no key {id_!r}: GET /v1/keys lists the existing keys"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no key {id_!r}: GET /v1/keys lists the existing keys")
     check_giving(reach.principal, found.permissions)
     return found
 

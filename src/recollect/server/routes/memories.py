@@ -134,12 +134,10 @@ def _check_listing(
     """
     if order is None:
         if offset or (known_at is not None and q is None):
-            msg = "offset and known_at go with an order: add order=newest"
-            raise UsageError(msg)
+            raise UsageError("offset and known_at go with an order: add order=newest")
         return
     if q is not None or key is not None or cursor is not None:
-        msg = "an order goes with offset and limit: leave out q, key and cursor"
-        raise UsageError(msg)
+        raise UsageError("an order goes with offset and limit: leave out q, key and cursor")
     if order == "recalled" and (below or known_at is not None):
         msg = "recalls are counted for one scope at present: leave out below and known_at"
         raise UsageError(msg)
@@ -180,11 +178,9 @@ def read_filter_json(written: str | None) -> JsonObject | None:
     try:
         found = read_json(written)
     except NotJsonError as error:
-        msg = f"filter is not JSON: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"filter is not JSON: {error}") from error
     if not isinstance(found, dict):
-        msg = 'filter must be a JSON object of conditions, such as {"subject": "Ada"}'
-        raise UsageError(msg)
+        raise UsageError('filter must be a JSON object of conditions, such as {"subject": "Ada"}')
     return found
 
 

@@ -92,8 +92,7 @@ async def messages(
     memory = reach.memory
     await existing_thread(reach, thread)
     if last is None and until is not None:
-        msg = "until needs last: give the number of messages up to that time"
-        raise UsageError(msg)
+        raise UsageError("until needs last: give the number of messages up to that time")
     if last is not None:
         newest = await memory.last_messages(
             reach.scope, thread, limit=last, before=before, until=until

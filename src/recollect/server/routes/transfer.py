@@ -111,14 +111,12 @@ class _Import:
         try:
             record = read_json(written.decode())
         except (NotJsonError, UnicodeDecodeError) as error:
-            msg = f"the line cannot be read: {error}"
-            raise UsageError(msg) from error
+            raise UsageError(f"the line cannot be read: {error}") from error
         if isinstance(record, Mapping) and record.get("kind") == END:
             return None
         below = record.get("scope") if isinstance(record, Mapping) else None
         if not isinstance(record, Mapping) or not isinstance(below, list):
-            msg = "a line must be a record of an export: an object with kind and scope"
-            raise UsageError(msg)
+            raise UsageError("a line must be a record of an export: an object with kind and scope")
         if below:
             self._reach.may("write", below=True)
         scope = check_scope((*self._reach.scope, *below))

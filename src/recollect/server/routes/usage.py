@@ -12,6 +12,7 @@ from recollect.records import Scope
 from recollect.server.http.scope_access import Below, Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.usage import COUNTS
+from recollect.stores.pages import each_row
 
 router: Final = APIRouter(prefix="/v1", tags=["usage"])
 DAYS: Final = 30
@@ -51,14 +52,9 @@ async def usage(
 async def _add_formations(
     reach: Reach, scope: Scope, since: str, found: defaultdict[str, Counter[str]]
 ) -> None:
-    cursor: str | None = None
-    while True:
-        page = await reach.memory.formations(scope, cursor=cursor, limit=_PAGE)
-        for each in page.rows:
-            day = each.at.strftime("%Y-%m-%d")
-            if day < since:
-                return
-            found[day].update(calls=each.calls, tokens=each.tokens)
-        cursor = page.cursor
-        if cursor is None:
+    memory = reach.memory
+    async for each in each_row(lambda cursor: memory.formations(scope, cursor=cursor, limit=_PAGE)):
+        day = each.at.strftime("%Y-%m-%d")
+        if day < since:
             return
+        found[day].update(calls=each.calls, tokens=each.tokens)

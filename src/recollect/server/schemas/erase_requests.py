@@ -62,11 +62,10 @@ class TargetInput(RequestModel, title="EraseTarget"):
         if self.source is not None:
             found.append(EraseSource(source=self.source))
         if len(found) != 1 or (self.below and not self.scope):
-            msg = (
+            raise UsageError(
                 "a target is one of {scope: true}, {thread}, {message: {thread, id}}, "
                 "{memory: {type, key}} and {source}; below goes with scope"
             )
-            raise UsageError(msg)
         return found[0]
 
 

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from recollect.records import FormationStatus
 from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
 from recollect.server.schemas.threads import ThreadResponse
-from recollect.worker.formation_run import FormationEnding
+from recollect.worker.formation_result import FormationEnding
 
 _REVISED = "Memories that lose some fields and keep the rest."
 

@@ -379,5 +379,4 @@ def _receipt_place(cursor: object) -> ReceiptPlace:
 
 def _check_lease_s(lease_s: float) -> None:
     if not 0 < lease_s <= LEASE_S_MAX:
-        msg = f"lease_s is {lease_s}: give more than 0 s and at most {LEASE_S_MAX} s"
-        raise UsageError(msg)
+        raise UsageError(f"lease_s is {lease_s}: give more than 0 s and at most {LEASE_S_MAX} s")

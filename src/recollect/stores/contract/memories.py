@@ -139,8 +139,7 @@ class MemoryStore(Transactor):
             msg = f"undo takes an `Undo`, as noted in the last of an UndoLog, not {undo!r}"
             raise UsageError(msg)
         if undo.scope != scope:
-            msg = f"the change was made in {undo.scope!r}, not in {scope!r}"
-            raise UsageError(msg)
+            raise UsageError(f"the change was made in {undo.scope!r}, not in {scope!r}")
         plan = partial(plan_undo, undo=undo, ids=self._ids, now=self.now())
         await self._change("undo", scope, plan)
 
@@ -240,8 +239,7 @@ class MemoryStore(Transactor):
         conditions = read_filter({} if filter_ is None else filter_)
         for name, count in (("limit", limit), ("offset", offset)):
             if check_position(count, name) < 0:
-                msg = f"{name} {count} is below 0: give a whole number from 0"
-                raise UsageError(msg)
+                raise UsageError(f"{name} {count} is below 0: give a whole number from 0")
 
         def query(rows: Rows) -> list[Memory]:
             scopes = scopes_within(rows, prefix, below=below)

@@ -13,13 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.records import Json, JsonObject, Scope
+from recollect.records import JsonObject, Scope
+from recollect.stores.plans.archive_fields import fields_of
 from recollect.stores.plans.lanes import lanes_of, lanes_record
+from recollect.stores.plans.memory_archive import memory_record
 from recollect.stores.plans.pending_messages import again_of
 from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.receipts import each_formation, formation_record
 from recollect.stores.plans.side_archive import SIDE, side_archive_record
-from recollect.stores.rows import MemoryRow, RevisionRow, ThreadRow
+from recollect.stores.rows import ThreadRow
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import check_scope
 
@@ -30,13 +32,6 @@ KINDS: Final = ("thread", "message", "memory", SIDE, "formation")
 _MESSAGE_FIELDS: Final = (
     "id", "position", "role", "name", "text", "time", "session", "source", "kept_at",
 )  # fmt: skip
-_VERSION_FIELDS: Final = (
-    "version", "text", "valid_from", "valid_until", "trust", "state", "cause",
-)  # fmt: skip
-_MEMORY_FIELDS: Final = (
-    "type", "key", *_VERSION_FIELDS, "created_at", "updated_at", "expires_at", "said_at",
-)  # fmt: skip
-_REVISION_FIELDS: Final = (*_VERSION_FIELDS, "believed_from", "believed_until")
 
 
 def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
@@ -59,13 +54,9 @@ def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
         yield formation_record(formation, scope)
 
 
-def _fields_of(row: object, names: Sequence[str]) -> dict[str, Json]:
-    return {name: getattr(row, name) for name in names}
-
-
 def _thread_record(row: ThreadRow, scope: Scope) -> JsonObject:
     # No due time and no backoff: the store that restores a thread schedules it anew.
-    named = _fields_of(row, ("id", "created_at", "last", "formed", "state"))
+    named = fields_of(row, ("id", "created_at", "last", "formed", "state"))
     decoded = {"again": list(again_of(row)), "settings": json.loads(row.settings)}
     lanes = lanes_record(lanes_of(row))
     record = {"kind": "thread", "scope": list(scope), **named, **decoded}
@@ -78,34 +69,18 @@ def _message_records(rows: Rows, thread: ThreadRow, scope: Scope) -> Iterator[Js
             "kind": "message",
             "scope": list(scope),
             "thread": thread.id,
-            **_fields_of(row, _MESSAGE_FIELDS),
+            **fields_of(row, _MESSAGE_FIELDS),
             "content": None if row.content is None else json.loads(row.content),
             "metadata": json.loads(row.metadata),
             "digest": row.digest.hex(),
         }
 
 
-def memory_record(row: MemoryRow, past: Sequence[RevisionRow], scope: Scope) -> JsonObject:
-    """Return the archive record of a memory, including its past versions."""
-    return {
-        "kind": "memory",
-        "scope": list(scope),
-        **_version_record(row, _MEMORY_FIELDS),
-        "revisions": [_version_record(each, _REVISION_FIELDS) for each in past],
-    }
-
-
-def _version_record(row: MemoryRow | RevisionRow, names: Sequence[str]) -> dict[str, Json]:
-    decoded = {"value": json.loads(row.value), "evidence": json.loads(row.evidence)}
-    return {**_fields_of(row, names), **decoded}
-
-
 def scope_of(record: JsonObject) -> Scope:
     """Return the scope that a record belongs to."""
     scope = record.get("scope")
     if not isinstance(scope, list | tuple):
-        msg = f"a record has no list of segments as its scope: {str(record)[:80]!r}"
-        raise UsageError(msg)
+        raise UsageError(f"a record has no list of segments as its scope: {str(record)[:80]!r}")
     return check_scope(scope)
 
 
@@ -114,8 +89,7 @@ def batches_of(records: Sequence[JsonObject]) -> list[tuple[Scope, list[JsonObje
     batches: list[tuple[Scope, list[JsonObject]]] = []
     for record in records:
         if not isinstance(record, Mapping):
-            msg = f"a record is a JSON object, not {record!r}"
-            raise UsageError(msg)
+            raise UsageError(f"a record is a JSON object, not {record!r}")
         scope = scope_of(record)
         if not batches or batches[-1][0] != scope or len(batches[-1][1]) >= RESTORE_RECORDS:
             batches.append((scope, []))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, get_args
 
 from recollect.errors import UsageError
-from recollect.records import FormationStatus, JsonObject, MemoryState, Role, Trust
+from recollect.records import FormationStatus, Json, JsonObject, MemoryState, Role, Trust
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence, trust_with
 from recollect.stores.plans.prepared_writes import check_validity
 from recollect.stores.validation import (
@@ -17,6 +17,8 @@ from recollect.stores.validation import (
     check_position,
     check_text,
 )
+
+ChoiceT = TypeVar("ChoiceT", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,7 @@ class RecordFields:
         """Return a text."""
         value = self.record[name]
         if not isinstance(value, str):
-            msg = f"the field {name!r} must be text, not {value!r}"
-            raise UsageError(msg)
+            raise UsageError(f"the field {name!r} must be text, not {value!r}")
         return check_text(value, f"the field {name!r}")
 
     def optional_id(self, name: str) -> str | None:
@@ -46,16 +47,14 @@ class RecordFields:
         """Return an integer of at least *least*."""
         value = check_position(self.record[name], f"the field {name!r}")
         if value < least:
-            msg = f"the field {name!r} must be at least {least}, not {value}"
-            raise UsageError(msg)
+            raise UsageError(f"the field {name!r} must be at least {least}, not {value}")
         return value
 
     def positions(self, name: str, last: int) -> tuple[int, ...]:
         """Return positions from 1 to *last*; none if the field is absent."""
         value = self.record.get(name, ())
         if not isinstance(value, Sequence) or isinstance(value, str):
-            msg = f"the field {name!r} must be a list of positions, not {value!r}"
-            raise UsageError(msg)
+            raise UsageError(f"the field {name!r} must be a list of positions, not {value!r}")
         found = [check_position(each, f"the field {name!r}") for each in value]
         if any(not 1 <= each <= last for each in found):
             msg = f"the field {name!r} must have positions from 1 to {last}, not {value!r}"
@@ -66,8 +65,7 @@ class RecordFields:
         """Return an object keyed by thread ids."""
         value = self.record[name]
         if not isinstance(value, Mapping):
-            msg = f"the field {name!r} must be an object by thread, not {value!r}"
-            raise UsageError(msg)
+            raise UsageError(f"the field {name!r} must be an object by thread, not {value!r}")
         return {check_id(thread, "a thread id"): each for thread, each in value.items()}
 
     def moment(self, name: str) -> int:
@@ -82,21 +80,22 @@ class RecordFields:
         """Return a time, ``None`` if it is absent."""
         return None if self.record.get(name) is None else self.moment(name)
 
-    def one_of(self, name: str, allowed: Sequence[str]) -> str:
+    def one_of(self, name: str, allowed: Sequence[ChoiceT]) -> ChoiceT:
         """Return one of the texts *allowed*."""
         value = self.text(name)
-        if value not in allowed:
-            msg = f"the field {name!r} must be one of {', '.join(allowed)}, not {value!r}"
-            raise UsageError(msg)
-        return value
+        for each in allowed:
+            if each == value:
+                return each
+        msg = f"the field {name!r} must be one of {', '.join(allowed)}, not {value!r}"
+        raise UsageError(msg)
 
     def role(self) -> Role:
         """Return a message role."""
-        return cast("Role", self.one_of("role", get_args(Role)))
+        return self.one_of("role", get_args(Role))
 
     def status(self) -> FormationStatus:
         """Return a formation status."""
-        return cast("FormationStatus", self.one_of("status", get_args(FormationStatus)))
+        return self.one_of("status", get_args(FormationStatus))
 
     def evidence(self) -> str:
         """Return the evidence as JSON text."""
@@ -110,7 +109,8 @@ class RecordFields:
             self.optional_moment("valid_until"),
         )
         check_validity(valid_from, valid_until, "a memory")
-        evidence, trust = self.evidence(), cast("Trust", self.one_of("trust", get_args(Trust)))
+        evidence = self.evidence()
+        trust: Trust = self.one_of("trust", get_args(Trust))
         return {
             "version": self.count("version", 1),
             "value": check_object(self.record["value"], "a memory's value"),
@@ -123,3 +123,8 @@ class RecordFields:
             "state": self.one_of("state", get_args(MemoryState)),
             "cause": self.text("cause"),
         }
+
+
+def fields_of(row: object, names: Sequence[str]) -> dict[str, Json]:
+    """Return the columns *names* of a row."""
+    return {name: getattr(row, name) for name in names}

@@ -153,11 +153,10 @@ def read_entry(record: JsonObject) -> LedgerEntry:
         msg = f"an entry of the erase ledger lacks or distorts a field: {error!r}"
         raise UsageError(msg) from error
     if len(found.key) != _KEY_BYTES or any(len(each) != _DIGEST_BYTES for each in found.digests):
-        msg = (
+        raise UsageError(
             f"the entry {found.id!r} of the erase ledger is damaged: a key has {_KEY_BYTES} bytes, "
             f"a digest {_DIGEST_BYTES}"
         )
-        raise UsageError(msg)
     return found
 
 
@@ -293,7 +292,6 @@ def evidence_in(version: JsonObject) -> EvidenceMap:
     try:
         found = decode_evidence(written)
     except (AttributeError, TypeError, ValueError) as error:
-        msg = f"a memory's evidence cannot be read: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"a memory's evidence cannot be read: {error}") from error
     encode_evidence(found)  # which checks every name in it
     return found

@@ -155,8 +155,7 @@ def check_target(target: EraseTarget) -> EraseTarget:
             check_id(type_, "a memory's type")
             check_id(key, "a memory's key")
             if expected is not None and check_position(expected, "a version") < 1:
-                msg = f"an erase expects version {expected}; versions begin at 1"
-                raise UsageError(msg)
+                raise UsageError(f"an erase expects version {expected}; versions begin at 1")
         case EraseSource(source=source):
             check_id(source, "a message's source")
         case _:

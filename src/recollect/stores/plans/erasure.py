@@ -150,6 +150,7 @@ def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]
     found: set[tuple[str, str]] = set()
     for row in rows.memories_resting_on(scope_id, [link]):
         found |= findings_from(source, row.evidence)
+        # An earlier version may rest on findings that the current one no longer cites.
         for past in rows.revisions(scope_id, row.uid):
             found |= findings_from(source, past.evidence)
     return [*sorted(found), link] if found else []
@@ -184,6 +185,8 @@ def _effect_of(
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
     # Blank receipts even if no entry is left: they may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
+    # Without a change the epoch stays as well: an erase of nothing must not end the leases, cursors
+    # and indexes of others.
     if not (gone or doomed.threads or doomed.sides or _changes_anything(revised)):
         return Effect(formations=blanked), counted
     counted = replace(
@@ -234,6 +237,7 @@ def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
     """
     dropped = {row.id for row in effect.dropped_threads}
     # One more than are dropped suffices to find a thread that stays.
+    # Messages need no look of their own: each belongs to a thread.
     threads = rows.threads(scope.id, None, len(dropped) + 1)
     if any(row.id not in dropped for row in threads):
         return False
@@ -281,6 +285,7 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: _Doomed) -> tuple[Effect, Wait
     """
     ids = rows.thread_ids(scope.id, sorted({row.thread for row in doomed.messages}))
     erased = {(ids[row.thread], row.id) for row in doomed.messages} | set(doomed.named)
+    # What was derived from a memory cites its versions, as it would cite messages.
     erased |= {name for row in doomed.memories for name in version_names(row)}
     if not erased:
         return Effect(), {}
@@ -336,6 +341,7 @@ def _memory_effect(
     )
     if not _rests(memory, erased):
         return changed
+    # It replaces the row without a revision, which would keep the erased words.
     rewritten = reduced_memory(
         memory,
         left,

@@ -42,8 +42,7 @@ def encode_evidence(evidence: EvidenceMap) -> str:
 
 def _check_list(found: object) -> Sequence[Evidence]:
     if isinstance(found, str) or not isinstance(found, Sequence):
-        msg = f"the evidence of a field is a list of Evidence, not {found!r}"
-        raise UsageError(msg)
+        raise UsageError(f"the evidence of a field is a list of Evidence, not {found!r}")
     return found
 
 
@@ -57,8 +56,7 @@ def _check_pointer(pointer: str) -> str:
 
 def _check_evidence(each: Evidence) -> list[Json]:
     if not isinstance(each, Evidence):
-        msg = f"evidence is an Evidence(thread=…, message=…), not {each!r}"
-        raise UsageError(msg)
+        raise UsageError(f"evidence is an Evidence(thread=…, message=…), not {each!r}")
     thread = check_id(each.thread, "an evidence's thread")
     message = check_id(each.message, "an evidence's message")
     quote = None if each.quote is None else check_text(each.quote, "a quote")

@@ -49,8 +49,7 @@ def prepare_prolong(
             check_time(prolong.expires_at, "expires_at"),
         )
     if not isinstance(prolong, ProlongMemory):
-        msg = f"give a ProlongMemory or a ProlongSideRecord, not {prolong!r}"
-        raise UsageError(msg)
+        raise UsageError(f"give a ProlongMemory or a ProlongSideRecord, not {prolong!r}")
     return PreparedProlong(
         check_id(prolong.type, "a memory's type"),
         check_id(prolong.key, "a memory's key"),

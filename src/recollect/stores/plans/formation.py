@@ -207,6 +207,8 @@ def claimed_scope(
 ) -> tuple[ScopeRow, Lease]:
     """Return the scope row under a new lease, and that lease."""
     until = now + round(lease_s * MICROSECONDS)
+    # The fence counts claims: a worker that was suspended past the end of its lease still knows
+    # its own fence only, and is refused, whatever the clocks of both machines say.
     claimed = replace(scope, fence=scope.fence + 1, lease_owner=owner, lease_until=until)
     threads = tuple(
         DueThread(
@@ -246,11 +248,10 @@ def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
         msg = f"memory of {lease.scope!r} was erased while it was being formed: drop the result"
         raise LeaseLostError(msg)
     if scope.fence != lease.fence or scope.lease_owner is None:
-        msg = (
+        raise LeaseLostError(
             f"the lease {lease.fence} on {lease.scope!r} has ended (it is at {scope.fence}): "
             "drop the result, claim again"
         )
-        raise LeaseLostError(msg)
     return scope
 
 
@@ -299,6 +300,7 @@ def postponed_thread(thread: ThreadRow, not_before: int) -> ThreadRow:
 
 
 def _released(scope: ScopeRow) -> ScopeRow:
+    # The fence stays: the next claim must get a higher one.
     return replace(scope, lease_owner=None, lease_until=None)
 
 
@@ -315,6 +317,8 @@ def plan_commit(
         VersionConflictError: A memory has changed since; the lease remains valid.
     """
     scope = check_lease(rows.scope(lease.scope), lease)
+    # A write transaction keeps the scope locked from its first read on: no claim and no erase can
+    # come between this check of the lease and the commit.
     planned = plan_writes(rows, scope, writes, ids=ids, now=now)
     # With writes, their effect has the scope's row with a raised seq: release the lease in that.
     changed = next(iter(planned.effect.scopes), scope)
@@ -361,11 +365,10 @@ def _after_formation(thread: ThreadRow, formed: Formed, now: int) -> ThreadRow:
     after = formed_thread(left, formed.watermarks.get(thread.id, thread.formed), now)
     beyond = [position for position in failed if not 1 <= position <= after.formed]
     if beyond:
-        msg = (
+        raise UsageError(
             f"thread {thread.id!r} cannot give up the positions {beyond}: "
             f"it is formed up to {after.formed}, and later messages are still pending"
         )
-        raise UsageError(msg)
     return keep_lane_positions(thread, after, formed.left_out)
 
 
@@ -373,8 +376,7 @@ def _thread_to_form(rows: Rows, scope: ScopeRow, thread: str) -> ThreadRow:
     """Return the row of a thread that was formed; raise if it was removed meanwhile."""
     row = rows.thread(scope.id, thread)
     if row is None:
-        msg = f"thread {thread!r} of {scope.segments!r} is gone: drop the result"
-        raise LeaseLostError(msg)
+        raise LeaseLostError(f"thread {thread!r} of {scope.segments!r} is gone: drop the result")
     return row
 
 
@@ -388,11 +390,10 @@ def formed_thread(thread: ThreadRow, position: int, now: int) -> ThreadRow:
         UsageError: *position* lies before the watermark or after the last message.
     """
     if not thread.formed <= position <= thread.last:
-        msg = (
+        raise UsageError(
             f"thread {thread.id!r} cannot be formed up to position {position}: "
             f"it is formed up to {thread.formed} and ends at {thread.last}"
         )
-        raise UsageError(msg)
     left = thread.last - position
     formed = replace(
         thread,

@@ -165,11 +165,10 @@ def _wrote_at(
         )
         raise ConflictError(msg)
     if kept.result == GONE:
-        msg = (
+        raise GoneError(
             f"everything written under the idempotency key {idempotency.name!r} was erased since, "
             "so nothing is written again: use a new key for a new request"
         )
-        raise GoneError(msg)
     wrote: list[int] | int = json.loads(kept.result)
     return wrote
 

@@ -127,8 +127,7 @@ def _row_of(rows: Rows, scope_id: int, record: JsonObject) -> IdempotencyRow:
             kept_at=given.moment("kept_at"),
         )
     except (KeyError, TypeError, ValueError) as error:
-        msg = f"a record of a request lacks or distorts a field: {error!r}"
-        raise UsageError(msg) from error
+        raise UsageError(f"a record of a request lacks or distorts a field: {error!r}") from error
 
 
 def _uids_of(rows: Rows, scope_id: int, wrote: Json) -> Iterable[int]:
@@ -142,5 +141,4 @@ def _uids_of(rows: Rows, scope_id: int, wrote: Json) -> Iterable[int]:
                     found = rows.messages_by_id(scope_id, thread.number, [message_id])
                     yield from (row.uid for row in found)
             case _:
-                msg = f"{name!r} names no message or memory"
-                raise UsageError(msg)
+                raise UsageError(f"{name!r} names no message or memory")

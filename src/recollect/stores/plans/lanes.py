@@ -97,8 +97,7 @@ def _objects(record: Json) -> dict[str, Mapping[str, Json]]:
     given = record if isinstance(record, Mapping) else {"": record}
     found = {name: each for name, each in given.items() if isinstance(each, Mapping)}
     if len(found) < len(given):
-        msg = f"the field 'lanes' must be an object of objects by type, not {record!r}"
-        raise UsageError(msg)
+        raise UsageError(f"the field 'lanes' must be an object of objects by type, not {record!r}")
     return found
 
 
@@ -148,12 +147,11 @@ def form_lanes(
         position = lane.formed if until is None else until
         passed = all(1 <= each <= position for each in failed)
         if not lane.formed <= position <= thread.last or not passed:
-            msg = (
+            raise UsageError(
                 f"the type {name!r} cannot be formed up to position {position} of the thread "
                 f"{thread.id!r}, giving up {list(failed)}: it is formed up to {lane.formed}, and "
                 f"the thread ends at {thread.last}"
             )
-            raise UsageError(msg)
         done = {*again, *failed}
         left = tuple(each for each in lane.again if each not in done)
         lanes[name] = Lane(formed=position, again=left)

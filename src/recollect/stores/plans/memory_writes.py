@@ -155,8 +155,7 @@ class _Staged:
                 continue
             named = named_version(name)
             if named is None:
-                msg = f"{name!r} names no version of a memory, as in 'Note/tea@1'"
-                raise UsageError(msg)
+                raise UsageError(f"{name!r} names no version of a memory, as in 'Note/tea@1'")
             source = self._read(named[:2])
             if source is None or source.version < named[2] or source.state != "active":
                 actual = source.version if source else 0
@@ -292,8 +291,7 @@ class _Staged:
         if isinstance(write, PreparedEnd):
             if current is None:
                 address = f"{write.type}/{write.key} in {self._scope.segments!r}"
-                msg = f"there is no memory {address} to end"
-                raise NotFoundError(msg)
+                raise NotFoundError(f"there is no memory {address} to end")
             check_validity(current.valid_from, write.at, f"{write.type}/{write.key}")
             return replace(
                 current,

@@ -33,8 +33,7 @@ def check_wait(wait_s: object, what: str, *, may_be_endless: bool = False) -> fl
     if is_number(wait_s) and (0 <= wait_s <= WAIT_S_MAX or (may_be_endless and wait_s == math.inf)):
         return wait_s
     endless = ", or math.inf" if may_be_endless else ""
-    msg = f"{what} is {wait_s!r}: give 0 to {WAIT_S_MAX} s (WAIT_S_MAX){endless}"
-    raise UsageError(msg)
+    raise UsageError(f"{what} is {wait_s!r}: give 0 to {WAIT_S_MAX} s (WAIT_S_MAX){endless}")
 
 
 def check_settings(settings: Json) -> str:

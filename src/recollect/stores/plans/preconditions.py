@@ -19,11 +19,10 @@ def plan_under_stamp(rows: Rows, plan: Plan[ResultT], stamp: int) -> PlannedWrit
         StaleReadError: The settings have changed, or the store has no stamp.
     """
     if rows.settings_stamp != stamp:
-        msg = (
+        raise StaleReadError(
             f"settings have changed since they were read (stamp {stamp}, now "
             f"{rows.settings_stamp}): read them again"
         )
-        raise StaleReadError(msg)
     return plan(rows)
 
 
@@ -53,8 +52,7 @@ def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> Pla
     """
     found = rows.scope(scope)
     if (found.epoch if found else 0) != epoch:
-        msg = f"something was erased in {scope!r} since it was read: read it again"
-        raise StaleReadError(msg)
+        raise StaleReadError(f"something was erased in {scope!r} since it was read: read it again")
     return plan(rows)
 
 

@@ -100,8 +100,7 @@ def prepare_write(write: Write | SideWrite | PreparedWrite) -> PreparedWrite:
         return prepare_side_write(write)
     if isinstance(write, PreparedPut | PreparedEnd | PreparedSideWrite):
         return write
-    msg = f"a write is a PutMemory, EndMemory or DeleteMemory, not {write!r}"
-    raise UsageError(msg)
+    raise UsageError(f"a write is a PutMemory, EndMemory or DeleteMemory, not {write!r}")
 
 
 def _check_address(write: Write) -> None:
@@ -129,11 +128,10 @@ def prepare_put(
     valid_until = _moment(write.valid_until, "valid_until")
     check_validity(valid_from, valid_until, f"{write.type}/{write.key}")
     if write.trust not in _TRUSTS or write.state not in _STATES:
-        msg = (
+        raise UsageError(
             f"trust {write.trust!r} or state {write.state!r} is unknown: use one of "
             f"{', '.join(get_args(Trust))} and one of {', '.join(get_args(MemoryState))}"
         )
-        raise UsageError(msg)
     return _PUT((
         write.type, write.key, value, text, write.expected, valid_from, valid_until,
         _moment(write.expires_at, "expires_at"), encode_evidence(write.evidence), write.trust,
@@ -148,8 +146,7 @@ def _moment(time: datetime | None, what: str) -> int | None:
 def check_validity(valid_from: int | None, valid_until: int | None, address: str) -> None:
     """Raise `UsageError` if a validity ends before it begins."""
     if valid_from is not None and valid_until is not None and valid_until < valid_from:
-        msg = (
+        raise UsageError(
             f"{address} would be valid until {to_datetime(valid_until).isoformat()}, before it "
             f"begins at {to_datetime(valid_from).isoformat()}"
         )
-        raise UsageError(msg)

@@ -168,8 +168,7 @@ def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Plann
     scope_row = rows.scope(scope)
     row = rows.formation(scope_row.id, formation_id) if scope_row else None
     if scope_row is None or row is None:
-        msg = f"there is no formation {formation_id!r} in the scope {scope!r}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no formation {formation_id!r} in the scope {scope!r}")
     if row.status != "dead":
         msg = f"formation {formation_id!r} is {row.status}: only a dead one can be redriven, once"
         raise UsageError(msg)

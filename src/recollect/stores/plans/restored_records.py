@@ -9,15 +9,15 @@ from typing import Final, TypeAlias
 
 from recollect.errors import ConflictError, UsageError
 from recollect.ports import Ids
-from recollect.records import Json, JsonObject, Scope
+from recollect.records import JsonObject, Scope
 from recollect.stores.digests import text_hash
-from recollect.stores.json_pointers import is_object_list
 from recollect.stores.plans.archive import KINDS
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.due_times import Debounce, thread_after_append
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.idempotency import open_scope
 from recollect.stores.plans.lanes import advance_lanes, restored_lanes, with_lanes
+from recollect.stores.plans.memory_archive import restored_memory, restored_revisions
 from recollect.stores.plans.pending_messages import again_of, check_settings, with_again
 from recollect.stores.plans.receipts import place_of, restored_formation
 from recollect.stores.plans.said_times import SaidTimes
@@ -109,10 +109,12 @@ class _Restoring:
     def take(self, record: JsonObject) -> None:
         """Restore one record."""
         if not isinstance(record, Mapping):
-            msg = f"a record is a JSON object, not {record!r}"
-            raise UsageError(msg)
+            raise UsageError(f"a record is a JSON object, not {record!r}")
+        kind = record.get("kind")
+        if kind not in KINDS:
+            raise UsageError(f"a record has the kind {kind!r}: use one of {', '.join(KINDS)}")
         try:
-            match record.get("kind"):
+            match kind:
                 case "thread":
                     self._take_thread(RecordFields(record))
                 case "message":
@@ -123,16 +125,12 @@ class _Restoring:
                     self._take_side(RecordFields(record))
                 case "formation":
                     self._take_formation(RecordFields(record))
-                case other:
-                    msg = f"a record has the kind {other!r}: use one of {', '.join(KINDS)}"
-                    raise UsageError(msg)  # noqa: TRY301 (handled below as those of the fields)
         except UsageError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             is_absent = isinstance(error, KeyError)
             why = f"lacks the field {error}" if is_absent else f"has a malformed field: {error}"
-            msg = f"a {record.get('kind')} record {why}"
-            raise UsageError(msg) from error
+            raise UsageError(f"a {kind} record {why}") from error
 
     def effect(self) -> Effect:
         """Return the combined effect of all records."""
@@ -275,8 +273,7 @@ class _Restoring:
             self.taken += 1
             self._sides[made.place] = made
         elif replace(found[0], uid=made.uid) != made:
-            msg = f"side record {made.kind}/{made.key} exists with other content"
-            raise ConflictError(msg)
+            raise ConflictError(f"side record {made.kind}/{made.key} exists with other content")
 
     def _take_formation(self, given: RecordFields) -> None:
         """Restore the receipt of a formation, unless it exists already."""
@@ -287,8 +284,7 @@ class _Restoring:
             self._formations[made.id] = made
         elif place_of(found) != place_of(made):
             # The other columns may differ: an erase may have blanked them, or a redrive marked it.
-            msg = f"formation {made.id!r} exists with another time or fence"
-            raise ConflictError(msg)
+            raise ConflictError(f"formation {made.id!r} exists with another time or fence")
 
     def _take_memory(self, given: RecordFields) -> None:
         type_, key = check_id(given.text("type"), "a type"), check_id(given.text("key"), "a key")
@@ -330,32 +326,6 @@ class _Restoring:
         return self._looked_up[address]
 
 
-def restored_memory(
-    given: RecordFields, scope: ScopeRow, uid: int, said_at: int | None
-) -> MemoryRow:
-    """
-    Return the memory row described by an archive record.
-
-    Raises:
-        UsageError: A field is invalid.
-    """
-    text = given.text("text")
-    return MemoryRow(
-        scope_id=scope.id,
-        uid=uid,
-        type=given.text("type"),
-        key=given.text("key"),
-        **given.version(),
-        created_at=given.moment("created_at"),
-        updated_at=given.moment("updated_at"),
-        expires_at=given.optional_moment("expires_at"),
-        seq=scope.seq,
-        terms=encode_terms(text, None),
-        text_hash=text_hash(text),
-        said_at=said_at,
-    )
-
-
 def _place_in(record: JsonObject) -> _Place | None:
     """Return the place of a message record, ``None`` if it is not a valid message."""
     try:
@@ -391,37 +361,6 @@ def _ranges(positions: Iterable[int]) -> list[tuple[int, int]]:
         else:
             found.append((each, each))
     return found
-
-
-def restored_revisions(given: Json, memory: MemoryRow) -> list[RevisionRow]:
-    """
-    Return the past versions of a memory described by an archive record.
-
-    Raises:
-        UsageError: A version is malformed, or not older than the current one.
-    """
-    if not is_object_list(given):
-        msg = f"the field 'revisions' must be a list of objects, not {given!r}"
-        raise UsageError(msg)
-    past = [_revision(RecordFields(each), memory) for each in given]
-    versions = [each.version for each in past]
-    if len(set(versions)) < len(versions) or max(versions, default=0) >= memory.version:
-        msg = (
-            f"the past versions of {memory.type}/{memory.key} are {versions}: each must be "
-            f"different, and lower than its version {memory.version}"
-        )
-        raise UsageError(msg)
-    return past
-
-
-def _revision(given: RecordFields, memory: MemoryRow) -> RevisionRow:
-    return RevisionRow(
-        scope_id=memory.scope_id,
-        uid=memory.uid,
-        **given.version(),
-        believed_from=given.moment("believed_from"),
-        believed_until=given.moment("believed_until"),
-    )
 
 
 def _differs(one: MemoryRow, other: MemoryRow) -> bool:

@@ -68,14 +68,12 @@ def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
         UsageError: A field is invalid; the message names it.
     """
     if not isinstance(message, NewMessage):
-        msg = f"a message is a NewMessage, not {message!r}"
-        raise UsageError(msg)
+        raise UsageError(f"a message is a NewMessage, not {message!r}")
     role = check_role(message)
     text = check_text(message.text, "a message's text")
     content = check_content(message.content)
     if not text and not content and not message.metadata:
-        msg = "a message needs text, content or metadata; this one is empty"
-        raise UsageError(msg)
+        raise UsageError("a message needs text, content or metadata; this one is empty")
     time = now if message.time is None else check_past(message.time, now, "a message's time")
     name = None if message.name is None else check_id(message.name, "a message's name")
     searched = message_text(text, name, message.content)
@@ -115,8 +113,7 @@ def existing_thread(rows: Rows, scope: Scope, thread: str) -> tuple[ScopeRow, Th
     scope_row = rows.scope(scope)
     thread_row = rows.thread(scope_row.id, thread) if scope_row else None
     if not scope_row or not thread_row:
-        msg = f"there is no thread {thread!r} in the scope {scope!r}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"there is no thread {thread!r} in the scope {scope!r}")
     return scope_row, thread_row
 
 
@@ -211,11 +208,10 @@ def _done_before(
 
 def _check_same(row: MessageRow, message: PreparedMessage, thread: str) -> None:
     if row.digest != message.digest:
-        msg = (
+        raise ConflictError(
             f"message {message.id!r} of thread {thread!r} exists with other content: "
             "use another id, or replace it"
         )
-        raise ConflictError(msg)
 
 
 def _row_of(

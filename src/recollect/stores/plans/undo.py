@@ -23,12 +23,15 @@ from recollect.errors import (
 )
 from recollect.ports import Ids
 from recollect.records import Json, JsonObject, Scope
-from recollect.stores.plans.archive import memory_record
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.memories import is_expired, revision_row
-from recollect.stores.plans.restored_records import restored_memory, restored_revisions
+from recollect.stores.plans.memory_archive import (
+    memory_record,
+    restored_memory,
+    restored_revisions,
+)
 from recollect.stores.plans.revisions import at_revision
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_archive import restored_side, side_archive_record
@@ -87,8 +90,7 @@ class Undo:
         """
         changes = record.get("changes") if isinstance(record, Mapping) else None
         if not isinstance(record, Mapping) or not isinstance(changes, list):
-            msg = f"give the undo record noted for a change, not {str(record)[:80]!r}"
-            raise UsageError(msg)
+            raise UsageError(f"give the undo record noted for a change, not {str(record)[:80]!r}")
         scope, epoch = record.get("scope"), record.get("epoch")
         return cls(
             # A list only: check_scope would take a text for a scope of one segment.
@@ -181,6 +183,7 @@ def _changed(rows: Rows, scope: ScopeRow, effect: Effect) -> Iterator[JsonObject
             continue
         named: dict[str, Json] = {"type": row.type, "key": row.key, "after": row.version}
         before = rows.memory(scope.id, row.type, row.key)
+        # Another uid: the same change removed the former memory, and this is a new one.
         if before is None or before.uid != row.uid:
             yield {"did": _MADE, **named}
         else:
@@ -192,6 +195,7 @@ def _removed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[
     """Yield the memories that exist before *effect* but not after it."""
     uids = [each.uid for each in effect.removed if each.scope_id == scope.id]
     for row in rows.memories_by_uid(scope.id, uids):
+        # It had expired, so that nobody could read it any more: an undo does not revive it.
         if is_expired(row, now):
             continue
         record = memory_record(row, rows.revisions(scope.id, row.uid), scope.segments)
@@ -241,8 +245,7 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[Non
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, UsageError):
             raise
-        msg = f"this undo record is malformed: check the field {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"this undo record is malformed: check the field {error}") from error
     return PlannedWrite(undoing.effect(), None)
 
 
@@ -314,10 +317,10 @@ class _Undoing:
         record = change.record["memory"]
         given = RecordFields(record if isinstance(record, Mapping) else {})
         said_at = self._times.newest(evidence_messages(given.evidence()))
+        # A new uid: the removed one has a tombstone in the feed, by which readers would drop it.
         made = restored_memory(given, self._scope, self._ids.entry_id(), said_at)
         if (made.type, made.key) != address:
-            msg = f"the undo of {address} holds the record of {(made.type, made.key)}"
-            raise UsageError(msg)
+            raise UsageError(f"the undo of {address} holds the record of {(made.type, made.key)}")
         self._memories[address] = made
         self._revisions += restored_revisions(given.record.get("revisions", ()), made)
 
@@ -377,5 +380,4 @@ def _place_in(given: Json) -> SidePlace:
         case [str(thread), str(kind), str(key)]:
             return thread, kind, key
         case _:
-            msg = f"{given!r} is not the [thread, kind, key] of a side record"
-            raise UsageError(msg)
+            raise UsageError(f"{given!r} is not the [thread, kind, key] of a side record")

@@ -65,8 +65,7 @@ def _check_server(client: Client, name: str) -> None:
         msg = f"{name} is a replica (role {role!r}), which cannot be written: name the primary"
         raise StoreReadOnlyError(msg)
     if info.get("cluster_enabled"):
-        msg = f"{name} is part of a cluster (cluster_enabled 1): name a single primary"
-        raise StoreError(msg)
+        raise StoreError(f"{name} is part of a cluster (cluster_enabled 1): name a single primary")
 
 
 def setting_of(client: Client, setting: str) -> str | None:
@@ -94,29 +93,26 @@ def _check_persistence(client: Client, name: str, durability: Durability) -> Non
     for setting, wanted in (("appendonly", "yes"), ("appendfsync", "always")):
         found = setting_of(client, setting)
         if found is None:
-            msg = (
+            raise StoreError(
                 f"{name} does not disclose its setting {setting!r}, which must be {wanted!r} so "
                 f"that no acknowledged write is lost: let this user run CONFIG GET, {_RELAX}"
             )
-            raise StoreError(msg)
         if found != wanted:
-            msg = (
+            raise StoreError(
                 f"{name} has {setting} {found!r} and could lose acknowledged writes: "
                 f"set it to {wanted!r} in its configuration (CONFIG SET {setting} {wanted}), "
                 f"{_RELAX}"
             )
-            raise StoreError(msg)
 
 
 def _check_eviction(client: Client, name: str) -> None:
     policy = _text(client.info("memory").get("maxmemory_policy", ""))
     # The volatile policies evict only keys with an expiry, which no row of a store has.
     if policy and not policy.startswith(_NO_EVICTION):
-        msg = (
+        raise StoreError(
             f"{name} has maxmemory-policy {policy!r} and would evict memories when it is "
             "full: set it to 'noeviction' (CONFIG SET maxmemory-policy noeviction)"
         )
-        raise StoreError(msg)
 
 
 def _create_store(client: Client, name: str) -> tuple[bytes, bytes]:
@@ -129,9 +125,8 @@ def _create_store(client: Client, name: str) -> tuple[bytes, bytes]:
     pipeline.hmget(keys.STORE, ["format", "identity", "secret"])
     *_, (written, identity, secret) = pipeline.execute()
     if int(written) > FORMAT:
-        msg = (
+        raise StoreVersionError(
             f"{name} was written by a later release (format {int(written)}, this one knows "
             f"{FORMAT}): upgrade Recollect"
         )
-        raise StoreVersionError(msg)
     return bytes(identity), bytes(secret)

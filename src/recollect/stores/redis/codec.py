@@ -77,8 +77,7 @@ class Codec(Generic[RowT]):
                 names = names[: -self._added]
             named = dict(zip(names, values, strict=True))
         except (ValueError, TypeError, IndexError) as error:
-            msg = f"{text[:40]!r} is not a {self._row.__name__}"
-            raise DamagedError(msg) from error
+            raise DamagedError(f"{text[:40]!r} is not a {self._row.__name__}") from error
         if at != len(binary):
             msg = f"a {self._row.__name__} has {len(binary)} binary bytes instead of {at}"
             raise DamagedError(msg)
@@ -143,8 +142,7 @@ def decode_head(stored: bytes) -> tuple[int, bytes]:
     """
     number, _, digest = stored.partition(_END)
     if not number.isdigit():
-        msg = f"{stored[:40]!r} is not the head of an audit chain"
-        raise DamagedError(msg)
+        raise DamagedError(f"{stored[:40]!r} is not the head of an audit chain")
     return int(number), digest
 
 

@@ -127,11 +127,10 @@ class Commit:
                 sleep(LOST_PAUSE_S * 5 ** (lost - 1) * _CHANCE.uniform(0.5, 1.5))
                 continue
             if answer == b"gone":
-                msg = (
+                raise StoreCorruptError(
                     f"{server.name}: the keys of this store are gone, or replaced by those of "
                     "another store: restore them from a backup, or open the database again"
                 )
-                raise StoreCorruptError(msg)
             if answer != b"held":
                 return "done" if answer == b"done" else "moved"
             if timer_s() > late_at:

@@ -73,11 +73,10 @@ def location_of(url: str, durability: Durability = "full") -> RedisLocation:
     is_socket = scheme == "unix"
     if scheme is None or (not parts.path.strip("/") if is_socket else not parts.hostname):
         # Without the address itself, which may contain a password.
-        msg = (
+        raise UsageError(
             "this address names no Redis server: write redis://host:6379/0, rediss:// or "
             "redis+unix:///path/to/socket"
         )
-        raise UsageError(msg)
     if not is_socket and not (parts.path.strip("/") or "0").isdecimal():
         msg = f"{parts.path!r} is no database of a Redis server: give a number, as in redis://host:6379/0"
         raise UsageError(msg)

@@ -66,6 +66,7 @@ class OptimisticReads:
 
     def ask_guarded(self, guard: str, *commands: Command) -> list[Any]:
         """Return replies to commands on data that changes only together with the key *guard*."""
+        # The commit compares the first version read; a later one could hide a change.
         if guard in self.versions:
             return self._send(commands)
         # The version first: a commit between the two then shows as a changed version.
@@ -104,6 +105,7 @@ class OptimisticReads:
             return []
         if len(commands) == 1:
             return [self.client.execute_command(*commands[0])]
+        # Without MULTI: the comparison of versions, not the server, makes the reads consistent.
         pipeline = self.client.pipeline(transaction=False)
         for command in commands:
             pipeline.execute_command(*command)

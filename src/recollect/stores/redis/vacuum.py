@@ -58,12 +58,11 @@ def _rewrite(server: RedisConnections, late_at: float, command: str, status: str
             _wait_until_idle(server, late_at)
     info = _wait_until_idle(server, late_at)
     if info.get(status) != "ok":
-        msg = (
+        raise StoreUnavailableError(
             f"{server.name}: the server could not rewrite its files ({command}: "
             f"{info.get(status)}), which still contain erased data: see the server's log, then "
             "clean again"
         )
-        raise StoreUnavailableError(msg)
 
 
 def _wait_until_idle(server: RedisConnections, late_at: float) -> Mapping[str, object]:
@@ -73,9 +72,8 @@ def _wait_until_idle(server: RedisConnections, late_at: float) -> Mapping[str, o
         if not any(info.get(each) for each in _RUNNING):
             return info
         if timer_s() > late_at:
-            msg = (
+            raise StoreUnavailableError(
                 f"{server.name}: the server did not finish writing its files in {CLEAN_S:g} s: "
                 "clean again later"
             )
-            raise StoreUnavailableError(msg)
         sleep(_LOOK_UP_S)

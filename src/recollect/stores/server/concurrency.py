@@ -62,8 +62,7 @@ class StoreThreads:
             return work()
         except StopIteration as error:
             # A future refuses StopIteration: it would end the coroutine that awaits it.
-            msg = f"a plan or query raised {error!r}"
-            raise RuntimeError(msg) from error
+            raise RuntimeError(f"a plan or query raised {error!r}") from error
 
     def late_at(self) -> float:
         """Return the deadline, by the timer, of a call that begins to wait for a connection now."""
@@ -77,11 +76,10 @@ class StoreThreads:
             StoreUnavailableError: It has passed: all connections were busy for too long.
         """
         if timer_s() > late_at:
-            msg = (
+            raise StoreUnavailableError(
                 f"{self._place.name}: all {self._place.connections_max} connections were busy "
                 f"for {self._place.turn_wait_s:g} s: try again, or raise connections_max"
             )
-            raise StoreUnavailableError(msg)
 
     @property
     def is_over(self) -> bool:
@@ -101,15 +99,13 @@ class StoreThreads:
         """Return the threads; raise if they have ended."""
         self.check_process()
         if self._threads is None:
-            msg = f"{self._place.name}: this store was closed: open another"
-            raise StoreClosedError(msg)
+            raise StoreClosedError(f"{self._place.name}: this store was closed: open another")
         return self._threads
 
     def check_process(self) -> None:
         """Raise `StoreClosedError` in another process than the one that opened the store."""
         if os.getpid() != self.process:
-            msg = (
+            raise StoreClosedError(
                 f"{self._place.name}: this store belongs to process {self.process}, which "
                 "opened it: open another after a fork"
             )
-            raise StoreClosedError(msg)

@@ -93,11 +93,10 @@ def _settle_checksums(
     elif reserved:
         connection.close()
         who = f"the file layer {location.vfs!r}" if location.vfs else "this build of apsw"
-        msg = (
+        raise StoreVersionError(
             f"{location.path!r} has page checksums, which {who} does not support: "
             "install apsw from its wheel, which includes the extension cksumvfs"
         )
-        raise StoreVersionError(msg)
 
 
 def _check_header(location: SqliteLocation) -> int | None:
@@ -144,11 +143,10 @@ def _check_log(connection: apsw.Connection, location: SqliteLocation) -> None:
     # Try more than once: a read may fall into the middle of another process's checkpoint.
     if with_log and all(_secret_without_log(location) not in (None, with_log) for _ in range(3)):
         connection.close()
-        msg = (
+        raise StoreCorruptError(
             f"{str(log)!r} is the log of another store, not of {location.path!r}; both were left "
             "as they are: put the store's own log beside it, or move this one away"
         )
-        raise StoreCorruptError(msg)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
 

@@ -32,11 +32,10 @@ def check_engine(version: EngineVersion) -> None:
     if any(version[:2] == fixed[:2] and version >= fixed for fixed in _FIXED_BRANCHES):
         return
     written = ".".join(map(str, version))
-    msg = (
+    raise StoreVersionError(
         f"SQLite {written} can lose commits when several connections share a file in WAL mode "
         "(3.7.0 to 3.51.2, except 3.50.7+ and 3.44.6+): install apsw 3.51.3 or newer"
     )
-    raise StoreVersionError(msg)
 
 
 def version_of(text: str) -> EngineVersion:

@@ -207,8 +207,7 @@ def _decode_side(row: Stored) -> None:
 def _decode_vector(row: Stored) -> None:
     decode_vectors([row[3]])
     if 0 < len(row[3]) <= _SCALE_BYTES:
-        msg = f"it has {len(row[3])} bytes"
-        raise ValueError(msg)
+        raise ValueError(f"it has {len(row[3])} bytes")
 
 
 def _columns_of(name: str) -> str:

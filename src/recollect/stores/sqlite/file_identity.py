@@ -28,11 +28,10 @@ class Identity:
             StoreUnavailableError: The file or its log was moved, replaced or deleted.
         """
         if self._found() != self._numbers:
-            msg = (
+            raise StoreUnavailableError(
                 f"{self._file!r}, or the log beside it, was moved, replaced or deleted while "
                 "it was open: put it back, or close this store and open the right file"
             )
-            raise StoreUnavailableError(msg)
 
     def _found(self) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
         return _number_of(self._file), _number_of(self._log)

@@ -183,11 +183,10 @@ class IndexFiles:
                     with suppress(OSError):  # not empty
                         folder.rmdir()
         except OSError as error:
-            msg = (
+            raise StoreError(
                 f"{str(self._folder)!r}: an index file cannot be deleted: give this user the right "
                 f"to write there ({kind_of(error)})"
-            )
-            raise StoreError(msg) from error
+            ) from error
 
     def _valid_names(self, connection: apsw.Connection, rows: SQLiteRows) -> set[tuple[str, str]]:
         """Return the (folder, name) of all valid files, and delete the rows of the others."""

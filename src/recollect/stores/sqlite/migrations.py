@@ -38,11 +38,10 @@ def check_mark(application_id: int, path: str) -> None:
         StoreCorruptError: It belongs to another application.
     """
     if application_id != APPLICATION_ID:
-        msg = (
+        raise StoreCorruptError(
             f"{path!r} is a database of another application (application id {application_id}): "
             "it was left as it is; name another file"
         )
-        raise StoreCorruptError(msg)
 
 
 def schema_version(connection: apsw.Connection, path: str) -> int:
@@ -59,11 +58,10 @@ def schema_version(connection: apsw.Connection, path: str) -> int:
         return 0
     check_mark(application_id, path)
     if version > SCHEMA_VERSION:
-        msg = (
+        raise StoreVersionError(
             f"{path!r} has schema version {version}, this release knows up to {SCHEMA_VERSION}: "
             "install the release that wrote it, or a later one"
         )
-        raise StoreVersionError(msg)
     return version
 
 

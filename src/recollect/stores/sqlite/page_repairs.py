@@ -94,11 +94,10 @@ def add_checksums(path: str) -> bool:
     location = location_of(path)
     with store_errors(path), closing(connect(location)) as connection:
         if not are_compared(connection):
-            msg = (
+            raise StoreError(
                 f"{path!r}: this build of apsw keeps no checksums of pages: install apsw from its "
                 "wheel, which includes the extension cksumvfs"
             )
-            raise StoreError(msg)
         connection.reserve_bytes(reserve=RESERVED_BYTES)
         connection.execute("VACUUM")
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

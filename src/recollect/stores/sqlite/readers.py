@@ -217,6 +217,7 @@ class Readers:
 
 @contextmanager
 def _transaction(connection: apsw.Connection) -> Iterator[None]:
+    # A read transaction is one snapshot from its first read on, however long the query takes.
     connection.execute("BEGIN")
     try:
         yield

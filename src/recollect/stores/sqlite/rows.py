@@ -112,8 +112,7 @@ def _blob(value: object) -> bytes:
     """Return *value* if it is bytes."""
     # Not `bytes(value)`: of a number in a damaged row it would make as many zeros.
     if not isinstance(value, bytes):
-        msg = f"a column holds {type(value).__name__} where bytes were written"
-        raise DamagedRowError(msg)
+        raise DamagedRowError(f"a column holds {type(value).__name__} where bytes were written")
     return value
 
 
@@ -427,11 +426,10 @@ class SQLiteRows(DerivedReads):
         """
         ((listed,),) = self._all(_COUNTS[table], (scope_id,))
         if listed != count:
-            msg = (
+            raise DamagedRowError(
                 f"{count} rows of the table {table} with scope_id {scope_id} were read, but its "
                 f"index of uids lists {listed}"
             )
-            raise DamagedRowError(msg)
 
     def _all(self, name: str, values: Bound) -> list[Stored]:
         return self._connection.execute(QUERIES[name], values).fetchall()
@@ -442,8 +440,7 @@ class SQLiteRows(DerivedReads):
     def _one(self, name: str, values: Bound) -> Stored:
         found = self._all(name, values)
         if len(found) != 1:
-            msg = f"the query {name!r} returned {len(found)} rows where one exists"
-            raise DamagedRowError(msg)
+            raise DamagedRowError(f"the query {name!r} returned {len(found)} rows where one exists")
         return found[0]
 
     def _found(self, name: str, keys: Sequence[Bound]) -> Iterator[Stored]:

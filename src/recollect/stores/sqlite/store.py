@@ -196,11 +196,10 @@ class SQLiteStore(Store):
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
-            msg = (
+            raise StoreClosedError(
                 f"{self._location.path!r}: this store belongs to process {self._process}, which "
                 "opened it: open another after a fork"
             )
-            raise StoreClosedError(msg)
 
 
 def _close_threads(process: int, threads: Iterable[Readers | Writer]) -> None:

@@ -84,11 +84,10 @@ def at_rest(
             break
         holder.execute("ROLLBACK")
         if not wait(tried):
-            msg = (
+            raise StoreUnavailableError(
                 f"{location.path!r}: other processes wrote for {location.lock_wait_s:g} s "
                 "without a pause: clean again when they write less"
             )
-            raise StoreUnavailableError(msg)
         tried += 1
     try:
         yield
@@ -102,8 +101,7 @@ def at_rest(
 def _page_count(connection: apsw.Connection, location: SqliteLocation) -> int:
     pages = int(connection.pragma("page_count"))
     if pages > PAGES_MAX:
-        msg = f"{location.path!r} has {pages} pages: at most {PAGES_MAX} can be cleaned"
-        raise StoreError(msg)
+        raise StoreError(f"{location.path!r} has {pages} pages: at most {PAGES_MAX} can be cleaned")
     return pages
 
 

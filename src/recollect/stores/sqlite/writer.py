@@ -121,6 +121,7 @@ class Writer:
                     self._commit_group(group)
                     self._run_errand(call, call.work)
                     group = []
+                # A call that was cancelled in the queue has not begun: its work is left out.
                 elif not call.future.cancelled():
                     group.append(call)
             self._commit_group(group)
@@ -207,6 +208,8 @@ class Writer:
         """Run *calls* in one transaction and commit it; roll it back on an error."""
         self._frees_room = False
         connection = self._connected()
+        # IMMEDIATE takes the write lock before the first read: no other process can change what a
+        # plan has read, and the transaction never fails for want of a lock in its middle.
         connection.execute("BEGIN IMMEDIATE")
         try:
             self._identity.check()
@@ -219,6 +222,7 @@ class Writer:
                 connection.execute(WRITES["sign_commit"])
             self._commit(connection)
         except BaseException:
+            # After some errors, such as a full disk, SQLite has rolled back by itself.
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
@@ -235,6 +239,7 @@ class Writer:
             StoreError: SQLite failed, so that the whole transaction must be rolled back.
         """
         rows = SQLiteRows(connection, self.stamps.present)
+        # A plan that raises is undone alone; the other callers of this commit do not notice.
         connection.execute("SAVEPOINT plan")
         with call, store_errors(self._location.path):
             try:
@@ -263,12 +268,11 @@ class Writer:
             connection.execute("COMMIT")
         except apsw.IOError as error:
             # A failed fsync says nothing about which pages reached the disk.
-            msg = (
+            raise StoreUnavailableError(
                 f"{self._location.path!r}: the disk failed during the commit; whether it survives "
                 "a crash of the machine is unknown: repeat it with the same ids or idempotency key "
                 f"({error})"
-            )
-            raise StoreUnavailableError(msg) from error
+            ) from error
 
     def _give_up_reserve(self) -> None:
         if self._reserve.release():

@@ -85,8 +85,7 @@ class ExamplesMiddleware(RequestMiddleware):
     ) -> None:
         super().__init__()
         if present not in {"block", "messages"}:
-            msg = f"present={present!r}: show examples as 'block' or as 'messages'"
-            raise UsageError(msg)
+            raise UsageError(f"present={present!r}: show examples as 'block' or as 'messages'")
         self.present = present
         self._examples = forwarded(examples)
         self._options: SelectOptions = {

@@ -14,9 +14,11 @@ local function take_key()
 end
 
 local identity, token, hold = take(), take(), take()
+-- After FLUSHALL, or in the database of another store, the ids of scopes mean others.
 if redis.call('HGET', KEYS[3], 'identity') ~= identity then
   return 'gone'
 end
+-- Before the versions are compared: if this commit was sent before, it has changed them itself.
 if token ~= '' and redis.call('ZSCORE', KEYS[1], token) then
   return 'done'
 end
@@ -35,6 +37,8 @@ end
 local written = {}
 for _ = 1, tonumber(take()) do
   local key = take_key()
+  -- A hold only makes other writers wait, so that a slow one gets its turn: if it is lost or has
+  -- expired, the versions still keep the writes apart.
   local held = redis.call('GET', key .. ':hold')
   if held and held ~= hold then
     return 'held'
@@ -47,6 +51,8 @@ for _ = 1, tonumber(take()) do
   at = at + number
 end
 for _, key in ipairs(written) do
+  -- The token is random: a counter could return to a value that somebody has read, after a
+  -- restart that lost writes or from a restored backup.
   redis.call('SET', key, token)
 end
 if token ~= '' then

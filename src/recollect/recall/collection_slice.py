@@ -1,0 +1,62 @@
+"""The part of a collection that one segment holds, and the postings of its eligible entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall.segment import Searched, Segment
+
+Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.unsignedinteger]]
+"""Positions of the entries of a segment that hold a term, and the term's count in each."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSlice:
+    """
+    A segment of the collection; *rank* is each entry's position there, -1 if it is not eligible.
+
+    *is_whole*: all its entries are eligible. *is_all*: it is also the only slice, so that its order
+    is the order of the collection. All eligible entries stand from *first* up to *end*, exclusive.
+    """
+
+    segment: Segment | Searched
+    rank: NDArray[np.int32]
+    is_whole: bool
+    is_all: bool = False
+    first: int = 0
+    end: int = 0
+
+    def runs(self, terms: NDArray[np.uint64]) -> Iterator[slice | None]:
+        """Yield the range of postings of each of *terms*, ``None`` for an unknown term."""
+        segment = self.segment
+        last = len(segment.hashes) - 1
+        if last < 0:
+            yield from (None for _ in terms)
+            return
+        at = np.minimum(segment.hashes.searchsorted(terms), last)
+        found = (segment.hashes[at] == terms, segment.starts[at], segment.starts[at + 1])
+        for is_there, start, end in zip(*(each.tolist() for each in found), strict=True):
+            yield slice(start, end) if is_there else None
+
+    def postings(self, terms: NDArray[np.uint64]) -> Iterator[Postings | None]:
+        """Yield the entries and frequencies of each of *terms*, ``None`` for an unknown term."""
+        for run in self.runs(terms):
+            yield None if run is None else self._eligible_postings(run)
+
+    def _eligible_postings(self, run: slice) -> Postings:
+        entries, counts = self.segment.entries[run], self.segment.counts[run]
+        if self.is_all:
+            return entries, counts
+        if self.is_whole:
+            return self.rank[entries], counts
+        # Postings are sorted by entry: cut them first, so that only the eligible part is looked up.
+        within = slice(*np.searchsorted(entries, (self.first, self.end)).tolist())
+        entries, counts = entries[within], counts[within]
+        rank = self.rank[entries]
+        is_eligible = rank >= 0
+        return rank[is_eligible], counts[is_eligible]
