@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import MomentOption, Target, memory_options, replica_option, stale_option
+from recollect.cli.options import MomentOption, Target, memory_options
 from recollect.cli.output import counted, note, print_json, print_line
 from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened
@@ -62,17 +62,11 @@ Examples:
     type=MomentOption(),
     help="What 'now' means, for 'last week' and for what is true.  [default: now]",
 )
-@replica_option()
-@stale_option()
 @click.option("--render", is_flag=True, help="Print only the text for the prompt.")
-<<<<<<< HEAD
 @click.option(
     "--whole", is_flag=True, help="In JSON, with every memory and message, also those left out."
 )
-def context(
-=======
 async def context(
->>>>>>> house
     target: Target,
     query: str,
     thread: str | None,
@@ -83,7 +77,6 @@ async def context(
     profile: bool,  # noqa: FBT001
     below: bool,  # noqa: FBT001
     asked_at: datetime | None,
-    stale_s_max: float | None,
     render: bool,  # noqa: FBT001
     whole: bool,  # noqa: FBT001
 ) -> None:
@@ -107,27 +100,7 @@ async def context(
             profile=profile,
             below=below,
             asked_at=asked_at,
-            stale_s_max=stale_s_max,
         )
-<<<<<<< HEAD
-
-    run(lambda: _context(target, ask, below=below, render=render, whole=whole))
-
-
-async def _context(
-    target: Target,
-    ask: Callable[[Recollect], Awaitable[Context]],
-    *,
-    below: bool,
-    render: bool,
-    whole: bool,
-) -> None:
-    from recollect.wire.contexts import context_to_json
-
-    async with opened(target) as memory:
-        found = await ask(memory)
-=======
->>>>>>> house
         hint = "" if found.text else await read_hint(memory, target.scope, below=below)
     if render:
         click.echo(found.text)
@@ -159,6 +132,4 @@ def _below(found: Context) -> list[str]:
         lines.append(f"left out: {counted(len(found.left_out), 'entry', 'entries')} ({why})")
     if found.awaits_vectors:
         lines.append("new entries without a vector yet were searched by words only")
-    if found.replica is not None:
-        lines.append(f"answered by replica {found.replica}, {found.behind_s:g} s behind at most")
     return lines
