@@ -156,8 +156,7 @@ def _import_runtime() -> Any:
         raise MissingExtraError(EXTRA, error.name or "onnxruntime") from error
     except ImportError as error:
         message = (
-            f"onnxruntime cannot be imported ({error}): "
-            f'pip install --force-reinstall "recollect[{EXTRA}]"'
+            f"onnxruntime cannot be imported ({error}): pip install --force-reinstall onnxruntime"
         )
         raise EmbedderError(message) from error
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.errors import MissingExtraError, NotFoundError, UsageError
+from recollect.deferred_imports import needs_extra
+from recollect.errors import NotFoundError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.contract.base import Store
 from recollect.stores.contract.durability import Durability
@@ -118,20 +118,9 @@ def server_parameters(url: str) -> dict[str, Any] | None:
     scheme, rest = _split(url)
     if scheme != "postgresql":
         return None
-    with _driver_of("postgres", "psycopg"):
+    with needs_extra("postgres", "psycopg"):
         from recollect.stores.postgres.location import location_of
     return location_of(f"postgresql:{rest}").parameters
-
-
-@contextmanager
-def _driver_of(extra: str, driver: str) -> Iterator[None]:
-    """Raise `MissingExtraError` if the block fails to import the *driver* of an extra."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("recollect"):
-            raise  # a fault of this package, which installing the extra would not repair
-        raise MissingExtraError(extra, driver) from error
 
 
 def finish_upgrade(url: str) -> int:
@@ -155,7 +144,7 @@ def finish_upgrade(url: str) -> int:
         return int(add_checksums(file))
     if not url.lower().startswith("postgresql:"):
         return 0
-    with _driver_of("postgres", "psycopg"):
+    with needs_extra("postgres", "psycopg"):
         from recollect.stores.postgres.bootstrap import finish_upgrade as finish
         from recollect.stores.postgres.location import location_of
     return finish(location_of(url))
@@ -290,13 +279,13 @@ def _path_of(rest: str) -> str:
 
 
 def _open_postgres(rest: str, options: _OpenOptions) -> Store:
-    with _driver_of("postgres", "psycopg"):
+    with needs_extra("postgres", "psycopg"):
         from recollect.stores.postgres.store import PostgresStore
     return PostgresStore(f"postgresql:{rest}", clock=options.clock, ids=options.ids)
 
 
 def _open_redis(rest: str, options: _OpenOptions, scheme: str = "redis") -> Store:
-    with _driver_of("redis", "redis"):
+    with needs_extra("redis", "redis"):
         from recollect.stores.redis.store import RedisStore
     return RedisStore(
         f"{scheme}:{rest}", clock=options.clock, ids=options.ids, durability=options.durability
