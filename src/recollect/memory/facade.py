@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, cast
 
 from recollect.deferred_imports import load_modules
-from recollect.embedders import EmbedderChoice
+from recollect.embedders import EmbedderChoice, check_choice
 from recollect.errors import UsageError
 from recollect.memory.context_calls import ContextCalls
 from recollect.memory.embedder_strength import EmbedderTuning
@@ -125,6 +125,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     Raises:
         UsageError: The URL, embedder or concurrency is invalid.
     """
+    check_choice(embedder)  # before the store, which creates a missing file
     return Recollect(
         store=open_store(url, clock=clock, ids=ids, durability=durability, index_files=index_files),
         embedder=embedder,

@@ -48,7 +48,8 @@ def open_store(
 
     Args:
         url: ``memory:`` lives in this process and ends with it. ``sqlite:///absolute/path``,
-            ``sqlite:relative/path`` or a plain path is a file; the path is not URL-decoded.
+            ``sqlite:relative/path`` or a plain path is a file; the path is not URL-decoded, and a
+            leading ``~`` is the user's home.
             ``postgresql://user@host/database`` is an existing database on a server.
             ``redis://host:6379/0`` (``rediss:`` for TLS, ``redis+unix:///path`` for a socket) is a
             numbered database of a Redis server.
@@ -67,7 +68,7 @@ def open_store(
         MissingExtraError: The backend's driver is not installed.
         StoreError: The store cannot be opened; the class tells why.
     """
-    scheme, rest = _split(os.fspath(url))
+    scheme, rest = _split(_address_of(url))
     options = _OpenOptions(clock=clock, ids=ids, durability=durability, index_files=index_files)
     return _BACKENDS[scheme](rest, options)
 
@@ -185,6 +186,14 @@ def _existing_file(url: str) -> str | None:
     return str(file.resolve()) if file is not None and file.exists() else None
 
 
+def _address_of(url: str | os.PathLike[str]) -> str:
+    try:
+        return os.fspath(url)
+    except TypeError:
+        msg = f"url is {url!r}: give the address of a store, such as 'memory.db' or 'memory:'"
+        raise UsageError(msg) from None
+
+
 def _split(address: str) -> tuple[str, str]:
     """Return the scheme of an address, and the rest."""
     found = _SCHEME.match(address)
@@ -206,8 +215,8 @@ def file_of(url: str | os.PathLike[str]) -> Path | None:
     Raises:
         UsageError: The address names no known backend.
     """
-    scheme, rest = _split(os.fspath(url))
-    return Path(rest.removeprefix("//")) if scheme == "sqlite" else None
+    scheme, rest = _split(_address_of(url))
+    return _expanded(rest.removeprefix("//")) if scheme == "sqlite" else None
 
 
 def back_up_file(url: str, copy: Path) -> bool:
@@ -275,7 +284,15 @@ def _path_of(rest: str) -> str:
     if not path or path.endswith(":memory:"):
         msg = f"{rest!r} is not a file: write sqlite:///absolute/path, sqlite:relative, or memory:"
         raise UsageError(msg)
-    return path
+    return str(_expanded(path))
+
+
+def _expanded(path: str) -> Path:
+    """Return *path* with a leading ``~`` replaced by the home, if there is such a user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def _open_postgres(rest: str, options: _OpenOptions) -> Store:
