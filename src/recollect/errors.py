@@ -36,6 +36,8 @@ from __future__ import annotations
 import re
 from typing import ClassVar, Final
 
+from recollect.installation import install_command
+
 
 class RecollectError(Exception):
     """
@@ -337,8 +339,8 @@ class MissingExtraError(RecollectError, ImportError):
     """
     An optional package is not installed.
 
-    >>> str(MissingExtraError("redis", "redis"))
-    'redis is not installed: pip install "recollect[redis]"'
+    >>> print(str(MissingExtraError("redis", "redis")).partition(" with: ")[0])
+    redis is not installed: install the extra "recollect[redis]"
     """
 
     code = "missing_extra"
@@ -349,7 +351,10 @@ class MissingExtraError(RecollectError, ImportError):
         self.package = package
 
     def __str__(self) -> str:
-        return f'{self.package} is not installed: pip install "recollect[{self.extra}]"'
+        return (
+            f'{self.package} is not installed: install the extra "recollect[{self.extra}]" '
+            f"with: {install_command(self.extra)}"
+        )
 
 
 class EmbedderError(RecollectError):

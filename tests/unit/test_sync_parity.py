@@ -16,13 +16,13 @@ from recollect import Recollect, SyncRecollect
 from recollect.client import Client, SyncClient
 from recollect.conversation import CombinedMemory, SimpleMemory
 from recollect.conversation.base import BaseMemory
-from recollect.errors import StoreClosedError
+from recollect.errors import MissingExtraError, StoreClosedError
 from recollect.sync.face import SyncFace, sync_iterator, sync_method
 from recollect.sync.method_pairs import delegated_pair, method_pair, prepared_pair, threaded
 
 Method = Callable[..., Any]
-APART = ("crewai", "google")
-"""Frameworks whose tests have an environment of their own: see `tests/frameworks`."""
+APART = ("crewai", "google-adk")
+"""Extras of frameworks whose tests have an environment of their own: see `tests/frameworks`."""
 PACKAGES = ("agents", "chat", "client", "conversation", "graph", "integrations", "sync")
 # What takes a function to where the object lives: only a face has such a place.
 VISITS = frozenset({"call", "acall", "here"})
@@ -124,8 +124,8 @@ def modules() -> Iterator[ModuleType]:
         for each in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
             try:
                 yield import_module(each.name)
-            except ModuleNotFoundError as error:
-                if str(error.name).partition(".")[0] not in APART:
+            except MissingExtraError as error:
+                if error.extra not in APART:
                     raise
 
 

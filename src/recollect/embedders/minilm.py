@@ -155,8 +155,7 @@ def _import_runtime() -> Any:
         raise MissingExtraError(EXTRA, error.name or "onnxruntime") from error
     except ImportError as error:
         raise EmbedderError(
-            f"onnxruntime cannot be imported ({error}): "
-            f'pip install --force-reinstall "recollect[{EXTRA}]"'
+            f"onnxruntime cannot be imported ({error}): pip install --force-reinstall onnxruntime"
         ) from error
 
 
