@@ -8,7 +8,7 @@ one place is taken up in all others. A no, or an answer to something else, takes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,7 +26,7 @@ ITEMS_MAX: Final = 20
 _ECHO_WORDS_MAX: Final = 3
 _NUMERAL: Final = "[一二三四五六七八九十]"
 _MARKER: Final = re.compile(
-    rf"(?<![\w.,/-])(?<!\d:)[(（]?(?P<digit>\d{{1,2}})(?:[)）、]|[.:：．](?!\d))"
+    rf"(?<![\w.,/-])(?<!\d:)[(（]?(?P<digit>\d{{1,2}})(?:[)）、]|[.:：\uff0e](?!\d))"
     rf"|(?<![\w.,:/-])(?P<bare>\d{{1,2}}) (?=[A-Z\u3400-\u9fff])"
     rf"|(?:方案|选项|计划|建议|第)(?P<han>{_NUMERAL}|\d{{1,2}})(?:[个条种]|是)?[:：、,，. ]?"
     r"|\b(?:option|plan|idea|number) (?P<option>\d|[a-e])\b[:.)]?"
@@ -37,7 +37,7 @@ _WORDS: Final = "first second third fourth fifth sixth".split()
 _ORDINAL: Final = re.compile(
     # Not "the second episode": what follows says that an item is meant.
     rf"\b(?:the )?(?P<word>{'|'.join(_WORDS)}|last|former|latter)\b"
-    r"(?=\s*$|\s*[,.;:!)]| (?:one|option|idea|plan|choice|item|please|pls|then|but|and|sounds?"
+    r"(?=\s*$|\s*[,.;:!)]| (?:one|option|idea|plan|choice|item|please|pls|then|but|and|n?or|sounds?"
     r"|works?|is|looks?|with|for|of|it is|thanks|ta)\b)"
     r"|\b(?:option|plan|idea|number|item|no\.?|nr\.?)\s?(?P<option>\d{1,2}|[a-e])\b"
     r"|#(?P<mark>\d{1,2})\b"
@@ -53,10 +53,14 @@ _REFUSED_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _REFUSED_BEHIND: Final = re.compile(
-    r"(?: (?:one|item|idea|option))?(?:'s| is| can)? ?(?:out\b|no\b|not\b|gone\b|won't|doesn't|isn't"
-    r"|can't)|[^，,。；;\s]{0,2}(?:不(?!错)|没(?!问题)|算了|免了|删|去掉|拿掉)",
+    r"(?: (?:one|item|idea|option))?(?:'s| is| can)? ?(?:out\b|no\b|not\b|gone\b"
+    r"|won't|doesn't|isn't|can't)|[^，,。；;\s]{0,2}(?:不(?!错)|没(?!问题)|算了|免了|删|去掉|拿掉)",
     re.IGNORECASE,
 )
+_JOINED: Final = re.compile(
+    r"[个条种项点款家套版]?\s*(?:and|n?or|&|[和跟与及或、/])?\s*(?:the\s*)?", re.IGNORECASE
+)
+_DENIAL: Final = re.compile(r"\b(?:no|not|out|gone|\w+n't)\b|不(?!错)|没(?!问题)", re.IGNORECASE)
 _REST_IS_FINE: Final = re.compile(
     r"\b(?:the )?(?:rest|others?|everything else|all else)(?: of \w+)?(?:'s| is| are| looks?|"
     r" stays?| can stay)? (?:all )?(?:fine|ok(?:ay)?|good|great|perfect|right|as is|as it is"
@@ -74,64 +78,84 @@ _CHANGES_ITEM: Final = re.compile(
 )
 _OF_YOU: Final = re.compile(
     r"\W*(?:(?:so|then|well|ok|okay|great|good|right|and|since|as|because|noted|got it)\b\W*){0,3}"
-    r"(?:you|your|you're|you've)\b(?! (?:can|could|will|may|might|should|would)\b|'ll|'d)(?!.*\?\s*$)"
-    r"|(?:所以|那么?|既然|原来|看来|好的|明白|知道了|了解|[，,\s]){0,3}[你您](?!可以|要|能|们|想|看)(?!.*[?？吗呢]\s*$)",
+    r"(?:you|your|you're|you've)\b(?! (?:can|could|will|may|might|should|would)\b|'ll|'d)"
+    r"(?!.*\?\s*$)"
+    r"|(?:所以|那么?|既然|原来|看来|好的|明白|知道了|了解|[，,\s]){0,3}[你您](?!可以|要|能|们|想|看)"
+    r"(?!.*[?？吗呢]\s*$)",
     re.IGNORECASE | re.DOTALL,
 )
 """A statement of the user, put in the user's mouth."""
+_REQUEST: Final = re.compile(
+    r"\b(?:can|could|may|shall) (?:we|i|you) (?:do|have|take|book|go|get|use|try|please|pick)\b"
+    r"|\bplease\b|\bpls\b",
+    re.IGNORECASE,
+)
 _QUESTION: Final = re.compile(r"[?？]\s*$|[吗呢]\s*$")
 
 
 @dataclass(frozen=True, slots=True)
+class TakenUp:
+    """The part of an offer that a reply takes up; *is_choice* if the reply names that part."""
+
+    text: str = ""
+    is_choice: bool = False
+
+
+NOTHING: Final = TakenUp()
+
+
+@dataclass(frozen=True, slots=True)
 class _Item:
-    """An item of a list: its number or letter from 1, and its text."""
+    """An item of a list: its number from 1, and its text."""
 
     number: int
     text: str
 
 
-def taken_up(reply: str, offered: str) -> str:
+def taken_up(reply: str, offered: str) -> TakenUp:
     """
-    Return the part of *offered* that a *reply* to it takes up; ``""`` for none.
+    Return the part of *offered* that a *reply* to it takes up.
 
-    >>> taken_up("yes the second one", "Three ideas: 1) the coast; 2) the lakes; 3) the moor.")
-    'Three ideas:\\n2) the lakes;'
-    >>> taken_up("no, something else", "Shall I book the lakes?")
+    >>> taken_up("the second one", "Three ideas: 1) coast; 2) lakes; 3) moor.").text.splitlines()
+    ['Three ideas:', '2) lakes;']
+    >>> taken_up("no, something else", "Shall I book the lakes?").text
     ''
     """
     if len(reply) > REPLY_CHARACTERS_MAX or not offered:
-        return ""
+        return NOTHING
     said, offer = simplified(reply), offered[:OFFERED_CHARACTERS_MAX]
+    if _QUESTION.search(said) and not (YES_FIRST.match(said) or _REQUEST.search(said)):
+        return NOTHING
     lead, items = _items_of(offer)
     chosen, refused = _choice_in(said, items)
-    kept = [each for each in items if each.number not in refused]
-    is_list = len(items) >= ITEMS_MIN
-    if is_list and (_REST_IS_FINE.search(said) or (_is_change(said) and not NO.match(said))):
-        return "\n".join([lead, *(each.text for each in kept)])
+    is_rest_fine = _REST_IS_FINE.search(said) is not None
+    if items and (is_rest_fine or (_is_change(said) and not NO.match(said))):
+        chosen = {each.number for each in items} - refused
     if chosen:
-        return "\n".join([lead, *(each.text for each in items if each.number in chosen)])
-    if NO.match(said) and not NO_PROBLEM.match(said):
-        return ""
-    if refused or (_QUESTION.search(said) and not YES_FIRST.match(said)):
-        return ""
-    if not items and _ORDINAL.search(said):
-        return offer
-    if _REST_IS_FINE.search(said) or YES.search(said):
-        return _without_claims(offer)
-    return _echoed(said, offer)
+        named = (each.text for each in items if each.number in chosen)
+        return TakenUp("\n".join(filter(None, [lead, *named])), is_choice=True)
+    if refused or (NO.match(said) and not NO_PROBLEM.match(said)):
+        return NOTHING
+    if is_rest_fine or YES.search(said) or (not items and _ORDINAL.search(said)):
+        return TakenUp(_without_claims(offer))
+    echoed = _echoed(said, offer)
+    return TakenUp(echoed, is_choice=bool(echoed))
 
 
 def _without_claims(offer: str) -> str:
-    """Return an offer without what it states of the user before it asks: a yes is to the question."""
-    sentences = re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n+", offer.strip())
+    """Return an offer without what it states of the user before it asks something."""
+    sentences = _sentences_of(offer)
     if not _QUESTION.search(simplified(sentences[-1])):
         return offer
-    asked = [each for each in sentences if not _OF_YOU.match(simplified(each))]
-    return "\n".join(asked)
+    return "\n".join(each for each in sentences if not _OF_YOU.match(simplified(each)))
+
+
+def _sentences_of(offer: str) -> list[str]:
+    return re.split(r"(?<=[.!?])\s+|(?<=[。！？])(?!$)|\n+", offer.strip())
 
 
 def _is_change(said: str) -> bool:
-    return _CHANGES_ITEM.search(said) is not None and not _QUESTION.search(said)
+    return _CHANGES_ITEM.search(said) is not None
 
 
 def _items_of(offer: str) -> tuple[str, Sequence[_Item]]:
@@ -144,7 +168,8 @@ def _items_of(offer: str) -> tuple[str, Sequence[_Item]]:
     if len(marks) < ITEMS_MIN:
         return "", ()
     starts = [each.start() for each in marks]
-    lead = re.split(r"(?<=[.!?])\s|(?<=[。！？])", offer[: starts[0]].strip())[-1]
+    lead = re.split(r"(?<=[.!?])\s|[。！？,，\n]", offer[: starts[0]].strip())[-1].strip()
+    lead = "" if _OF_YOU.match(simplified(lead)) else lead
     end = re.compile(r"[.!?](?=\s|$)|[。！？\n]").search(offer, marks[-1].end())
     ends = [*starts[1:], end.end() if end else len(offer)]
     texts = (offer[start:stop].strip() for start, stop in zip(starts, ends, strict=True))
@@ -156,15 +181,29 @@ def _choice_in(said: str, items: Sequence[_Item]) -> tuple[set[int], set[int]]:
     chosen: set[int] = set()
     refused: set[int] = set()
     found = [*_ORDINAL.finditer(said), *([bare] if (bare := _BARE.match(said)) else [])]
+    for group in _joined(said, sorted(found, key=lambda each: each.start())):
+        numbers = {_number_of(each, last=len(items)) for each in group}
+        (refused if any(_is_refused(said, each) for each in group) else chosen).update(numbers)
+    wanted = {each.number for each in items}
+    return (chosen - refused) & wanted, refused & wanted
+
+
+def _joined(said: str, found: Sequence[re.Match[str]]) -> list[list[re.Match[str]]]:
+    """Return groups of ordinals in a row: of "the first and the third are out" both are out."""
+    groups: list[list[re.Match[str]]] = []
     for match in found:
-        number = _number_of(match, last=len(items))
-        if not 1 <= number <= len(items):
-            continue
-        is_refused = _REFUSED_BEFORE.search(said[: match.start()]) or _REFUSED_BEHIND.match(
-            said, match.end()
-        )
-        (refused if is_refused else chosen).add(number)
-    return chosen - refused, refused
+        if groups and _JOINED.fullmatch(said, groups[-1][-1].end(), match.start()):
+            groups[-1].append(match)
+        else:
+            groups.append([match])
+    return groups
+
+
+def _is_refused(said: str, match: re.Match[str]) -> bool:
+    before, rest = said[: match.start()], re.split(r"[,，.。;；\n]", said[match.end() :])[0]
+    if match.re is _BARE and _DENIAL.search(rest):
+        return True
+    return bool(_REFUSED_BEFORE.search(before) or _REFUSED_BEHIND.match(rest))
 
 
 def _number_of(match: re.Match[str], last: int = 0) -> int:
@@ -181,19 +220,12 @@ def _number_of(match: re.Match[str], last: int = 0) -> int:
 
 
 def _echoed(said: str, offer: str) -> str:
-    """Return the sentences of *offer* with the words of a reply such as "private.", if it is one."""
-    if _QUESTION.search(said):
-        return ""
+    """Return the clauses of *offer* with the words of a reply such as "private.", if it is one."""
     first = re.split(r"[.,;!\n。，；！]", said.strip(), maxsplit=1)[0]
     words = [each for each in tokens_in(first) if not is_neutral(each)]
     if not 0 < len(words) <= _ECHO_WORDS_MAX or any(each.is_run for each in words):
         return ""
     keys = {each.key for each in words}
-    sentences = [*_sentences_with(keys, offer)]
-    return "\n".join(sentences)
-
-
-def _sentences_with(keys: set[str], offer: str) -> Iterator[str]:
-    for sentence in re.split(r"(?<=[.!?])\s+|\n+", offer):
-        if keys <= {each.key for each in tokens_in(sentence)}:
-            yield sentence
+    sentences = (each for each in _sentences_of(offer) if not _OF_YOU.match(each))
+    clauses = re.split(r"(?<=[;,])\s+|\n|\bor\b", "\n".join(sentences))
+    return "\n".join(each for each in clauses if keys <= {token.key for token in tokens_in(each)})

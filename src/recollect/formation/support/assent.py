@@ -42,7 +42,7 @@ NO: Final = re.compile(
     re.IGNORECASE,
 )
 NO_PROBLEM: Final = re.compile(
-    r"\W{0,3}(?:no (?:problem|worries|objections?)|not bad|不错|没(?:问题|意见|事|关系)|没有(?:问题|意见))",
+    r"\W{0,3}(?:no (?:problem|worries|objections?)|not bad|不错|没有?(?:问题|意见|事|关系))",
     re.IGNORECASE,
 )
 """Begins as a no, and is a yes."""

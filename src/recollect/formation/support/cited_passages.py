@@ -9,7 +9,7 @@ from typing import Final
 
 from recollect.formation.grounding.foreign_text import instructs
 from recollect.formation.operations import Citation
-from recollect.formation.support.acceptance import taken_up
+from recollect.formation.support.acceptance import NOTHING, TakenUp, taken_up
 from recollect.formation.support.assent import CHOICE, NO, YES_FIRST
 from recollect.formation.support.content_words import Token, WordIndex
 from recollect.formation.support.stances import Clause, clauses_in
@@ -58,10 +58,14 @@ class Passage:
         return Passage(self.citation, self.line, self.trust, self.text, "", self.offered)
 
     @cached_property
+    def taken_up(self) -> TakenUp:
+        """Return what of the assistant's message immediately before the sentences take up."""
+        return taken_up(self.text, self.offered.text) if self.offered else NOTHING
+
+    @cached_property
     def accepted(self) -> Passage:
-        """Return what of the assistant's message immediately before is taken up, see `taken_up`."""
-        text = taken_up(self.text, self.offered.text) if self.offered else ""
-        return Passage(self.citation, self.line, "assistant", text)
+        """Return what is taken up, as words of the assistant."""
+        return Passage(self.citation, self.line, "assistant", self.taken_up.text)
 
     @cached_property
     def words(self) -> WordIndex:

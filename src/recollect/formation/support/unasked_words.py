@@ -55,6 +55,18 @@ def _sentences_of(leaf: JudgedLeaf) -> Iterator[list[TracedWord]]:
         start = end
 
 
+def are_chosen(leaves: Sequence[JudgedLeaf]) -> bool:
+    """Return True if all words of the assistant in *leaves* are of what the cited users chose."""
+    return all(not _unchosen(leaf) for leaf in leaves)
+
+
+def _unchosen(leaf: JudgedLeaf) -> bool:
+    own = [each for each in leaf.sources.cited if each.trust == "user"]
+    own += [each.accepted for each in own if each.taken_up.is_choice]
+    words = trace(leaf.text, replace(leaf.sources, cited=own))
+    return any(each.origin == "assistant" for each in words)
+
+
 def _is_unasked(word: TracedWord, answered: str) -> bool:
     return (
         word.origin in {"assistant", "external"}
