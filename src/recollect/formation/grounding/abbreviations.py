@@ -23,7 +23,7 @@ _KNOWN: Final = tuple(
 _SHORT_MAX: Final = 6
 _LONG_MIN: Final = 5
 _CAPITALISED: Final = re.compile("[A-Z][a-z]*")
-_WORD: Final = re.compile(r"[^\W\d_]{2,40}|\d?[^\W\d_]\d[^\W\d_]")
+_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{2,40}|\d?[^\W\d_]\d[^\W\d_]")
 TEXT_CHARACTERS_MAX: Final = 20_000
 
 
