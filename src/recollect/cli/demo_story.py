@@ -216,9 +216,9 @@ async def _prompt(stage: DemoStage, memory: Recollect) -> None:
     found = await memory.context(SCOPE, PROMPT_QUESTION, budget_tokens=PROMPT_TOKENS)
     stage.act(
         "4. For the prompt",
-        f"“{PROMPT_QUESTION}” within {PROMPT_TOKENS} tokens: {found.tokens} used. The profile, what "
-        "bears on the question with its dates, and who said what on which day; a source is in "
-        "brackets.",
+        f"“{PROMPT_QUESTION}” within {PROMPT_TOKENS} tokens: {found.tokens} used. The profile, "
+        "what bears on the question with its dates, and who said what on which day; a source is "
+        "in brackets.",
     )
     stage.say(found.text)
 
