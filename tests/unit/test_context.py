@@ -156,7 +156,7 @@ def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
     ranked = recalled(
         message(1, "We moved to Porto."),
         message(2, "The flat is small."),
-        message(3, "Congratulations!", role="assistant"),
+        message(3, "You sail less, then.", role="assistant"),
         message(4, "Thanks."),
         message(5, "It rains.", days=1),
     )
@@ -165,7 +165,7 @@ def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
         "# Thu 3 April 2025",
         "user: We moved to Porto.",
         "The flat is small.",
-        "assistant: Congratulations!",
+        "assistant: You sail less, then.",
         "user: Thanks.",
         "# Fri 4 April 2025",
         "user: It rains.",
@@ -355,6 +355,16 @@ def test_fields_are_told_after_the_type_that_they_need(value: dict[str, object],
     context = context_of(recalled(memory("k", value, type="Allergy")))
 
     assert [told] == [each.text for each in context.entries]
+
+
+def test_an_assistants_noted_is_not_shown_and_a_users_yes_is() -> None:
+    """The one says nothing, the other may take up a proposal."""
+    talk = [message(1, "Shall I book it?", role="assistant"), message(2, "yes please")]
+
+    context = context_of(recalled(*talk, message(3, "Noted, thanks!", role="assistant")))
+
+    assert ["t/m1", "t/m2"] == [each.source for each in context.entries]
+    assert ["score"] == [each.reason for each in context.left_out]
 
 
 def test_a_memory_that_others_made_hides_no_words_of_a_person() -> None:

@@ -12,6 +12,7 @@ from recollect.recall.context_plan import ContextPlan
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
 from recollect.text.analysis import fold
+from recollect.text.small_talk import is_small_talk
 
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
@@ -55,6 +56,9 @@ def _reason_against(
         return "score"
     content = entry.content
     if isinstance(content, Message):
+        # A user's "yes" may take up a proposal; an assistant's "Noted." says nothing.
+        if content.role == "assistant" and is_small_talk(content.text):
+            return "score"
         is_known = (content.thread, content.id) in known or (
             bool(said) and _plain(content.text) in said
         )
