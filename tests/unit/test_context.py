@@ -390,6 +390,16 @@ def test_what_the_thread_shows_is_not_shown_again() -> None:
     assert {"in the thread"} == {each.reason for each in context.left_out}
 
 
+def test_the_question_itself_is_not_among_its_answers() -> None:
+    """Asked before, in whatever spelling: the prompt has its words."""
+    asked, answered = message(1, "where does Ada live"), message(2, "Ada lives in Porto.")
+
+    context = context_of(recalled(asked, answered), "Where does Ada live?")
+
+    assert ["t/m2"] == [each.source for each in context.entries]
+    assert ["in the thread"] == [each.reason for each in context.left_out]
+
+
 def test_a_long_message_shows_the_passages_that_bear_on_the_query() -> None:
     """With marks for what is left out; `expand` gives the whole."""
     items = [f"{at}. The {at}th thing is packed in box {at * 7} of the van." for at in range(1, 60)]

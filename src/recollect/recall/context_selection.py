@@ -33,7 +33,9 @@ def bearing_entries(
         return [], [LeftOut(entry=each, reason="score") for each in ranked]
     tail = TAIL_BELOW * min(1.0, best / TAIL_FROM) if plan.min_score is None else plan.min_score
     known = plan.known | {(each.thread, each.id) for each in history}
-    said = {_plain(text) for text in (*plan.said, *(each.text for each in history))} - {""}
+    # The prompt shows the query: the same question, asked before, would only repeat it.
+    texts = (plan.query, *plan.said, *(each.text for each in history))
+    said = {_plain(text) for text in texts} - {""}
     addresses = {(each.scope, each.type, each.key) for each in documents}
     bearing, left_out = list[Recalled](), list[LeftOut]()
     for each in _memories_first(ranked):
