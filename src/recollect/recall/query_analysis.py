@@ -70,7 +70,17 @@ def asks_about_oneself(text: str) -> bool:
     >>> asks_about_oneself("What pets do I have?"), asks_about_oneself("How are you?")
     (True, False)
     """
-    return is_first_person(text) and bool(_ASKS.search(text))
+    return is_first_person(text) and is_question(text)
+
+
+def is_question(text: str) -> bool:
+    """
+    Return True if *text* is a question, or a request to recall.
+
+    >>> is_question("Where do I live?"), is_question("I live in Lisbon.")
+    (True, False)
+    """
+    return bool(_ASKS.search(text))
 
 
 def asks_for_answers(text: str) -> bool:
