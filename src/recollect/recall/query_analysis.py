@@ -90,7 +90,17 @@ def asks_about_oneself(text: str) -> bool:
     text = simplified(text)
     if _ASKS_ABOUT_ME.search(text):
         return True
-    return is_first_person(text) and bool(_ASKS.search(text))
+    return is_first_person(text) and is_question(text)
+
+
+def is_question(text: str) -> bool:
+    """
+    Return True if *text* is a question, or a request to recall.
+
+    >>> is_question("Where do I live?"), is_question("I live in Lisbon.")
+    (True, False)
+    """
+    return bool(_ASKS.search(simplified(text)))
 
 
 def asks_for_answers(text: str) -> bool:
