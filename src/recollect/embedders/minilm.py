@@ -140,11 +140,12 @@ def _open(place: Path) -> _Runtime:
                 str(place / GRAPH), options, providers=["CPUExecutionProvider"]
             )
     except errors as error:
-        raise EmbedderError(
+        message = (
             f"the embedder in {str(place)!r} cannot be loaded ({error}): onnxruntime "
             f"{onnxruntime.__version__} may be too old for it; upgrade it, or delete the "
             f"folder and {REMEDY}"
-        ) from error
+        )
+        raise EmbedderError(message) from error
     return _Runtime(pieces=pieces, session=session, errors=errors)
 
 
@@ -154,10 +155,11 @@ def _import_runtime() -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtraError(EXTRA, error.name or "onnxruntime") from error
     except ImportError as error:
-        raise EmbedderError(
+        message = (
             f"onnxruntime cannot be imported ({error}): "
             f'pip install --force-reinstall "recollect[{EXTRA}]"'
-        ) from error
+        )
+        raise EmbedderError(message) from error
 
 
 def _session_errors() -> tuple[type[Exception], ...]:
