@@ -184,10 +184,10 @@ class _CpuTime:
         self._into.append((self._now_s() - self._before_s) / self._calls * 1e6)
 
     def _now_s(self) -> float:
-        return time.process_time() + sum(_server_times_s(self._server.pid))
+        return time.process_time() + sum(server_times_s(self._server.pid))
 
 
-def _server_times_s(postmaster: int) -> Iterator[float]:
+def server_times_s(postmaster: int) -> Iterator[float]:
     """Yield the processor times of a server's processes, ended ones included."""
     ticks = os.sysconf("SC_CLK_TCK")
     for place in Path("/proc").iterdir():

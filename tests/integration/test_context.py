@@ -65,6 +65,37 @@ async def test_what_is_in_force_and_what_was_before(address: str) -> None:
     assert "Ada lives in Utrecht (3 January 2025 until 3 April 2025)" in before
 
 
+async def test_what_a_memory_said_before_it_changed_is_told_to_whom_it_asks_for(
+    address: str,
+) -> None:
+    """Of a note as of a profile; the question for what is so now gets that alone."""
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await memory.put(ADA, "Note", "rota", {"content": "Ada is on call every third week."})
+        await memory.put(ADA, "Note", "rota", {"content": "Ada is on call every fifth week."})
+
+        now = str(await memory.context(ADA, "When is Ada on call?"))
+        before = str(await memory.context(ADA, "How often was Ada on call before?"))
+
+    assert "third week" not in now
+    assert "Ada is on call every fifth week. (before: Ada is on call every third week.)" in before
+
+
+async def test_a_plan_for_a_day_to_come_is_told_as_still_so(address: str) -> None:
+    """As the question's own day has it, not today's."""
+    trip = PutMemory(
+        type="Note", key="trip", value={"content": "Ada goes to Rome."}, valid_until=APRIL
+    )
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await memory.apply(ADA, [trip])
+
+        before = str(await memory.context(ADA, "Where do I go?", asked_at=JANUARY))
+        later = str(await memory.context(ADA, "Where did I go before?"))
+
+    assert "# Known\n" in before
+    assert "Ada goes to Rome. (until 3 April 2025)" in before
+    assert "# No longer so\n" in later
+
+
 @pytest.mark.parametrize("query", ["Hello!", "asdf", "ok thanks", "👍", "你好", "", "   "])
 async def test_small_talk_gets_the_profile_alone(address: str, query: str) -> None:
     async with recollect.open(address, embedder="none", worker=False) as memory:
@@ -91,6 +122,22 @@ async def test_small_talk_in_the_words_of_the_scope_gets_nothing_unless_a_score_
     assert (told.entries, told.text) == ((), "")
     assert asked.entries
     assert len(scored.entries) == 3
+
+
+@pytest.mark.parametrize("embedder", ["none", HashedEmbedder()], ids=["words", "vectors"])
+@pytest.mark.parametrize("query", ["What is my hobby?", "我的爱好是什么？"])
+async def test_a_question_about_oneself_is_answered_in_words_that_were_not_said(
+    address: str, query: str, embedder: str | HashedEmbedder
+) -> None:
+    """It asks for memories, unlike a question about the world."""
+    async with recollect.open(address, embedder=embedder, worker=False) as memory:
+        await filled(memory)
+
+        context = await memory.context(ADA, query)
+        idle = await memory.context(ADA, "Who painted the Mona Lisa?")
+
+    assert "We moved from Utrecht to Porto." in str(context)
+    assert not idle.entries
 
 
 async def test_what_the_thread_shows_is_left_out(address: str) -> None:

@@ -14,10 +14,12 @@ from recollect.errors import ConflictError
 from recollect.lifecycle import store_copy as copying
 from recollect.lifecycle.copy_journal import NOTES
 from recollect.lifecycle.store_copy import content_digest, copy_store
+from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, NewMessage, PutMemory, PutSideRecord, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.memory import InProcessStore
+from recollect.stores.plans import erase_ledger
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.stores.unit_of_work import Plan
@@ -460,3 +462,82 @@ async def test_one_scope_is_copied_while_it_is_used(
     assert done.is_verified
     assert done.passes > 1
     assert 4 == len((await destination.messages(ADA, "talk")).rows)
+
+
+# The ledger of one scope
+
+
+async def brought_back(destination: Store, before: dict[Scope, list[JsonObject]]) -> list[str]:
+    """Import what was exported before the erases; return the messages of each scope after it."""
+    async with Recollect(destination, embedder="none", worker=False) as memory:
+        for records in before.values():
+            await memory.import_records(records)
+        pages = {scope: await memory.messages(scope, "talk") for scope in before}
+    return [f"{scope[-1]} {each.id}" for scope, page in pages.items() for each in page.rows]
+
+
+async def moved_and_imported(source: Store, destination: Store) -> list[str]:
+    """Erase a message of Ada's and one of Bob's, move Ada, and import what both had before."""
+    await tell(destination, EVE, "m1")
+    before = {scope: await source.archive(scope) for scope in (ADA, BOB)}
+    for scope in (ADA, BOB):
+        await source.erase(scope, EraseMessages(thread="talk", messages=["m1"]))
+    assert (await copy_store(source, destination, scope=ADA)).is_verified
+    return await brought_back(destination, before)
+
+
+async def test_an_erase_in_a_scope_goes_along_with_it(source: Store, destination: Stopping) -> None:
+    """What was erased before the move does not come back after it; Bob was erased elsewhere."""
+    assert ["ada m2", "bob m1", "bob m2"] == await moved_and_imported(source, destination)
+
+
+async def test_an_erase_that_stays_behind_is_noticed(
+    source: Store, destination: Stopping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: a scope is copied without its ledger."""
+    monkeypatch.setattr(copying, "erases_below", lambda *_: [])
+
+    assert "ada m1" in await moved_and_imported(source, destination)
+
+
+async def test_of_an_erase_of_many_only_the_part_of_the_scope_goes_along(
+    source: Store, destination: Stopping
+) -> None:
+    """All users were erased at the source, and Ada came back; Eve lives at the destination."""
+    assert ["ada m9", "eve m1"] == await imported_after_an_erase_of_all(source, destination)
+
+
+async def test_an_erase_of_many_that_goes_along_whole_is_noticed(
+    source: Store, destination: Stopping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: Eve, whom nobody erased, is taken for erased."""
+    monkeypatch.setattr(erase_ledger, "_narrowed", lambda entry, _: entry)
+
+    assert ["ada m9"] == await imported_after_an_erase_of_all(source, destination)
+
+
+async def imported_after_an_erase_of_all(source: Store, destination: Store) -> list[str]:
+    """Copy Ada after an erase of all users, and restore Ada and Eve from before it."""
+    await tell(destination, EVE, "m1")
+    before = {ADA: await source.archive(ADA), EVE: await destination.archive(EVE)}
+    await source.erase(("users",), EraseScope(below=True))
+    await tell(source, ADA, "m9")
+    assert (await copy_store(source, destination, scope=ADA)).is_verified
+    again = await copy_store(source, destination, scope=ADA)
+    assert (0, 0) == (again.written, again.erases)
+    await destination.vacate(EVE)
+    return await brought_back(destination, before)
+
+
+async def test_a_scope_that_is_gone_leaves_its_erase_to_the_one_above(
+    source: Store, destination: Stopping
+) -> None:
+    """Nobody names it any more; a copy of all users still takes the erase along."""
+    await tell(destination, ("staff", "eve"), "m1")
+    before = {ADA: await source.archive(ADA)}
+    await source.erase(ADA, EraseScope())
+
+    done = await copy_store(source, destination, scope=("users",))
+
+    assert (True, 1) == (done.is_verified, done.erases)
+    assert [] == await brought_back(destination, before)

@@ -21,7 +21,7 @@ from recollect.stores.columns import thread_row
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.erase_targets import EraseScope
-from recollect.stores.postgres import foreseen_rows, grouped_appends
+from recollect.stores.postgres import foreseen_rows, grouped_appends, unit_attempt
 from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.effects import write_effect
 from recollect.stores.postgres.location import location_of
@@ -190,7 +190,7 @@ def test_what_the_server_refuses_concerns_one_caller(
     async def append() -> tuple[list[object], list[list[str]]]:
         async with PostgresStore(url) as store:
             await begin(store)
-            monkeypatch.setattr(work, "write_effect", refusing)
+            monkeypatch.setattr(unit_attempt, "write_effect", refusing)
             calls = (
                 store.append(each, "talk", [said("refused" if each is SCOPES[5] else "kept")])
                 for each in SCOPES

@@ -35,6 +35,13 @@ FAULTS: Final = (
     Fault("parts/virtual_rows.tsx", "Math.min(count - 1", "Math.min(count", "listing"),
     Fault("lib/time.ts", "!Number.isNaN(Date.parse(given))", "true", "listing"),
     Fault("lib/graph_groups.ts", "x += group.width + MARGIN", "x += 0", "graph_view"),
+    Fault("lib/crowd_layout.ts", "CHARGE = -95", "CHARGE = 95", "graph_picture"),
+    Fault(
+        "lib/crowd_layout.ts", "(GRAVITY * heat) / shape", "GRAVITY * heat * shape", "graph_picture"
+    ),
+    Fault("lib/graph_labels.ts", "|| one.rank - other.rank", "", "graph_picture"),
+    Fault("lib/graph_camera.ts", "kept.x - (at.x - ", "kept.x + (at.x - ", "graph_picture"),
+    Fault("lib/graph_scene.ts", "edge.from <= edge.to ? beside", "true ? beside", "graph_picture"),
     Fault("lib/time.ts", ".filter(Boolean).sort()", ".filter(Boolean)", "listing"),
     Fault("lib/past.ts", "each.state !== then.state", "true", "past"),
     Fault("lib/past.ts", "each.version > version &&", "", "past"),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 HERE: Final = Path(__file__).parent
 WEB: Final = HERE.parents[1] / "web"
-SCRIPT_BYTES_MAX: Final = 310_000
-"""Of all screens; nearly half is the graph's library, which the graph alone loads."""
+SCRIPT_BYTES_MAX: Final = 200_000
+"""Of all screens."""
 FIRST_VIEW_BYTES_MAX: Final = 150_000
 
 

@@ -25,6 +25,7 @@ FORMED_S_MAX = 20.0
 TALK_S_MAX = 60.0
 COMMAND = (sys.executable, "-m", "recollect.cli")
 KEPT = "Kept. My few rules make no memory of it; ask me, and I find it again."
+SMALL_TALK = "I am here. Tell me something, or ask what I remember."
 FAST = ("--model", "rules", "--after-seconds", "0.2")
 
 
@@ -277,7 +278,7 @@ def test_answers_alone_go_to_standard_output(tmp_path: Path) -> None:
     """All else goes to the other stream, and nothing is coloured."""
     finished = chat("--model", "rules", lines=["Hello", "", "Bye", "/quit", "no"], folder=tmp_path)
 
-    assert f"{KEPT}\n{KEPT}\n" == finished.stdout
+    assert f"{SMALL_TALK}\n{SMALL_TALK}\n" == finished.stdout
     assert ["kept 1", "kept 2", "kept 3", "kept 4"] == finished.stderr.splitlines()[1:5]
     assert "4 messages still to be formed" in finished.stderr
     assert "\x1b" not in finished.stdout + finished.stderr
@@ -347,7 +348,7 @@ def test_a_line_that_cannot_be_done_is_told_and_the_talk_goes_on(
     finished = chat("--model", "rules", lines=[line, "Hello"], folder=tmp_path)
 
     assert told.lower() in finished.stderr.lower()
-    assert KEPT in finished.stdout
+    assert SMALL_TALK in finished.stdout
     assert 0 < finished.returncode < 5
     assert "Traceback" not in finished.stderr
 

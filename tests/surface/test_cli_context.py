@@ -69,6 +69,18 @@ def test_it_prints_what_the_library_gives(store: str) -> None:
     assert "[" + document["entries"][0]["handle"] + "]" in alone
 
 
+def test_what_was_left_out_is_named_and_shown_only_on_request(store: str) -> None:
+    """A pipe is not filled with what no prompt gets."""
+    asked = ("What is my boat called?", "--min-score", "0.99", "--json")
+
+    (named, *_) = json.loads(invoke(store, *asked).stdout)["left_out"]
+    (shown, *_) = json.loads(invoke(store, *asked, "--whole").stdout)["left_out"]
+
+    assert {"reason", "scope", "source", "relevance"} == set(named)
+    assert named == {name: value for name, value in shown.items() if name != "entry"}
+    assert shown["entry"]["text"] in SAID
+
+
 def test_nothing_in_it_acts_on_a_terminal(store: str) -> None:
     """What is remembered is shown with its hidden characters written out."""
     printed = invoke(store, "Which boat?", "--table").stdout

@@ -140,6 +140,17 @@ def texts_by_day(context: Context) -> list[str]:
     return [re.sub(r"^\[\w+\] ", "", each) for each in str(context).split("\n")[1:-1]]
 
 
+def test_a_day_has_one_heading_if_both_languages_were_spoken() -> None:
+    """In the language of its first line."""
+    day = [message(1, "We sail."), message(2, "我们住在波尔图。"), message(3, "Rain again.")]
+    later = [message(4, "下雨了。", days=1), message(5, "It rains.", days=1)]
+
+    lines = str(context_of(recalled(*day, *later))).splitlines()
+
+    headings = [each for each in lines if each.startswith("#")]
+    assert headings == ["# Thu 3 April 2025", "# 2025年4月4日 周五"]
+
+
 def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
     """And anew under the next day, or after somebody else spoke."""
     ranked = recalled(
@@ -306,6 +317,46 @@ def test_a_memory_stands_for_the_message_that_says_no_more() -> None:
     assert {"Fact/Porto", "t/m1"} <= {each.source for each in more.entries}
 
 
+def test_a_memory_stands_for_its_message_even_if_it_is_longer() -> None:
+    rests = {"": (Evidence(thread="t", message="m1", quote="lives in Porto"),)}
+    longer = lives_in("Porto", evidence=rests, text="subject: Ada; predicate: lives in; object: P")
+
+    context = context_of(recalled(message(1, "Ada lives in Porto"), longer))
+
+    assert ["Fact/Porto"] == [each.source for each in context.entries]
+
+
+def test_a_plan_that_ends_later_is_still_so() -> None:
+    """What is true until a day to come has not ended; whoever asks on that day, is told it has."""
+    trip = lives_in("Porto", valid_from=None, valid_until=NOON + timedelta(days=9))
+
+    before = context_of(recalled(trip), now=NOON)
+    after = context_of(recalled(trip), now=NOON + timedelta(days=9))
+
+    assert "# Known\n" in str(before)
+    assert "Ada lives in Porto (until 12 April 2025)" in str(before)
+    assert "# No longer so" not in str(before)
+    assert "# No longer so\n" in str(after)
+    assert [False, True] == [each.entries[0].has_ended for each in (before, after)]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"substance": "nuts"}, "Allergy: nuts"),
+        ({"substance": "nuts", "severity": 3}, "Allergy: substance: nuts; severity: 3"),
+        ({"content": "Nuts are out."}, "Nuts are out."),
+        ({"subject": "Ada", "predicate": "shuns", "object": "nuts"}, "Ada shuns nuts"),
+        ({"memory": "shuns nuts"}, "shuns nuts"),
+    ],
+)
+def test_fields_are_told_after_the_type_that_they_need(value: dict[str, object], told: str) -> None:
+    """A sentence needs none."""
+    context = context_of(recalled(memory("k", value, type="Allergy")))
+
+    assert [told] == [each.text for each in context.entries]
+
+
 def test_a_memory_that_others_made_hides_no_words_of_a_person() -> None:
     """What an assistant concluded may cite any message."""
     rests = {"": (Evidence(thread="t", message="m1", quote="lives in Porto"),)}
@@ -372,7 +423,7 @@ def test_what_a_profile_said_before_is_told_where_it_is_asked_for() -> None:
         believed_until=NOON,
     )
 
-    context = context_of([], documents=[PROFILE], former={("User", "User"): before})
+    context = context_of([], documents=[PROFILE], former={(SCOPE, "User", "User"): before})
 
     assert "- home: Porto (until 3 April 2025: Utrecht)" in str(context)
 

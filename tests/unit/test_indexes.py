@@ -497,3 +497,13 @@ def test_what_was_taken_before_something_was_forgotten_is_not_kept() -> None:
     indexes.offer([index_of(seq=2)], generation)
 
     assert latest(indexes, ADA).parts == ()
+
+
+def test_the_index_of_a_scope_that_is_gone_is_dropped() -> None:
+    """A search that does not find the scope any more leaves nothing of what was erased."""
+    indexes = with_offered(index_of(epoch=7, seq=9), index_of(epoch=0, seq=0, entries=0))
+
+    assert [] == indexes.latest()
+    assert 0 == indexes.size_bytes
+    indexes.offer([index_of(epoch=0, seq=0, entries=0)])
+    assert [0] == [each.epoch for each in indexes.latest()]

@@ -119,6 +119,55 @@ async def test_it_tells_what_was_said_in_this_talk_and_is_not_formed_yet(
 
 
 @pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Where do I live now?", "In this talk you said: “I moved to Oslo”."),
+        ("Where did I live before?", "In this talk you said: “I live in Lyon”."),
+        ("What can I cook for Ana?", "In this talk you said: “my sister Ana is allergic to nuts”."),
+        ("我不吃什么？", "在这次谈话中你说过：“我不吃辣”。"),
+        ("What is my name?", "I remember nothing about that. Tell me, and I will."),
+        (
+            "What do you know about me?",
+            (
+                "This is what I remember: “I live in Lyon”; “my sister Ana is allergic to nuts”; "
+                "“我不吃辣”; “I moved to Oslo”."
+            ),
+        ),
+        ("thanks!", "I am here. Tell me something, or ask what I remember."),
+    ],
+)
+async def test_a_first_talk_is_answered_from_what_was_said_in_it(asked: str, told: str) -> None:
+    said = ("I live in Lyon", "my sister Ana is allergic to nuts", "我不吃辣", "I moved to Oslo.")
+    turns = [Turn(role="user", text=each) for each in (*said, asked)]
+    request = ModelRequest(system="Nothing is remembered yet.", turns=tuple(turns), tools=())
+
+    assert told == "".join([word async for word in RuleModel().stream(request)])
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("Hi! I'm Tom.", {"user_name": "Tom"}),
+        ("I just moved from Utrecht to Porto on 3 April.", {"home": "Porto"}),
+        ("I'm a nurse, and i live in oslo", {"home": "oslo", "occupation": "nurse"}),
+        ("我今年30歲,是老師。我喜歡爬山", {"age": 30, "interests": ["爬山"]}),
+        ("I love it. What do I like? Do I like tea? 我喜欢喝什么？", {}),
+    ],
+)
+async def test_the_rules_take_plain_statements_for_a_profile_and_no_questions(
+    said: str, value: dict[str, object]
+) -> None:
+    async with recollect.open(
+        "memory:", embedder="none", model=RuleModel(), worker=False
+    ) as memory:
+        await memory.append(("tom",), "t", [recollect.NewMessage(role="user", text=said)])
+        await memory.form(("tom",))
+        found = await memory.get(("tom",), "User", "User")
+
+    assert value == (dict(found.value) if found else {})
+
+
+@pytest.mark.parametrize(
     ("said", "home", "ended"),
     [
         ("I moved to Lisbon last week.", "Lisbon", ["Porto", "Utrecht"]),

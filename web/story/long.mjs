@@ -3,6 +3,7 @@
 import { openBrowser, watched } from "./browser.mjs";
 import { audited, told } from "./chapters.mjs";
 import { Facts } from "./facts.mjs";
+import { Timings, traced } from "./timing.mjs";
 
 const [base, folder, chromium] = process.argv.slice(2);
 const facts = new Facts(folder);
@@ -11,30 +12,10 @@ const { page, noted } = await watched(browser, base);
 page.setDefaultTimeout(60_000);
 
 const button = (name, within = page) => within.getByRole("button", { name, exact: true });
-const waits = {};
-const tasks = {};
+const timings = new Timings(page);
+const timed = timings.timed.bind(timings);
 
-/** So long tasks of the page's own thread are noted, and how long each input took until the next picture. */
-await page.addInitScript(() => {
-  window.longTasks = [];
-  window.inputs = [];
-  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((each) => Math.round(each.duration)))).observe({ type: "longtask", buffered: true });
-  new PerformanceObserver((list) => window.inputs.push(...list.getEntries().map((each) => Math.round(each.duration)))).observe({ type: "event", durationThreshold: 16, buffered: true });
-});
-
-/** How long an act takes until something is seen, and the longest task meanwhile, in ms. */
-async function timed(name, act, there) {
-  await page.evaluate(() => { window.longTasks = []; window.inputs = []; });
-  const started = Date.now();
-  await act();
-  await there();
-  waits[name] = Date.now() - started;
-  const { longest, input } = await page.evaluate(async () => {
-    await new Promise((done) => setTimeout(done, 120));
-    return { longest: Math.max(0, ...window.longTasks), input: Math.max(0, ...window.inputs) };
-  });
-  tasks[name] = { longest_task_ms: longest, input_ms: input };
-}
+await traced(page);
 
 const row = (words) => page.locator(".virtual .row:not(.blank)", words ? { hasText: words } : {}).first();
 const seen = (words) => () => row(words).waitFor();
@@ -99,5 +80,5 @@ async function many() {
   await timed("2,000 back", () => button("Undo", page.locator(".toast").last()).click(), () => page.getByText("2,000 memories", { exact: true }).waitFor());
 }
 
-process.on("exit", () => { facts.tell("waits_ms", waits); facts.tell("tasks", tasks); });
+process.on("exit", () => { facts.tell("waits_ms", timings.waits); facts.tell("tasks", timings.tasks); });
 await told({ rows, sorted, keyed, many }, { facts, page, noted, close });

@@ -37,7 +37,7 @@ const PLACES = {
   memory: ["memories/Fact/move-date", ".revision"],
   recall: ["recall?q=Where%20does%20Mira%20live%3F", ".entry"],
   profile: ["profile", ".lanes"],
-  graph: ["graph", ".graph canvas"],
+  graph: ["graph", ".graph canvas[data-look]"],
   review: ["review", ".card"],
   formation: ["formation", ".receipt, .page-head"],
   types: ["types", ".type-list"],
@@ -100,7 +100,7 @@ async function shown(place, { size, language, theme }) {
     await page.reload();
   }
   await page.locator(there).first().waitFor();
-  await page.waitForFunction(() => !document.querySelector(".bone, .loading, .former-rows, .row.blank"));
+  await page.waitForFunction(() => !document.querySelector(".bone, .loading, .former-rows, .row.blank, .graph[aria-busy=\"true\"]"));
   await page.evaluate(() => document.fonts.ready);
   let before;
   for (let n = 0; n < 20; n++) {

@@ -110,6 +110,7 @@ async def opened_to_form(
         embedder=target.embedder,
         rerank=target.rerank,
         index_files=target.index_files,
+        replicas=target.replicas,
         model=model,
         formation=forming.assistants,
         worker=worker,

@@ -36,6 +36,7 @@ class Target:
     embedder: str
     rerank: str | None = None
     index_files: bool = True
+    replicas: tuple[str, ...] = ()
     is_json: bool
 
 
@@ -66,6 +67,7 @@ def memory_options(
                 embedder=options.pop("embedder", "none"),
                 rerank=options.pop("rerank", None),
                 index_files=options.pop("index_files", True),
+                replicas=options.pop("replicas", ()),
                 is_json=wants_json(options.pop("as_json")),
             )
             done = command(target, *arguments, **options)
@@ -165,6 +167,31 @@ def index_files_option() -> Option:
             "Keep the indexes of large scopes in files beside a SQLite file."
             "  [env: RECOLLECT_INDEX_FILES]"
         ),
+    )
+
+
+def replica_option() -> Option:
+    """Return the option that names read replicas of the store."""
+    return click.option(
+        "--replica",
+        "replicas",
+        metavar="URL",
+        multiple=True,
+        envvar="RECOLLECT_REPLICAS",
+        help=(
+            "A read replica of a PostgreSQL store, for recalls that allow staleness; repeatable."
+            "  [env: RECOLLECT_REPLICAS, separated by spaces]"
+        ),
+    )
+
+
+def stale_option() -> Option:
+    """Return the option that allows a replica to answer."""
+    return click.option(
+        "--stale-s-max",
+        type=float,
+        metavar="SECONDS",
+        help="Let a --replica answer that lags by at most so many seconds.",
     )
 
 

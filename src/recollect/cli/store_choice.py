@@ -102,6 +102,7 @@ async def opened(target: Target, *, create: bool = False) -> AsyncIterator[Recol
             embedder=target.embedder,
             rerank=target.rerank,
             index_files=target.index_files,
+            replicas=target.replicas,
         ) as memory,
         counting(memory) as counted,
     ):

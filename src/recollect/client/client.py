@@ -318,6 +318,7 @@ class Client(ServiceConnection):
         where: Where | None = None,
         asked_at: datetime | None = None,
         min_score: float = 0.0,
+        stale_s_max: float | None = None,
     ) -> Recall:
         """See `Recollect.recall`; searches one scope, optionally with all scopes below."""
         body = {
@@ -327,6 +328,7 @@ class Client(ServiceConnection):
             "below": below,
             "asked_at": time_to_json(asked_at),
             "min_score": min_score,
+            "stale_s_max": stale_s_max,
             **where_to_json(where or Where()),
             "render": False,
             "whole": True,
@@ -350,6 +352,7 @@ class Client(ServiceConnection):
         below: bool = False,
         where: Where | None = None,
         asked_at: datetime | None = None,
+        stale_s_max: float | None = None,
     ) -> Context:
         """See `Recollect.context`; tokens are counted by the service."""
         body = {
@@ -364,6 +367,7 @@ class Client(ServiceConnection):
             "examples": examples,
             "below": below,
             "asked_at": time_to_json(asked_at),
+            "stale_s_max": stale_s_max,
             **where_to_json(where or Where()),
             "whole": True,
         }

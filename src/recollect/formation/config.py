@@ -15,6 +15,7 @@ from recollect.providers.object_names import is_object_name
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.json_pointers import is_number
 from recollect.stores.plans.due_times import Debounce
+from recollect.text.time_zones import read_zone
 
 DEFAULT_MODEL: Final = "anthropic/claude-haiku-4-5"
 """The model that ``model = "default"`` names."""
@@ -78,14 +79,16 @@ class FormationSettings:
     *model* is named as ``provider/model``; ``None`` means the worker's default. *language* is that
     of the prompts: ``"en"``, ``"zh"`` or ``"zh-hant"``; ``None`` means the talk's. *schedule* is a
     cron line (UTC) at which pending messages are formed, in addition to *debounce*; *consolidate*
-    is the cron line for consolidating every scope.
+    is the cron line for consolidating every scope. *time_zone* is the speakers': "yesterday" and
+    the days that a prompt names are counted in it; ``"Asia/Taipei"``, ``"+08:00"``.
 
     >>> settings = FormationSettings(model="rules", schedule="0 3 * * *")
     >>> [each.name for each in settings.types]
     ['User', 'Note']
 
     Raises:
-        UsageError: A cron line is malformed, or the language has no prompts.
+        UsageError: A cron line is malformed, the language has no prompts, or there is no such time
+            zone.
     """
 
     model: str | None = None
@@ -97,8 +100,10 @@ class FormationSettings:
     schedule: str | None = None
     consolidate: str | None = None
     prices: ModelPrices | None = None
+    time_zone: str = "UTC"
 
     def __post_init__(self) -> None:
+        read_zone(self.time_zone)
         if self.language is not None and self.language not in LANGUAGES:
             msg = (
                 f"the prompts have no language {self.language!r}; they have {', '.join(LANGUAGES)}"
@@ -202,7 +207,7 @@ def with_settings(formation: FormationSettings, settings: JsonObject) -> Formati
     Return *formation* with the *settings* of a request or of a configuration file.
 
     They are ``model``, ``types`` (or ``memory_types``), ``prompts``, ``language``, ``limits``,
-    ``after_seconds``, ``debounce``, ``schedule`` and ``consolidate``, each as JSON.
+    ``after_seconds``, ``debounce``, ``schedule``, ``consolidate`` and ``time_zone``, each as JSON.
 
     Raises:
         UsageError: There is no such setting, or its value is not allowed; it says which.
@@ -214,7 +219,7 @@ def with_settings(formation: FormationSettings, settings: JsonObject) -> Formati
 
 
 def _with_setting(formation: FormationSettings, name: str, value: Json) -> FormationSettings:
-    if name in {"model", "language", "schedule", "consolidate"}:
+    if name in {"model", "language", "schedule", "consolidate", "time_zone"}:
         return _with_text(formation, name, value)
     if name in {"types", "memory_types"}:
         if not isinstance(value, Sequence) or isinstance(value, str):
@@ -231,7 +236,7 @@ def _with_setting(formation: FormationSettings, name: str, value: Json) -> Forma
         return replace(formation, prices=_fields(formation.prices or ModelPrices(), value, name))
     msg = (
         f"there is no setting {name!r}; there are: assistant, model, types, prompts, language, "
-        "limits, after_seconds, debounce, schedule, consolidate, prices"
+        "limits, after_seconds, debounce, schedule, consolidate, prices, time_zone"
     )
     raise UsageError(msg)
 
@@ -246,6 +251,8 @@ def _with_text(formation: FormationSettings, name: str, value: Json) -> Formatio
         return replace(formation, language=cast("PromptLanguage | None", value))
     if name == "schedule":
         return replace(formation, schedule=value)
+    if name == "time_zone":
+        return replace(formation, time_zone="UTC" if value is None else value)
     return replace(formation, consolidate=value)
 
 

@@ -19,6 +19,7 @@ from typing import Final, Literal
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
 from recollect.text.days import MONTH_NAME, month_number
+from recollect.text.small_talk import is_small_talk
 from recollect.text.terms import MONTHS
 
 Language = Literal["en", "zh", "zh-hant"]
@@ -48,6 +49,9 @@ _ASKS_ALL: Final = re.compile(
 )
 _ASKS_PAST: Final = re.compile(
     r"\b(?:did|was|were|used to|before|earlier|formerly)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
+)
+_ASKS_BEFORE: Final = re.compile(
+    r"\b(?:used to|before|earlier|formerly|previously)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
 )
 # What a question and a memory are about, whatever the language of each.
 _TOPICS: Final = tuple(
@@ -106,6 +110,7 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "noted": "Noted: {quotes}. It becomes a memory when the talk pauses.",
         "until_now": " Until now I remembered: {quote}{when}.",
         "told_here": " In this talk you said: {quote}.",
+        "small_talk": "I am here. Tell me something, or ask what I remember.",
         "kept": "Kept. My few rules make no memory of it; ask me, and I find it again.",
     },
     "zh": {
@@ -117,6 +122,7 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "noted": "记下了：{quotes}。谈话停顿后，它会成为记忆。",
         "until_now": "在此之前我记得：{quote}{when}。",
         "told_here": "在这次谈话中你说过：{quote}。",
+        "small_talk": "我在。告诉我一些事，或者问我记得什么。",
         "kept": "已保存。我的几条规则没有从中形成记忆；问我，我会再找到它。",
     },
     "zh-hant": {
@@ -128,6 +134,7 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "noted": "記下了：{quotes}。談話停頓後，它會成為記憶。",
         "until_now": "在此之前我記得：{quote}{when}。",
         "told_here": "在這次談話中你說過：{quote}。",
+        "small_talk": "我在。告訴我一些事，或者問我記得什麼。",
         "kept": "已保存。我的幾條規則沒有從中形成記憶；問我，我會再找到它。",
     },
 }
@@ -175,12 +182,15 @@ def answer_of(
         earlier: What the user told before in this talk, oldest first; it may not be formed yet.
     """
     language = language_of(said)
+    if is_small_talk(said):
+        return _sentence("small_talk", language)
     nothing = _sentence("nothing", language)
     lines = list(remembered_in(system))
     if _ASKS_ALL.search(simplified(said)):
         known = [each for each in lines if each.is_memory and each.tense != "until"]
-        quotes = _listed([_quote(each, language) for each in known[:_SHOWN_OF_ALL]], language)
-        return _sentence("all", language, quotes=quotes) if known else nothing
+        every = [_quote(each, language) for each in known[:_SHOWN_OF_ALL]]
+        every += [_quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
+        return _sentence("all", language, quotes=_listed(every, language)) if every else nothing
     best = best_of(said, lines)
     if _ASKS.search(simplified(said)):
         told = _told(best, language) if best else ""
@@ -196,13 +206,23 @@ def answer_of(
     )
 
 
+def _is_in(told: ToldEarlier, known: Sequence[RememberedLine]) -> bool:
+    return any(told.value in each.text for each in known)
+
+
 def _told_here(
     said: str, best: RememberedLine | None, earlier: Sequence[ToldEarlier], language: Language
 ) -> str:
     """Return the sentence that quotes what the user told of it in this talk, if it is news."""
-    asked = _topics_of(said)
-    told = next((each for each in reversed(earlier) if _name_of(each.field) in asked), None)
-    if told is None or (best is not None and told.value in best.text):
+    lines = [RememberedLine(text=each.quote, field=each.field, speaker="user") for each in earlier]
+    found = best_of(said, lines)
+    if found is None:
+        return ""
+    told = earlier[lines.index(found)]
+    if told.field != "note":
+        *before, told = (each for each in earlier if each.field == told.field)
+        told = before[-1] if before and _ASKS_BEFORE.search(simplified(said)) else told
+    if best is not None and told.value in best.text:
         return ""
     return _sentence("told_here", language, quote=_quoted(told.quote, language))
 

@@ -24,10 +24,20 @@ from recollect.records import Json
 from recollect.text.token_estimate import estimated_tokens
 
 _PROPER: Final = r"([A-Z]\w+(?: [A-Z]\w+)*|[\u4e00-\u9fff]{2,4}?)"
-_NAME: Final = rf"{_PROPER}(?=[.,!?;，。！？]|$| and\b)"
+_NAME: Final = rf"{_PROPER}(?=[.,!;，。！]|$| and\b)"
 _PLACE: Final = (
-    rf"{_PROPER}(?=[.,!?;，。！？]|$| (?:now|since|with|last|this|in|on|for|and|but|because|\w+ ago"
-    r"|yesterday|today)\b|了)"
+    rf"(?:{_PROPER}(?=[.,!;，。！]|$| (?:now|since|with|last|this|in|on|for|and|but|because|\w+ ago"
+    r"|yesterday|today)\b|了)|([a-z]{3,})(?=[.,!;]|$))"
+)
+_ENGLISH_JOBS: Final = (
+    r"(?:accountant|analyst|architect|artist|baker|carpenter|chef|consultant|cook|dentist|designer"
+    r"|developer|doctor|driver|electrician|engineer|farmer|journalist|lawyer|manager|musician|nurse"
+    r"|photographer|pilot|plumber|professor|programmer|researcher|scientist|student|teacher"
+    r"|translator|waiter|writer)"
+)
+_CHINESE_JOBS: Final = (
+    "(?:护士|護士|老师|老師|教师|教師|医生|醫生|学生|學生|律师|律師|厨师|廚師|工程师|工程師|设计师|設計師"
+    "|程序员|程式設計師|会计|會計|记者|記者|司机|司機|作家)"
 )
 _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("user_name", re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? I(?:'m| am) {_NAME}")),
@@ -35,20 +45,44 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "home",
         re.compile(
-            rf"(?:I(?: now)? live in|I(?:'ve| have)?(?: just)? moved to"
-            rf"|我(?:现在|現在)?住在|我[们們]?搬到了?) ?(?!哪|什么|什麼){_PLACE}"
+            r"(?:\b[Ii](?: now)? live in|\b[Ii](?:'ve| have)?(?: just)? moved(?: from [A-Z]\w+)? to"
+            rf"|我(?:现在|現在)?住(?!院|校)在?|我[们們]?搬(?:家)?到了?) ?{_PLACE}"
         ),
     ),
-    ("age", re.compile(r"(?:I am|I'm|I turned|我今年) ?(\d{1,3})(?: years old| today|岁|$)")),
-    ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?=[.,!?;]|$)")),
+    (
+        "age",
+        re.compile(
+            r"(?:I am|I'm|I turned|我今年) ?(\d{1,3})(?: years old| today|[岁歲]|(?=[.,!;]|$))"
+        ),
+    ),
+    ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?=[.,!;]|$)")),
+    (
+        "occupation",
+        re.compile(
+            rf"\b[Ii](?:'m| am) an? ((?:\w+ )?{_ENGLISH_JOBS})\b"
+            rf"|我是(?:一[名个個位])?(\w{{0,4}}?{_CHINESE_JOBS})"
+        ),
+    ),
     (
         "interests",
-        re.compile(r"I (?:like|love|enjoy) ([\w -]+?)(?=[.,!?;]|$)|我喜欢([^，。！？]+)"),
+        re.compile(
+            r"\b[Ii](?: really)? (?:like|love|enjoy) "
+            r"(?!(?:it|that|this|these|those|them|him|her|you|your|my|how|what|when|to think)\b)"
+            r"([\w -]+?)(?=[.,!;]|$)|我(?:很|最|非常)?喜[欢歡]([^，。！]+)"
+        ),
     ),
     ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
 )
+_SENTENCE: Final = re.compile(r"(?:(?:Hi|Hello|Hey)! ?)?[^.!?。！？\n]+[.!?。！？]?")
+_QUESTION: Final = re.compile(r"[?？]$|什[么麼]|哪|谁|誰|几|幾|多少|怎[么麼]|[吗嗎呢]\W*$")
 _NOTE: Final = re.compile(
-    r"(?P<en>[^.!?]*\b[Mm]y (?!name)\w+ [^.!?]+)[.!?]?|(?P<zh>我的(?!名字)[^，。！？]{3,})"
+    r"(?P<en>[^.!]*\b(?:[Mm]y (?!name)\w+ "
+    r"|[Ii](?:'m| am) (?:(?:an? )?veg(?:etari)?an|allergic|from|learning|married|afraid)\b"
+    r"|[Ii] (?:hate|prefer|speak|own|never|always|don't (?:like|eat|drink)|can't (?:eat|stand)"
+    r"|was born|have (?:an? |two |three )(?!question|problem|idea|feeling|look))\b)[^.!]*)[.!]?"
+    r"|(?P<zh>我的(?!名字)[^，。！]{3,}"
+    r"|我(?:[对對][^，。！]{1,12}[过過]敏|不[吃喝][^，。！]+|不喜[欢歡][^，。！]+|[讨討][厌厭][^，。！]+|[养養]了?[^，。！]{2,}"
+    r"|有(?:一|[两兩]|三)[^，。！]{2,}|(?:正?在)[学學][^，。！]+|在[^，。！]+工作))"
 )
 _HEADINGS: Final[dict[str, str]] = {
     getattr(texts, name): name
@@ -183,20 +217,25 @@ def _is_user(speaker: str) -> bool:
 
 
 def _said_in(number: int, speaker: str, words: str) -> list[_Said]:
-    found = []
-    for name, rule in _RULES:
-        for match in rule.finditer(words):
-            value = next(each for each in match.groups() if each)
-            typed = int(value) if name == "age" else value.strip()
-            quote = match.group()
-            found.append(
-                _Said(number=number, speaker=speaker, quote=quote, field=name, value=typed)
-            )
+    told = [each.group().strip() for each in _SENTENCE.finditer(words)]
+    told = [each for each in told if not _QUESTION.search(each)]
+    found = [
+        _Said(number=number, speaker=speaker, quote=match.group(), field=name, value=value)
+        for name, rule in _RULES
+        for sentence in told
+        for match in rule.finditer(sentence)
+        for value in [_typed(name, next(each for each in match.groups() if each))]
+    ]
     found += [
         _Said(number=number, speaker=speaker, quote=noted, field="note", value=noted)
-        for noted in (str(match["en"] or match["zh"]).strip() for match in _NOTE.finditer(words))
+        for sentence in told
+        for noted in (str(each["en"] or each["zh"]).strip() for each in _NOTE.finditer(sentence))
     ]
     return found
+
+
+def _typed(field_name: str, told: str) -> str | int:
+    return int(told) if field_name == "age" else told.strip()
 
 
 def _calls_of_each(

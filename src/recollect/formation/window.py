@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
 from functools import cached_property
 from typing import Final
 
@@ -12,6 +13,7 @@ from recollect.formation.grounding.quotes import QuotableText
 from recollect.ports import TokenCounter
 from recollect.records import Message, Scope
 from recollect.text.searchable import message_text
+from recollect.text.time_zones import told_in
 
 MESSAGES_MAX: Final = 200
 """Most new messages of a window, whatever is configured."""
@@ -54,6 +56,14 @@ class Window:
     again: Mapping[str, Sequence[int]] = field(default_factory=dict)
     types: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+
+    def told_in(self, zone: tzinfo) -> Window:
+        """Return the window with the times of its messages in *zone*, in which days are counted."""
+        lines = tuple(
+            replace(each, message=replace(each.message, time=told_in(each.message.time, zone)))
+            for each in self.lines
+        )
+        return replace(self, lines=lines)
 
     @property
     def new(self) -> tuple[WindowLine, ...]:

@@ -14,7 +14,7 @@ from recollect.importers.import_entries import (
 from recollect.importers.import_run import BATCH_ROWS, FileReport, ImportProgress, import_file
 from recollect.importers.input_files import LINE_BYTES_MAX, InputFile, open_source
 from recollect.importers.redis_keys import RedisSelection, import_redis
-from recollect.importers.times import read_zone
+from recollect.text.time_zones import read_zone
 
 __all__ = (
     "BATCH_ROWS",

@@ -2,40 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from typing import Final
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, tzinfo
 
 from recollect.errors import UsageError
-
-_OFFSET: Final = re.compile(r"([+-])(\d{2}):?(\d{2})")
-_HOURS_MAX: Final = 24
-_MINUTES_MAX: Final = 60
-
-
-def read_zone(name: str) -> tzinfo:
-    """
-    Return the zone *name*: ``UTC``, an offset, or a name of the zone database.
-
-    Raises:
-        UsageError: There is no such zone.
-
-    >>> read_zone("+05:30").utcoffset(None)
-    datetime.timedelta(seconds=19800)
-    """
-    if name.upper() in ("UTC", "Z"):
-        return UTC
-    if offset := _OFFSET.fullmatch(name):
-        hours, minutes = int(offset[2]), int(offset[3])
-        if hours < _HOURS_MAX and minutes < _MINUTES_MAX:
-            distance = timedelta(hours=hours, minutes=minutes)
-            return timezone(-distance if offset[1] == "-" else distance)
-    try:
-        return ZoneInfo(name)
-    except (LookupError, ValueError, OSError) as error:
-        msg = f"unknown time zone {name!r}: name one such as 'UTC', 'Asia/Shanghai' or '+08:00'"
-        raise UsageError(msg) from error
 
 
 def read_time(text: str, zone: tzinfo) -> tuple[datetime, bool]:

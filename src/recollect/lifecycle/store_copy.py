@@ -23,7 +23,7 @@ from recollect.observability.logs import package_logger, summary_of
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import RESTORE_RECORDS
-from recollect.stores.plans.erase_ledger import LedgerEntry, named_in
+from recollect.stores.plans.erase_ledger import LedgerEntry, erases_below, named_in
 from recollect.wire.record_digests import Digest, digests_of
 
 LOG: Final = package_logger("recollect.lifecycle.store_copy")
@@ -249,8 +249,7 @@ async def copy_store(
     each twice, and two digests per scope.
 
     Args:
-        scope: Copy this scope and those below it only. The erase ledger is then not copied, because
-            its entries name no scope and would be taken for erases of other scopes that live here.
+        scope: Copy this scope and those below it only, and the erases in them.
         replace: Replace other data, scope by scope, in a destination that was not empty or was used
             since; erases of the source are applied. Scopes that the source does not have, and that
             did not come from it, are left alone.
@@ -271,13 +270,13 @@ async def copy_store(
     copying = await _begun(source, destination, progress, scope=scope, replaces=replace)
     copying.carries_keys = carries_keys
     if not restore_erased:
-        copying.erased = Erasures(await unknown_erases(destination, await source.ledger()))
+        everywhere = [*await source.ledger(), *await _erases(source, scope)]
+        copying.erased = Erasures(await unknown_erases(destination, everywhere))
     known = {each.id for each in await destination.ledger()}
     erases = 0
     while copying.passes < max(1, passes_max):
         # Read before the pass, which then cannot copy any data that these erases name.
-        ledger = [] if scope else await source.ledger()
-        since = [each for each in ledger if each.id not in known]
+        since = [each for each in await _erases(source, scope) if each.id not in known]
         await copying.run_pass(since)
         # Only an empty store in its first pass cannot have held bytes of the erased data.
         never_here = was_empty and copying.passes == 1
@@ -297,6 +296,12 @@ async def copy_store(
         behind=copying.behind,
         erases=erases,
     )
+
+
+async def _erases(source: Store, scope: Scope) -> list[LedgerEntry]:
+    """Return the erases to copy: all, or those in and below *scope*."""
+    ledger = await source.ledger()
+    return erases_below(ledger, scope) if scope else ledger
 
 
 async def _begun(

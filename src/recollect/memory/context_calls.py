@@ -59,23 +59,22 @@ class ContextCalls:
         below: bool = False,
         where: Where | None = None,
         asked_at: datetime | None = None,
+        stale_s_max: float | None = None,
         count_tokens: TokenCounter | None = None,
         secret: bytes | None = None,
     ) -> Context:
         """
         Return the context of a prompt's next turn; ``str()`` of it is the text to insert.
 
-        It holds the active documents (the profile), and the memories and message passages
-        relevant to *query*, each with a short handle for `Context.source` and `Context.expand`.
-        A greeting gets the profile alone. `recollect.context_guide` tells a model how to read it.
+        It holds the active documents (the profile), and the memories and message passages relevant
+        to *query*, each with a handle for `Context.source` and `Context.expand`; for a greeting the
+        profile alone. `recollect.context_guide` tells a model how to read it.
 
         Args:
             scope: Whose memory it is.
-            query: The text of the next turn; an empty one gets the profile alone. Only its first
-                ``QUERY_CHARACTERS_MAX`` characters count.
+            query: The text of the next turn, of which ``QUERY_CHARACTERS_MAX`` characters count.
             thread: The conversation that the prompt is part of; it need not exist.
-            recent: What the prompt already shows: a number of the newest messages of *thread*, or
-                the texts themselves.
+            recent: What the prompt already shows: how many messages of *thread*, or the texts.
             history_tokens: Token budget of `Context.history`, the newest messages of *thread*; it
                 is part of *budget_tokens*.
             budget_tokens: Most tokens of the whole rendered context, which may be empty.
@@ -83,7 +82,7 @@ class ContextCalls:
                 if even the best is no more relevant than entries are to small talk.
             profile: Whether to include the active documents; or the types whose to include.
             instructions, examples: Texts that count towards the budget; see `recollect.agents`.
-            below, asked_at: As for `recall`.
+            below, asked_at, stale_s_max: As for `recall`; profile and *thread* are never stale.
             where: Which entries may be found; ended ones only if the query asks about the past.
             count_tokens: Token counter to use instead of the memory's own.
             secret: Key of the marker that frames the text; by default one of this process.
@@ -108,6 +107,7 @@ class ContextCalls:
             below=below,
             where=where or Where(),
             asked_at=asked_at,
+            stale_s_max=stale_s_max,
             count_tokens=count_tokens or self._runtime.options.count_tokens,
             secret=secret,
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
+from itertools import islice
 from typing import Final
 
 from anyio import to_thread
@@ -19,15 +20,22 @@ from recollect.observability.spans import observed
 from recollect.ports import TokenCounter
 from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
-from recollect.recall.context_plan import ContextPlan, asks_for_history
+from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
 from recollect.recall.query import RecallQuery, Where, check_score, query_in
-from recollect.recall.query_analysis import asks_for_answers
+from recollect.recall.query_analysis import asks_about_oneself, asks_for_answers
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
-from recollect.recall.results import Recall
+from recollect.recall.results import Recall, Recalled
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.validation import PAGE_ROWS_MAX, check_text, check_texts, to_datetime
+from recollect.stores.validation import (
+    PAGE_ROWS_MAX,
+    check_stale_s,
+    check_text,
+    check_texts,
+    to_datetime,
+)
 from recollect.text.small_talk import is_small_talk
+from recollect.text.time_zones import told_in
 from recollect.text.token_estimate import estimated_tokens
 
 CANDIDATES_MAX: Final = 200
@@ -38,6 +46,8 @@ PACKED_AT_ONCE_CHARACTERS: Final = 32_000
 """Texts up to this length are packed on the event loop, in about two milliseconds."""
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
+FORMER_MAX: Final = 10
+"""Recalled memories, the best ones, whose previous version is read if the query asks for it."""
 _SECRET: Final = secrets.token_bytes(16)
 
 
@@ -58,6 +68,7 @@ class ContextQuery:
     below: bool
     where: Where
     asked_at: datetime | None
+    stale_s_max: float | None
     count_tokens: TokenCounter
     secret: bytes | None
 
@@ -77,6 +88,7 @@ async def gathered_context(
         UsageError: An argument is outside its range, or the token counter failed.
     """
     _check(request)
+    request = replace(request, asked_at=runtime.asked_at(request.scope, request.asked_at))
     asked = query_in(request.query)
     newest = await _newest(runtime, request)
     documents = await _documents(runtime, request) if request.profile else ()
@@ -86,8 +98,9 @@ async def gathered_context(
     plan = ContextPlan(
         query=asked,
         budget_tokens=request.budget_tokens,
+        now=request.asked_at or to_datetime(runtime.store.now()),
         min_score=request.min_score,
-        idle_below=IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS,
+        idle_below=_idle_below(found, asked),
         asks_for_answers=asks_for_answers(asked),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
@@ -95,13 +108,14 @@ async def gathered_context(
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,
         summary=await _summary(runtime, request),
-        former=await _former(runtime, documents) if wants_history else {},
+        former=await _former(runtime, documents, found) if wants_history else {},
         instructions=request.instructions,
         examples=tuple(request.examples),
         awaits_vectors=awaits_vectors,
         secret=_SECRET if request.secret is None else request.secret,
     )
-    return await _packed(plan, found, documents, request.count_tokens)
+    context = await _packed(plan, found, documents, request.count_tokens)
+    return replace(context, replica=found.replica, behind_s=found.behind_s) if found else context
 
 
 async def _packed(
@@ -109,6 +123,9 @@ async def _packed(
 ) -> Context:
     """Pack the context, on a worker thread if that may take long."""
     ranked = found.considered if found else []
+    if plan.now.utcoffset():
+        zone = plan.now.tzinfo or UTC
+        ranked = [_told_in(each, zone) for each in ranked]
     weights = found.term_weights if found else {}
     characters = sum(len(each.content.text) for each in ranked)
     # Changing threads takes longer than packing a short text. A custom token counter may be slow,
@@ -116,6 +133,24 @@ async def _packed(
     if count is estimated_tokens and characters <= PACKED_AT_ONCE_CHARACTERS:
         return packed_context(plan, ranked, weights, documents, count)
     return await to_thread.run_sync(packed_context, plan, ranked, weights, documents, count)
+
+
+def _idle_below(found: Recall | None, asked: str) -> float:
+    """Return the relevance that the best entry must reach for any to be shown."""
+    # "Where do I live?" asks for memories even if "I just moved to Porto" shares no word with it.
+    if asks_about_oneself(asked):
+        return 0.0
+    return IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS
+
+
+def _told_in(entry: Recalled, zone: tzinfo) -> Recalled:
+    """Return an entry with the time of its words in *zone*, in which days are told."""
+    content = entry.content
+    if isinstance(content, Message):
+        return replace(entry, content=replace(content, time=told_in(content.time, zone)))
+    if content.said_at is None:
+        return entry
+    return replace(entry, content=replace(content, said_at=told_in(content.said_at, zone)))
 
 
 def _check(request: ContextQuery) -> None:
@@ -132,6 +167,8 @@ def _check(request: ContextQuery) -> None:
         raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
     if request.min_score is not None:
         check_score(request.min_score)
+    if request.stale_s_max is not None:
+        check_stale_s(request.stale_s_max)
     lists = {"recent": request.recent, "profile": request.profile, "examples": request.examples}
     for name, texts in lists.items():
         if not isinstance(texts, int):
@@ -191,6 +228,7 @@ async def _recalled(
         budget_tokens=None,
         where=where,
         asked_at=request.asked_at,
+        stale_s_max=request.stale_s_max,
     )
     scopes = (request.scope,)
     with observed("recall", "search_memory", LOG, scopes) as seen:
@@ -210,14 +248,17 @@ def _candidates(request: ContextQuery) -> int:
 
 
 async def _former(
-    runtime: MemoryRuntime, documents: Sequence[Memory]
-) -> dict[tuple[str, str], Revision]:
-    """Return the previous version of each document that was changed, by type and key."""
-    found: dict[tuple[str, str], Revision] = {}
-    for memory in documents:
-        if memory.version > 1:
-            revisions = await runtime.store.history(memory.scope, memory.type, memory.key)
+    runtime: MemoryRuntime, documents: Sequence[Memory], found: Recall | None
+) -> dict[MemoryName, Revision]:
+    """Return the previous version of each document, and of the best memories, that changed."""
+    ranked = (each.content for each in found.considered) if found else ()
+    memories = islice((each for each in ranked if isinstance(each, Memory)), FORMER_MAX)
+    former: dict[MemoryName, Revision] = {}
+    for memory in (*documents, *memories):
+        name = memory.scope, memory.type, memory.key
+        if memory.version > 1 and name not in former:
+            revisions = await runtime.store.history(*name)
             earlier = [each for each in revisions if each.version < memory.version]
             if earlier:
-                found[memory.type, memory.key] = max(earlier, key=lambda each: each.version)
-    return found
+                former[name] = max(earlier, key=lambda each: each.version)
+    return former

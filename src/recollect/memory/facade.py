@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, Self, cast
 
 from recollect.deferred_imports import load_modules
@@ -82,6 +83,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     rerank: RerankChoice = None,
     durability: Durability = "full",
     index_files: bool = True,
+    replicas: Sequence[str] = (),
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> Recollect:
@@ -103,8 +105,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
             its name, such as ``"openai/text-embedding-3-small"``, an `Embedder`, an object of a
             library, or a callable; see `open_embedder`.
         model: The model that forms memories: ``"provider/model"``, a LangChain chat model, a
-            `Model`, or an async callable; see `open_model`. With ``None``, messages wait until
-            there is one.
+            `Model`, or an async callable; see `open_model`. Without one, messages wait.
         formation: The memory types and how to form them, for all assistants or by assistant.
         worker: Whether to form memories in the background of this process; if not, call `form`.
         concurrency: How many scopes may be formed at once, up to ``CONCURRENCY_MAX``.
@@ -119,14 +120,15 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         durability: With ``"full"``, acknowledged writes survive a power loss; with ``"relaxed"``,
             only the end of the process; see `open_store`.
         index_files: Whether the indexes of large scopes are kept in files beside a SQLite file.
-        clock: Source of the current time.
-        ids: Source of identifiers.
+        replicas: Addresses of PostgreSQL read replicas, for recalls that allow staleness.
+        clock, ids: Sources of the current time and of identifiers.
 
     Raises:
         UsageError: The URL, embedder or concurrency is invalid.
     """
+    opened = partial(open_store, url, clock=clock, ids=ids, durability=durability)
     return Recollect(
-        store=open_store(url, clock=clock, ids=ids, durability=durability, index_files=index_files),
+        store=opened(index_files=index_files, replicas=replicas),
         embedder=embedder,
         model=model,
         formation=formation,
@@ -410,12 +412,13 @@ class Recollect(
         where: Where | None = None,
         asked_at: datetime | None = None,
         min_score: float = 0.0,
+        stale_s_max: float | None = None,
     ) -> Recall:
         """
         Return the messages and memories relevant to *query*, best first, with their scores.
 
-        No model is called. Every write acknowledged before the call is searched; ties are broken by
-        time, newest first.
+        No model is called. Every write acknowledged before the call is searched, unless staleness
+        is allowed; ties are broken by time, newest first.
 
         Args:
             scope: One scope, or several, which are scored as one collection.
@@ -426,23 +429,26 @@ class Recollect(
                 adds to each text are not counted: rendered, short texts cost several times as much.
             below: Search the scopes below as well.
             where: Which entries may be found.
-            asked_at: The time of the question, from which "last week" counts and at which memories
-                must be valid; the present if ``None``.
+            asked_at: The time of the question, from which "last week" counts in the zone of this
+                time, and at which memories must be valid; the present if ``None``.
             min_score: Least `Recalled.relevance` of an entry, from 0 to 1.
+            stale_s_max: Let a read replica answer that lags by at most so many seconds;
+                `Recall.replica` and `Recall.behind_s` tell. What was erased is never found.
 
         Raises:
             UsageError: The query is empty, or an argument is outside its range.
         """
         recaller = require_open(self._runtime.recaller)
+        scopes = tuple(dict.fromkeys(_scopes_in(scope)))
         ask = RecallQuery(
             query=query,
             limit=limit,
             budget_tokens=budget_tokens,
             where=where or Where(),
-            asked_at=asked_at,
+            asked_at=self._runtime.asked_at(scopes[0] if scopes else (), asked_at),
             min_score=min_score,
+            stale_s_max=stale_s_max,
         )
-        scopes = tuple(dict.fromkeys(_scopes_in(scope)))
         with observed("recall", "search_memory", LOG, scopes) as seen:
             found = await recaller.recall(Below(scopes) if below else scopes, ask)
             seen.count(len(found.entries))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import anyio
@@ -25,7 +26,8 @@ from recollect.rerankers import RerankChoice, open_reranker
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.due_times import Debounce
-from recollect.stores.validation import check_scope
+from recollect.stores.validation import check_scope, to_datetime
+from recollect.text.time_zones import read_zone, told_in
 from recollect.worker.worker_options import FormationCallback
 
 if TYPE_CHECKING:  # formation is loaded when something is to be formed
@@ -102,6 +104,13 @@ class MemoryRuntime(EmbedderSwitch):
 
             self._assistants = assistants_of(self.options.formation)
         return self._assistants
+
+    def asked_at(self, scope: Scope, given: datetime | None) -> datetime | None:
+        """Return when a query is asked: as *given*, or now in the zone of *scope*, if set."""
+        if given is not None or self.options.formation is None:
+            return given
+        zone = read_zone(self.assistants.of({}, scope).time_zone)
+        return None if zone is UTC else told_in(to_datetime(self.store.now()), zone)
 
     @property
     def consolidator(self) -> Consolidator | None:

@@ -61,8 +61,9 @@ class ContextEntry:
     A memory or message of a context.
 
     *handle* names it in the text and is the same in every context. *text* is the part of it that is
-    shown; *is_excerpt*: some of it is left out. *tokens* is the cost of its line, with the heading
-    above it if it is the first one there.
+    shown; *is_excerpt*: some of it is left out. *has_ended*: it is a memory that was no longer true
+    when the query was asked. *tokens* is the cost of its line, with the heading above it if it is
+    the first one there.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -78,6 +79,7 @@ class ContextEntry:
     text: str
     is_excerpt: bool
     tokens: int
+    has_ended: bool = False
 
     @property
     def source(self) -> str:
@@ -132,7 +134,7 @@ class Context:
     requested; *summary* is the thread's summary, if the history does not reach its beginning.
     *instructions* and *examples* are as given. *tokens* is the cost of all these parts as rendered,
     at most *budget_tokens*. *awaits_vectors*: some of what was just written was searched by its
-    words alone.
+    words alone. *replica* and *behind_s* are those of the `Recall` behind it.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -154,6 +156,8 @@ class Context:
     tokens_by_part: Mapping[str, int] = field(default_factory=dict)
     budget_tokens: int
     awaits_vectors: bool = False
+    replica: int | None = None
+    behind_s: float = 0.0
     text: str = field(default="", repr=False)
 
     def __str__(self) -> str:
@@ -235,16 +239,26 @@ def profile_heading(handle: str, memory: Memory) -> str:
 
 
 def _entry_lines(entries: Sequence[ContextEntry]) -> Iterator[str]:
-    heading = speaker = None
+    group = speaker = None
     for each in sorted(entries, key=place_of):
-        if (own := heading_above(each.entry)) != heading:
-            heading, speaker = own, None
-            yield heading
+        if (own := _group_of(each)) != group:
+            group, speaker = own, None
+            yield _heading_of(each)
         by, text = _speaker_of(each.entry), each.text
         if by is not None and by == speaker:
             text = _without_speaker(text, by[1])
         yield line_of(each.handle, text)
         speaker = by
+
+
+def _group_of(entry: ContextEntry) -> date | str:
+    """Return what entries under one heading share: the day, in whatever language it is told."""
+    content = entry.entry.content
+    return content.time.date() if isinstance(content, Message) else _heading_of(entry)
+
+
+def _heading_of(entry: ContextEntry) -> str:
+    return heading_above(entry.entry, has_ended=entry.has_ended)
 
 
 def _speaker_of(entry: Recalled) -> tuple[Scope, str] | None:
@@ -272,12 +286,12 @@ def line_of(handle: str, text: str) -> str:
     return f"[{handle}] {text}"
 
 
-def heading_above(entry: Recalled) -> str:
+def heading_above(entry: Recalled, *, has_ended: bool) -> str:
     """Return the heading of an entry: the day of a message, or whether a memory is still true."""
     content = entry.content
     if isinstance(content, Message):
-        return f"# {heading_of(content.time, chinese=is_chinese(content.text))}"
-    return ENDED if content.valid_until else NOW
+        return f"# {heading_of(content.time.date(), chinese=is_chinese(content.text))}"
+    return ENDED if has_ended else NOW
 
 
 def place_of(entry: ContextEntry) -> tuple[int, date, str, int, str]:
@@ -285,7 +299,7 @@ def place_of(entry: ContextEntry) -> tuple[int, date, str, int, str]:
     content = entry.entry.content
     if isinstance(content, Message):
         return (2, content.time.date(), content.thread, content.position, content.id)
-    return (1 if content.valid_until else 0, content.time, content.type, 0, content.key)
+    return (int(entry.has_ended), content.time, content.type, 0, content.key)
 
 
 def shown(text: str) -> str:

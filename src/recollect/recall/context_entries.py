@@ -28,9 +28,10 @@ from recollect.recall.sentences import (
     memory_sentence,
     origin_of,
     sentence_of,
+    sentence_with_type,
     validity_of,
 )
-from recollect.records import Memory, Message, Scope
+from recollect.records import Memory, Message, Revision, Scope
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import is_chinese
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
@@ -68,13 +69,15 @@ class EntryPacker:
         count: TokenCounter,
     ) -> None:
         self._weights = weights
+        self._now = plan.now
+        self._former = plan.former
         self._handle = handle
         self._first, self._later = (
             (FIRST_ANSWER_TOKENS, LATER_ANSWER_TOKENS)
             if plan.asks_for_answers
             else (FIRST_TOKENS, LATER_TOKENS)
         )
-        self._waiting = _ordered_by_value(bearing, count)
+        self._waiting = _memories_before_repeats(_ordered_by_value(bearing, count))
         self._shown = _ShownEntries()
         self._repeats = list[LeftOut]()
         self.entries = list[ContextEntry]()
@@ -110,18 +113,44 @@ class EntryPacker:
         if candidate.exceeds(room.tokens):
             return None
         entry = candidate.entry
-        name, heading = self._handle.of(entry.scope, entry.source), heading_above(entry)
+        name, has_ended = self._handle.of(entry.scope, entry.source), self._has_ended(entry)
+        heading = heading_above(entry, has_ended=has_ended)
         left = room.tokens - room.cost_above(heading)
         within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
         most = min(within, self._first if len(self.entries) < FIRST_ENTRIES else self._later)
-        text, is_whole = _shown_text(candidate, self._weights, most, room.count)
+        text, is_whole = self._shown_text(candidate, most, room.count)
         cost = room.tokens - left + room.cost_of(line_of(name, text))
         if cost > room.tokens:
             return None
         room.pay(cost, heading)
         return ContextEntry(
-            handle=name, entry=entry, text=text, is_excerpt=not is_whole, tokens=cost
+            handle=name,
+            entry=entry,
+            text=text,
+            is_excerpt=not is_whole,
+            has_ended=has_ended,
+            tokens=cost,
         )
+
+    def _shown_text(
+        self, candidate: _Candidate, budget: int, count: TokenCounter
+    ) -> tuple[str, bool]:
+        """Return the text shown of an entry within *budget* tokens, and whether it is complete."""
+        content = candidate.entry.content
+        if isinstance(content, Memory):
+            former = self._former.get((content.scope, content.type, content.key))
+            return shown(_sentence_with_notes(content, former)), True
+        if content.name is None and candidate.tokens <= budget:
+            return shown(f"{content.role}: {candidate.text}"), True
+        text = message_text(content.text, None, content.content)
+        excerpt = excerpt_of(text, self._weights, budget_tokens=budget, count=count)
+        return shown(f"{content.name or content.role}: {excerpt.text}"), excerpt.is_whole
+
+    def _has_ended(self, entry: Recalled) -> bool:
+        content = entry.content
+        if isinstance(content, Message) or content.valid_until is None:
+            return False
+        return content.valid_until <= self._now
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +186,40 @@ def _ordered_by_value(bearing: Sequence[Recalled], count: TokenCounter) -> list[
     return [each for _, _, each in sorted(keyed, key=itemgetter(0, 1))]
 
 
+def _memories_before_repeats(ordered: list[_Candidate]) -> list[_Candidate]:
+    """Move each memory before the first message that says no more than the memory does."""
+    if not any(isinstance(each.entry.content, Memory) for each in ordered):
+        return ordered
+    said = {
+        (each.entry.scope, content.thread, content.id): (place, content)
+        for place, each in enumerate(ordered)
+        if isinstance(content := each.entry.content, Message)
+    }
+    keyed = []
+    for place, each in enumerate(ordered):
+        messages, terms = _replaced_words(each.entry)
+        earlier = (said[one] for one in messages if one in said and said[one][0] < place)
+        repeats = (at - 0.5 for at, message in earlier if terms >= _message_terms(message))
+        keyed.append((min(repeats, default=float(place)), each))
+    return [each for _, each in sorted(keyed, key=itemgetter(0))]
+
+
+def _replaced_words(entry: Recalled) -> tuple[list[tuple[Scope, str, str]], set[str]]:
+    """Return the messages, by scope, thread and id, that a memory may hide, and its terms."""
+    content = entry.content
+    # Only a memory of trusted words may hide the message it rests on: a document or a tool
+    # could otherwise replace what the user said.
+    if not isinstance(content, Memory) or content.trust != "user":
+        return [], set()
+    evidence = (each for quotes in content.evidence.values() for each in quotes)
+    messages = [(entry.scope, each.thread, each.message) for each in evidence]
+    return messages, set(terms_of(_sentence_with_notes(content)))
+
+
+def _message_terms(content: Message) -> set[str]:
+    return set(terms_of(message_text(content.text, None, content.content)))
+
+
 def _compared_text(content: Message | Memory, text: str) -> str:
     if isinstance(content, Memory):
         sentence = sentence_of(content.value)
@@ -172,24 +235,13 @@ def _non_increasing(scores: Sequence[float]) -> list[float]:
     return found
 
 
-def _shown_text(
-    candidate: _Candidate, weights: Mapping[int, float], budget: int, count: TokenCounter
-) -> tuple[str, bool]:
-    """Return the text shown of an entry within *budget* tokens, and whether it is complete."""
-    content = candidate.entry.content
-    if isinstance(content, Memory):
-        return shown(_sentence_with_notes(content)), True
-    if content.name is None and candidate.tokens <= budget:
-        return shown(f"{content.role}: {candidate.text}"), True
-    text = message_text(content.text, None, content.content)
-    excerpt = excerpt_of(text, weights, budget_tokens=budget, count=count)
-    return shown(f"{content.name or content.role}: {excerpt.text}"), excerpt.is_whole
-
-
-def _sentence_with_notes(memory: Memory) -> str:
-    sentence = memory_sentence(memory.value, memory.text)
+def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
+    sentence = sentence_with_type(memory)
     chinese = is_chinese(sentence)
+    before = memory_sentence(former.value, "") if former else ""
     notes = [validity_of(memory, chinese=chinese), origin_of(memory, chinese=chinese)]
+    if before not in {"", sentence}:
+        notes.append(f"之前：{before}" if chinese else f"before: {before}")
     aside = "; ".join(filter(None, notes))
     who = f"{memory.speaker}: " if memory.speaker else ""
     return f"{who}{sentence} ({aside})" if aside else f"{who}{sentence}"
@@ -204,17 +256,10 @@ class _ShownEntries:
 
     def add(self, candidate: _Candidate) -> None:
         """Note that an entry is shown."""
-        entry, content = candidate.entry, candidate.entry.content
         self._texts.add(candidate.compared)
-        # Only a memory of trusted words may hide the message it rests on: a document or a tool
-        # could otherwise replace what the user said.
-        if not isinstance(content, Memory) or content.trust != "user":
-            return
-        terms = set(terms_of(_sentence_with_notes(content)))
-        for evidence in content.evidence.values():
-            for each in evidence:
-                message = entry.scope, each.thread, each.message
-                self._terms_by_message.setdefault(message, set()).update(terms)
+        messages, terms = _replaced_words(candidate.entry)
+        for message in messages:
+            self._terms_by_message.setdefault(message, set()).update(terms)
 
     def repeats(self, candidate: _Candidate) -> bool:
         """
@@ -229,6 +274,4 @@ class _ShownEntries:
         if isinstance(content, Memory):
             return False
         known = self._terms_by_message.get((entry.scope, content.thread, content.id))
-        return known is not None and known >= set(
-            terms_of(message_text(content.text, None, content.content))
-        )
+        return known is not None and known >= _message_terms(content)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from datetime import UTC, datetime
+from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
@@ -26,6 +27,10 @@ _ASKS_FOR_HISTORY: Final = re.compile(
     re.IGNORECASE,
 )
 
+MemoryName: TypeAlias = tuple[Scope, str, str]
+"""Scope, type and key of a memory."""
+END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPlan:
@@ -35,6 +40,8 @@ class ContextPlan:
     """The scope that the prompt's thread is in."""
     query: str
     budget_tokens: int
+    now: datetime = END_OF_TIME
+    """When the query is asked: a memory that ended before is told as no longer so."""
     min_score: float | None = None
     idle_below: float = IDLE_BELOW
     asks_for_answers: bool = False
@@ -43,8 +50,8 @@ class ContextPlan:
     said: tuple[str, ...] = ()
     """Texts that the prompt shows already."""
     history: tuple[Message, ...] = ()
-    former: Mapping[tuple[str, str], Revision] = field(default_factory=dict)
-    """The previous revision of documents, by type and key, if the query asks for history."""
+    former: Mapping[MemoryName, Revision] = field(default_factory=dict)
+    """The previous revision of memories that changed, if the query asks for history."""
     history_tokens: int = 0
     summary: str = ""
     """The thread's summary, shown if the history does not reach the thread's beginning."""

@@ -35,7 +35,7 @@ def profile_documents(
     for memory in documents:
         name = handle.of(memory.scope, f"{memory.type}/{memory.key}")
         left = min(share, room.tokens) - room.count(profile_heading(name, memory) + "\n")
-        former = plan.former.get((memory.type, memory.key))
+        former = plan.former.get((memory.scope, memory.type, memory.key))
         lines = [_field_line(key, value, memory, former) for key, value in memory.value.items()]
         lines = [each for each in lines if each]
         kept = set[int]()

@@ -167,6 +167,11 @@ class Indexes:
     def _keep(self, index: ScopeIndex) -> None:
         self._behind.discard(index.scope)
         kept = self._indexes.get(index.scope)
+        if kept and kept.epoch > index.epoch == 0:
+            # A scope that does not exist has no epoch. It was erased, or was not made yet when this
+            # search read it: either way the next search reads it anew.
+            self._drop(index.scope)
+            return
         # Concurrent searches may finish in any order: never replace an index by an older one.
         if kept is index or (kept and (kept.epoch, kept.seq) >= (index.epoch, index.seq)):
             return

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import JsonObject
 from recollect.stores.validation import (
+    check_stale_s,
     check_text,
     check_texts,
     check_time,
@@ -83,6 +84,8 @@ class RecallQuery:
     *asked_at* is the query's "now": "last week" counts from it, and memories must be true then.
     Entries stored later are found all the same (see ``Where.known_at``). Entries with a relevance
     below *min_score* are left out. *is_reranked*: use the memory's reranker, if it has one.
+    *stale_s_max*: a read replica may answer that lags by at most so many seconds; ``None`` for the
+    primary.
     """
 
     query: str
@@ -92,6 +95,7 @@ class RecallQuery:
     asked_at: datetime | None
     min_score: float = 0.0
     is_reranked: bool = True
+    stale_s_max: float | None = None
 
 
 def query_in(text: str) -> str:
@@ -116,6 +120,8 @@ def check_ask(ask: RecallQuery) -> None:
         msg = f"a budget of {budget!r} tokens holds nothing: give a whole number from 1, or None"
         raise UsageError(msg)
     check_score(ask.min_score)
+    if ask.stale_s_max is not None:
+        check_stale_s(ask.stale_s_max)
     if ask.asked_at is not None:
         check_time(ask.asked_at, "asked_at")
 
@@ -137,6 +143,7 @@ def _check_where(where: object) -> None:
         raise UsageError(f"where.valid_at is a time, 'now' or 'ever'; not {where.valid_at!r}")
 
 
-def asked_on(ask: RecallQuery, now: int) -> date:
-    """Return the day on which a query is asked; *now* is in µs."""
-    return (ask.asked_at or to_datetime(now)).date()
+def asked_on(ask: RecallQuery, now: int) -> tuple[date, timedelta]:
+    """Return the day on which a query is asked, in its own zone, and its offset; *now* is in µs."""
+    moment = ask.asked_at or to_datetime(now)
+    return moment.date(), moment.utcoffset() or timedelta(0)

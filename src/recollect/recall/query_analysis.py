@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Final
 
@@ -44,6 +44,8 @@ class AnalysedQuery:
     terms: dict[int, int]
     """The number of occurrences of each term, by its hash."""
     asked_at: date
+    utc_offset: timedelta
+    """That of the zone in which days are counted."""
     asks_when: bool
     asks_for_answers: bool
     """Whether it refers to an earlier answer of the assistant."""
@@ -51,13 +53,18 @@ class AnalysedQuery:
 
 # The same object for the same query: signals computed ahead are found by its identity.
 @lru_cache(maxsize=256)
-def read_question(text: str, asked_at: date) -> AnalysedQuery:
-    """Analyse *text*, asked on the day *asked_at*; Chinese is folded to simplified characters."""
+def read_question(text: str, asked_at: date, utc_offset: timedelta = timedelta(0)) -> AnalysedQuery:
+    """
+    Analyse *text*, asked on the day *asked_at* of a zone at *utc_offset*.
+
+    Chinese is folded to simplified characters.
+    """
     text = simplified(text)
     return AnalysedQuery(
         text=text,
         terms=query_hashes(terms_of(text)),
         asked_at=asked_at,
+        utc_offset=utc_offset,
         asks_when=asks_when(text),
         asks_for_answers=asks_for_answers(text),
     )

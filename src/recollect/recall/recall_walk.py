@@ -46,7 +46,7 @@ from recollect.stores.fast_records import maker_of
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import Feed
+from recollect.stores.rows import PRIMARY, Feed, ReadOrigin
 
 _RECALLED: Final = maker_of(Recalled)
 CONSIDERED_MIN: Final = 50
@@ -121,10 +121,15 @@ class RankedEntries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundEntries:
-    """The result of a search: the ranking, and its entries that exist, in its order."""
+    """
+    The result of a search: the ranking, and its entries that exist, in its order.
+
+    *origin* is the server that was read.
+    """
 
     ranked: RankedEntries
     entries: Sequence[Entry]
+    origin: ReadOrigin = PRIMARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +204,22 @@ async def _search_now(
             threads=threads,
             below=scopes if isinstance(scopes, Below) else None,
         )
-        found = await parts.store.read(partial(read_ranked, searched=searched, prepared=prepared))
+        found, origin = await _read_ranked(parts.store, searched, prepared)
         if isinstance(found, FoundEntries):
-            return prepared, found
+            return prepared, replace(found, origin=origin)
         text = found.text
+
+
+async def _read_ranked(
+    store: Store, searched: SearchedScopes, prepared: PreparedQuery
+) -> tuple[FoundEntries | OtherText, ReadOrigin]:
+    """Search on the primary, or on a replica if the query allows one."""
+    read = partial(read_ranked, searched=searched, prepared=prepared)
+    stale_s_max = prepared.query.stale_s_max
+    if stale_s_max is None:
+        return await store.read(read), PRIMARY
+    cursors = [index.cursor for index in searched.taken.indexes]
+    return await store.read_stale(read, cursors, stale_s_max=stale_s_max)
 
 
 # Before the transaction
@@ -314,7 +331,7 @@ def _embedded(embedding: Embedding | None, text: str) -> Vector | None:
 def _look_ahead(known: Collection | None, query: RecallQuery, store: Store) -> None:
     """Compute the word signals over the cached collection: most often nothing has changed."""
     if known is not None:
-        look_ahead(known, read_question(query.query, asked_on(query, store.now())))
+        look_ahead(known, read_question(query.query, *asked_on(query, store.now())))
 
 
 def _identity_of(embedding: Embedding) -> str | None:
@@ -401,7 +418,7 @@ def _known_at(snapshot: StoreSnapshot, searched: SearchedScopes, where: Where) -
 def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> RankedEntries:
     """Return the candidates for packing, best first; *now* is in µs."""
     query = prepared.query
-    question = read_question(query.query, asked_on(query, now))
+    question = read_question(query.query, *asked_on(query, now))
     limit = max(prepared.candidates, considered(query, may_repeat=collection.holds_both))
     found = search(
         collection,
@@ -481,6 +498,8 @@ def pack_answer(
         eligible=found.ranked.eligible,
         embedder=prepared.embedder if prepared.vector is not None else None,
         outside=parts.outside.name if parts.outside and has_outside else None,
+        replica=found.origin.replica,
+        behind_s=found.origin.behind_s,
         term_weights=found.ranked.term_weights,
     )
 

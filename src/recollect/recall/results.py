@@ -95,7 +95,9 @@ class Recall:
     lines around them in a block. *embedder* is the identity of the embedder whose vectors were
     used, ``None`` if recall worked by words alone. *outside* is the name of the outside vector
     store that took part, *reranker* the identity of the reranker that ordered the best entries;
-    each is ``None`` if there is none or it failed. *term_weights* is the weight of each query term,
+    each is ``None`` if there is none or it failed. *replica* is the number of the read replica that
+    answered, ``None`` for the primary, and the answer was at most *behind_s* seconds old when the
+    store was read; 0 if it lacked nothing. *term_weights* is the weight of each query term,
     by its hash; excerpts are chosen by it.
 
     >>> import recollect
@@ -115,6 +117,8 @@ class Recall:
     embedder: str | None
     outside: str | None = None
     reranker: str | None = None
+    replica: int | None = None
+    behind_s: float = 0.0
     term_weights: Mapping[int, float] = field(default_factory=dict, repr=False)
 
     @property

@@ -172,7 +172,7 @@ class _AskedScope:
         text = text_to_embed(ask.query, list(collection.participants))
         vector = self.embedding.query_vector(text)
         similar = None if vector is None else collection.similarity(vector)
-        analysed = read_question(ask.query, asked_on(ask, self.now))
+        analysed = read_question(ask.query, *asked_on(ask, self.now))
         signals = signals_of(collection, analysed, similar, outside=outside)
         ranks = [
             ranks_of(collection, fused_scores(collection, signals, strength), places)

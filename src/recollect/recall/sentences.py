@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date
 from functools import lru_cache
 from typing import Final
 
@@ -16,6 +16,8 @@ PLACES_MAX: Final = 3
 """Files named at most as the origin of a memory; its evidence has all of them."""
 _WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun".split()
 _FACT: Final = ("subject", "predicate", "object")
+_SENTENCE_FIELDS: Final = ("content", "memory", "text", "fact", "statement", "sentence", "summary")
+"""Fields whose text can be read by itself."""
 
 
 def sentence_of(value: JsonObject) -> str:
@@ -72,7 +74,21 @@ def memory_sentence(value: JsonObject, text: str) -> str:
     return sentence_of(value) or text
 
 
-def day_of(moment: datetime, *, chinese: bool = False) -> str:
+def sentence_with_type(memory: Memory) -> str:
+    """
+    Return a memory as a sentence, after the name of its type if its fields need it to be read.
+
+    "nuts", the value of ``{"substance": "nuts"}``, says nothing without its type, ``Allergy``.
+    """
+    sentence = memory_sentence(memory.value, memory.text)
+    value = memory.value
+    is_fact = all(isinstance(value.get(name), str | int | float) for name in _FACT)
+    if is_fact or any(isinstance(value.get(name), str) for name in _SENTENCE_FIELDS):
+        return sentence
+    return f"{memory.type}: {sentence}"
+
+
+def day_of(moment: date, *, chinese: bool = False) -> str:
     """
     Return a date as people write it.
 
@@ -85,21 +101,21 @@ def day_of(moment: datetime, *, chinese: bool = False) -> str:
     return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
 
 
+# Of a date, not a moment: equal moments of two zones are one key, and may lie on two days.
 @lru_cache(maxsize=4_096)
-def heading_of(moment: datetime, *, chinese: bool = False) -> str:
+def heading_of(day: date, *, chinese: bool = False) -> str:
     """
     Return a date with its short weekday, since the messages below it say "last Friday".
 
-    >>> from datetime import UTC, datetime
-    >>> moment = datetime(2025, 4, 3, tzinfo=UTC)
-    >>> heading_of(moment), heading_of(moment, chinese=True)
+    >>> from datetime import date
+    >>> heading_of(date(2025, 4, 3)), heading_of(date(2025, 4, 3), chinese=True)
     ('Thu 3 April 2025', '2025年4月3日 周四')
     """
     # The month stays in full: a reader answers with the words that stand here.
-    day = day_of(moment, chinese=chinese)
+    told = day_of(day, chinese=chinese)
     if chinese:
-        return f"{day} 周{'一二三四五六日'[moment.weekday()]}"
-    return f"{_WEEKDAYS[moment.weekday()]} {day}"
+        return f"{told} 周{'一二三四五六日'[day.weekday()]}"
+    return f"{_WEEKDAYS[day.weekday()]} {told}"
 
 
 def validity_of(memory: Memory, *, chinese: bool = False) -> str:

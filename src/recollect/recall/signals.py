@@ -73,7 +73,7 @@ def word_signals(collection: Collection, question: AnalysedQuery) -> list[Signal
     if question.asks_when:
         found.append(Signal("when", collection.has_time_expression.astype(np.float32)))
     if days := days_of(question, collection.years):
-        found.append(Signal("date", date_signal(collection, days)))
+        found.append(Signal("date", date_signal(collection, days, question.utc_offset)))
     return found
 
 
@@ -132,20 +132,22 @@ def speaker_signal(collection: Collection, question: AnalysedQuery) -> Floats:
     return collection.said_as(ROLES["assistant" if question.asks_for_answers else "user"])
 
 
-def date_signal(collection: Collection, wanted: Sequence[Days]) -> Floats:
-    """Return 1 for entries of sessions within the days *wanted*, else 0."""
+def date_signal(
+    collection: Collection, wanted: Sequence[Days], utc_offset: timedelta = timedelta(0)
+) -> Floats:
+    """Return 1 for entries of sessions within the days *wanted* of a zone, else 0."""
     found = np.zeros(len(collection), np.float32)
     firsts, lasts = collection.session_days
     for days in wanted:
         if (days.last - days.first).days > LONGEST_LIFTED_DAYS:
             continue
-        start, end = lifted(days)
+        start, end = lifted(days, utc_offset)
         touched = (lasts >= start) & (firsts < end)
         found[touched[collection.session]] = 1
     return found
 
 
-def lifted(days: Days) -> tuple[int, int]:
+def lifted(days: Days, utc_offset: timedelta = timedelta(0)) -> tuple[int, int]:
     """
     Return the time range (µs, end exclusive) in which *days* lift a session.
 
@@ -154,8 +156,8 @@ def lifted(days: Days) -> tuple[int, int]:
     """
     after = 0 if days.is_relative else 1 if days.is_chinese else 14
     before = 0 if days.is_relative else 1
-    start = _midnight(days.first, -before)
-    return start, _midnight(days.last, after + 1)
+    offset = round(utc_offset.total_seconds()) * 1_000_000
+    return _midnight(days.first, -before) - offset, _midnight(days.last, after + 1) - offset
 
 
 def _midnight(day: date, shift_days: int) -> int:

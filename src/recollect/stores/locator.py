@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +33,7 @@ class _OpenOptions:
     ids: Ids | None
     durability: Durability
     index_files: bool
+    replicas: Sequence[str]
 
 
 def open_store(
@@ -42,6 +43,7 @@ def open_store(
     ids: Ids | None = None,
     durability: Durability = "full",
     index_files: bool = True,
+    replicas: Sequence[str] = (),
 ) -> Store:
     """
     Open the store at *url*; a missing file is created, a missing folder is not.
@@ -61,14 +63,28 @@ def open_store(
             it could lose an acknowledged write, and ``"relaxed"`` accepts any.
         index_files: Whether the indexes of large scopes are kept in files beside a SQLite file;
             other stores keep none.
+        replicas: Addresses of read replicas of a PostgreSQL database, for reads that allow
+            staleness; see `PostgresStore`.
 
     Raises:
-        UsageError: The address names no known backend, or no file.
+        UsageError: The address names no known backend, or no file; or a store without replicas.
         MissingExtraError: The backend's driver is not installed.
         StoreError: The store cannot be opened; the class tells why.
     """
     scheme, rest = _split(os.fspath(url))
-    options = _OpenOptions(clock=clock, ids=ids, durability=durability, index_files=index_files)
+    if isinstance(replicas, str):
+        msg = f"replicas is {replicas!r}: give a list of addresses"
+        raise UsageError(msg)
+    if replicas and scheme != "postgresql":
+        msg = f"replicas are PostgreSQL servers, and the store is a {scheme}: store: give none"
+        raise UsageError(msg)
+    options = _OpenOptions(
+        clock=clock,
+        ids=ids,
+        durability=durability,
+        index_files=index_files,
+        replicas=replicas,
+    )
     return _BACKENDS[scheme](rest, options)
 
 
@@ -289,7 +305,9 @@ def _path_of(rest: str) -> str:
 def _open_postgres(rest: str, options: _OpenOptions) -> Store:
     with _driver_of("postgres", "psycopg"):
         from recollect.stores.postgres.store import PostgresStore
-    return PostgresStore(f"postgresql:{rest}", clock=options.clock, ids=options.ids)
+    return PostgresStore(
+        f"postgresql:{rest}", replicas=options.replicas, clock=options.clock, ids=options.ids
+    )
 
 
 def _open_redis(rest: str, options: _OpenOptions, scheme: str = "redis") -> Store:

@@ -412,6 +412,22 @@ class ReadMoments:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOrigin:
+    """
+    The server that answered a read, and how old its answer was.
+
+    *replica* is the number of a read replica, from 1, or ``None`` for the primary. The answer was
+    at most *behind_s* seconds old when the read began; 0 if it lacked nothing.
+    """
+
+    replica: int | None = None
+    behind_s: float = 0.0
+
+
+PRIMARY: Final = ReadOrigin()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFileRow:
     """
     A file beside the store that contains the index of a scope at *seq* of *epoch*.

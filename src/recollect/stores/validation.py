@@ -210,6 +210,15 @@ def check_time(time: datetime, what: str) -> int:
     return check_moment(moment, what)
 
 
+def check_stale_s(seconds: float) -> float:
+    """Return *seconds*, the age that an answer may have, if it is a number of at least 0."""
+    given: object = seconds
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < math.inf:
+        msg = f"stale_s_max is {given!r}: give seconds of at least 0, or None for the primary alone"
+        raise UsageError(msg)
+    return float(given)
+
+
 def check_moment(moment: int, what: str) -> int:
     """Return *moment*, microseconds since 1970, if it is in the years 1 to 9999."""
     if not _FIRST <= moment <= _LAST:

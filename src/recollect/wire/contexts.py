@@ -33,6 +33,8 @@ def context_to_json(
         "tokens_by_part": dict(context.tokens_by_part),
         "budget_tokens": context.budget_tokens,
         "awaits_vectors": context.awaits_vectors,
+        "replica": context.replica,
+        "behind_s": context.behind_s,
     }
 
 
@@ -55,6 +57,8 @@ def context_from_json(fields: Fields) -> Context:
         tokens_by_part=fields["tokens_by_part"],
         budget_tokens=fields["budget_tokens"],
         awaits_vectors=fields["awaits_vectors"],
+        replica=fields["replica"],
+        behind_s=fields["behind_s"],
     )
 
 
@@ -90,6 +94,7 @@ def _entry_to_json(entry: ContextEntry, scope_of: ScopeNaming, *, whole: bool) -
         "handle": entry.handle,
         "text": entry.text,
         "is_excerpt": entry.is_excerpt,
+        "has_ended": entry.has_ended,
         "tokens": entry.tokens,
         "entry": recalled_to_json(entry.entry, scope_of, whole=whole),
     }
@@ -101,6 +106,7 @@ def _entry_from_json(fields: Fields) -> ContextEntry:
         entry=recalled_from_json(fields["entry"]),
         text=fields["text"],
         is_excerpt=fields["is_excerpt"],
+        has_ended=fields["has_ended"],
         tokens=fields["tokens"],
     )
 

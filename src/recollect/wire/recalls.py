@@ -43,6 +43,8 @@ def recall_to_json(
         "embedder": recall.embedder,
         "outside": recall.outside,
         "reranker": recall.reranker,
+        "replica": recall.replica,
+        "behind_s": recall.behind_s,
     }
 
 
@@ -61,6 +63,8 @@ def recall_from_json(fields: Fields) -> Recall:
         embedder=fields["embedder"],
         outside=fields["outside"],
         reranker=fields["reranker"],
+        replica=fields["replica"],
+        behind_s=fields["behind_s"],
     )
 
 

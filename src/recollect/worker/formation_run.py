@@ -39,6 +39,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import DueThread, Formed, Lease
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
+from recollect.text.time_zones import read_zone
 from recollect.worker.formation_input import (
     Search,
     read_offer,
@@ -176,6 +177,7 @@ class Former:
         """Form; *attempts* receives the attempt before the model is asked."""
         window = await read_window(self._store, lease.scope, threads, settings.limits, self._count)
         window, settings = _with_due_types(window, settings, threads[0])
+        window = window.told_in(read_zone(settings.time_zone))
         if not _has_cause(window, settings):  # advance the watermark without asking the model
             return await self._commit(lease, window, None, ModelExchanges(), None)
         now = to_datetime(self._store.now())

@@ -1,6 +1,6 @@
 /** Entities that no fact leads between, drawn beside each other: the arrows of one group cross no other. */
 
-import { separated, type Box } from "./graph_view";
+import { separated, SILENT, WORDED, type Box, type Gap } from "./graph_view";
 import { placed, type Point } from "./layout";
 
 const MARGIN = 56;
@@ -35,11 +35,12 @@ export function groupsIn(ids: readonly string[], edges: readonly Ends[]): string
 /** Place entities in a picture of a shape (width by height): each group by itself, then in rows; those that have a place keep near it. */
 export function arranged(ids: readonly string[], edges: readonly Ends[], before: ReadonlyMap<string, Point>, boxOf: (id: string) => Box, shape: number): { own: Map<string, Point>; drawn: Map<string, Point> } {
   const own = new Map<string, Point>();
+  const hasWords = edges.length <= READABLE_EDGES;
   const groups = groupsIn(ids, edges).map((group) => {
     const members = new Set(group);
     const found = placed(group, edges.filter((each) => members.has(each.from) && members.has(each.to)), before);
     for (const [id, point] of found) own.set(id, point);
-    return bounded(separated(filling(spread(found, shape, edges.length <= READABLE_EDGES ? ROOMY : CLOSE), boxOf, shape), boxOf), boxOf);
+    return filled(spread(found, shape, hasWords ? ROOMY : CLOSE), boxOf, shape, hasWords ? WORDED : SILENT);
   });
   return { own, drawn: inRows(groups, shape) };
 }
@@ -53,17 +54,23 @@ function spread(points: ReadonlyMap<string, Point>, shape: number, across: numbe
   return new Map([...points].map(([id, { x, y }]) => [id, { x: x * across * stretch, y: (y * 1.25) / stretch }]));
 }
 
-/** So much further apart than they were placed entities are moved at most. */
-const STRETCH_MAX = 2.2;
 /** Of fewer the words of all arrows fit as they are placed. */
 const CROWD = 12;
+const TRIES = 4;
 
-/** Where many are in the way of each other in one direction and there is room in the other: places that use it. */
-function filling(points: ReadonlyMap<string, Point>, boxOf: (id: string) => Box, shape: number): ReadonlyMap<string, Point> {
-  if (points.size < CROWD) return points;
-  const { width, height } = bounded(points, boxOf);
-  const [across, down] = [Math.min(STRETCH_MAX, Math.max(1, (height * shape) / width)), Math.min(STRETCH_MAX, Math.max(1, width / shape / height))];
-  return new Map([...points].map(([id, { x, y }]) => [id, { x: x * across, y: y * down }]));
+/** Boxes moved apart, in places that use the room of the picture: flat boxes give way up and down, so it takes a few tries. */
+function filled(points: ReadonlyMap<string, Point>, boxOf: (id: string) => Box, shape: number, gap: Gap): Group {
+  let best = bounded(separated(points, boxOf, gap), boxOf);
+  if (points.size < CROWD) return best;
+  const sizeOf = ({ width, height }: Group): number => Math.max(width / shape, height);
+  let last = best;
+  for (let at = 0, placed = points; at < TRIES; at++) {
+    const stretch = Math.sqrt((last.height * shape) / last.width);
+    placed = new Map([...placed].map(([id, { x, y }]) => [id, { x: x * stretch, y: y / stretch }]));
+    last = bounded(separated(placed, boxOf, gap), boxOf);
+    if (sizeOf(last) < sizeOf(best)) best = last;
+  }
+  return best;
 }
 
 interface Group extends Box {

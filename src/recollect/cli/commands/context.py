@@ -63,6 +63,9 @@ Examples:
     help="What 'now' means, for 'last week' and for what is true.  [default: now]",
 )
 @click.option("--render", is_flag=True, help="Print only the text for the prompt.")
+@click.option(
+    "--whole", is_flag=True, help="In JSON, with every memory and message, also those left out."
+)
 async def context(
     target: Target,
     query: str,
@@ -75,6 +78,7 @@ async def context(
     below: bool,  # noqa: FBT001
     asked_at: datetime | None,
     render: bool,  # noqa: FBT001
+    whole: bool,  # noqa: FBT001
 ) -> None:
     """
     Show the context that a model needs to answer QUERY.
@@ -101,7 +105,7 @@ async def context(
     if render:
         click.echo(found.text)
     elif target.is_json:
-        print_json(context_to_json(found))
+        print_json(context_to_json(found, whole=whole))
     else:
         _print(found)
         if hint:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import click
 
 from recollect.cli.layout import minute, who_of
-from recollect.cli.options import MomentOption, Target, memory_options
+from recollect.cli.options import MomentOption, Target, memory_options, replica_option, stale_option
 from recollect.cli.output import counted, note, print_entry, print_json, print_line
 from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened
@@ -63,6 +63,8 @@ Examples:
     help="Only memories that were true at this time.",
 )
 @click.option("--known-at", type=MomentOption(), help="As stored and believed at this time.")
+@replica_option()
+@stale_option()
 @click.option("--render", is_flag=True, help="Print only the text for a prompt.")
 async def recall(
     target: Target,
@@ -76,6 +78,7 @@ async def recall(
     since: datetime | None,
     until: datetime | None,
     asked_at: datetime | None,
+    stale_s_max: float | None,
     valid_at: datetime | Literal["now", "ever"],
     known_at: datetime | None,
     render: bool,  # noqa: FBT001
@@ -106,6 +109,7 @@ async def recall(
             min_score=min_score,
             below=below,
             asked_at=asked_at,
+            stale_s_max=stale_s_max,
         )
 
     async with opened(target) as memory:
@@ -176,4 +180,6 @@ def _below(found: Recall, first_ms: float, again_ms: float) -> list[str]:
         lines.append(f"partial: only the newest {found.searched:,} entries were searched")
     if found.dropped:
         lines.append(f"{counted(len(found.dropped), 'entry', 'entries')} left out to fit")
+    if found.replica is not None:
+        lines.append(f"answered by replica {found.replica}, {found.behind_s:g} s behind at most")
     return lines

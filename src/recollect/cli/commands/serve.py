@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from recollect.cli.formation_config import FormationOptions, forming_options, service_table
-from recollect.cli.options import Target, memory_options, scope_from
+from recollect.cli.options import Target, memory_options, replica_option, scope_from
 from recollect.cli.service_run import ServiceRun, check_service_packages, run_service
 from recollect.cli.service_store import service_store_option
 
@@ -24,6 +24,7 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLE, short_help="Serve HTTP, with the page and the worker.")
+@replica_option()
 @memory_options(scope=False, store=service_store_option())
 @forming_options()
 @click.option("--host", help="The address to listen at.  [default: 127.0.0.1]")

@@ -45,6 +45,7 @@ async def context(reach: Reading, asked: ContextRequest) -> JsonAnswer:
             below=asked.below,
             where=asked.where(),
             asked_at=asked.asked_at,
+            stale_s_max=asked.stale_s_max,
         )
         span.count(len(found.entries))
     seconds = time.perf_counter() - started

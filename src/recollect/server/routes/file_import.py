@@ -25,13 +25,13 @@ from recollect.importers.import_entries import (
 )
 from recollect.importers.import_run import ImportCounts, keep_batch, keep_waiting
 from recollect.importers.input_files import InputFile, source_of
-from recollect.importers.times import read_zone
 from recollect.memory.restoration import open_intake
 from recollect.records import Json, JsonObject
 from recollect.server.http.event_streams import Event, event_stream
 from recollect.server.http.problems import problem_of
 from recollect.server.http.scope_access import Name, Reach, Writing
 from recollect.stores.validation import ID_CHARACTERS_MAX
+from recollect.text.time_zones import read_zone
 
 router: Final = APIRouter(prefix="/v1", tags=["transfer"])
 REFUSED_MAX: Final = 200

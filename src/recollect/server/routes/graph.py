@@ -17,7 +17,7 @@ from recollect.wire.elements import time_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["graph"])
 NODES: Final = 100
-NODES_MAX: Final = 500
+NODES_MAX: Final = 2_000
 DEPTH_MAX: Final = 5
 
 

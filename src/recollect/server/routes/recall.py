@@ -46,6 +46,7 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
             below=asked.below,
             where=asked.where(),
             asked_at=asked.asked_at,
+            stale_s_max=asked.stale_s_max,
             min_score=asked.min_score,
         )
         if is_narrowed:

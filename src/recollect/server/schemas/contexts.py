@@ -37,6 +37,7 @@ class ContextEntryResponse(ResponseModel, title="ContextEntry"):
     handle: Handle
     text: str
     is_excerpt: Excerpt
+    has_ended: bool = Field(description="Whether the memory was no longer true.")
     tokens: Count
     entry: AnyRecalled
 
@@ -68,6 +69,7 @@ class ContextResponse(ResponseModel, title="Context"):
                             "handle": "k3f2",
                             "text": "Ada lives in Oslo (since 1 May 2026)",
                             "is_excerpt": False,
+                            "has_ended": False,
                             "tokens": 14,
                             "entry": {
                                 "kind": "memory",
@@ -108,6 +110,8 @@ class ContextResponse(ResponseModel, title="Context"):
                     "tokens_by_part": {"entries": 48},
                     "budget_tokens": 2000,
                     "awaits_vectors": False,
+                    "replica": None,
+                    "behind_s": 0.0,
                     "ms": 2.4,
                 }
             ]
@@ -130,5 +134,11 @@ class ContextResponse(ResponseModel, title="Context"):
     budget_tokens: int = Field(ge=1)
     awaits_vectors: bool = Field(
         description="Whether new entries without a vector yet were searched by words only."
+    )
+    replica: int | None = Field(
+        description="Number of the read replica that was searched; null for the primary."
+    )
+    behind_s: float = Field(
+        description="How old the entries were at most, in seconds; 0 if nothing was lacking."
     )
     ms: float

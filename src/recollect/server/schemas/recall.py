@@ -108,6 +108,8 @@ class RecallResponse(ResponseModel, title="Recall"):
                     "embedder": None,
                     "outside": None,
                     "reranker": None,
+                    "replica": None,
+                    "behind_s": 0.0,
                     "ms": 1.9,
                     "rendered": None,
                 }
@@ -125,5 +127,11 @@ class RecallResponse(ResponseModel, title="Recall"):
     embedder: str | None
     outside: str | None
     reranker: str | None
+    replica: int | None = Field(
+        description="Number of the read replica that answered; null for the primary."
+    )
+    behind_s: float = Field(
+        description="How old the answer was at most, in seconds; 0 if it lacked nothing."
+    )
     ms: float
     rendered: str | None = Field(description="The text for a prompt, marked as data.")

@@ -13,6 +13,7 @@ from recollect.server.schemas.requests import Id, Object, RequestModel, Time
 from recollect.stores.validation import PAGE_ROWS_MAX
 
 BUDGET_TOKENS_MAX: Final = 1_000_000
+STALE_S_CEILING: Final = 86_400
 RECENT_MAX: Final = PAGE_ROWS_MAX
 
 
@@ -36,6 +37,13 @@ class EntryFilters(RequestModel):
     )
     filter: Object | None = None
     below: bool = False
+    stale_s_max: float | None = Field(
+        default=None,
+        ge=0,
+        le=STALE_S_CEILING,
+        description="Let a read replica answer that lags by at most so many seconds. What was "
+        "erased is never found.",
+    )
     whole: bool = Field(
         default=False,
         description="Return each entry with its complete record, and exact numbers.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Self, TypeVar, final
 
 from recollect.observability.health import BackgroundTasks
@@ -12,7 +13,7 @@ from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.plans.idempotency import Idempotency, idempotency_of
 from recollect.stores.plans.key_transfer import read_secret
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
-from recollect.stores.rows import IndexFile, IndexFileDraft
+from recollect.stores.rows import PRIMARY, Cursor, IndexFile, IndexFileDraft, ReadOrigin
 from recollect.stores.system_clock import SystemClock, SystemIds
 from recollect.stores.unit_of_work import Plan, Query
 from recollect.stores.validation import check_time
@@ -100,6 +101,17 @@ class Transactor(ABC):
     async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
         """Run *query* as `_read` does, on a snapshot at the time *now*."""
         return await self._read(lambda rows: query(StoreSnapshot(rows, now)))
+
+    async def _read_stale(
+        self,
+        query: SnapshotQuery[ResultT],
+        now: int,
+        cursors: Sequence[Cursor],
+        stale_s_max: float,
+    ) -> tuple[ResultT, ReadOrigin]:
+        """Run *query* as `_read_snapshot` does; a store with read replicas may ask one of them."""
+        del cursors, stale_s_max
+        return await self._read_snapshot(query, now), PRIMARY
 
     def keep_index_file(self, draft: IndexFileDraft) -> IndexFile | None:
         """

@@ -19,8 +19,8 @@ from recollect.stores.plans.embedding_backlog import (
     read_unembedded,
 )
 from recollect.stores.plans.snapshot import SnapshotQuery, checked_cursor
-from recollect.stores.rows import Cursor, Feed
-from recollect.stores.validation import check_scope, check_time
+from recollect.stores.rows import Cursor, Feed, ReadOrigin
+from recollect.stores.validation import check_scope, check_stale_s, check_time
 
 ResultT = TypeVar("ResultT")
 
@@ -54,6 +54,21 @@ class FeedStore(Transactor):
         returns counts. It runs on the store's thread, and must not block.
         """
         return await self._read_snapshot(query, self.now())
+
+    @final
+    async def read_stale(
+        self, query: SnapshotQuery[ResultT], cursors: Sequence[Cursor], *, stale_s_max: float
+    ) -> tuple[ResultT, ReadOrigin]:
+        """
+        Run *query* as `read` does, but on a read replica if one is fresh enough.
+
+        A replica answers only if it lacks no change of the scopes of *cursors* that is older than
+        *stale_s_max* seconds, no erase in them at all, and nothing that a reader at *cursors* has
+        read already. Otherwise, and where there are no replicas, the primary answers. *query* must
+        read no other scopes.
+        """
+        cursors = [checked_cursor(each) for each in cursors]
+        return await self._read_stale(query, self.now(), cursors, check_stale_s(stale_s_max))
 
     @final
     async def past(

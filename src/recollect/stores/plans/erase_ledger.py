@@ -2,7 +2,7 @@
 The erase ledger: keyed digests of everything erased, so that no backup restores it.
 
 Given an address, such as a scope and a thread id, and the entry's key, one can test whether it was
-erased. The entry alone does not reveal the address.
+erased, and given a scope, whether the erase was in or below it. The entry alone reveals neither.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _COUNTS: Final = ("messages", "memories", "revised", "erased_at")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One erase, with the digests, made with *key*, of every name it erased; times are in µs."""
+    """One erase, with the digests, made with *key*, of its names and scope; times are in µs."""
 
     id: str
     key: bytes = field(repr=False)
@@ -52,8 +52,22 @@ class LedgerEntry:
 
 
 def target_digests(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
-    """Return the concatenated digests of the names in an erase target, one per message."""
-    return b"".join(digest_of_target(key, scope, each) for each in _each(target))
+    """
+    Return the concatenated digests of an erase: of its names, one per message, and of its scope.
+
+    That scope and each one above it have a digest, by which the erases below a scope are found.
+    """
+    names = (digest_of_target(key, scope, each) for each in _each(target))
+    return b"".join((*names, *_marks_of(key, scope)))
+
+
+def _marks_of(key: bytes, scope: Scope) -> Iterator[bytes]:
+    return (_mark_below(key, scope[:depth]) for depth in range(1, len(scope) + 1))
+
+
+def _mark_below(key: bytes, prefix: Scope) -> bytes:
+    """Return the digest that every erase in or below *prefix* has."""
+    return keyed_digest(key, prefix, "below")
 
 
 def digest_of_target(key: bytes, scope: Scope, target: EraseTarget) -> bytes:
@@ -74,17 +88,21 @@ def entry_of(row: ReceiptRow, key: bytes) -> LedgerEntry:
     target = row.target
     if len(target) % _DIGEST_BYTES:  # adopted from another store: its key comes first
         key, target = target[1 : 1 + _KEY_BYTES], target[1 + _KEY_BYTES :]
-    starts = range(0, len(target), _DIGEST_BYTES)
     return LedgerEntry(
         id=row.id,
         key=key,
-        digests=tuple(target[start : start + _DIGEST_BYTES] for start in starts),
+        digests=_split(target),
         messages=row.messages,
         memories=row.memories,
         revised=row.revised,
         erased_at=row.erased_at,
         clean_at=row.clean_at,
     )
+
+
+def _split(digests: bytes) -> tuple[bytes, ...]:
+    starts = range(0, len(digests), _DIGEST_BYTES)
+    return tuple(digests[start : start + _DIGEST_BYTES] for start in starts)
 
 
 def row_of(entry: LedgerEntry, *, unclean: bool) -> ReceiptRow:
@@ -140,6 +158,38 @@ def read_entry(record: JsonObject) -> LedgerEntry:
             f"a digest {_DIGEST_BYTES}"
         )
     return found
+
+
+def erases_below(entries: Iterable[LedgerEntry], prefix: Scope) -> list[LedgerEntry]:
+    """
+    Return the erases in *prefix* and below.
+
+    Of an erase of everything below a scope above it, only what concerns *prefix* is returned, under
+    an id of its own: in another store, the rest would name other people who live there.
+    """
+    found = []
+    for entry in entries:
+        digests = set(entry.digests)
+        if _mark_below(entry.key, prefix) in digests:
+            found.append(entry)
+        elif _names_scope(entry.key, digests, prefix):
+            found.append(_narrowed(entry, prefix))
+    return found
+
+
+def _narrowed(entry: LedgerEntry, prefix: Scope) -> LedgerEntry:
+    digests = target_digests(entry.key, prefix, EraseScope(below=True))
+    mark = _mark_below(entry.key, prefix).hex()
+    return LedgerEntry(
+        id=f"{entry.id}-{mark}",
+        key=entry.key,
+        digests=_split(digests),
+        messages=0,  # those of the whole erase say nothing of this part
+        memories=0,
+        revised=0,
+        erased_at=entry.erased_at,
+        clean_at=entry.clean_at,
+    )
 
 
 def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> list[EraseTarget]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import psycopg
 from psycopg.abc import PQGen
@@ -152,6 +152,17 @@ class Connections:
         with self._lock:
             self._is_closed = True
         self.forget()
+
+
+@contextmanager
+def answering_within(connection: Connection, seconds: float) -> Iterator[None]:
+    """Wait at most *seconds* for each answer in this block; the connection is closed after that."""
+    patient = cast("PatientConnection", connection)
+    usual, patient.answer_s = patient.answer_s, seconds
+    try:
+        yield
+    finally:
+        patient.answer_s = usual
 
 
 def close_quietly(connection: Connection) -> None:

@@ -23,6 +23,8 @@ ANSWER_S: Final = 60.0
 """Seconds without an answer after which a connection is closed; more than the server's limits."""
 CONNECT_S: Final = 5
 """Longest wait for one host to accept a connection, in seconds."""
+CONNECT_REPLICA_S: Final = 2
+"""The same for a read replica, without which the primary answers; libpq's least."""
 # A machine that vanishes closes no connection: 10 + 3 × 5 s of silence end an idle one, 30 s
 # without an acknowledgement one that is in use.
 _KEEPALIVES: Final = {
@@ -62,9 +64,13 @@ def _milliseconds(seconds: float) -> str:
     return f"{max(1, round(seconds * 1_000))}ms"
 
 
-def location_of(url: str) -> PostgresLocation:
+def location_of(url: str, *, is_replica: bool = False) -> PostgresLocation:
     """
     Return the location that a ``postgresql://`` address names.
+
+    Args:
+        url: The address.
+        is_replica: Among several servers choose a standby; otherwise the one that takes writes.
 
     Raises:
         UsageError: *url* is not a PostgreSQL address.
@@ -75,12 +81,13 @@ def location_of(url: str) -> PostgresLocation:
         msg = f"this is no address of a PostgreSQL database ({error}): see postgresql://user@host/database"
         # The driver quotes the address, in which a password may stand.
         raise UsageError(msg.replace(url, "postgresql://…")) from None
+    # One of several servers is the primary, and a failover changes which: skip the others.
+    wanted = "standby" if is_replica else "read-write"
     parameters = {
         "application_name": "recollect",
-        "connect_timeout": CONNECT_S,
+        "connect_timeout": CONNECT_REPLICA_S if is_replica else CONNECT_S,
         **_KEEPALIVES,
-        # One of several servers is the primary, and a failover changes which: skip the others.
-        **({"target_session_attrs": "read-write"} if len(_hosts(given)) > 1 else {}),
+        **({"target_session_attrs": wanted} if len(_hosts(given)) > 1 else {}),
         **given,
         "client_encoding": "UTF8",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -51,6 +52,12 @@ def around(scope: Scope, scope_id: int) -> Wall:
 def finding_below(prefix: Scope) -> Wall:
     """Let *prefix* and all scopes below be found by their paths."""
     return _between(range_below(prefix))
+
+
+def spanning(scopes: Sequence[Scope]) -> Wall:
+    """Let *scopes* be found by their paths, and whatever lies between them."""
+    ranges = [range_of(each) for each in scopes]
+    return _between((min(first for first, _ in ranges), max(end for _, end in ranges)))
 
 
 def chained(*chains: bytes) -> Wall:

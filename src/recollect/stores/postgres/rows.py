@@ -24,6 +24,7 @@ from recollect.stores.columns import (
 from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.formation import DUE_THREADS_MAX
 from recollect.stores.postgres.array_parameters import Bound
+from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.row_security import (
     CLOSED,
     SWEEPING,
@@ -32,9 +33,10 @@ from recollect.stores.postgres.row_security import (
     finding,
     finding_below,
     inside,
+    spanning,
     sweeping,
 )
-from recollect.stores.postgres.statements import GROUP, QUERIES
+from recollect.stores.postgres.statements import GROUP, QUERIES, SESSION
 from recollect.stores.postgres.transaction import (
     Question,
     Stored,
@@ -44,6 +46,7 @@ from recollect.stores.postgres.transaction import (
 from recollect.stores.rows import (
     NO_SUMMARIES,
     AuditRow,
+    Cursor,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
@@ -58,8 +61,9 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
-from recollect.stores.scope_paths import range_below, range_of, stored_path
+from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
+from recollect.stores.system_clock import timer_s
 
 RowT = TypeVar("RowT")
 
@@ -136,6 +140,22 @@ class PostgresRows(DerivedReads):
             if uids:
                 self._keep_messages(row.id, uids, next(answers))
                 self._keep_memories(row.id, uids, next(answers))
+
+    def primary_position(self, scopes: Sequence[Scope]) -> PrimaryPosition:
+        """Return the cursors of *scopes* and the end of the log, and end the transaction."""
+        asked_at = timer_s()
+        digests = [_key_of(each)[0] for each in scopes]
+        wall = spanning(scopes)
+        questions: list[Question] = [
+            (QUERIES["scope_positions"], (digests,), wall),
+            (SESSION["primary_wal"], (), wall),
+        ]
+        found, ((wal, now_us),) = self._transaction.fetch_all(questions, last=True)
+        places = {each: Cursor(scope=each, seq=0, epoch=0) for each in scopes}
+        for path, epoch, seq in found:
+            scope = segments_of(path)
+            places[scope] = Cursor(scope=scope, seq=seq, epoch=epoch)
+        return PrimaryPosition(scopes=places, wal=wal, now_us=now_us, asked_at=asked_at)
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         statement = QUERIES["scope"] + self._lock

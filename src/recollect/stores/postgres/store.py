@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 from weakref import finalize
 
 from recollect.ports import Clock, Ids
+from recollect.records import Scope
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.base import Store
 from recollect.stores.exit_wait import waited_for
@@ -22,8 +23,12 @@ from recollect.stores.postgres.driver_errors import LOG, store_errors
 from recollect.stores.postgres.grouped_appends import GroupedAppends
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.notifications import PostgresListener
+from recollect.stores.postgres.replica_lag import PrimaryPosition
+from recollect.stores.postgres.replicas import Replica, Replicas
+from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.unit_runner import ALONE, PostgresUnits, moment_us
 from recollect.stores.postgres.vacuum import remove_deleted_bytes
+from recollect.stores.rows import PRIMARY, Cursor, ReadOrigin
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import LISTENING, Bell, Listeners
@@ -52,6 +57,7 @@ class PostgresStore(Store):
         self,
         url: str,
         *,
+        replicas: Sequence[str] = (),
         clock: Clock | None = None,
         ids: Ids | None = None,
         **limits: float,
@@ -60,6 +66,9 @@ class PostgresStore(Store):
         Open the database at *url*; create the schema if it is missing.
 
         Args:
+            url: The address of the primary.
+            replicas: Addresses of read replicas of it, for reads that allow staleness. They are
+                connected to when they are needed; one that is down or lags is passed over.
             clock: Source of the current time; the database by default.
             limits: ``connections_max``, and timeouts in seconds: for a statement
                 (``statement_s``), a lock (``lock_wait_s``), a free connection (``turn_wait_s``),
@@ -69,6 +78,7 @@ class PostgresStore(Store):
             StoreError: The database cannot be opened; the class says why.
         """
         location = location_of(url).with_limits(**limits)
+        standbys = [location_of(each, is_replica=True).with_limits(**limits) for each in replicas]
         shared = ServerClock()
         super().__init__(clock=clock or shared, ids=ids)
         self._location = location
@@ -77,7 +87,10 @@ class PostgresStore(Store):
         with store_errors(location.name):
             shared.compare(partial(moment_us, connection))
         connection.answer_s = location.answer_s
-        self._workshop = PostgresUnits(location, None if clock else shared, Bell(self.now))
+        bell = Bell(self.now)
+        self._workshop = PostgresUnits(location, None if clock else shared, bell)
+        followers = [Replica(n, each, bell, self.tasks) for n, each in enumerate(standbys, 1)]
+        self._replicas = Replicas(followers, self._key, self._primary_position)
         self._workshop.connections.give_back(connection, timer_s())
         self._claimer = Claimer(location.name, self._workshop)
         self._listeners = Listeners()
@@ -85,7 +98,8 @@ class PostgresStore(Store):
         self._appends = GroupedAppends(location.name, self._turns, self._workshop)
         LOG.info("opened %s", location.name)
         # Close the connections of a store that is garbage collected without aclose().
-        finalize(self, _let_go, self._turns.process, self._workshop, self._claimer).atexit = False
+        units = [self._workshop, *(each.units for each in followers)]
+        finalize(self, _let_go, self._turns.process, units, self._claimer).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -98,6 +112,7 @@ class PostgresStore(Store):
         await self._listeners.aclose()
         self._claimer.close()
         await waited_for(self._claimer.join)
+        await self._replicas.aclose()
         if await self._turns.end():
             self._workshop.connections.close()
             LOG.info("closed %s", self._location.name)
@@ -137,6 +152,20 @@ class PostgresStore(Store):
     async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
         return await self._run(partial(self._workshop.read_snapshot, query, now))
 
+    async def _read_stale(
+        self,
+        query: SnapshotQuery[ResultT],
+        now: int,
+        cursors: Sequence[Cursor],
+        stale_s_max: float,
+    ) -> tuple[ResultT, ReadOrigin]:
+        found = await self._replicas.read(query, now, cursors, stale_s_max)
+        return found or (await self._read_snapshot(query, now), PRIMARY)
+
+    async def _primary_position(self, scopes: Sequence[Scope]) -> PrimaryPosition:
+        query = partial(PostgresRows.primary_position, scopes=scopes)
+        return await self._run(partial(self._workshop.read, query))
+
     async def _clean(self) -> None:
         await self._run(partial(remove_deleted_bytes, self._location))
 
@@ -150,7 +179,8 @@ class PostgresStore(Store):
         return await self._turns.run(work)
 
 
-def _let_go(process: int, workshop: PostgresUnits, claimer: Claimer) -> None:
+def _let_go(process: int, units: Sequence[PostgresUnits], claimer: Claimer) -> None:
     if os.getpid() == process:
         claimer.close()
-        workshop.connections.close()
+        for each in units:
+            each.connections.close()

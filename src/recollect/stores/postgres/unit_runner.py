@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from random import SystemRandom
 from time import sleep
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import psycopg
 
@@ -18,13 +18,11 @@ from recollect.records import Scope
 from recollect.stores.foreseen_reads import AppendReads
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.postgres.connections import Connections
-from recollect.stores.postgres.driver_errors import AGAIN, LOG, READ_ONLY, store_errors
-from recollect.stores.postgres.effects import write_effect
+from recollect.stores.postgres.driver_errors import LOG, READ_ONLY, store_errors
 from recollect.stores.postgres.foreseen_rows import ForeseenRows, read_together
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.notifications import notify_listeners
 from recollect.stores.postgres.presumed_snapshot import read_presuming
-from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import (
@@ -32,7 +30,7 @@ from recollect.stores.postgres.transaction import (
     Transaction,
     TransactionOverError,
 )
-from recollect.stores.rows import ScopeRow
+from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork, is_untraceable
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.notifications import Bell
 from recollect.stores.thread_calls import CallOutcome, ThreadCall
@@ -40,8 +38,8 @@ from recollect.stores.unit_of_work import NOTHING, Effect, Plan, PlannedWrite, Q
 
 ResultT = TypeVar("ResultT")
 
-_Work: TypeAlias = Callable[[PostgresRows], PlannedWrite[ResultT]]
-"""A plan, or a query as a plan that writes nothing."""
+AttemptMaker: TypeAlias = Callable[..., UnitAttempt[Any]]
+"""A class of attempts, or a function that makes one with its plan and ``writing``."""
 
 ALONE: Final = object()
 """Result of an append that has to run in a transaction of its own."""
@@ -99,18 +97,22 @@ class PostgresUnits:
         Raises:
             StoreError: PostgreSQL failed; the class says how.
         """
-        return self._run_with_retries(plan, writing=True)
+        return self._run_with_retries(lambda: UnitAttempt(plan, writing=True))
 
-    def read(self, query: Query[ResultT]) -> ResultT:
+    def read(self, query: Query[ResultT], attempt: AttemptMaker = UnitAttempt) -> ResultT:
         """
-        Run *query* on one snapshot of the database.
+        Run *query* on one snapshot of the database; each try of it is an *attempt*.
 
         Raises:
             StoreError: PostgreSQL failed; the class says how.
         """
-        return self._run_with_retries(_as_plan(query), writing=False)
+        make = partial(attempt, _as_plan(query), writing=False)
+        result: ResultT = self._run_with_retries(make)
+        return result
 
-    def read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
+    def read_snapshot(
+        self, query: SnapshotQuery[ResultT], now: int, attempt: AttemptMaker = UnitAttempt
+    ) -> ResultT:
         """
         Run *query* on a snapshot, in one round trip if the scopes that it reads are unchanged.
 
@@ -119,14 +121,15 @@ class PostgresUnits:
         """
         # If a scope has changed, the first attempt cost one round trip and is discarded.
         with suppress(TransactionOverError):
-            return self.read(partial(read_presuming, query=query, now=now, known=self._known))
-        return self.read(lambda rows: query(StoreSnapshot(rows, now)))
+            presuming = partial(read_presuming, query=query, now=now, known=self._known)
+            return self.read(presuming, attempt)
+        return self.read(lambda rows: query(StoreSnapshot(rows, now)), attempt)
 
-    def _run_with_retries(self, plan: _Work[ResultT], *, writing: bool) -> ResultT:
+    def _run_with_retries(self, attempt: Callable[[], UnitAttempt[ResultT]]) -> ResultT:
         tried = 0
         while True:
             tried += 1
-            unit = _Unit(plan, writing=writing)
+            unit = attempt()
             with store_errors(self._location.name):
                 try:
                     return self._run_once(unit)
@@ -143,7 +146,7 @@ class PostgresUnits:
                         raise
             sleep(_PAUSE_S * 2**tried * _CHANCE.uniform(0.5, 1.5))
 
-    def _run_once(self, unit: _Unit[ResultT]) -> ResultT:
+    def _run_once(self, unit: UnitAttempt[ResultT]) -> ResultT:
         connection, opened_at = self.connections.take()
         try:
             result = unit.run(connection, self._location)
@@ -186,68 +189,7 @@ class PostgresUnits:
             group.fail(self._location, outcome.error)
 
 
-class _Unit(Generic[ResultT]):
-    """One attempt to run a plan, and how far it got."""
-
-    def __init__(self, plan: _Work[ResultT], *, writing: bool) -> None:
-        self._plan = plan
-        self._writing = writing
-        self.seen: Sequence[ScopeRow] = ()
-        """The scopes it read or wrote, in their latest state."""
-        self.effect = NOTHING
-        self._is_commit_sent = False
-        self.is_committed = False
-        self.is_lost = False
-        """Whether the connection broke during this attempt."""
-
-    def run(self, connection: Connection, location: PostgresLocation) -> ResultT:
-        transaction = Transaction(connection, location, writing=self._writing)
-        try:
-            planned = self._decide(transaction)
-            self.effect = planned.effect
-            write_effect(transaction, planned.effect)
-            transaction.commit()
-            self.is_committed = True
-            self.seen = [*self.seen, *planned.effect.scopes]
-        except BaseException:
-            self._is_commit_sent = transaction.is_commit_sent
-            try:
-                transaction.roll_back()
-            except psycopg.Error as error:
-                LOG.debug("a transaction could not be rolled back: %s", kind_of(error))
-            self.is_lost = connection.closed
-            raise
-        return planned.result
-
-    def _decide(self, transaction: Transaction) -> PlannedWrite[ResultT]:
-        """Run the plan; write nothing yet."""
-        rows = PostgresRows(transaction)
-        planned = self._plan(rows)
-        self.seen = [*rows.seen]
-        return planned
-
-    @property
-    def is_commit_unknown(self) -> bool:
-        """Return True if it may be committed, and a retry could not find out."""
-        return self._may_be_committed and _is_untraceable(self.effect)
-
-    @property
-    def _may_be_committed(self) -> bool:
-        return self.is_lost and self._is_commit_sent
-
-    def may_be_retried(self, error: psycopg.Error) -> bool:
-        """Return True if a retry may succeed and cannot write twice."""
-        return error.sqlstate in (*AGAIN, READ_ONLY) or self.is_lost
-
-
-def _is_untraceable(effect: Effect) -> bool:
-    """Return True if a retry could not tell whether *effect* was committed."""
-    # An erase rewrites the idempotency rows of others, but has no key of its own.
-    has_key = bool(effect.idempotency) and not effect.receipts
-    return effect != NOTHING and not has_key
-
-
-class _Group(_Unit[None]):
+class _Group(UnitAttempt[None]):
     """One attempt to commit the appends of several callers together."""
 
     def __init__(
@@ -285,12 +227,12 @@ class _Group(_Unit[None]):
         """Leave every call to run alone, except those that may be committed and cannot find out."""
         for call in self._calls:
             call.result, call.error = ALONE, None
-        for call, effect in self._effects if self._may_be_committed else ():
-            if _is_untraceable(effect):
+        for call, effect in self._effects if self.may_be_committed else ():
+            if is_untraceable(effect):
                 call.fail(_unknown_outcome(location, error))
 
 
-def _as_plan(query: Query[ResultT]) -> _Work[ResultT]:
+def _as_plan(query: Query[ResultT]) -> UnitWork[ResultT]:
     return lambda rows: PlannedWrite(NOTHING, query(rows))
 
 

@@ -13,6 +13,9 @@ SELECT
     id, path, created_at, epoch, seq, compacted, fence, lease_owner, lease_until
 FROM recollect.scope WHERE digest = %s AND path = %s;
 
+-- :name scope_positions
+SELECT path, epoch, seq FROM recollect.scope WHERE digest = ANY (%s::bytea[]);
+
 -- :name scope_by_id
 SELECT
     id, path, created_at, epoch, seq, compacted, fence, lease_owner, lease_until

@@ -49,6 +49,22 @@ SELECT pg_notify('recollect', '');
 -- :name moment
 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 
+-- :name primary_wal
+-- The end of the log, and the time by which commits are stamped. A replica has no such end.
+SELECT
+    CASE
+        WHEN NOT pg_is_in_recovery() THEN pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint
+    END,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+
+-- :name replay
+-- How far a replica has replayed the log, the time of the last commit in it, and whose store it is.
+SELECT
+    pg_is_in_recovery(),
+    pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint,
+    (extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000000)::bigint,
+    (SELECT sha256(secret) = %s FROM recollect.meta);
+
 -- :name state
 SELECT
     pg_is_in_recovery(),
