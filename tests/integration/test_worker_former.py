@@ -31,6 +31,7 @@ from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedMod
 from recollect.worker import formation_run as forming
 from recollect.worker.formation_input import read_window
 from recollect.worker.formation_result import FormationResult
+from recollect.worker.retry_delays import backoff_s
 
 ADA = ("users", "ada")
 BOB = ("users", "bob")
