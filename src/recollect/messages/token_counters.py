@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from recollect.errors import UsageError
 from recollect.messages.coercion import MessageLike, coerced_all
@@ -81,13 +81,12 @@ def list_counter(counter: MessageCounter | str) -> ListCounter:
             f"{type(counter)}."
         )
     counted = _counted(counter)
+    counting: Callable[..., Any] = counter  # of what its annotation says
     if counted in {"BaseMessage", "AnyMessage"}:
-        of_one = cast("Callable[[AnyMessage], int]", counter)
-        return lambda messages: sum(of_one(each) for each in messages)
+        return lambda messages: sum(counting(each) for each in messages)
     if counted == "str":
-        of_text = cast("TokenCounter", counter)
-        return lambda messages: estimated(messages, of_text)
-    return cast("ListCounter", counter)
+        return lambda messages: estimated(messages, counting)
+    return counting
 
 
 def _counted(counter: Callable[..., object]) -> str:
