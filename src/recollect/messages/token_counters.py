@@ -80,8 +80,9 @@ def list_counter(counter: MessageCounter | str) -> ListCounter:
             "'get_num_tokens_from_messages()' or a function. Received object of type "
             f"{type(counter)}."
         )
+    # The annotation of its parameter says what it counts: a message, a text, or all messages.
     counted = _counted(counter)
-    counting: Callable[..., Any] = counter  # of what its annotation says
+    counting: Callable[..., Any] = counter
     if counted in {"BaseMessage", "AnyMessage"}:
         return lambda messages: sum(counting(each) for each in messages)
     if counted == "str":
