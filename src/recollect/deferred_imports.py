@@ -1,12 +1,27 @@
-"""Imports that wait until a module is first needed, and that never block an event loop."""
+"""Imports of optional packages, and imports that wait until a module is first needed."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import copy_context
 from importlib import import_module
 
+from recollect.errors import MissingExtraError
+
 _LOADED: set[str] = set()
+
+
+@contextmanager
+def needs_extra(extra: str, package: str) -> Iterator[None]:
+    """Raise `MissingExtraError` if the block fails to import the *package* of an extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("recollect"):
+            raise  # a fault of this package, which installing the extra would not repair
+        raise MissingExtraError(extra, package) from error
 
 
 async def load_modules(*names: str) -> None:

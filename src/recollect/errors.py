@@ -40,6 +40,8 @@ from __future__ import annotations
 import re
 from typing import ClassVar, Final
 
+from recollect.installation import install_command
+
 
 class RecollectError(Exception):
     """
@@ -341,8 +343,8 @@ class MissingExtraError(RecollectError, ImportError):
     """
     An optional package is not installed.
 
-    >>> str(MissingExtraError("redis", "redis"))
-    'redis is not installed: pip install "recollect[redis]"'
+    >>> print(str(MissingExtraError("redis", "redis")).partition(" with: ")[0])
+    redis is not installed: install the extra "recollect[redis]"
     """
 
     code = "missing_extra"
@@ -353,7 +355,10 @@ class MissingExtraError(RecollectError, ImportError):
         self.package = package
 
     def __str__(self) -> str:
-        return f'{self.package} is not installed: pip install "recollect[{self.extra}]"'
+        return (
+            f'{self.package} is not installed: install the extra "recollect[{self.extra}]" '
+            f"with: {install_command(self.extra)}"
+        )
 
 
 class EmbedderError(RecollectError):

@@ -22,7 +22,7 @@ from recollect.integrations.google_adk import RecollectMemoryService, RecollectP
 from recollect.memory.facade import Recollect
 from tests.harness.model_provider import Provider, answers, provider_on_loopback
 
-ADA = ("notes", "ada")
+ADA = ("ada",)
 PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
 
 
@@ -195,7 +195,7 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
             await service.search_memory(app_name="notes", user_id="ada", query="Oslo?")
         ).memories[:1]
         nothing = await service.search_memory(app_name="notes", user_id="ada", query=" ")
-        other = await service.search_memory(app_name="other", user_id="ada", query="Oslo?")
+        other = await service.search_memory(app_name="notes", user_id="eve", query="Oslo?")
 
     assert [(each.role, each.text) for each in kept] == [
         ("user", "Oslo?"),
@@ -264,15 +264,38 @@ async def scenario_metadata_that_is_no_json_leaves_nothing() -> None:
         assert await memory.last_messages(ADA, "one", limit=9) == ()
 
 
-async def scenario_a_scope_may_be_that_of_other_frameworks() -> None:
-    """One user's memory, whatever the application: and what another door appended is found."""
+async def scenario_a_scope_is_the_users_or_what_is_given() -> None:
+    """By default what another framework appended for the user is found, in any application."""
+    user: Any = {"app_name": "notes", "user_id": "ada", "query": "my cat"}
     async with recollect.open("memory:", embedder="none") as memory:
         await memory.append(("ada",), "elsewhere", "My cat is called Tom.")
-        service = RecollectMemoryService(memory, scope=lambda _, user: (user,))
-        found = await service.search_memory(app_name="notes", user_id="ada", query="my cat")
+        await memory.append(("notes", "ada"), "here", "My cat is called Tim.")
+        told = {}
+        for name, given in (
+            ("default", ()),
+            ("function", (lambda app, user: (app, user),)),
+            ("tuple", (("notes", "ada"),)),
+            ("text", ("ada",)),
+        ):
+            service = RecollectMemoryService(memory, *given)
+            (entry,) = (await service.search_memory(**user)).memories
+            told[name] = entry.content.parts[0].text[-4:-1]
 
-    (entry,) = found.memories
-    assert entry.content.parts[0].text == "My cat is called Tom."
+    assert told == {"default": "Tom", "function": "Tim", "tuple": "Tim", "text": "Tom"}, told
+
+
+async def scenario_a_wrong_scope_is_refused_at_once() -> None:
+    """By the plugin and the service, not by the first turn."""
+
+    async def made(make: Any, scope: object) -> None:
+        make(memory, scope=scope)
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        for make in (RecollectPlugin, RecollectMemoryService):
+            told = await refusal(made(make, lambda user: user))
+            assert "scope=lambda app, user" in told, told
+            told = await refusal(made(make, 42))
+            assert "a scope is a text" in told, told
 
 
 def scenario_the_example_of_the_page_runs() -> None:

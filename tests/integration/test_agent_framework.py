@@ -133,6 +133,32 @@ async def test_a_run_without_a_session_has_a_thread_of_its_own() -> None:
     assert "None" == client.seen[0][0]
 
 
+@pytest.mark.parametrize("tools", [False, True])
+async def test_the_context_provider_alone_stores_what_is_said(*, tools: bool) -> None:
+    """Once, in the thread of the session, unless it is told not to; and not a run that fails."""
+    value = {"context": "pets", "content": "The cat is called Tom"}
+    call = {"memory": {"type": "Note", "value": value}, "quotes": ["My cat is called Tom."]}
+    client = ScriptedClient(calls=("save_memory", json.dumps(call)))
+    async with recollect.open("memory:", embedder="none") as memory:
+        alone = RecollectContextProvider(memory, ADA, tools=tools)
+        for session_id, text in (("one", "My cat is called Tom."), ("two", "What is my cat?")):
+            made = Agent(client, context_providers=[alone])
+            await made.run(text, session=made.create_session(session_id=session_id))
+        kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+        silent = RecollectContextProvider(memory, ADA, keep=False)
+        failing = ScriptedClient(ConnectionError("away"))
+        await Agent(ScriptedClient(), context_providers=[silent]).run("Hush.")
+        with pytest.raises(ConnectionError):
+            await Agent(failing, context_providers=[alone]).run("Hush.")
+        said = [thread.id for thread in (await memory.threads(ADA)).rows]
+
+    assert ["My cat is called Tom.", *[""] * tools, "Noted."] == [
+        "" if "stored" in each else each for each in kept if each
+    ]
+    assert "cat is called Tom" in client.seen[-1][0]
+    assert {"one", "two"} == set(said)
+
+
 async def test_a_message_that_is_no_json_leaves_nothing() -> None:
     """Not even those before it."""
     odd = Message("user", ["b"], additional_properties={"odd": 1 << 70})

@@ -184,6 +184,25 @@ async def test_a_memory_opens_without_a_block(url: str) -> None:
     await memory.close()
 
 
+async def test_close_closes_a_memory_inside_its_block(url: str) -> None:
+    """Leaving the block afterwards does nothing more; another task is told to leave the block."""
+    async with recollect.open(url, embedder="none") as memory:
+        await memory.append("ada", "talk", "I live in Turku.")
+        with pytest.raises(UsageError, match="leave that block"):
+            await asyncio.create_task(memory.close())
+        assert len((await memory.recall("ada", "Turku")).entries) == 1
+        await memory.close()
+
+        with pytest.raises(StoreClosedError):
+            await memory.recall("ada", "Turku")
+        await memory.close()
+
+
+def test_the_other_kind_of_block_is_named(url: str) -> None:
+    with pytest.raises(UsageError, match=r"'async with'.*open_sync"), recollect.open(url):
+        pass
+
+
 async def test_what_cannot_be_opened_is_not_open() -> None:
     """The error comes from `open`, and there is nothing to close."""
     memory = recollect.open(embedder="none", model="rulez")

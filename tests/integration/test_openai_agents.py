@@ -35,6 +35,16 @@ def provider() -> Iterator[Provider]:
         yield server
 
 
+@pytest.fixture
+def loop() -> Iterator[None]:
+    """Provide the loop that the framework's ``run_sync`` would open and leave open."""
+    made = asyncio.new_event_loop()
+    asyncio.set_event_loop(made)
+    yield
+    asyncio.set_event_loop(None)
+    made.close()
+
+
 def agent(provider: Provider, session: RecollectSession, *tools: Any) -> Agent[Any]:
     client = AsyncOpenAI(base_url=f"{provider.url}/v1", api_key="none", max_retries=0)
     return Agent(
@@ -72,6 +82,31 @@ async def test_a_session_goes_on_after_a_restart_and_another_remembers(
     assert told[0]["content"].startswith("Be kind.")
     assert "My cat is called Tom." in told[0]["content"]
     assert 2 == len(told)
+
+
+# The SDK ends the loop's generators after each run, and runs again on the same loop.
+@pytest.mark.filterwarnings("ignore:asynchronous generator:ResourceWarning")
+@pytest.mark.usefixtures("loop")
+def test_a_synchronous_memory_serves_run_sync(provider: Provider, tmp_path: Path) -> None:
+    """Also the tools over it, which a run calls on a loop of its own."""
+    value = {"context": "pets", "content": "The cat is called Tom"}
+    call = {"memory": {"type": "Note", "value": value}, "quotes": ["My cat is called Tom."]}
+    saves = answers(completion(calls(("save_memory", json.dumps(call))), "tool_calls"))
+    provider.acts = [saves, said("A fine name."), said("Tom.")]
+    with recollect.open_sync(str(tmp_path / "store.db"), embedder="none") as memory:
+        for thread, text in (("one", "My cat is called Tom."), ("two", "What is my cat called?")):
+            session = RecollectSession(memory, ADA, thread)
+            tools = memory_tools(MemoryTools(memory, ADA, thread))
+            Runner.run_sync(agent(provider, session, *tools), text, session=session)
+        (note,) = memory.memories(ADA).rows
+
+    assert "cat is called Tom" in str(provider.seen[-1][2]["messages"][0])
+    assert "user" == note.trust
+
+
+def test_what_is_no_memory_is_refused() -> None:
+    with pytest.raises(UsageError, match="open one with recollect"):
+        RecollectSession("memory.db", ADA, "one")  # type: ignore[arg-type] # the fault
 
 
 async def test_calls_of_tools_are_kept_as_they_came(provider: Provider) -> None:

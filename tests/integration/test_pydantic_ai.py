@@ -1,5 +1,7 @@
 """Pydantic AI itself, with our capability and models of its own that answer by a function."""
 
+import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,16 @@ pytestmark = pytest.mark.anyio
 
 ADA = ("ada",)
 Seen = list[tuple[list[ModelMessage], str]]
+
+
+@pytest.fixture
+def loop() -> Iterator[None]:
+    """Provide the loop that the framework's ``run_sync`` would open and leave open."""
+    made = asyncio.new_event_loop()
+    asyncio.set_event_loop(made)
+    yield
+    asyncio.set_event_loop(None)
+    made.close()
 
 
 def agent(seen: Seen, capability: RecollectCapability, *, calls: bool = False) -> Agent[Any, str]:
@@ -65,6 +77,16 @@ async def test_a_run_is_remembered_after_a_restart(tmp_path: Path) -> None:
     assert 3 == len(seen[1][0])
     assert seen[2][1].startswith("Be kind.")
     assert "My cat is called Tom." in seen[2][1]
+
+
+@pytest.mark.usefixtures("loop")
+def test_a_synchronous_memory_serves_run_sync() -> None:
+    seen = Seen()
+    with recollect.open_sync("memory:", embedder="none") as memory:
+        for thread, text in (("one", "My cat is called Tom."), ("two", "What is my cat called?")):
+            agent(seen, RecollectCapability(memory, ADA, thread)).run_sync(text)
+
+    assert "My cat is called Tom." in seen[1][1]
 
 
 async def test_messages_come_back_as_they_were() -> None:

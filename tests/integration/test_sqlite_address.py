@@ -4,12 +4,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import recollect
 from recollect.errors import StoreError, UsageError
 from recollect.records import NewMessage
-from recollect.stores.locator import open_store
+from recollect.stores.locator import file_of, open_store
 from recollect.stores.memory import InProcessStore
 from recollect.stores.sqlite.store import SQLiteStore
 
@@ -58,6 +60,40 @@ async def test_a_path_object_is_a_file(tmp_path: Path) -> None:
     """`open_store` takes what `os.fspath` takes."""
     async with open_store(tmp_path / "memory.db") as store:
         assert isinstance(store, SQLiteStore)
+
+
+async def test_a_tilde_is_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    async with open_store("~/store.db"):
+        pass
+
+    assert (tmp_path / "store.db").exists()
+    assert file_of("sqlite:~/store.db") == tmp_path / "store.db"
+
+
+@pytest.mark.parametrize("address", [None, 3])
+def test_what_is_no_address_is_refused(address: Any) -> None:
+    with pytest.raises(UsageError, match=rf"url is {address}: give the address"):
+        open_store(address)
+
+
+def test_a_folder_is_not_taken_for_a_file(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"is a folder: name a file in it, such as .*memory\.db"):
+        open_store(str(tmp_path))
+
+    assert names_in(tmp_path) == set()
+
+
+def test_an_unknown_embedder_leaves_no_file(tmp_path: Path) -> None:
+    """Also one given to the synchronous face, which opens later."""
+    with pytest.raises(UsageError, match="unknown embedder 'minlim'"):
+        recollect.open(str(tmp_path / "store.db"), embedder="minlim")
+    sync = recollect.open_sync(str(tmp_path / "store.db"), embedder="minlim")
+    with pytest.raises(UsageError, match="unknown embedder 'minlim'"):
+        sync.open()
+
+    assert names_in(tmp_path) == set()
 
 
 async def test_a_link_leads_to_one_store(tmp_path: Path) -> None:
@@ -114,7 +150,7 @@ def test_drivers_are_loaded_when_an_address_names_them() -> None:
     """A store in memory loads no SQLite."""
     program = (
         "import sys\n"
-        "from recollect.stores.locator import open_store\n"
+        "from recollect.stores.locator import file_of, open_store\n"
         "open_store('memory:')\n"
         "print('apsw' in sys.modules)\n"
     )

@@ -28,7 +28,10 @@ DRIVERS = frozenset(
 # Which group a module of the package belongs to, by the first part of its name.
 GROUP_OF = {
     **dict.fromkeys(
-        ("deferred_imports", "errors", "observability", "ports", "providers", "records", "text"),
+        (
+            *("deferred_imports", "errors", "installation", "observability", "ports", "providers"),
+            *("records", "text"),
+        ),
         "ground",
     ),
     "stores": "contract",

@@ -15,6 +15,7 @@ import pytest
 
 import recollect
 from recollect import errors
+from recollect.errors import MissingExtraError
 from recollect.server.http.problems import STATUS
 from recollect.server.settings import Settings
 from tests.structure.test_docs import error_classes, python_blocks
@@ -228,6 +229,8 @@ def test_the_reference_names_nothing_that_is_not_there() -> None:
         module, _, last = name.rpartition(".")
         try:
             importlib.import_module(name)
+        except MissingExtraError:
+            continue  # it is there, and its framework has an environment of its own
         except ModuleNotFoundError as error:
             if not (error.name or "").startswith("recollect"):
                 continue  # it is there, and needs a package that has an environment of its own
@@ -260,7 +263,7 @@ def offered_by(name: str) -> set[str]:
     """Return what the module *name* offers; nothing if it is no module."""
     try:
         return names_of(name)
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, MissingExtraError):
         return set()
 
 

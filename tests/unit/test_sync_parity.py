@@ -16,18 +16,18 @@ from recollect import Recollect, SyncRecollect
 from recollect.client import Client, SyncClient
 from recollect.conversation import CombinedMemory, SimpleMemory
 from recollect.conversation.base import BaseMemory
-from recollect.errors import StoreClosedError
+from recollect.errors import MissingExtraError, StoreClosedError
 from recollect.sync.face import SyncFace, sync_iterator, sync_method
 from recollect.sync.method_pairs import delegated_pair, method_pair, prepared_pair, threaded
 
 Method = Callable[..., Any]
-APART = ("crewai", "google")
-"""Frameworks whose tests have an environment of their own: see `tests/frameworks`."""
+APART = ("crewai", "google-adk")
+"""Extras of frameworks whose tests have an environment of their own: see `tests/frameworks`."""
 PACKAGES = ("agents", "chat", "client", "conversation", "graph", "integrations", "sync")
 # What takes a function to where the object lives: only a face has such a place.
-VISITS = frozenset({"call", "acall", "here"})
+VISITS = frozenset({"call", "acall", "here", "before_close"})
 # What the package's own parts use where the memory lives: no face shows it.
-INSIDE = frozenset({"over", "turns", "worker"})
+INSIDE = frozenset({"embed", "over", "turns", "worker"})
 # Pairs that are written by hand, and why they cannot be made from one function.
 BY_HAND = {
     "wrap_model_call": "the model is called by a handler of another type",
@@ -124,8 +124,8 @@ def modules() -> Iterator[ModuleType]:
         for each in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
             try:
                 yield import_module(each.name)
-            except ModuleNotFoundError as error:
-                if str(error.name).partition(".")[0] not in APART:
+            except MissingExtraError as error:
+                if error.extra not in APART:
                     raise
 
 

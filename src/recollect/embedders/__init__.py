@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.ports import Embedder
@@ -14,6 +14,8 @@ from recollect.providers.object_names import is_object_name, named_object
 EmbedderChoice: TypeAlias = (
     "str | Embedder | Callable[[Sequence[str]], Sequence[Sequence[float]]] | object"
 )
+
+_OURS: Final = ("none", "auto", "minilm")
 
 
 def open_embedder(choice: EmbedderChoice) -> Embedder | None:
@@ -38,6 +40,17 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
     if isinstance(choice, str):
         return _named(choice.strip())
     return _adapted(choice)
+
+
+def check_choice(choice: EmbedderChoice) -> None:
+    """
+    Raise if *choice* is a name that no embedder has; whether that one is usable shows later.
+
+    Raises:
+        UsageError: The name is unknown.
+    """
+    if isinstance(choice, str) and choice not in _OURS and not is_object_name(choice.strip()):
+        parsed_name(choice.strip())
 
 
 def parsed_name(choice: str) -> tuple[str, str]:

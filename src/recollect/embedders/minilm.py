@@ -140,12 +140,11 @@ def _open(place: Path) -> _Runtime:
                 str(place / GRAPH), options, providers=["CPUExecutionProvider"]
             )
     except errors as error:
-        message = (
+        raise EmbedderError(
             f"the embedder in {str(place)!r} cannot be loaded ({error}): onnxruntime "
             f"{onnxruntime.__version__} may be too old for it; upgrade it, or delete the "
             f"folder and {REMEDY}"
-        )
-        raise EmbedderError(message) from error
+        ) from error
     return _Runtime(pieces=pieces, session=session, errors=errors)
 
 
@@ -155,11 +154,9 @@ def _import_runtime() -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtraError(EXTRA, error.name or "onnxruntime") from error
     except ImportError as error:
-        message = (
-            f"onnxruntime cannot be imported ({error}): "
-            f'pip install --force-reinstall "recollect[{EXTRA}]"'
-        )
-        raise EmbedderError(message) from error
+        raise EmbedderError(
+            f"onnxruntime cannot be imported ({error}): pip install --force-reinstall onnxruntime"
+        ) from error
 
 
 def _session_errors() -> tuple[type[Exception], ...]:

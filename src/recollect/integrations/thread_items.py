@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import recollect
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, NewMessage, Role, Scope
 from recollect.stores.validation import PAGE_ROWS_MAX
+from recollect.sync.object_home import AnyRecollect, Home
 
 PAGE: Final = 100
 """Messages per read of a thread."""
@@ -22,9 +23,13 @@ class ThreadItems:
     formed. A message that another program added to the thread has no item.
     """
 
-    def __init__(self, memory: Recollect, scope: Scope, thread: str, *, kind: str) -> None:
-        """Create a view of *thread*; *kind* names the framework, and so the items' format."""
-        self._memory = memory
+    def __init__(self, memory: AnyRecollect, scope: Scope, thread: str, *, kind: str) -> None:
+        """
+        Create a view of *thread*; *kind* names the framework, and so the items' format.
+
+        Over a `SyncRecollect` it works on any event loop, over a `Recollect` on the memory's own.
+        """
+        self._home = Home(memory)
         self._scope = scope
         self._thread = thread
         self._kind = kind
@@ -41,7 +46,9 @@ class ThreadItems:
             for role, text, item in items
         ]
         if messages:
-            await self._memory.append(self._scope, self._thread, messages)
+            await self._home.visit(
+                lambda memory: memory.append(self._scope, self._thread, messages)
+            )
 
     async def read(self, limit: int | None = None, *, after: int = 0) -> list[tuple[Message, Json]]:
         """
@@ -51,11 +58,7 @@ class ThreadItems:
         """
         if limit is not None and limit <= 0:
             return []
-        found: Sequence[Message]
-        if limit is None or limit > PAGE_ROWS_MAX:
-            found = [each async for each in self._all(after)][-(limit or 0) :]
-        else:
-            found = await self._memory.last_messages(self._scope, self._thread, limit=limit)
+        found = await self._home.visit(lambda memory: self._messages(memory, limit, after))
         return [(each, each.metadata.get(self._kind)) for each in found]
 
     async def pop(self) -> tuple[Message, Json] | None:
@@ -63,28 +66,39 @@ class ThreadItems:
         newest = await self.read(1)
         if not newest:
             return None
-        await self._memory.remove(self._scope, self._thread, [newest[0][0].id])
+        await self.remove(newest)
         return newest[0]
+
+    async def remove(self, items: Sequence[tuple[Message, Json]]) -> None:
+        """Remove messages, given with their items; memories formed from them stay."""
+        ids = [message.id for message, _ in items]
+        if ids:
+            await self._home.visit(lambda memory: memory.remove(self._scope, self._thread, ids))
 
     async def clear(self) -> None:
         """Remove all messages; memories formed from them stay."""
         while page := await self.read(PAGE):
-            ids = [message.id for message, _ in page]
-            await self._memory.remove(self._scope, self._thread, ids)
+            await self.remove(page)
 
     async def context(self, query: str, budget_tokens: int) -> str:
         """Return the context of *query* for a prompt, with a guide; ``""`` if there is none."""
-        found = await self._memory.context(
-            self._scope, query, thread=self._thread, budget_tokens=budget_tokens
+        found = await self._home.visit(
+            lambda memory: memory.context(
+                self._scope, query, thread=self._thread, budget_tokens=budget_tokens
+            )
         )
         text = str(found)
         return f"{recollect.context_guide()}\n\n{text}" if text else ""
 
-    async def _all(self, after: int) -> AsyncIterator[Message]:
+    async def _messages(
+        self, memory: Recollect, limit: int | None, after: int
+    ) -> Sequence[Message]:
+        if limit is not None and limit <= PAGE_ROWS_MAX:
+            return await memory.last_messages(self._scope, self._thread, limit=limit)
+        found: list[Message] = []
         while True:
-            page = await self._memory.messages(self._scope, self._thread, after=after, limit=PAGE)
-            for message in page.rows:
-                yield message
+            page = await memory.messages(self._scope, self._thread, after=after, limit=PAGE)
+            found += page.rows
             if len(page.rows) < PAGE:
-                return
+                return found[-(limit or 0) :]
             after = page.rows[-1].position

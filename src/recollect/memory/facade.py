@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final, Self, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from recollect.deferred_imports import load_modules
-from recollect.embedders import EmbedderChoice
+from recollect.embedders import EmbedderChoice, check_choice
 from recollect.errors import UsageError
-from recollect.memory.audit_access import AuditMethods
 from recollect.memory.context_calls import ContextCalls
 from recollect.memory.embedder_strength import EmbedderTuning
 from recollect.memory.formation_control import FormationMethods, require_open
 from recollect.memory.health import LOG, Monitoring
 from recollect.memory.host_task import HostTask
+from recollect.memory.lifespan import LifespanMethods
 from recollect.memory.memory_edits import MemoryEdits
 from recollect.memory.restoration import Restoration
 from recollect.memory.runtime import MemoryRuntime, RuntimeOptions
@@ -126,6 +126,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
     Raises:
         UsageError: The URL, embedder or concurrency is invalid.
     """
+    check_choice(embedder)  # before the store, which creates a missing file
     opened = partial(open_store, url, clock=clock, ids=ids, durability=durability)
     return Recollect(
         store=opened(index_files=index_files, replicas=replicas),
@@ -145,7 +146,7 @@ class Recollect(
     MemoryEdits,
     FormationMethods,
     ThreadStateMethods,
-    AuditMethods,
+    LifespanMethods,
     ContextCalls,
     Restoration,
     Monitoring,
@@ -196,33 +197,6 @@ class Recollect(
         self.store = store
         self._runtime = MemoryRuntime(store, options)
         self._host = HostTask(self)
-
-    async def __aenter__(self) -> Self:
-        self._check_not_view()
-        await self._runtime.open()
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._runtime.aclose()
-
-    async def open(self) -> Self:
-        """
-        Open the memory without a block, on asyncio; any task of the loop may `close` it.
-
-        The background work runs in a task of its own. Prefer ``async with`` where a block fits:
-        an error in the background ends that block at once, while here only `close` raises it.
-
-        Raises:
-            UsageError: It is open, it is a view, or the event loop is not asyncio's.
-        """
-        self._check_not_view()
-        await self._host.start()
-        return self
-
-    async def close(self) -> None:
-        """End the background work and close the store; nothing happens if it is not open."""
-        self._check_not_view()
-        await self._host.stop()
 
     @property
     def worker(self) -> Worker | None:

@@ -13,6 +13,7 @@ from anyio import to_thread
 
 from recollect.deferred_imports import load_modules
 from recollect.embedders import EmbedderChoice, open_embedder
+from recollect.errors import UsageError
 from recollect.lifecycle.embedder_switch import EmbedderSwitch
 from recollect.memory.scope_locks import ScopeLocks
 from recollect.observability.logs import package_logger
@@ -75,6 +76,7 @@ class MemoryRuntime(EmbedderSwitch):
         self.turns = ScopeLocks()
         self.loop: asyncio.AbstractEventLoop | None = None
         self._exit = AsyncExitStack()
+        self._owner: object = None
         self._persistence: IndexPersistence | None = None
 
     async def open(self) -> None:
@@ -94,7 +96,7 @@ class MemoryRuntime(EmbedderSwitch):
             self.worker = await self._opened_worker(self.recaller)
             await self._start(exit_)
             self._exit = exit_.pop_all()
-        self.loop = _running_loop()
+        self.loop, self._owner = _running_loop(), anyio.get_current_task().id
 
     @property
     def assistants(self) -> Assistants:
@@ -135,7 +137,17 @@ class MemoryRuntime(EmbedderSwitch):
         return self.assistants.of(settings, scope).debounce
 
     async def aclose(self) -> None:
-        """Stop the background work, and close the store."""
+        """
+        Stop the background work, and close the store; nothing happens if it is not open.
+
+        Raises:
+            UsageError: Another task opened it.
+        """
+        # A task group can only be left by the task that entered it.
+        if self._owner not in (None, anyio.get_current_task().id):
+            msg = "another task entered this memory with 'async with': leave that block to close it"
+            raise UsageError(msg)
+        self._owner = None
         # Cleared first, so that calls during the shutdown raise `StoreClosedError`.
         self.recaller = self.worker = self._consolidator = self.loop = None
         self.earlier = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.errors import MissingExtraError, NotFoundError, UsageError
+from recollect.deferred_imports import needs_extra
+from recollect.errors import NotFoundError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.contract.base import Store
 from recollect.stores.contract.durability import Durability
@@ -50,7 +50,8 @@ def open_store(
 
     Args:
         url: ``memory:`` lives in this process and ends with it. ``sqlite:///absolute/path``,
-            ``sqlite:relative/path`` or a plain path is a file; the path is not URL-decoded.
+            ``sqlite:relative/path`` or a plain path is a file; the path is not URL-decoded, and a
+            leading ``~`` is the user's home.
             ``postgresql://user@host/database`` is an existing database on a server.
             ``redis://host:6379/0`` (``rediss:`` for TLS, ``redis+unix:///path`` for a socket) is a
             numbered database of a Redis server.
@@ -71,7 +72,7 @@ def open_store(
         MissingExtraError: The backend's driver is not installed.
         StoreError: The store cannot be opened; the class tells why.
     """
-    scheme, rest = _split(os.fspath(url))
+    scheme, rest = _split(_address_of(url))
     if isinstance(replicas, str):
         msg = f"replicas is {replicas!r}: give a list of addresses"
         raise UsageError(msg)
@@ -133,20 +134,9 @@ def server_parameters(url: str) -> dict[str, Any] | None:
     scheme, rest = _split(url)
     if scheme != "postgresql":
         return None
-    with _driver_of("postgres", "psycopg"):
+    with needs_extra("postgres", "psycopg"):
         from recollect.stores.postgres.location import location_of
     return location_of(f"postgresql:{rest}").parameters
-
-
-@contextmanager
-def _driver_of(extra: str, driver: str) -> Iterator[None]:
-    """Raise `MissingExtraError` if the block fails to import the *driver* of an extra."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("recollect"):
-            raise  # a fault of this package, which installing the extra would not repair
-        raise MissingExtraError(extra, driver) from error
 
 
 def finish_upgrade(url: str) -> int:
@@ -170,7 +160,7 @@ def finish_upgrade(url: str) -> int:
         return int(add_checksums(file))
     if not url.lower().startswith("postgresql:"):
         return 0
-    with _driver_of("postgres", "psycopg"):
+    with needs_extra("postgres", "psycopg"):
         from recollect.stores.postgres.bootstrap import finish_upgrade as finish
         from recollect.stores.postgres.location import location_of
     return finish(location_of(url))
@@ -211,6 +201,14 @@ def _existing_file(url: str) -> str | None:
     return str(file.resolve()) if file is not None and file.exists() else None
 
 
+def _address_of(url: str | os.PathLike[str]) -> str:
+    try:
+        return os.fspath(url)
+    except TypeError:
+        msg = f"url is {url!r}: give the address of a store, such as 'memory.db' or 'memory:'"
+        raise UsageError(msg) from None
+
+
 def _split(address: str) -> tuple[str, str]:
     """Return the scheme of an address, and the rest."""
     found = _SCHEME.match(address)
@@ -232,8 +230,8 @@ def file_of(url: str | os.PathLike[str]) -> Path | None:
     Raises:
         UsageError: The address names no known backend.
     """
-    scheme, rest = _split(os.fspath(url))
-    return Path(rest.removeprefix("//")) if scheme == "sqlite" else None
+    scheme, rest = _split(_address_of(url))
+    return _expanded(rest.removeprefix("//")) if scheme == "sqlite" else None
 
 
 def back_up_file(url: str, copy: Path) -> bool:
@@ -299,11 +297,19 @@ def _path_of(rest: str) -> str:
     if not path or path.endswith(":memory:"):
         msg = f"{rest!r} is not a file: write sqlite:///absolute/path, sqlite:relative, or memory:"
         raise UsageError(msg)
-    return path
+    return str(_expanded(path))
+
+
+def _expanded(path: str) -> Path:
+    """Return *path* with a leading ``~`` replaced by the home, if there is such a user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def _open_postgres(rest: str, options: _OpenOptions) -> Store:
-    with _driver_of("postgres", "psycopg"):
+    with needs_extra("postgres", "psycopg"):
         from recollect.stores.postgres.store import PostgresStore
     return PostgresStore(
         f"postgresql:{rest}", replicas=options.replicas, clock=options.clock, ids=options.ids
@@ -311,7 +317,7 @@ def _open_postgres(rest: str, options: _OpenOptions) -> Store:
 
 
 def _open_redis(rest: str, options: _OpenOptions, scheme: str = "redis") -> Store:
-    with _driver_of("redis", "redis"):
+    with needs_extra("redis", "redis"):
         from recollect.stores.redis.store import RedisStore
     return RedisStore(
         f"{scheme}:{rest}", clock=options.clock, ids=options.ids, durability=options.durability

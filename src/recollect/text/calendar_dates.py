@@ -67,6 +67,18 @@ _ABSOLUTE: Final = tuple(
         r"(?<![\w.,$€£¥/:-])(?P<year>(?:19|20)\d\d)(?![\d%万亿]|[.,/:]\d|'?s\b)",
     )
 )  # fmt: skip
+_WEEK: Final = (
+    r"\b(?:w/?[cb]|week (?:commencing|beginning|starting|from|of)):? (?:the )?(?:mon(?:day)?,? )?"
+)
+_WEEK_OF: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_WEEK}{_DAY}(?: of)? (?P<name>{MONTH_NAME})\b\.?{_YEAR}",
+        rf"{_WEEK}(?P<name>{MONTH_NAME})\.? (?:the )?{_DAY}\b{_YEAR}",
+        r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]?[那当][一个]?(?:周|星期|礼拜)",
+    )
+)
+"""A week by one of its days, mostly its Monday."""
 _FEASTS: Final = (
     (r"christmas eve|平安夜|圣诞前夜", 12, 24), (r"christmas(?! eve)|xmas|圣诞节?(?!前)", 12, 25),
     (r"new year'?s eve|跨年夜", 12, 31), (r"new year'?s day|元旦", 1, 1),
@@ -116,6 +128,9 @@ def absolute_dates(text: str, said_on: date | None) -> Iterator[Dated]:
     for pattern in _ABSOLUTE:
         for match in pattern.finditer(text):
             yield from _read(match, said_on)
+    for pattern in _WEEK_OF:
+        for match in pattern.finditer(text):
+            yield from (_week_of(each) for each in _read(match, said_on) if each.stretches)
     for feast, month, day in _FEAST:
         for match in feast.finditer(text):
             yield from _dated(match, None, month, day, said_on)
@@ -127,6 +142,17 @@ def absolute_dates(text: str, said_on: date | None) -> Iterator[Dated]:
             stretches=_days_near(weekday, said_on),
             weekday=weekday,
         )
+
+
+def _week_of(day: Dated) -> Dated:
+    """Return the week that begins on a day, and the one around it."""
+    firsts = [first for days in day.stretches for first in _firsts_of_week(days.first)]
+    weeks = tuple(Days(first, first + timedelta(days=6)) for first in dict.fromkeys(firsts))
+    return Dated(start=day.start, end=day.end, stretches=weeks)
+
+
+def _firsts_of_week(day: date) -> tuple[date, date]:
+    return day, day - timedelta(days=day.weekday())
 
 
 def _days_near(weekday: int, said_on: date | None) -> tuple[Days, ...]:

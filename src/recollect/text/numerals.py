@@ -43,6 +43,8 @@ _SPACE_BEFORE: Final = re.compile(r"(?<=\d[万亿千百点月年]) (?=\d)")
 _DIGITS: Final = re.compile(
     r"(?<!\d)(?P<whole>\d{1,3}(?:,\d{3}){1,8}(?!\d)|\d++)(?P<rest>(?:\.\d++){0,6})"
 )
+# 语文88数学92专业课120,355: the comma ends a row of marks, and parts no thousands.
+_IN_A_ROW: Final = re.compile(r"(?:[\u3400-\u9fff]{1,8}\d{1,3}){2,20}[\u3400-\u9fff]{1,8}$")
 _SCALES: Final = {
     "k": 1_000, "w": 10_000, "grand": 1_000, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
     "hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
@@ -119,6 +121,8 @@ def _digit_numbers(text: str) -> Iterator[Number]:
             continue
         value = Fraction(match["whole"].replace(",", "") + match["rest"])
         end, readings, parts = _with_suffix(text, match, value)
+        if "," in match["whole"] and _IN_A_ROW.search(text, 0, match.start()):
+            parts |= {Fraction(each) for each in match["whole"].split(",")}
         before = text[max(match.start() - 33, 0) : match.start()]
         is_part_of_name = bool(re.search(r"[^\W\d_]-?$", before)) and before[-1:].isascii()
         yield Number(

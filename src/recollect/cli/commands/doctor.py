@@ -16,6 +16,7 @@ from recollect.cli.options import DEFAULT_STORE, Target, memory_options, run, wr
 from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
 from recollect.cli.store_choice import opened, store_file, without_password
 from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError
+from recollect.installation import install_command
 from recollect.memory.pagination import each_thread, scopes_of
 from recollect.records import Json
 
@@ -122,7 +123,7 @@ def _examine_embedder(findings: Findings) -> None:
         sentence = f"the embedder is damaged: {'; '.join(problems)}: {REMEDY} to replace it"
         findings.problems.append(("embedder", sentence))
     elif not record["onnxruntime"]:
-        findings.notes.append('the embedder needs onnxruntime: pip install "recollect[minilm]"')
+        findings.notes.append(f"the embedder needs onnxruntime: {install_command('minilm')}")
 
 
 def _accept_pages(findings: Findings, target: Target) -> None:

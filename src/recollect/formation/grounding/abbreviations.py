@@ -16,13 +16,14 @@ _KNOWN: Final = tuple(
     adbe adobe|orcl oracle|crm salesforce|ba boeing|ge generalelectric|gm generalmotors
     jpm jpmorgan|wmt walmart|dis disney|sbux starbucks|mcd mcdonalds|pg procterandgamble
     k8s kubernetes|gcp googlecloud|vw volkswagen|bmw 宝马|kfc 肯德基|chatgpt gpt
+    py python|js javascript|ts typescript|pg postgres postgresql|gh github
     """.replace("\n", "|").split("|")
     if row.strip()
 )
 _SHORT_MAX: Final = 6
 _LONG_MIN: Final = 5
 _CAPITALISED: Final = re.compile("[A-Z][a-z]*")
-_WORD: Final = re.compile(r"[^\W\d_]{2,40}|\d?[^\W\d_]\d[^\W\d_]")
+_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{2,40}|\d?[^\W\d_]\d[^\W\d_]")
 TEXT_CHARACTERS_MAX: Final = 20_000
 
 

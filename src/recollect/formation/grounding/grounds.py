@@ -30,8 +30,10 @@ from recollect.formation.operations import (
 )
 from recollect.formation.ownership import attributed, speaker_faults
 from recollect.formation.support import HeardWindow, Support, support_of
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
-from recollect.formation.support.leaves import is_label, type_of
+from recollect.formation.support.leaves import is_label, numbers_of, texts_of, type_of
+from recollect.formation.support.unasked_words import are_chosen
 from recollect.formation.support.voices import SENTENCE_END
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
@@ -135,7 +137,7 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
     if faults:
         return Grounds(faults=tuple(faults))
     passages = heard.passages(cited)
-    trust = least([each.trust for each in passages])
+    trust = _trust_of(operation, passages, heard)
     support = judge(operation, heard)
     claims = _leaf_claims(operation, heard)
     faults = [*_claim_faults(operation, claims), *support.faults]
@@ -149,6 +151,21 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
         notes=tuple(dict.fromkeys(claims.notes)),
         trust=least([trust, "assistant"]) if remarks and _stands_alone(operation, type_) else trust,
     )
+
+
+def _trust_of(operation: Operation, passages: Sequence[Passage], heard: HeardWindow) -> Trust:
+    """
+    Return the trust of the least trusted of *passages*.
+
+    What a user chose from a list of the assistant's is the user's, if nothing else of it is told.
+    """
+    trust = least([each.trust for each in passages])
+    chosen = [each for each in passages if each.trust == "user" and each.taken_up.is_choice]
+    if trust != "assistant" or not chosen:
+        return trust
+    texts = texts_of(operation, heard)
+    is_chosen = bool(texts) and not any(numbers_of(operation)) and are_chosen(texts)
+    return "user" if is_chosen else trust
 
 
 def _leaf_claims(operation: Operation, heard: HeardWindow) -> LeafClaims:

@@ -126,18 +126,26 @@ class Told:
         return tuple(found)
 
     def _in_other_years(self, dates: Iterable[Dated]) -> list[Dated]:
-        """Return dates told without a year, in one that is told beside: 9月12 明年十年."""
+        """Return dates told without a year, or in one taken back, in a year told beside them."""
         if self._said_on is None:
             return []
         year = self._said_on.year
         shifts = set().union(*map(year_shifts_in, self._pieces))
-        days = [
-            stretch(year + shift, each.month, each.day)
+        months: set[tuple[int, int | None]] = {
+            (each.month, each.day)
             for each in dates
             if each.month is not None and each.day is not None
-            for shift in shifts
-        ]
-        return [Dated(start=0, end=0, stretches=(each,)) for each in days if each is not None]
+        }
+        # 明年一月…啊後年啦: the month of a year that is taken back is that of the other one.
+        if len(shifts) > 1:
+            told = (days for each in dates if each.is_relative for days in each.stretches)
+            months |= {
+                (days.first.month, days.first.day if days.first == days.last else None)
+                for days in told
+                if _length(days) <= MONTH_DAYS_MAX and days.first.year - year in shifts
+            }
+        found = (stretch(year + shift, *each) for each in months for shift in shifts)
+        return [Dated(start=0, end=0, stretches=(each,)) for each in found if each is not None]
 
     @cached_property
     def reckoned(self) -> frozenset[date]:

@@ -11,12 +11,16 @@ YES: Final = re.compile(
     r"|(?:much|far|so much|way) better|brilliant|lovely|excellent|fantastic|fab|spot on|that helps"
     r"|that's it|sounds good"
     r"|deal|agreed|go (?:with|for|ahead)|let's|lets|do (?:it|that|the)|that one"
-    r"|this one|the (?:first|second|third|last|other|former|latter)|i'll take|we'll take|both"
+    r"|this one|i'll take|we'll take|both"
     r"|love it"
     r"|works|the \w+ one|(?:book|take|get|buy|order|use|keep) (?:it|that|this|them)|ja|genau|gern"
     r"|passt|klar|stimmt|si|claro|vale|perfecto|bueno|de acuerdo|oui|d'accord"
     r"|parfait|sim|pode ser|beleza|isso|ok(?:ay)?|va bene|certo|hai)\b|\bsí\b"
-    r"|好|行|可以|嗯|对|是的|没错|就这|就那|成|要得|得|第[一二三四]|[这那][个班家款间种些一]"
+    r"|(?:^|[\s,，。;；!！~、])(?:[那嗯哦噢啊呃就都我也还]|这样|那就){0,2}"
+    r"(?:好(?![像奇多几久难怕贵])|行(?![李程])|可以(?![^，。]{0,12}[吗么?？])|嗯|对(?![于面方手不])"
+    r"|成(?![都绩本功为])|得(?![到]))"
+    r"|(?<![不没])(?<!不太)(?:好|行|可以|成|得)[了的啦吧啊呀哦嘅喇呗]{0,2}(?=$|[\s,，。;；!！~])"
+    r"|是的|没错|没问题|没意见|就[这那]|要得|[这那][个班家款间种些一]"
     r"|听你的|采纳|同意|はい|うん|いい|お願い|네|좋",
     re.IGNORECASE,
 )
@@ -37,3 +41,8 @@ NO: Final = re.compile(
     r"|아니)\b|\W{0,3}(?:不是|没有|没|不|否|沒有|沒)",
     re.IGNORECASE,
 )
+NO_PROBLEM: Final = re.compile(
+    r"\W{0,3}(?:no (?:problem|worries|objections?)|not bad|不错|没有?(?:问题|意见|事|关系))",
+    re.IGNORECASE,
+)
+"""Begins as a no, and is a yes."""

@@ -9,7 +9,8 @@ from typing import Final
 
 from recollect.formation.grounding.foreign_text import instructs
 from recollect.formation.operations import Citation
-from recollect.formation.support.assent import CHOICE, NO, YES, YES_FIRST
+from recollect.formation.support.acceptance import NOTHING, TakenUp, taken_up
+from recollect.formation.support.assent import CHOICE, NO, YES_FIRST
 from recollect.formation.support.content_words import Token, WordIndex
 from recollect.formation.support.stances import Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said
@@ -18,10 +19,7 @@ from recollect.formation.window import WindowLine
 
 SLIP_WORDS_MAX: Final = 500
 """Most words of a text that is searched for misspellings, which compares each word with all."""
-ACCEPTING_CHARACTERS_MAX: Final = 120
 ANSWER_CHARACTERS_MAX: Final = 60
-OFFERED_CHARACTERS_MAX: Final = 4_000
-"""Characters of an offer of the assistant that are compared with a value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +35,8 @@ class Passage:
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the user accepts in few words what the assistant has just said."""
-        few = len(self.text) <= ACCEPTING_CHARACTERS_MAX
-        return few and self.offered is not None and YES.search(self.text) is not None
+        """Whether the user takes up in few words some of what the assistant has just said."""
+        return bool(self.accepted.text)
 
     @property
     def is_answer(self) -> bool:
@@ -61,10 +58,14 @@ class Passage:
         return Passage(self.citation, self.line, self.trust, self.text, "", self.offered)
 
     @cached_property
+    def taken_up(self) -> TakenUp:
+        """Return what of the assistant's message immediately before the sentences take up."""
+        return taken_up(self.text, self.offered.text) if self.offered else NOTHING
+
+    @cached_property
     def accepted(self) -> Passage:
-        """Return what the assistant said immediately before."""
-        text = self.offered.text[:OFFERED_CHARACTERS_MAX] if self.offered else ""
-        return Passage(self.citation, self.line, "assistant", text)
+        """Return what is taken up, as words of the assistant."""
+        return Passage(self.citation, self.line, "assistant", self.taken_up.text)
 
     @cached_property
     def words(self) -> WordIndex:

@@ -11,10 +11,13 @@ from recollect.formation.grounding.injection import instructs
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.judgement import PREFERENCE_FIELDS, TracedLeaf
 from recollect.formation.support.origins import Sources, trace
+from recollect.formation.support.told_clauses import text_clauses
 from recollect.formation.support.voices import SENTENCE_END
 
 UNSAID_SHARE_MAX: Final = 0.4
 """Largest share of an order that may be in other words than the user's."""
+_REPORTED_WORDS_MIN: Final = 2
+"""A clause of hearsay with fewer words reports the one before it: "…, my boss says"."""
 _QUOTED: Final = re.compile(
     r"\u201c[^\u201c\u201d]{12,}\u201d|\u201e[^\u201c]{12,}\u201c|\"[^\"]{12,}\""
     r"|\u00ab[^\u00bb]{12,}\u00bb"
@@ -27,6 +30,11 @@ _REQUEST: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|u|we)\b|\bwould you mind\b|\bplease\b|\bpls\b|\bmind if\b"
     r"|\bkannst du\b|\bkonnen sie\b|\bpuedes\b|\bpodrias\b|\bpeux-tu\b|\bpouvez\b|\bpode\b"
     r"|能不能|可不可以|可以[^，。]{0,20}吗|能[^，。]{0,20}吗|麻烦|请|お願い|くれ|ください",
+    re.IGNORECASE,
+)
+_WISH: Final = re.compile(
+    rf"{_REQUEST.pattern}|\b(?:don't|dont|do not|stop|no more|never|always|from now on)\b"
+    r"|别|不要|不用|以后",
     re.IGNORECASE,
 )
 
@@ -47,6 +55,9 @@ def order_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
             yield f"{each.leaf.pointer or '/'}: it reads as an instruction, and no user said it"
             continue
         words = trace(each.leaf.text, Sources(each.leaf.sources.heard, spoken))
+        is_reported = any(hearsay_in(passage.text) for passage in each.leaf.sources.cited)
+        if is_reported and not any(word.origin == "cited" and word.weight for word in words):
+            yield f"{each.leaf.pointer or '/'}: it reads as an instruction, and no user said it"
         told = sum(word.weight for word in words)
         unsaid = sum(
             word.weight for word in words if word.origin in {"assistant", "external", "nowhere"}
@@ -62,9 +73,25 @@ def _spoken(passage: Passage) -> Passage | None:
     if passage.trust != "user":
         return None
     sentences = [each for each in SENTENCE_END.split(_QUOTED.sub(" ", passage.text)) if each]
-    own = [each for each in sentences if not hearsay_in(each) and _tells(each)]
+    own = [said for each in sentences if _tells(each) and (said := _before_hearsay(each))]
     text = "\n".join(own)
     return Passage(passage.citation, passage.line, "user", text, passage.question) if own else None
+
+
+def _before_hearsay(sentence: str) -> str:
+    """
+    Return what a sentence says before the clause that tells what others say.
+
+    "Stop with museums, everyone thinks I like them" asks in the user's name; "answer in French, my
+    boss says" does not, since the words of the boss stand before it.
+    """
+    if not hearsay_in(sentence):
+        return sentence
+    clauses = text_clauses(sentence)
+    at = next((at for at, each in enumerate(clauses) if hearsay_in(each.text)), 0)
+    is_open = at > 0 and len(clauses[at].words) >= _REPORTED_WORDS_MIN
+    before = ", ".join(each.text for each in clauses[:at])
+    return before if is_open and _WISH.search(before) else ""
 
 
 def _tells(sentence: str) -> bool:

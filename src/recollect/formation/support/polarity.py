@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
@@ -28,6 +29,22 @@ _DONE: Final = re.compile(
 )
 _NOTHING_FOUND: Final = re.compile(
     r"没有|没反应|没事|阴性|\b(?:nothing|none|negative|all clear|no reaction|not at all)\b",
+    re.IGNORECASE,
+)
+_FORMER: Final = re.compile(
+    r"\b(?:before (?:that|then|this)|until then|previous(?:ly)?|originally|earlier)\b"
+    r"|此前|之前|先前|原本|本来|原先",
+    re.IGNORECASE,
+)
+"""What a value tells as former may have been denied as it is now."""
+_UNCHANGED: Final = re.compile(
+    r"\b(?:nobody|no one|none of \w+|never|not|\w+n't) (?:yet |ever )?(?:touch|chang|alter)\w*\b",
+    re.IGNORECASE,
+)
+"""What was not touched is there: "nobody touched the limit" denies no limit."""
+_EXCEPTED: Final = re.compile(
+    r"\bnot (?:(?P<self>me|i)|her|him|them|she|he|they|my \w+|the \w+)\b"
+    r"|不是(?:(?P<自>我(?![妈爸哥姐弟妹爷奶外女儿老媳朋同闺室]))|[他她]|我)",
     re.IGNORECASE,
 )
 _OF_ALLERGY: Final = frozenset("过敏不没原检测耐受")
@@ -133,7 +150,22 @@ class _Said:
             return False
         if self.allows(attitude, denied=denied):
             return True
-        return attitude == "allergic" and denied and self.denies_of(clauses, attitude, spoken)
+        if attitude != "allergic" or not denied:
+            return False
+        return self.denies_of(clauses, attitude, spoken) or self.excepts_person(clauses)
+
+    def excepts_person(self, clauses: Sequence[Clause]) -> bool:
+        """
+        Return True if users say who has the allergy, and that another one has not.
+
+        "I'm the nut one, not her" says that she is not allergic to nuts; that the user is not, it
+        does not.
+        """
+        said = [each for each, _ in self._clauses]
+        if not any(_SIGNS_OF_ALLERGY.search(each.text) or each.attitudes for each in said):
+            return False
+        denying = [each for each in clauses if ("allergic", True) in each.attitudes]
+        return bool(denying) and all(any(_excepts(e, each) for e in said) for each in denying)
 
     def denies_of(
         self, clauses: Sequence[Clause], attitude: Attitude, spoken: Sequence[str]
@@ -184,6 +216,7 @@ class _Said:
             return self._turned_run(clauses)
         if any(clause.denials or clause.tells_end for clause in clauses) or _has_bad(clauses):
             return ""
+        clauses = [each for each in clauses if not _FORMER.search(each.text)]
         parts = [clause.words for clause in clauses]
         if self._language not in {"en", ""}:
             parts = [tuple(chain.from_iterable(parts))]
@@ -238,6 +271,8 @@ class _Said:
     def _is_denied(self, clause: Clause, word: Token) -> bool:
         if self._language in _DENIAL_BEHIND:
             return bool(clause.denials)
+        if any(each.end() <= word.start for each in _UNCHANGED.finditer(clause.text)):
+            return False
         return clause.denies(word.start, reach=_NEAR_WORDS)
 
     def _found(self, wanted: Token) -> list[bool]:
@@ -248,6 +283,19 @@ class _Said:
             for word in clause.words
             if word.key == wanted.key or is_form(word.folded, wanted.folded)
         ]
+
+
+def _excepts(said: Clause, denying: Clause) -> bool:
+    """Return True if *said* names the allergen of *denying*, and excepts the one it speaks of."""
+    excepted = _EXCEPTED.search(said.text)
+    if excepted is None or not set(_own_keys(said)) & set(_own_keys(denying)):
+        return False
+    is_self = bool(excepted["self"] or excepted["自"])
+    return is_self == (speaks_of_user([_affirmed(denying)], "allergic"))
+
+
+def _affirmed(clause: Clause) -> Clause:
+    return replace(clause, attitudes=frozenset({("allergic", False)}))
 
 
 def _denies_all(clause: Clause) -> bool:

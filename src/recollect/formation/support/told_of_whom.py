@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.formation.grounding.common_words import COMMON
 from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.content_words import stem_of
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.subjects import KIN, KIN_HAN
 from recollect.formation.support.told_clauses import (
@@ -22,6 +23,7 @@ from recollect.formation.support.told_clauses import (
 from recollect.formation.support.voices import SENTENCE_END
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
+from recollect.text.days import WEEKDAYS
 
 Subject: TypeAlias = Literal["user", "other", ""]
 """The subject of a clause: its speaker, another person, or one that is not named."""
@@ -29,6 +31,7 @@ SHARED_WORDS_MIN: Final = 2
 NAME_CHARACTERS_MAX: Final = 40
 NAMES_MAX: Final = 20
 _KEY_MIN: Final = 4
+_DAYS: Final = frozenset(map(stem_of, WEEKDAYS))
 _NAME: Final = re.compile(r"(?<![A-Za-z])[A-Z][a-z]{2,20}(?![A-Za-z])")
 _BEGINS: Final = re.compile(
     r"[^\w]*(?:(?:and|so|but|ok)\s+)?(?P<name>[A-Z][a-z]{2,20})(?![A-Za-z])"
@@ -98,7 +101,12 @@ def _of_another_speaker(text: str, cited: Sequence[Passage], heard: HeardWindow)
     ]
     said = {name: _words_about(name, heard) for name in names} if told else {}
     for about, value in _clauses_by_speaker(text, names) if told else ():
-        own = [each for each in value.words if each.key not in about.casefold()]
+        # Two speakers may both have named a day of the week: it does not tell whose it is.
+        own = [
+            each
+            for each in value.words
+            if each.key not in about.casefold() and each.key not in _DAYS
+        ]
         mine = said[about].among(own)
         others = [each for each in own if each not in mine]
         for passage, words in told:

@@ -17,11 +17,18 @@ from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import JudgedLeaf, TracedLeaf
 from recollect.formation.support.origins import TracedWord, trace
 from recollect.text.analysis import fold
+from recollect.text.chinese_scripts import simplified
 
 WORDS_MAX: Final = 2.0
 """Most such words in a row, or in a short sentence."""
 SHARE_MAX: Final = 0.5
 """Largest share of such words in a longer value: at least half is the user's."""
+_ATTRIBUTED: Final = re.compile(
+    r"(?P<who>[A-Z][\w'-]{1,20})(?:(?:,| and| &) [A-Z][\w'-]{1,20}){0,3}"
+    r" (?:wrote|writes?|says?|said|asks?|asked|claims?|claimed|wants?|wanted|would like|hopes?"
+    r"|proposes?|proposed|offers?|offered|suggests?|suggested|announced|mention(?:s|ed)?)\b"
+    r"|(?P<谁>[\u3400-\u9fff]{2,6}?)(?:在信[里中])?(?:说|写道?|问|想|希望|要求|提出|建议|表示)",
+)
 _SENTENCE_END: Final = re.compile(r"[.!?;。！？；](?=\s|$|[^\x00-\x7f])|\n")
 
 
@@ -50,9 +57,44 @@ def _sentences_of(leaf: JudgedLeaf) -> Iterator[list[TracedWord]]:
     start = 0
     for end in (*(each.end() for each in _SENTENCE_END.finditer(leaf.text)), len(leaf.text)):
         sentence = [each for each in words if start <= each.start < end]
+        if _is_attributed(leaf.text[start:end], leaf):
+            sentence = [each for each in sentence if each.origin != "external"]
         if sentence:
             yield sentence
         start = end
+
+
+def _is_attributed(sentence: str, leaf: JudgedLeaf) -> bool:
+    """
+    Return True if a sentence tells what is pasted as its author's: "Lowell would like a dog".
+
+    The user must say something of it in another cited message, and then the value claims no more
+    than that the author wrote so.
+    """
+    told = _ATTRIBUTED.match(simplified(sentence).strip())
+    pasted = [each for each in leaf.sources.cited if each.trust == "external"]
+    last = max((each.line.number for each in pasted), default=0)
+    is_answered = any(
+        each.trust == "user" and not each.citation.implied and each.line.number > last
+        for each in leaf.sources.cited
+    )
+    if told is None or not pasted or not is_answered:
+        return False
+    return all(each.line.message.role == "user" for each in pasted) and any(
+        (told["who"] or told["谁"]) in simplified(each.line.text) for each in pasted
+    )
+
+
+def are_chosen(leaves: Sequence[JudgedLeaf]) -> bool:
+    """Return True if all words of the assistant in *leaves* are of what the cited users chose."""
+    return all(not _unchosen(leaf) for leaf in leaves)
+
+
+def _unchosen(leaf: JudgedLeaf) -> bool:
+    own = [each for each in leaf.sources.cited if each.trust == "user"]
+    own += [each.accepted for each in own if each.taken_up.is_choice]
+    words = trace(leaf.text, replace(leaf.sources, cited=own))
+    return any(each.origin == "assistant" for each in words)
 
 
 def _is_unasked(word: TracedWord, answered: str) -> bool:

@@ -1,9 +1,12 @@
 """Microsoft Agent Framework: session history, recalled context, and the memory tools."""
 
-from recollect.integrations.agent_framework.function_tools import memory_tools
-from recollect.integrations.agent_framework.providers import (
-    RecollectContextProvider,
-    RecollectHistoryProvider,
-)
+from recollect.deferred_imports import needs_extra
+
+with needs_extra("agent-framework", "agent-framework-core"):
+    from recollect.integrations.agent_framework.function_tools import memory_tools
+    from recollect.integrations.agent_framework.providers import (
+        RecollectContextProvider,
+        RecollectHistoryProvider,
+    )
 
 __all__ = ("RecollectContextProvider", "RecollectHistoryProvider", "memory_tools")

@@ -19,7 +19,6 @@ from agent_framework import (
 from recollect.agents.tools import MemoryTools
 from recollect.integrations.agent_framework.function_tools import memory_tools
 from recollect.integrations.thread_items import ThreadItems
-from recollect.memory.facade import Recollect
 from recollect.records import Json, Role, ScopeLike
 from recollect.records import Message as KeptMessage
 from recollect.stores.validation import check_scope
@@ -58,7 +57,7 @@ class RecollectHistoryProvider(HistoryProvider):
             options: Options of `HistoryProvider`, such as *load_messages* and *store_outputs*.
         """
         super().__init__(source_id, **options)
-        self._home = Home(memory)
+        self._memory = Home(memory).memory  # raises for anything else
         self._scope = check_scope(scope)
         self._limit = limit
 
@@ -66,11 +65,7 @@ class RecollectHistoryProvider(HistoryProvider):
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: object
     ) -> list[Message]:
         """Return the messages of a session, oldest first."""
-
-        async def read(memory: Recollect) -> list[tuple[KeptMessage, Json]]:
-            return await self._items(memory, session_id).read(self._limit)
-
-        return [_message_of(*each) for each in await self._home.visit(read)]
+        return [_message_of(*each) for each in await self._items(session_id).read(self._limit)]
 
     async def save_messages(
         self,
@@ -86,21 +81,18 @@ class RecollectHistoryProvider(HistoryProvider):
         Raises:
             UsageError: A message holds something that JSON cannot express.
         """
+        await _append_new(self._items(session_id), messages)
 
-        async def append(memory: Recollect) -> None:
-            await _append_new(self._items(memory, session_id), messages)
-
-        await self._home.visit(append)
-
-    def _items(self, memory: Recollect, session_id: str | None) -> ThreadItems:
-        return ThreadItems(memory, self._scope, session_id or NO_SESSION, kind=KIND)
+    def _items(self, session_id: str | None) -> ThreadItems:
+        return ThreadItems(self._memory, self._scope, session_id or NO_SESSION, kind=KIND)
 
 
 class RecollectContextProvider(ContextProvider):
     """
-    A ``context_providers=`` of an agent that adds the context of each run's input.
+    A ``context_providers=`` of an agent that adds the context of each run's input, and stores runs.
 
-    With *tools* it offers the four memory tools as well.
+    A run is appended to the thread of its session; beside a `RecollectHistoryProvider`, which
+    stores it as well, only by that one. With *tools* it offers the four memory tools as well.
     """
 
     def __init__(
@@ -111,19 +103,21 @@ class RecollectContextProvider(ContextProvider):
         budget_tokens: int = BUDGET_TOKENS,
         source_id: str = "recollect",
         tools: bool = False,
+        keep: bool = True,
     ) -> None:
         """
         Create a provider over an open memory.
 
         Args:
             budget_tokens: The most tokens to add to the instructions.
+            keep: Whether to store the messages of each run; a failed run stores none.
             tools: Offer the memory tools. A run's input is then appended before their first call,
                 so that the call can quote it, and stays if the run fails.
         """
         super().__init__(source_id)
-        self._memory = memory
-        self._home = Home(memory)
+        self._memory = Home(memory).memory  # raises for anything else
         self._has_tools = tools
+        self._keeps = keep
         self._scope = check_scope(scope)
         self._budget_tokens = budget_tokens
 
@@ -137,29 +131,40 @@ class RecollectContextProvider(ContextProvider):
     ) -> None:
         """Add the context of the user's last message to the instructions, and the tools."""
         asked = [each.text for each in context.input_messages if each.role == "user"]
-        query, thread = (asked or [""])[-1], context.session_id or NO_SESSION
-
-        async def recall(memory: Recollect) -> str:
-            items = ThreadItems(memory, self._scope, thread, kind=KIND)
-            return await items.context(query, self._budget_tokens)
-
-        if found := await self._home.visit(recall):
+        thread = context.session_id or NO_SESSION
+        found = await self._items(thread).context((asked or [""])[-1], self._budget_tokens)
+        if found:
             context.extend_instructions(self.source_id, found)
         if self._has_tools:
             context.extend_tools(self.source_id, self._tools_of(thread, context.input_messages))
 
+    async def after_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Append the messages of the run, unless a `RecollectHistoryProvider` does."""
+        beside = getattr(agent, "context_providers", ())
+        if self._keeps and not any(isinstance(each, RecollectHistoryProvider) for each in beside):
+            answered = context.response.messages if context.response else []
+            said = [*context.input_messages, *answered]
+            await _append_new(self._items(context.session_id or NO_SESSION), said)
+
     def _tools_of(self, thread: str, said: Sequence[Message]) -> list[FunctionTool]:
-        # The id later tells the history provider that the message has been appended already.
+        # The id later tells `_append_new` that the message has been appended already.
         for each in said:
             each.message_id = each.message_id or uuid4().hex
 
-        async def append(memory: Recollect) -> None:
-            await _append_new(ThreadItems(memory, self._scope, thread, kind=KIND), said)
-
         async def before() -> None:
-            await self._home.visit(append)
+            await _append_new(self._items(thread), said)
 
         return memory_tools(MemoryTools(self._memory, self._scope, thread), before=before)
+
+    def _items(self, thread: str) -> ThreadItems:
+        return ThreadItems(self._memory, self._scope, thread, kind=KIND)
 
 
 async def _append_new(items: ThreadItems, messages: Sequence[Message]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
-from urllib.parse import quote, unquote
+from inspect import signature
+from typing import Final, TypeAlias
 
 from google.adk.events import Event
 from google.adk.memory import BaseMemoryService
@@ -15,11 +15,11 @@ from google.adk.sessions import Session
 from google.genai.types import Content, FunctionResponse, Part
 
 from recollect.errors import UsageError
+from recollect.integrations.entry_ids import entry_id, erase_target
 from recollect.memory.facade import Recollect
 from recollect.recall.query import query_in
 from recollect.recall.results import Recalled
 from recollect.records import JsonObject, Message, NewMessage, Role, Scope, ScopeLike
-from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseTarget
 from recollect.stores.validation import MESSAGES_MAX, check_scope
 from recollect.sync.object_home import AnyRecollect, Home
 from recollect.text.searchable import memory_text
@@ -33,9 +33,34 @@ NO_SESSION: Final = "events"
 """The thread of events without a session."""
 
 
-def user_scope(app_name: str, user_id: str) -> tuple[str, str]:
-    """Return the scope of a user in one application, as ADK separates applications."""
-    return app_name, user_id
+ScopeChoice: TypeAlias = "ScopeLike | Callable[[str, str], ScopeLike]"
+"""A scope for every user, or a function of an application's name and a user's id."""
+
+
+def user_scope(app_name: str, user_id: str) -> ScopeLike:  # noqa: ARG001 (as it is called)
+    """Return the scope of a user, the same in every application and framework."""
+    return (user_id,)
+
+
+def scope_function(scope: ScopeChoice) -> Callable[[str, str], Scope]:
+    """
+    Return *scope* as a function of an application's name and a user's id.
+
+    Raises:
+        UsageError: It is neither a scope nor a function of these two.
+    """
+    if not callable(scope):
+        fixed = check_scope(scope)
+        return lambda _app, _user: fixed
+    try:
+        signature(scope).bind("app", "user")
+    except TypeError as error:
+        msg = (
+            "scope is called with the application's name and the user's id, as in "
+            f"scope=lambda app, user: (app, user); {scope!r} does not accept these: {error}"
+        )
+        raise UsageError(msg) from error
+    return lambda app, user: check_scope(scope(app, user))
 
 
 class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not installed
@@ -49,19 +74,23 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
     def __init__(
         self,
         memory: AnyRecollect,
+        scope: ScopeChoice = user_scope,
         *,
-        scope: Callable[[str, str], ScopeLike] = user_scope,
         limit: int = ENTRIES,
     ) -> None:
         """
         Create a service over an open memory.
 
         Args:
-            scope: Returns the scope for an application's name and a user's id.
+            scope: A function that returns the scope for an application's name and a user's id; or
+                one scope, which all users share. By default the user's id.
             limit: The most entries that a search returns.
+
+        Raises:
+            UsageError: *scope* is neither.
         """
         self._home = Home(memory)
-        self._scope = scope
+        self._scope = scope_function(scope)
         self._limit = limit
 
     async def add_session_to_memory(self, session: Session) -> None:
@@ -87,7 +116,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
 
         *custom_metadata*, which is JSON, is stored with each message.
         """
-        scope, thread = check_scope(self._scope(app_name, user_id)), session_id or NO_SESSION
+        scope, thread = self._scope(app_name, user_id), session_id or NO_SESSION
         beside = dict(custom_metadata or {})
         said = [each for event in events if (each := _message_of(event, beside)) is not None]
 
@@ -111,7 +140,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
 
         The source of the notes is ``google_adk``.
         """
-        scope = check_scope(self._scope(app_name, user_id))
+        scope = self._scope(app_name, user_id)
 
         async def remember(memory: Recollect) -> None:
             for each in memories:
@@ -124,7 +153,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
         """Return the entries of the user's memory relevant to *query*, best first."""
-        scope = check_scope(self._scope(app_name, user_id))
+        scope = self._scope(app_name, user_id)
         if not query.strip():
             return SearchMemoryResponse()
         found = await self._home.visit(
@@ -141,7 +170,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         Raises:
             UsageError: *memory_id* is not an id that `search_memory` returned.
         """
-        scope, target = check_scope(self._scope(app_name, user_id)), _target_of(memory_id)
+        scope, target = self._scope(app_name, user_id), erase_target(memory_id)
         await self._home.visit(lambda memory: memory.erase(scope, target))
 
 
@@ -195,24 +224,12 @@ def _entry_of(found: Recalled) -> MemoryEntry:
     if isinstance(said, Message):
         kept: object = said.metadata.get(KIND)
         author = kept["author"] if isinstance(kept, Mapping) and "author" in kept else said.role
-        address = ("message", said.thread, said.id)
     else:
-        author, address = said.trust, ("memory", said.type, said.key)
+        author = said.trust
     role = "user" if author == "user" else "model"
     return MemoryEntry(
         content=Content(role=role, parts=[Part(text=found.text)]),
-        id="/".join(quote(each, safe="") for each in address),
+        id=entry_id(said),
         author=str(author),
         timestamp=found.time.isoformat(),
     )
-
-
-def _target_of(memory_id: str | None) -> EraseTarget:
-    parts = [unquote(each) for each in (memory_id or "").split("/")]
-    match parts:
-        case ["message", thread, message]:
-            return EraseMessages(thread=thread, messages=[message])
-        case ["memory", type_, key]:
-            return EraseMemory(type=type_, key=key)
-    msg = f"memory_id is {memory_id!r}: give the id of an entry that search_memory returned"
-    raise UsageError(msg)

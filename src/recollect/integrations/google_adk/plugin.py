@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from google.adk.agents.callback_context import CallbackContext
@@ -14,11 +13,12 @@ import recollect
 from recollect.integrations.google_adk.memory_service import (
     ENTRIES,
     RecollectMemoryService,
+    ScopeChoice,
+    scope_function,
     text_in,
     user_scope,
 )
 from recollect.recall.query import query_in
-from recollect.records import ScopeLike
 from recollect.sync.object_home import AnyRecollect, Home
 
 NAME: Final = "recollect"
@@ -37,8 +37,8 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
     def __init__(
         self,
         memory: AnyRecollect,
+        scope: ScopeChoice = user_scope,
         *,
-        scope: Callable[[str, str], ScopeLike] = user_scope,
         budget_tokens: int = BUDGET_TOKENS,
         limit: int = ENTRIES,
     ) -> None:
@@ -46,14 +46,18 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
         Create a plugin over an open memory.
 
         Args:
-            scope: Returns the scope for an application's name and a user's id.
+            scope: A function that returns the scope for an application's name and a user's id; or
+                one scope, which all users share. By default the user's id.
             budget_tokens: The most tokens to add to the instructions.
             limit: The most entries that a tool's search returns.
+
+        Raises:
+            UsageError: *scope* is neither.
         """
         super().__init__(name=NAME)
         self._service = RecollectMemoryService(memory, scope=scope, limit=limit)
         self._home = Home(memory)
-        self._scope = scope
+        self._scope = scope_function(scope)
         self._budget_tokens = budget_tokens
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:

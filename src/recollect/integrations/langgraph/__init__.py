@@ -6,14 +6,17 @@ memories as well. `checkpointer` stores a graph's checkpoints beside the memory.
 and summarise the messages of a state, and apply and improve an agent's instructions.
 """
 
-from recollect.integrations.langgraph.caller import GraphCaller
-from recollect.integrations.langgraph.checkpointer import checkpointer
-from recollect.integrations.langgraph.formed_store import FormedStore
-from recollect.integrations.langgraph.graph_store import RecollectStore
-from recollect.integrations.langgraph.message_mirror import MessageMirror
-from recollect.integrations.langgraph.nodes import remove_node, summarise_node, trim_node
-from recollect.integrations.langgraph.procedural_nodes import call_model, update_instructions
+from recollect.deferred_imports import needs_extra
 from recollect.stores.checkpoint_threads import thread_id_of, thread_of
+
+with needs_extra("langgraph", "langgraph"):
+    from recollect.integrations.langgraph.caller import GraphCaller
+    from recollect.integrations.langgraph.checkpointer import checkpointer
+    from recollect.integrations.langgraph.formed_store import FormedStore
+    from recollect.integrations.langgraph.graph_store import RecollectStore
+    from recollect.integrations.langgraph.message_mirror import MessageMirror
+    from recollect.integrations.langgraph.nodes import remove_node, summarise_node, trim_node
+    from recollect.integrations.langgraph.procedural_nodes import call_model, update_instructions
 
 __all__ = [
     "FormedStore",

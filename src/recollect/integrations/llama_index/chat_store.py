@@ -83,7 +83,7 @@ class RecollectChatStore(AsyncDBChatStore):
         async def replace(thread: _Thread) -> None:
             old = await thread.read(None)
             await thread.items.append(items)
-            await thread.remove(old)
+            await thread.items.remove(old)
 
         await self._visit(key, replace)
 
@@ -92,7 +92,7 @@ class RecollectChatStore(AsyncDBChatStore):
 
         async def delete(thread: _Thread) -> ChatMessage | None:
             found = [each for each in await thread.read(None) if each[0].position == idx]
-            await thread.remove(found)
+            await thread.items.remove(found)
             return message_of(*found[0]) if found else None
 
         return await self._visit(key, delete)
@@ -101,7 +101,7 @@ class RecollectChatStore(AsyncDBChatStore):
         """Remove the messages of a status (``None`` for all); memories formed from them stay."""
 
         async def delete(thread: _Thread) -> None:
-            await thread.remove(await thread.read(status))
+            await thread.items.remove(await thread.read(status))
 
         await self._visit(key, delete)
 
@@ -110,7 +110,7 @@ class RecollectChatStore(AsyncDBChatStore):
 
         async def delete(thread: _Thread) -> list[ChatMessage]:
             oldest = (await thread.read(MessageStatus.ACTIVE))[:n]
-            await thread.remove(oldest)
+            await thread.items.remove(oldest)
             return [message_of(*each) for each in oldest]
 
         return await self._visit(key, delete)
@@ -163,11 +163,6 @@ class _Thread:
             return await self.items.read(after=archived)
         found = await self.items.read()
         return [each for each in found if status is None or each[0].position <= archived]
-
-    async def remove(self, items: list[tuple[Message, Json]]) -> None:
-        if items:
-            ids = [message.id for message, _ in items]
-            await self._memory.remove(self._scope, self._key, ids)
 
     async def archive(self, items: list[tuple[Message, Json]]) -> None:
         if items:

@@ -10,7 +10,6 @@ from pydantic import PrivateAttr
 
 from recollect.integrations.llama_index.chat_messages import KIND, SESSION, items_of
 from recollect.integrations.thread_items import ThreadItems
-from recollect.memory.facade import Recollect
 from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect, Home
@@ -32,7 +31,7 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
     name: str = "recollect"
     accept_short_term_memory: bool = False
     budget_tokens: int = BUDGET_TOKENS
-    _home: Home = PrivateAttr()
+    _memory: AnyRecollect = PrivateAttr()
     _scope: Scope = PrivateAttr()
 
     def __init__(self, memory: AnyRecollect, scope: ScopeLike, **fields: Any) -> None:
@@ -44,31 +43,18 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
                 tokens of its context.
         """
         super().__init__(**fields)
-        self._home = Home(memory)
+        self._memory = Home(memory).memory  # raises for anything else
         self._scope = check_scope(scope)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
         said = [each.content for each in messages or () if each.role == MessageRole.USER]
-        query, thread = (said[-1] if said else None) or "", block_kwargs.get(SESSION) or NO_SESSION
-
-        async def context(memory: Recollect) -> str:
-            items = ThreadItems(memory, self._scope, thread, kind=KIND)
-            return await items.context(query, self.budget_tokens)
-
-        return await self._home.visit(context)
+        items = self._items(block_kwargs.get(SESSION))
+        return await items.context((said[-1] if said else None) or "", self.budget_tokens)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        thread = next(
-            (
-                each.additional_kwargs[SESSION]
-                for each in messages
-                if SESSION in each.additional_kwargs
-            ),
-            NO_SESSION,
-        )
-        said = items_of(messages)
+        noted = (each.additional_kwargs.get(SESSION) for each in messages)
+        items = self._items(next((each for each in noted if each), None))
+        await items.append(items_of(messages))
 
-        async def append(memory: Recollect) -> None:
-            await ThreadItems(memory, self._scope, thread, kind=KIND).append(said)
-
-        await self._home.visit(append)
+    def _items(self, session: str | None) -> ThreadItems:
+        return ThreadItems(self._memory, self._scope, session or NO_SESSION, kind=KIND)

@@ -1,6 +1,9 @@
 """OpenAI Agents SDK: a session over a thread, instructions with recalled context, and tools."""
 
-from recollect.integrations.openai_agents.function_tools import memory_tools
-from recollect.integrations.openai_agents.session import RecollectSession
+from recollect.deferred_imports import needs_extra
+
+with needs_extra("openai-agents", "openai-agents"):
+    from recollect.integrations.openai_agents.function_tools import memory_tools
+    from recollect.integrations.openai_agents.session import RecollectSession
 
 __all__ = ("RecollectSession", "memory_tools")

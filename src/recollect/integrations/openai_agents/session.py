@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from recollect.integrations.thread_items import ThreadItems
-from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
+from recollect.sync.object_home import AnyRecollect
 
 if TYPE_CHECKING:
     from agents import Agent, RunContextWrapper, TResponseInputItem
@@ -29,7 +29,7 @@ class RecollectSession:
 
     def __init__(
         self,
-        memory: Recollect,
+        memory: AnyRecollect,
         scope: ScopeLike,
         session_id: str,
         *,
@@ -40,6 +40,7 @@ class RecollectSession:
         Create a session over an open memory.
 
         Args:
+            memory: One of `open_sync` works on any event loop, and so with ``Runner.run_sync``.
             scope: The scope of the thread, and of the recalled context.
             session_id: The thread; it need not exist.
             session_settings: Settings of the SDK, such as a limit of items.

@@ -1,6 +1,9 @@
 """Pydantic AI: a capability with history and recalled context, and the memory tools."""
 
-from recollect.integrations.pydantic_ai.capability import RecollectCapability
-from recollect.integrations.pydantic_ai.toolset import memory_toolset
+from recollect.deferred_imports import needs_extra
+
+with needs_extra("pydantic-ai", "pydantic-ai-slim"):
+    from recollect.integrations.pydantic_ai.capability import RecollectCapability
+    from recollect.integrations.pydantic_ai.toolset import memory_toolset
 
 __all__ = ("RecollectCapability", "memory_toolset")

@@ -25,9 +25,9 @@ from recollect.errors import UsageError
 from recollect.integrations.offered_tools import Offered
 from recollect.integrations.pydantic_ai.toolset import memory_toolset
 from recollect.integrations.thread_items import ThreadItems
-from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
+from recollect.sync.object_home import AnyRecollect
 
 KIND: Final = "pydantic_ai"
 BUDGET_TOKENS: Final = 1_000
@@ -44,7 +44,7 @@ class RecollectCapability(AbstractCapability[object]):
 
     def __init__(
         self,
-        memory: Recollect,
+        memory: AnyRecollect,
         scope: ScopeLike,
         thread: str,
         budget_tokens: int = BUDGET_TOKENS,
@@ -55,6 +55,7 @@ class RecollectCapability(AbstractCapability[object]):
         Create a capability over an open memory.
 
         Args:
+            memory: One of `open_sync` works on any event loop, and so with ``agent.run_sync``.
             scope: The scope of the thread, and of the recalled context.
             thread: The conversation; it need not exist.
             budget_tokens: The most tokens to add to the instructions.

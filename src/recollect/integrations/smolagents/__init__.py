@@ -1,6 +1,9 @@
 """smolagents: agent runs in a thread, with history and recalled context, and the memory tools."""
 
-from recollect.integrations.smolagents.agent_tools import memory_tools
-from recollect.integrations.smolagents.conversation import RecollectConversation
+from recollect.deferred_imports import needs_extra
+
+with needs_extra("smolagents", "smolagents"):
+    from recollect.integrations.smolagents.agent_tools import memory_tools
+    from recollect.integrations.smolagents.conversation import RecollectConversation
 
 __all__ = ("RecollectConversation", "memory_tools")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from fastapi import APIRouter, Query, Response
 from starlette.exceptions import HTTPException
 
-from recollect.errors import MissingExtraError, UsageError
+from recollect.errors import UsageError
 from recollect.formation.scope_types import types_below
 from recollect.formation.types import load_types
 from recollect.records import JsonObject
@@ -47,10 +47,8 @@ async def _store(reach: Reach, namespace: Sequence[str], *, below: bool = False)
     Raises:
         MissingExtraError: LangGraph is not installed.
     """
-    try:
-        from recollect.integrations.langgraph import FormedStore  # noqa: PLC0415 (an extra)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("langgraph", "langgraph") from error
+    from recollect.integrations.langgraph import FormedStore  # noqa: PLC0415 (an extra)
+
     types = [*reach.service.assistants.all_types()]
     noted = await read_types(reach.memory, reach.scope)
     types += load_types(noted) if noted else ()

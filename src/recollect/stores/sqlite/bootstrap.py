@@ -44,12 +44,15 @@ def open_file(location: SqliteLocation) -> apsw.Connection:
         StoreCorruptError: The file is not ours, or damaged; it was left unchanged.
         StoreVersionError: A later release wrote it, or the SQLite library can lose commits.
         StoreReadOnlyError: The file or its folder may not be written.
-        StoreError: The folder does not exist, or SQLite failed.
+        StoreError: The folder does not exist, the path is itself a folder, or SQLite failed.
     """
     check_engine(version_of(apsw.sqlite_lib_version()))
     path = Path(location.path)
     if not path.parent.is_dir():
         msg = f"there is no folder {str(path.parent)!r}: make it before opening {path.name!r} in it"
+        raise StoreError(msg)
+    if path.is_dir():
+        msg = f"{str(path)!r} is a folder: name a file in it, such as {str(path / 'memory.db')!r}"
         raise StoreError(msg)
     existed = path.exists()
     with store_errors(location.path):
