@@ -197,6 +197,7 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
             await service.search_memory(app_name="notes", user_id="ada", query="Oslo?")
         ).memories[:1]
         nothing = await service.search_memory(app_name="notes", user_id="ada", query=" ")
+        idle = await service.search_memory(app_name="notes", user_id="ada", query="A zebra!")
         other = await service.search_memory(app_name="notes", user_id="eve", query="Oslo?")
 
     assert [(each.role, each.text) for each in kept] == [
@@ -208,7 +209,7 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
     assert kept[0].metadata["place"] == "office"
     assert (found.author, found.content.role) == ("user", "user")
     assert found.timestamp == kept[0].time.isoformat()
-    assert nothing.memories == other.memories == []
+    assert nothing.memories == idle.memories == other.memories == []
 
 
 async def scenario_an_event_that_is_no_json_leaves_nothing() -> None:

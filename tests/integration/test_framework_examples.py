@@ -141,7 +141,7 @@ def constructors() -> Iterator[str]:
         constants = {
             str(ast.unparse(node.target)): str(ast.unparse(node.value))
             for node in nodes
-            if isinstance(node, ast.AnnAssign) and node.value and node.target
+            if isinstance(node, ast.AnnAssign) and node.value
         }
         for node in nodes:
             if isinstance(node, ast.ClassDef) and node.name in exported and "Memory" != node.name:
@@ -160,7 +160,8 @@ def parameters(found: ast.arguments, constants: Mapping[str, str]) -> str:
     found.args = found.args[1:]
     text = ast.unparse(found)
     for name, value in constants.items():
-        text = re.sub(rf"={name}\b", lambda _, value=value: f"={value.replace('_', '')}", text)
+        plain = value.replace("_", "").replace("\\", "\\\\")
+        text = re.sub(rf"={name}\b", f"={plain}", text)
     return text
 
 
