@@ -100,7 +100,7 @@ async def gathered_context(
         budget_tokens=request.budget_tokens,
         now=request.asked_at or to_datetime(runtime.store.now()),
         min_score=request.min_score,
-        idle_below=_idle_below(found, asked),
+        idle_below=idle_below(found, asked),
         asks_for_answers=asks_for_answers(asked),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
@@ -135,7 +135,7 @@ async def _packed(
     return await to_thread.run_sync(packed_context, plan, ranked, weights, documents, count)
 
 
-def _idle_below(found: Recall | None, asked: str) -> float:
+def idle_below(found: Recall | None, asked: str) -> float:
     """Return the relevance that the best entry must reach for any to be shown."""
     # "Where do I live?" asks for memories even if "I just moved to Porto" shares no word with it.
     if asks_about_oneself(asked):
