@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from benchmarks.commands.reports import drivers_named, report_option, write_json, write_report_file
+from recollect.cli.options import run
 from recollect.cli.output import print_table, progress_bar
-from recollect.cli.store_choice import run
 
 if TYPE_CHECKING:
     from benchmarks.postgres_replicas import ReplicaReport

@@ -14,13 +14,14 @@ from crewai.memory.types import MemoryRecord
 from crewai.memory.unified_memory import Memory
 
 import recollect
-from recollect.integrations.crewai import RecollectStorage, crew_embedder
+from recollect.integrations.crewai import RecollectCrewMemory, RecollectStorage
 from recollect.sync.facade import SyncRecollect
 from recollect.testing.hashed_embedder import HashedEmbedder
 from tests.harness.model_provider import Provider, answers, completion, provider_on_loopback
 
 ADA = ("ada",)
 EMBEDDER = HashedEmbedder()
+PAST = datetime(2020, 1, 1, tzinfo=UTC)
 PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
 
 
@@ -36,8 +37,7 @@ def opened(url: str) -> SyncRecollect:
 
 
 def crew_memory(memory: SyncRecollect, **fields: Any) -> Memory:
-    storage = RecollectStorage(memory, ADA)
-    return Memory(storage=storage, embedder=crew_embedder(EMBEDDER), **fields)
+    return RecollectCrewMemory(memory, ADA, **fields)
 
 
 def keep(held: Memory, text: str, **fields: Any) -> MemoryRecord:
@@ -72,6 +72,7 @@ def scenario_a_memory_is_recalled_after_a_restart() -> None:
         "last_accessed": found.record.last_accessed,
     }, (found.record, kept)
     assert "My cat is called Tom." in told, told
+    assert "last_accessed" not in told, told
     assert (file.type, file.key, file.trust) == ("CrewRecord", kept.id, "agent")
     assert [each.source for each in file.evidence[""]] == ["crewai"]
 
@@ -100,6 +101,78 @@ def record(text: str, scope: str = "/", **fields: Any) -> MemoryRecord:
     return MemoryRecord(content=text, scope=scope, **fields)
 
 
+def scenario_what_other_frameworks_were_told_is_recalled() -> None:
+    """By shallow and deep recall, at any path; marked, and not counted among CrewAI's records."""
+    with opened("memory:") as memory:
+        memory.append(ADA, "adk", ["My cat is called Tom.", "It rains."])
+        memory.append(ADA, "adk", [recollect.NewMessage(role="tool", text="cat called Tim")])
+        memory.put(ADA, "Note", "dog", {"content": "My dog is called Rex."})
+        memory.put(ADA, "Note", "old", {"content": "My cat was called Sam."}, valid_until=PAST)
+        held = crew_memory(memory)
+        keep(held, "My owl is called Uhu.", scope="/pets/owls")
+        for path in (None, "/", "/pets", "/none"):
+            for depth in ("shallow", "deep"):
+                found = held.recall("my cat called", scope=path, depth=depth)
+                best = found[0].record
+                texts = [each.record.content for each in found]
+                assert best.content == "My cat is called Tom.", (path, depth, texts)
+                assert best.source == "recollect", best
+                assert best.metadata == {"said by": "user", "thread": "adk"}, best
+                assert "My dog is called Rex." in texts, texts
+                assert not {"cat called Tim", "My cat was called Sam."} & {*texts}, texts
+                assert (path == "/none") == ("My owl is called Uhu." not in texts), texts
+        alone = RecollectCrewMemory(memory, ADA, others=False).recall("my cat", depth="shallow")
+        by_category = held.recall("my cat", categories=["pets"], depth="shallow")
+        assert len(alone) == len(by_category) == len(held.list_records()) == 1
+
+
+def scenario_what_other_frameworks_stored_is_not_changed() -> None:
+    """An update is a new record, and nothing is forgotten that CrewAI did not store."""
+    with opened("memory:") as memory:
+        memory.append(ADA, "adk", "My cat is called Tom.")
+        held = crew_memory(memory)
+        other = held.recall("my cat", depth="shallow")[0].record
+        assert "not found" in refusal(held.update, other.id, content="Tim")
+        assert held.forget(record_ids=[other.id]) == 0
+        RecollectStorage(memory, ADA).update(other.model_copy(update={"content": "Tim"}))
+        (own,) = held.list_records()
+        said = [each.text for each in memory.last_messages(ADA, "adk", limit=9)]
+
+    assert (own.content, own.metadata, own.source) == ("Tim", {}, None), own
+    assert said == ["My cat is called Tom."], said
+
+
+def scenario_what_is_saved_in_the_background_is_not_lost() -> None:
+    """Leaving the memory waits for it, without close()."""
+    fields: Any = {"scope": "/", "categories": ["pets"], "importance": 0.5}
+    with TemporaryDirectory() as folder:
+        with opened(f"{folder}/store.db") as memory:
+            held = crew_memory(memory)
+            held.remember_many(["My cat is called Tom.", "My dog is called Rex."], **fields)
+        with opened(f"{folder}/store.db") as memory:
+            texts = {each.content for each in crew_memory(memory).list_records()}
+
+    assert texts == {"My cat is called Tom.", "My dog is called Rex."}, texts
+
+
+def scenario_a_save_asks_no_model_about_the_words_of_others() -> None:
+    """CrewAI merges a record with similar ones of its own alone; nothing else is to be merged."""
+    with provider_on_loopback() as provider, opened("memory:") as memory:
+        provider.acts = Always()
+        model = LLM(model="openai/gpt-4o-mini", base_url=f"{provider.url}/v1", api_key="none")
+        memory.append(ADA, "adk", ["My cat is called Tom.", "It rains today."])
+        held = crew_memory(memory, llm=model)
+        keep(held, "My cat is called Tom.")
+        held.remember_many(["It rains today."], scope="/", categories=["weather"], importance=0.5)
+        texts = [each.record.content for each in held.recall("my cat", depth="shallow")]
+        asked = len(provider.seen)
+        keep(held, "My cat is called Tom.")
+        again = len(provider.seen)
+
+    assert texts.count("My cat is called Tom.") == 2, texts
+    assert (asked, again) == (0, 1), (asked, again)
+
+
 def scenario_it_is_a_backend_in_every_way() -> None:
     """Paths, categories, metadata, times; the newest first; each alone and together."""
     day = datetime(2026, 1, 1, tzinfo=UTC).replace(tzinfo=None)
@@ -123,7 +196,7 @@ def scenario_it_is_a_backend_in_every_way() -> None:
         assert (info.record_count, info.child_scopes) == (2, ["/a/b"])
         assert (info.oldest_record, info.categories) == (day, ["x", "y"])
         assert storage.get_scope_info("/none").record_count == 0
-        (vector,) = crew_embedder(EMBEDDER)(["two"])
+        (vector,) = storage.embed(["two"])
         assert storage.search(vector, limit=1)[0][0].id == second
         assert [each.id for each, _ in storage.search(vector, metadata_filter={"n": 1})] == [first]
         assert [each.id for each, _ in storage.search(vector, categories=["y"])] == [second]
@@ -164,7 +237,8 @@ def scenario_what_cannot_be_kept_leaves_nothing() -> None:
         storage.save([good])
         assert "3 dimensions" in refusal(storage.search, [1.0, 2.0, 3.0])
     with recollect.open_sync("memory:", embedder="none") as memory:
-        assert "with an embedder" in refusal(RecollectStorage(memory, ADA).search, [1.0])
+        assert "with an embedder" in refusal(RecollectStorage, memory, ADA)
+    assert "open_sync" in refusal(RecollectStorage, recollect.open("memory:"), ADA)
 
 
 def scenario_the_example_of_the_page_runs() -> None:
@@ -176,8 +250,10 @@ def scenario_the_example_of_the_page_runs() -> None:
         os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_BASE"] = f"{provider.url}/v1"
         os.environ["OPENAI_API_KEY"] = "none"
         os.chdir(folder)
-        text = example.replace('open_embedder("minilm")', "HashedEmbedder()")
+        text = example.replace('"minilm"', "HashedEmbedder()")
         head = "from recollect.testing.hashed_embedder import HashedEmbedder\n"
         Path("example.py").write_text(head + text, "utf-8")
-        runpy.run_path("example.py", run_name="__main__")
-        assert "My cat is called Tom." in sent(provider)
+        for _ in "ab":  # in a second run the crew's own memories of the first are there as well
+            provider.seen.clear()
+            runpy.run_path("example.py", run_name="__main__")
+            assert "My cat is called Tom." in sent(provider)

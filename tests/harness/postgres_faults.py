@@ -41,7 +41,7 @@ class WatchedStore(PostgresStore):
     """A store that counts, by class, the errors with which its calls ended."""
 
     def __init__(self, url: str, **limits: float) -> None:
-        super().__init__(url, clock=None, ids=None, **limits)
+        super().__init__(url, replicas=(), clock=None, ids=None, **limits)
         self.errors: Counter[str] = Counter()
 
     async def _run(self, work: Callable[[], ResultT]) -> ResultT:
@@ -134,7 +134,7 @@ class HastyStore(PostgresStore):
     """A store whose cancelled callers clean up after themselves, too early."""
 
     def __init__(self, url: str, **limits: float) -> None:
-        super().__init__(url, clock=None, ids=None, **limits)
+        super().__init__(url, replicas=(), clock=None, ids=None, **limits)
         self._hasty = HastyConnections(self._location)
         self._workshop.connections.close()
         self._workshop.connections = self._hasty

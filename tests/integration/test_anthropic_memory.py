@@ -14,7 +14,7 @@ from anthropic.resources.beta.messages import Messages
 from anthropic.tools import BetaLocalFilesystemMemoryTool
 
 import recollect
-from recollect import EraseMemory
+from recollect import EraseMemory, UsageError
 from recollect.integrations.anthropic_memory import (
     RecollectMemoryTool,
     SyncRecollectMemoryTool,
@@ -368,20 +368,23 @@ WRONG: list[tuple[object, str]] = [
     ({"path": CAT}, "not None"),
     ({"command": "format"}, "not 'format'"),
     ({"command": ["view"]}, r"not \['view'\]"),
-    ({"command": "create", "path": CAT}, "create has an invalid file_text"),
-    ({"command": "create", "path": CAT, "file_text": {"a": 1}}, "create has an invalid file_text"),
-    (view(7), "view has an invalid path"),  # type: ignore[arg-type]
-    (insert(CAT, "first", "a"), "insert has an invalid insert_line"),  # type: ignore[arg-type]
+    ({"command": "create", "path": CAT}, "create needs `file_text`"),
+    ({"command": "create", "path": CAT, "file_text": {"a": 1}}, "create has a wrong `file_text`"),
+    (view(7), "view has a wrong `path`"),  # type: ignore[arg-type]
+    (insert(CAT, "first", "a"), "insert has a wrong `insert_line`"),  # type: ignore[arg-type]
     (create(CAT, "a\0b"), "NUL"),
     (create(CAT, "a\ud800b"), "surrogate"),
-    (create(CAT, "a" * (FILE_CHARACTERS_MAX + 1)), "FILE_CHARACTERS_MAX"),
-    (create("/memories/" + "a" * 201), "PATH_CHARACTERS_MAX"),
+    (create(CAT, "a" * (FILE_CHARACTERS_MAX + 1)), "at most 50000 are"),
+    (create("/memories/" + "a" * 201), "201 characters of a memory"),
     (create("/memories/kept.md/below"), "is a file, not a directory"),
     (replace("/memories/kept.md", "", "a"), "old_str is empty"),
     (replace("/memories/kept.md", "Tom", "\0"), "NUL"),
-    (replace("/memories/kept.md", "Tom", "a" * (FILE_CHARACTERS_MAX + 1)), "FILE_CHARACTERS_MAX"),
+    (
+        replace("/memories/kept.md", "Tom", "a" * (FILE_CHARACTERS_MAX + 1)),
+        "at most 50000 are",
+    ),
     (rename("/memories/kept.md", "/memories/kept.md/a"), "into itself"),
-    (rename("/memories/kept.md", "/memories/" + "a" * 201), "PATH_CHARACTERS_MAX"),
+    (rename("/memories/kept.md", "/memories/" + "a" * 201), "201 characters of a memory"),
 ]
 
 
@@ -408,7 +411,7 @@ async def test_there_are_so_many_files_and_no_more() -> None:
             for place, value in enumerate(files)
         ]
         await memory.apply(ADA, puts)
-        with pytest.raises(ToolError, match="FILES_MAX"):
+        with pytest.raises(ToolError, match="501 memory files; at most 500"):
             await tool.call(create(CAT))
         await tool.call(rename("/memories/7", CAT))
         await tool.clear_all_memory()
@@ -467,3 +470,9 @@ async def test_files_that_were_not_counted_would_share_a_path(
 
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
         await race(address, monkeypatch)
+
+
+def test_an_asynchronous_memory_has_a_tool_of_its_own() -> None:
+    memory: Any = recollect.open("memory:")
+    with pytest.raises(UsageError, match=r"open_sync, or use RecollectMemoryTool"):
+        SyncRecollectMemoryTool(memory, ADA)

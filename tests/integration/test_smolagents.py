@@ -218,3 +218,9 @@ async def test_two_frameworks_share_one_users_memory(provider: Provider, tmp_pat
         talk(provider, synced, "one").run("What is my cat called?")
 
     assert "My cat is called Tom." in sent(provider, 0)[1]
+
+
+def test_an_asynchronous_memory_is_refused_at_once(provider: Provider) -> None:
+    memory: Any = recollect.open("memory:")
+    with pytest.raises(UsageError, match=r"open the memory with recollect\.open_sync$"):
+        talk(provider, memory, "one")

@@ -321,3 +321,38 @@ memory.append(("users", "ada"), "talk", [NewMessage(role="user", text="a boat")]
     assert not Path(f"{place}-wal").exists()  # the last connection was closed in order
     with open_sync(place, embedder="none") as memory:
         assert (place != "memory:") == bool(memory.recall(ADA, "boat").entries)
+
+
+class _Late:
+    """Writes to the memory when that is closed."""
+
+    def __init__(self, memory: SyncRecollect, *, fails: bool = False) -> None:
+        self.memory = memory
+        self.fails = fails
+
+    def write(self) -> None:
+        self.memory.append(ADA, "late", "Wait for me.")
+        if self.fails:
+            raise ConnectionError("away")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_close_waits_for_what_still_writes(tmp_path: Path, *, fails: bool) -> None:
+    """It closes even if that fails, once, and does not keep a forgotten writer alive."""
+    place = str(tmp_path / "memory.db")
+    memory = open_sync(place, embedder="none").open()
+    late = _Late(memory, fails=fails)
+    memory.before_close(late.write)
+    memory.before_close(_Late(memory, fails=True).write)  # collected at once
+
+    if fails:
+        with pytest.raises(ConnectionError):
+            memory.close()
+    else:
+        memory.close()
+    memory.close()
+
+    with pytest.raises(StoreClosedError):
+        memory.threads(ADA)
+    with open_sync(place, embedder="none") as memory:
+        assert len(memory.last_messages(ADA, "late", limit=9)) == 1

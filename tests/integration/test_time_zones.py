@@ -9,8 +9,8 @@ import recollect
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.ports import ModelRequest, ToolCall
-from recollect.recall.query_analysis import read_question
-from recollect.recall.signals import days_of, lifted
+from recollect.recall.query_analysis import days_of, read_question
+from recollect.recall.signals import lifted
 from recollect.records import NewMessage, Scope
 from recollect.testing import FrozenClock, ScriptedModel
 from recollect.text.time_zones import read_zone
@@ -39,11 +39,8 @@ def answer(request: ModelRequest) -> list[ToolCall]:
 @pytest.mark.parametrize("by", ["settings", "scope", "thread"])
 async def test_yesterday_is_the_speakers(address: str, by: str) -> None:
     """The zone is set for all, for a scope and what is below it, or with a thread."""
-    formation = {
-        "settings": TAIPEI,
-        "scope": Assistants(named={"tw": TAIPEI}, scopes={MEI: "tw"}),
-        "thread": None,
-    }[by]
+    by_scope = Assistants(named={"tw": TAIPEI}, scopes={MEI: "tw"})
+    formation = by_scope if by == "scope" else TAIPEI if by == "settings" else None
     settings = {"time_zone": "Asia/Taipei"} if by == "thread" else {}
     async with recollect.open(
         address,
@@ -96,7 +93,7 @@ def test_a_day_of_a_question_begins_at_the_midnight_of_its_zone() -> None:
     here = read_question("What did I say yesterday?", asked.date(), timedelta(hours=8))
     utc = read_question("What did I say yesterday?", asked.date())
 
-    ours, theirs = (lifted(*days_of(each, []), each.utc_offset) for each in (here, utc))
+    ours, theirs = (lifted(days_of(each, [])[0], each.utc_offset) for each in (here, utc))
 
     eight_hours = 8 * 3_600 * 1_000_000
     assert (theirs[0] - eight_hours, theirs[1] - eight_hours) == ours

@@ -31,6 +31,7 @@ from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedMod
 from recollect.worker import formation_run as forming
 from recollect.worker.formation_input import read_window
 from recollect.worker.formation_result import FormationResult
+from recollect.worker.retry_delays import backoff_s
 
 ADA = ("users", "ada")
 BOB = ("users", "bob")
@@ -738,7 +739,7 @@ async def test_assistants_and_requests_do_not_mix(clock: FrozenClock) -> None:
 
 def test_backoff_grows_to_an_hour() -> None:
     """And not beyond."""
-    assert [5, 10, 20, 3_600, 3_600] == [forming._backoff_s(n) for n in (0, 1, 2, 12, 10**6)]
+    assert [5, 10, 20, 3_600, 3_600] == [backoff_s(n) for n in (0, 1, 2, 12, 10**6)]
 
 
 async def test_without_a_model_a_talk_waits(clock: FrozenClock) -> None:

@@ -20,7 +20,7 @@ SCOPE: Final[Scope] = ("default",)
 SCREENS: Final = 12
 ANSWERS: Final = ("nothing", "status", "page", "shape")
 PLACES: Final = 11
-LAZY: Final = 9
+LAZY: Final = 10
 TABS: Final = 4
 
 

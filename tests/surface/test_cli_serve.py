@@ -155,6 +155,7 @@ def test_a_scope_that_no_key_opens_is_refused(tmp_path: Path) -> None:
             ends.append((running.returncode, told))
 
     assert [0, 0, EXIT_STATUS["usage"]] == [status for status, _ in ends]
+    assert [True, True, False] == ["serving " in told for _, told in ends]
     assert "recollect keys create NAME --scope globex" in ends[-1][1]
     assert "Traceback" not in ends[-1][1]
 

@@ -156,7 +156,7 @@ def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
     ranked = recalled(
         message(1, "We moved to Porto."),
         message(2, "The flat is small."),
-        message(3, "Congratulations!", role="assistant"),
+        message(3, "You sail less, then.", role="assistant"),
         message(4, "Thanks."),
         message(5, "It rains.", days=1),
     )
@@ -165,7 +165,7 @@ def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
         "# Thu 3 April 2025",
         "user: We moved to Porto.",
         "The flat is small.",
-        "assistant: Congratulations!",
+        "assistant: You sail less, then.",
         "user: Thanks.",
         "# Fri 4 April 2025",
         "user: It rains.",
@@ -357,6 +357,16 @@ def test_fields_are_told_after_the_type_that_they_need(value: dict[str, object],
     assert [told] == [each.text for each in context.entries]
 
 
+def test_an_assistants_noted_is_not_shown_and_a_users_yes_is() -> None:
+    """The one says nothing, the other may take up a proposal."""
+    talk = [message(1, "Shall I book it?", role="assistant"), message(2, "yes please")]
+
+    context = context_of(recalled(*talk, message(3, "Noted, thanks!", role="assistant")))
+
+    assert ["t/m1", "t/m2"] == [each.source for each in context.entries]
+    assert ["score"] == [each.reason for each in context.left_out]
+
+
 def test_a_memory_that_others_made_hides_no_words_of_a_person() -> None:
     """What an assistant concluded may cite any message."""
     rests = {"": (Evidence(thread="t", message="m1", quote="lives in Porto"),)}
@@ -378,6 +388,16 @@ def test_what_the_thread_shows_is_not_shown_again() -> None:
 
     assert not context.entries
     assert {"in the thread"} == {each.reason for each in context.left_out}
+
+
+def test_the_question_itself_is_not_among_its_answers() -> None:
+    """Asked before, in whatever spelling: the prompt has its words."""
+    asked, answered = message(1, "where does Ada live"), message(2, "Ada lives in Porto.")
+
+    context = context_of(recalled(asked, answered), "Where does Ada live?")
+
+    assert ["t/m2"] == [each.source for each in context.entries]
+    assert ["in the thread"] == [each.reason for each in context.left_out]
 
 
 def test_a_long_message_shows_the_passages_that_bear_on_the_query() -> None:

@@ -25,9 +25,9 @@ APART = ("crewai", "google-adk")
 """Extras of frameworks whose tests have an environment of their own: see `tests/frameworks`."""
 PACKAGES = ("agents", "chat", "client", "conversation", "graph", "integrations", "sync")
 # What takes a function to where the object lives: only a face has such a place.
-VISITS = frozenset({"call", "acall", "here"})
+VISITS = frozenset({"call", "acall", "here", "before_close"})
 # What the package's own parts use where the memory lives: no face shows it.
-INSIDE = frozenset({"over", "turns", "worker"})
+INSIDE = frozenset({"embed", "over", "turns", "worker"})
 # Pairs that are written by hand, and why they cannot be made from one function.
 BY_HAND = {
     "wrap_model_call": "the model is called by a handler of another type",

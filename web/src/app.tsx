@@ -1,6 +1,6 @@
 /** The frame: who is here, where they can go, and the screen that they are on. */
 
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState, type ComponentType } from "react";
 import { api, storeKey } from "./api/client";
 import { Problem } from "./api/problem";
 import type { Scope } from "./api/shapes";
@@ -16,19 +16,29 @@ import { Icon, type IconName } from "./parts/icons";
 import { lazyScreen } from "./parts/lazy_screen";
 import { Empty, Failure, Loading } from "./parts/states";
 import { DayButton, DayStrip } from "./parts/day_strip";
-import Chat from "./screens/chat";
 import Overview from "./screens/overview";
 import type { Word } from "./words";
 
-const Memories = lazyScreen("memories", () => import("./screens/memories"));
-const Recall = lazyScreen("recall", () => import("./screens/recall"));
-const Profile = lazyScreen("profile", () => import("./screens/profile"));
-const Graph = lazyScreen("graph", () => import("./screens/graph"));
-const Review = lazyScreen("review", () => import("./screens/review"));
-const FormationScreen = lazyScreen("formation", () => import("./screens/formation"));
-const Types = lazyScreen("types", () => import("./screens/types"));
-const Settings = lazyScreen("settings", () => import("./screens/settings"));
-const Api = lazyScreen("api", () => import("./screens/api"));
+/** The screens whose scripts come when they are first gone to; most readers begin with the overview. */
+const LOADERS = {
+  chat: () => import("./screens/chat"),
+  memories: () => import("./screens/memories"),
+  recall: () => import("./screens/recall"),
+  profile: () => import("./screens/profile"),
+  graph: () => import("./screens/graph"),
+  review: () => import("./screens/review"),
+  formation: () => import("./screens/formation"),
+  types: () => import("./screens/types"),
+  settings: () => import("./screens/settings"),
+  api: () => import("./screens/api"),
+};
+const LAZY: Record<string, ComponentType> = Object.fromEntries(Object.entries(LOADERS).map(([name, load]) => [name, lazyScreen(name, load)]));
+
+/** Fetch the script of the place that a reader begins with, while nothing else is known yet. */
+export function fetchScreen([name, ...rest]: readonly string[]): void {
+  LOADERS[name as keyof typeof LOADERS]?.().catch(() => undefined);
+  if (name === "memories" && rest.length) import("./screens/memory").catch(() => undefined);
+}
 
 interface Place {
   name: "overview" | "chat" | "memories" | "recall" | "profile" | "graph" | "review" | "formation" | "types" | "settings" | "api";
@@ -70,7 +80,7 @@ export function App() {
   }, [me.value, subject]);
   const { error } = me;
   // What the routes are is told to whoever asks.
-  if (error && isApi) return <main className="content alone-wide"><Boundary about="api"><Api /></Boundary><Toasts /></main>;
+  if (error && isApi) return <main className="content alone-wide"><Boundary about="api"><Screen place="api" /></Boundary><Toasts /></main>;
   if (error instanceof Problem && (error.status === 401 || error.status === 403)) return <main className="alone"><AskKey error={error} entered={me.again} /></main>;
   if (error) return <main className="alone"><h1 className="brand"><Logo />Recollect</h1><Failure error={error} again={me.again} /></main>;
   if (!here) return <main className="alone" aria-busy="true"><h1 className="unseen">Recollect</h1><Loading rows={2} /></main>;
@@ -167,20 +177,10 @@ function NotFound() {
 }
 
 function Screen({ place }: { place: Place["name"] | "missing" }) {
-  switch (place) {
-    case "missing": return <NotFound />;
-    case "overview": return <Overview />;
-    case "chat": return <Chat />;
-    case "memories": return <Memories />;
-    case "recall": return <Recall />;
-    case "profile": return <Profile />;
-    case "graph": return <Graph />;
-    case "review": return <Review />;
-    case "formation": return <FormationScreen />;
-    case "types": return <Types />;
-    case "settings": return <Settings />;
-    case "api": return <Api />;
-  }
+  if (place === "missing") return <NotFound />;
+  if (place === "overview") return <Overview />;
+  const Lazy = LAZY[place] as ComponentType;
+  return <Lazy />;
 }
 
 function ScopePicker() {

@@ -17,7 +17,7 @@ proxy.isKept = false;
 const button = (name, within = page) => within.getByRole("button", { name, exact: true });
 const healed = () => (proxy.rule = () => undefined);
 /** The screens whose script comes when they are first gone to, and what is there when they are shown. */
-const LAZY = { memories: ".row", recall: ".ask", api: ".api-operation", profile: ".page-head", graph: ".ask", review: ".page-head", formation: ".page-head", types: ".types-code", settings: ".facts" };
+const LAZY = { chat: "#composer", memories: ".row", recall: ".ask", api: ".api-operation", profile: ".page-head", graph: ".ask", review: ".page-head", formation: ".page-head", types: ".types-code", settings: ".facts" };
 /** All screens, each with what it reads first. */
 const SCREENS = {
   overview: [".changed-row", "/v1/overview"],

@@ -13,7 +13,9 @@ export async function audited(page, facts, name) {
   facts.tell("axe", { screen: name, ...found });
 }
 
-export async function told(chapters, { facts, page, noted, close }) {
+/** What `around` has may change from chapter to chapter: a story may open more than one browser. */
+export async function told(chapters, around) {
+  const { facts } = around;
   let status = 0;
   for (const [name, chapter] of Object.entries(chapters)) {
     try {
@@ -22,12 +24,12 @@ export async function told(chapters, { facts, page, noted, close }) {
     } catch (error) {
       status = 1;
       facts.tell("chapter", { name, ended: String(error).slice(0, 600) });
-      await facts.picture(page, `failed-${name}`).catch(() => undefined);
+      await facts.picture(around.page, `failed-${name}`).catch(() => undefined);
       break;
     }
   }
-  noted.violations.push(...(await page.evaluate(() => window.violations ?? [])));
-  facts.tell("noted", noted);
-  await close();
+  around.noted.violations.push(...(await around.page.evaluate(() => window.violations ?? [])));
+  facts.tell("noted", around.noted);
+  await around.close();
   process.exitCode = status;
 }

@@ -368,6 +368,7 @@ async function keyboard() {
   await page.keyboard.press("g");
   await page.keyboard.press("m");
   await page.waitForFunction(() => location.hash.startsWith("#/memories"));
+  await page.locator(".half-list").waitFor();
   await page.keyboard.press("/");
   facts.tell("slash_focuses", await page.evaluate(() => document.activeElement?.id));
   await page.locator("#content").focus();

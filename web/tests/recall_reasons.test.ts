@@ -51,6 +51,6 @@ describe("two settings in one address", () => {
     expect(settingsIn(query)).toMatchObject({ q: "home", limit: "3", known: "" });
     expect(settingsIn(query, "b_")).toMatchObject({ q: "boat", limit: "12", known: "2026-01-01" });
     expect(addressOf(settingsIn(query, "b_"), "b_")).toEqual({ b_q: "boat", b_known: "2026-01-01" });
-    expect(bodyOf({ ...asked, floor: "25" })).toMatchObject({ query: "x", min_score: 0.25, budget_tokens: 800, limit: 12 });
+    expect(bodyOf({ ...asked, floor: "25" })).toMatchObject({ query: "x", min_score: 0.25, budget_tokens: 800, limit: 12, skip_question: true });
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Problem } from "../src/api/problem";
 import type { Evidence } from "../src/api/shapes";
 import { whyWritten } from "../src/lib/causes";
@@ -6,7 +6,12 @@ import { distinct, freshEvidence, writtenByHand } from "../src/lib/evidence";
 import { modelName } from "../src/lib/model_name";
 import { wordsOf } from "../src/lib/sentences";
 import { sentenceOf } from "../src/lib/session";
-import { translated, type Word } from "../src/words";
+import { loadWords, translated, type Word } from "../src/words";
+
+beforeAll(async () => {
+  await loadWords("en");
+  await loadWords("zh");
+});
 
 const said = (message: string, quote: string): Evidence => ({ thread: "talk", message, quote });
 const t = (word: Word, values?: Record<string, string | number>) => translated("zh", word, values);

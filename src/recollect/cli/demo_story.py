@@ -213,13 +213,14 @@ async def _travel(stage: DemoStage, memory: Recollect) -> None:
 
 
 async def _prompt(stage: DemoStage, memory: Recollect) -> None:
-    found = await memory.recall(SCOPE, PROMPT_QUESTION, budget_tokens=PROMPT_TOKENS)
+    found = await memory.context(SCOPE, PROMPT_QUESTION, budget_tokens=PROMPT_TOKENS)
     stage.act(
         "4. For the prompt",
-        f"“{PROMPT_QUESTION}” within {PROMPT_TOKENS} tokens: {found.tokens} used. Data between "
-        "random markers, one record a line, in order of time.",
+        f"“{PROMPT_QUESTION}” within {PROMPT_TOKENS} tokens: {found.tokens} used. The profile, "
+        "what bears on the question with its dates, and who said what on which day; a source is "
+        "in brackets.",
     )
-    stage.say(found.render())
+    stage.say(found.text)
 
 
 async def _erase(stage: DemoStage, memory: Recollect) -> tuple[EraseReceipt, list[Recalled]]:

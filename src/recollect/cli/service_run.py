@@ -97,6 +97,12 @@ def run_service(run: ServiceRun) -> None:
         if run.tells_key:
             click.echo(f"first key, shown this once: {key}")
 
+    def tell_ready() -> None:
+        # Not before: a scope that no key is bound to is refused once the store is open.
+        note(f"serving {without_password(run.target.store)} at {url}")
+        if not is_built(STATIC):
+            note(NO_PAGE)
+
     # Bound before the memory is opened: a taken port fails at once, and port 0 becomes a number.
     with bound_socket(run.settings) as listening:
         url = url_of(listening)
@@ -107,6 +113,7 @@ def run_service(run: ServiceRun) -> None:
             model=model,
             tell_key=tell_key,
             tell_page_key=(lambda key: _open_page(url, key)) if run.opens_page else None,
+            tell_ready=tell_ready,
             metrics=metrics,
             doors=_doors(run.settings),
         )
@@ -114,9 +121,6 @@ def run_service(run: ServiceRun) -> None:
         gc.collect()
         gc.freeze()  # collections during requests skip the imported modules
         gc.set_threshold(GARBAGE_OBJECTS)
-        note(f"serving {without_password(run.target.store)} at {url}")
-        if not is_built(STATIC):
-            note(NO_PAGE)
         run_server(app, run.settings, listening)
 
 

@@ -74,7 +74,13 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
 )
 _SENTENCE: Final = re.compile(r"(?:(?:Hi|Hello|Hey)! ?)?[^.!?。！？\n]+[.!?。！？]?")
-_QUESTION: Final = re.compile(r"[?？]$|什[么麼]|哪|谁|誰|几|幾|多少|怎[么麼]|[吗嗎呢]\W*$")
+# Requests too: "Plan my week" says nothing about it.
+_QUESTION: Final = re.compile(
+    r"^\W*(?:please |(?:can|could) you )?(?:plan|book|list|show|find|check|tell|give|help|suggest"
+    r"|recommend|write|draft|review|compare|describe|prepare|schedule|summari[sz]e)\b"
+    r"|[?？]$|什[么麼]|哪|谁|誰|几|幾|多少|怎[么麼]|[吗嗎呢]\W*$",
+    re.IGNORECASE,
+)
 _NOTE: Final = re.compile(
     r"(?P<en>[^.!]*\b(?:[Mm]y (?!name)\w+ "
     r"|[Ii](?:'m| am) (?:(?:an? )?veg(?:etari)?an|allergic|from|learning|married|afraid)\b"

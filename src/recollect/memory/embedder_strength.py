@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.runtime import MemoryRuntime
+from recollect.ports import Vector
 from recollect.recall.strength import (
     EMBEDDERS_SCOPE,
     KIND,
@@ -75,6 +76,10 @@ class EmbedderTuning:
         """Weight of the embedder in the ranking, 1 for one like MiniLM; ``None`` without one."""
         embedding = self._runtime.embedding
         return embedding.strength if embedding else None
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """Return vectors of the embedder in use, ``None`` for a text of another language."""
+        return await self._runtime.vectors_in_use(texts)
 
     async def tune(
         self,

@@ -12,6 +12,7 @@ from recollect.recall.context_plan import ContextPlan
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
 from recollect.text.analysis import fold
+from recollect.text.small_talk import is_small_talk
 
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
@@ -32,7 +33,9 @@ def bearing_entries(
         return [], [LeftOut(entry=each, reason="score") for each in ranked]
     tail = TAIL_BELOW * min(1.0, best / TAIL_FROM) if plan.min_score is None else plan.min_score
     known = plan.known | {(each.thread, each.id) for each in history}
-    said = {_plain(text) for text in (*plan.said, *(each.text for each in history))} - {""}
+    # The prompt shows the query: the same question, asked before, would only repeat it.
+    texts = (plan.query, *plan.said, *(each.text for each in history))
+    said = {_plain(text) for text in texts} - {""}
     addresses = {(each.scope, each.type, each.key) for each in documents}
     bearing, left_out = list[Recalled](), list[LeftOut]()
     for each in _memories_first(ranked):
@@ -55,6 +58,9 @@ def _reason_against(
         return "score"
     content = entry.content
     if isinstance(content, Message):
+        # A user's "yes" may take up a proposal; an assistant's "Noted." says nothing.
+        if content.role == "assistant" and is_small_talk(content.text):
+            return "score"
         is_known = (content.thread, content.id) in known or (
             bool(said) and _plain(content.text) in said
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recollect.errors import UsageError
 from recollect.ports import Vector
 from recollect.recall.vector_backlog import Embedding
-from recollect.records import JsonObject, Memory, Scope
+from recollect.records import JsonObject, Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.snapshot import StoreSnapshot
@@ -58,9 +58,36 @@ def read_nearest(
     Raises:
         UsageError: The memories' vectors have other dimensions.
     """
+    found = _read_near(
+        snapshot,
+        scope=scope,
+        query=query,
+        is_wanted=lambda entry: entry.type == type_,
+        limit=limit,
+        embedder=embedder,
+        filter_=filter_,
+    )
+    return [
+        Neighbour(memory=content, similarity=similarity, vector=vector)
+        for content, similarity, vector in found
+        if isinstance(content, Memory)
+    ]
+
+
+def _read_near(
+    snapshot: StoreSnapshot,
+    *,
+    scope: Scope,
+    query: Vector,
+    is_wanted: Callable[[FeedEntry], bool],
+    limit: int,
+    embedder: str,
+    filter_: JsonObject | None,
+) -> list[tuple[Message | Memory, float, Vector]]:
+    """Return the wanted entries nearest to *query*, each with its similarity and vector."""
     cursor = Cursor(scope=scope)
     (feed,) = snapshot.feeds([cursor], embedder=embedder, filter_=filter_)
-    candidates = [each for each in feed.entries if _may_be(each, feed, type_)]
+    candidates = [each for each in feed.entries if is_wanted(each) and _may_be(each, feed)]
     if not candidates:
         return []
     vectors = _unit_vectors(candidates, len(query))
@@ -68,10 +95,8 @@ def read_nearest(
     best = np.argsort(-cosines, kind="stable")[:limit]
     found = {candidates[at].uid: (float(cosines[at]), vectors[at]) for at in best}
     return [
-        Neighbour(memory=entry.content, similarity=cosine, vector=own)
+        (entry.content, *found[entry.uid])
         for entry in snapshot.entries([(feed.scope, uid) for uid in found])
-        if isinstance(entry.content, Memory)
-        for cosine, own in [found[entry.uid]]
     ]
 
 
@@ -86,10 +111,9 @@ def _unit_vectors(entries: Sequence[FeedEntry], dimensions: int) -> NDArray[np.f
     return vectors
 
 
-def _may_be(entry: FeedEntry, feed: Feed, type_: str) -> bool:
+def _may_be(entry: FeedEntry, feed: Feed) -> bool:
     return (
         bool(entry.vector)
-        and entry.type == type_
         and entry.state == "active"
         and (entry.expires_at is None or entry.expires_at > feed.now)
         and (feed.eligible is None or entry.uid in feed.eligible)
@@ -133,3 +157,27 @@ async def _vector_of(embedding: Embedding, query: str | Sequence[float]) -> Vect
     if not has_loop():
         return embedding.query_vector(query)
     return await asyncio.to_thread(embedding.query_vector, query)
+
+
+async def nearest_entries(
+    store: Store,
+    scope: Scope,
+    vector: Sequence[float],
+    *,
+    embedder: str,
+    without: str,
+    limit: int,
+) -> list[tuple[Message | Memory, float]]:
+    """Return messages, and memories of all types but one, nearest to *vector*, best first."""
+    found = await store.read(
+        partial(
+            _read_near,
+            scope=scope,
+            query=np.asarray(vector, np.float32),
+            is_wanted=lambda entry: entry.type != without,
+            limit=limit,
+            embedder=embedder,
+            filter_=None,
+        )
+    )
+    return [(content, similarity) for content, similarity, _ in found]

@@ -31,6 +31,14 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 
+_ASKS_ABOUT_ME: Final = re.compile(
+    r"\b(?:about|know|describe|introduce) (?:me|myself)\b"
+    r"|^\W*(?:please |(?:can|could|would) you (?:please )?)?"
+    r"(?:list|show|plan|book|find|check|tell|give|help|suggest|recommend|write|draft|update|review"
+    r"|compare|describe|prepare|schedule|organi[sz]e|summari[sz]e)\b.*\b(?:my|our)\b"
+    r"|关于我|了解我|认识我|介绍(?:一下)?我|(?:帮|给|替)我.*我的",
+    re.IGNORECASE,
+)
 _RUN: Final = re.compile(r"\w+")
 _ANYWHERE: Final = ""
 """The index key of names that may occur inside a run of characters, as Chinese ones do."""
@@ -76,8 +84,23 @@ def asks_about_oneself(text: str) -> bool:
 
     >>> asks_about_oneself("What pets do I have?"), asks_about_oneself("How are you?")
     (True, False)
+    >>> asks_about_oneself("List my pets"), asks_about_oneself("Tell me a joke")
+    (True, False)
     """
-    return is_first_person(text) and bool(_ASKS.search(text))
+    text = simplified(text)
+    if _ASKS_ABOUT_ME.search(text):
+        return True
+    return is_first_person(text) and is_question(text)
+
+
+def is_question(text: str) -> bool:
+    """
+    Return True if *text* is a question, or a request to recall.
+
+    >>> is_question("Where do I live?"), is_question("I live in Lisbon.")
+    (True, False)
+    """
+    return bool(_ASKS.search(simplified(text)))
 
 
 def asks_for_answers(text: str) -> bool:

@@ -297,6 +297,7 @@ class Embedding:
             if text in self._queries:
                 self._queries.move_to_end(text)
                 return self._queries[text]
+        # Without the lock: embedding takes milliseconds, in which others may look up theirs.
         (vector,) = self._embedder.embed([text])
         if self._query_failed:
             self._note_success()

@@ -9,6 +9,7 @@ from concurrent.futures import Future, wait
 from contextlib import AbstractAsyncContextManager, ExitStack
 from threading import Lock
 from typing import Any, Generic, TypeAlias, TypeVar
+from weakref import WeakMethod
 
 from anyio.from_thread import BlockingPortal
 
@@ -39,6 +40,11 @@ class AsyncBridge(Generic[OpenedT]):
         self._exit = ExitStack()
         self._turn = Lock()
         self._visits: set[Future[Any]] = set()
+        self._before_close: list[WeakMethod[Callable[[], None]]] = []
+
+    def before_close(self, method: Callable[[], None]) -> None:
+        """Call a bound *method* at the start of `close`, if its object still exists then."""
+        self._before_close.append(WeakMethod(method, self._before_close.remove))
 
     def open(self) -> None:
         """
@@ -67,6 +73,13 @@ class AsyncBridge(Generic[OpenedT]):
             self._portal = self._opened = None
             self._exit.pop_all()
             return
+        with ExitStack() as leaving:  # closes even if one of these fails
+            leaving.callback(self._end)
+            for each in tuple(self._before_close):
+                if self._opened is not None and (method := each()):
+                    leaving.callback(method)
+
+    def _end(self) -> None:
         with self._turn:
             self._portal = self._opened = None
         self._exit.pop_all().close()

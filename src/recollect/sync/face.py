@@ -44,6 +44,14 @@ class SyncFace(Generic[BehindT_co]):
         behind: BehindT_co = self._bridge.opened
         return behind
 
+    def before_close(self, method: Callable[[], None]) -> None:
+        """
+        Call a bound *method* when this is closed, before anything else; it may still use this.
+
+        Only a weak reference is held: a collected object's method is not called.
+        """
+        self._bridge.before_close(method)
+
     def call(self, function: Callable[[BehindT_co], Awaitable[ResultT]]) -> ResultT:
         """
         Run an async *function* of the object on its own thread, and return its result.

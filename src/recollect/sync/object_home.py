@@ -44,6 +44,24 @@ class Home:
             )
         self.memory = memory
 
+    @classmethod
+    def of_sync(cls, memory: SyncRecollect, otherwise: str = "") -> Home:
+        """
+        Return a home over a `SyncRecollect`, for an object without async methods.
+
+        Args:
+            memory: The memory.
+            otherwise: What to use over a `Recollect` instead, for the error.
+
+        Raises:
+            UsageError: *memory* is something else.
+        """
+        home = cls(memory)
+        if not isinstance(memory, SyncRecollect):
+            msg = f"nothing is awaited here: open the memory with recollect.open_sync{otherwise}"
+            raise UsageError(msg)
+        return home
+
     @property
     def tasks(self) -> BackgroundTasks:
         """The background tasks of the memory."""

@@ -23,7 +23,7 @@ export function addressOf(settings: RecallSettings, side = ""): Record<string, s
 
 export function bodyOf(asked: RecallSettings): JsonObject {
   const { budget_tokens, min_score, ...filters } = { ...filtersOf(asked), budget_tokens: Number(asked.budget), min_score: shareOf(asked.floor) };
-  return { ...filters, render: true, limit: Number(asked.limit) || LIMIT, ...(budget_tokens ? { budget_tokens } : {}), ...(min_score ? { min_score } : {}) };
+  return { ...filters, render: true, skip_question: true, limit: Number(asked.limit) || LIMIT, ...(budget_tokens ? { budget_tokens } : {}), ...(min_score ? { min_score } : {}) };
 }
 
 /** Which entries may be found, without what cuts the answer short. */

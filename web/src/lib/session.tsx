@@ -1,9 +1,9 @@
 /** Who is here: the key's rights, the scope that is looked at, language, look, and what is told. */
 
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
-import { Problem } from "../api/problem";
+import { Problem, unreachable } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
-import { translated, type Language, type Word } from "../words";
+import { loadWords, translated, type Language, type Word } from "../words";
 import { browserShelf } from "./storage";
 
 export type Theme = "auto" | "light" | "dark";
@@ -38,7 +38,7 @@ interface Around {
 const SETTINGS_NAME = "recollect.page";
 const AroundContext = createContext<Around | null>(null);
 
-function storedSettings(): Settings {
+export function storedSettings(): Settings {
   const language: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
   const usual: Settings = { language, theme: "auto", shortcuts: true };
   try {
@@ -57,13 +57,6 @@ export function AroundProvider({ children }: { children: ReactNode }) {
     (word: Word, values?: Record<string, string | number>) => translated(settings.language, word, values),
     [settings.language],
   );
-  const change = useCallback((changed: Partial<Settings>) => {
-    setSettings((before) => {
-      const after = { ...before, ...changed };
-      browserShelf.set(SETTINGS_NAME, JSON.stringify(after));
-      return after;
-    });
-  }, []);
   const dismiss = useCallback((id: number) => setToasts((all) => all.filter((each) => each.id !== id)), []);
   const show = useCallback((toast: Omit<Toast, "id">) => {
     const id = next.current++;
@@ -77,6 +70,15 @@ export function AroundProvider({ children }: { children: ReactNode }) {
     (error: unknown, again?: () => Promise<unknown>) => show({ text: sentenceOf(error, t), kind: "wrong", act: again && { word: "again", do: again } }),
     [show, t],
   );
+  const change = useCallback((changed: Partial<Settings>) => {
+    const set = () => setSettings((before) => {
+      const after = { ...before, ...changed };
+      browserShelf.set(SETTINGS_NAME, JSON.stringify(after));
+      return after;
+    });
+    if (!changed.language) set();
+    else loadWords(changed.language).then(set, () => complain(unreachable()));
+  }, [complain]);
   useEffect(() => {
     const root = document.documentElement;
     root.lang = settings.language === "zh" ? "zh-Hans" : "en";

@@ -6,16 +6,16 @@ import { useAsked } from "../lib/asking";
 import { useAround } from "../lib/session";
 import { Broken, Loading, Reload } from "./states";
 
-const fetched = new Map<string, ComponentType>();
+const fetched = new Map<string, unknown>();
 
 /** Show what `load` brings; where it brings nothing, say why and what to do. */
-export function lazyScreen(name: string, load: () => Promise<{ default: ComponentType }>): ComponentType {
-  return function LazyScreen() {
-    const asked = useAsked(async () => fetched.get(name) ?? (await load()).default, [name]);
-    const Screen = fetched.get(name) ?? asked.value;
+export function lazyScreen<P extends object>(name: string, load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+  return function LazyScreen(props: P) {
+    const asked = useAsked(async () => ({ Screen: (await load()).default }), [name]);
+    const Screen = (fetched.get(name) as ComponentType<P> | undefined) ?? asked.value?.Screen;
     if (Screen) {
       fetched.set(name, Screen);
-      return <Screen />;
+      return <Screen {...props} />;
     }
     if (asked.error) return <Missing />;
     return <div className="page"><Loading /></div>;

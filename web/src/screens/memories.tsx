@@ -20,8 +20,11 @@ import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { Empty, Failure, Loading } from "../parts/states";
 import { VirtualRows } from "../parts/virtual_rows";
-import { AddMemory } from "./memory_add";
-import { MemoryView } from "./memory";
+import { lazyScreen } from "../parts/lazy_screen";
+
+/** What only who opens or adds a memory needs. */
+const MemoryView = lazyScreen("memory", async () => ({ default: (await import("./memory")).MemoryView }));
+const AddMemory = lazyScreen("memory_add", async () => ({ default: (await import("./memory_add")).AddMemory }));
 
 const STATES = ["active", "quarantined", "rejected"] as const;
 

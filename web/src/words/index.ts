@@ -1,15 +1,21 @@
 /** The page's words in each language; a value in braces is filled in, a count with its thousands apart, and `one|many` follows a count. */
 
-import { en } from "./en";
-import { zh } from "./zh";
+import type { en } from "./en";
 
 export type Language = "en" | "zh";
 export type Word = keyof typeof en;
 
-const WORDS: Record<Language, Record<Word, string>> = { en, zh };
+type Words = Record<Word, string>;
+const loaded = new Map<Language, Words>();
 
+/** Fetch the words of a language: a reader needs one of them. */
+export async function loadWords(language: Language): Promise<void> {
+  if (!loaded.has(language)) loaded.set(language, language === "zh" ? (await import("./zh")).zh : (await import("./en")).en);
+}
+
+/** Say something in a language whose words are loaded. */
 export function translated(language: Language, word: Word, values: Record<string, string | number> = {}): string {
-  const [one, many]: string[] = WORDS[language][word].split("|");
+  const [one, many]: string[] = loaded.get(language)?.[word].split("|") ?? [];
   const text = many !== undefined && values.count !== 1 ? many : (one ?? "");
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => written(language, name, values[name] ?? whole));
 }

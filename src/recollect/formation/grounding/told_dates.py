@@ -131,7 +131,7 @@ class Told:
             return []
         year = self._said_on.year
         shifts = set().union(*map(year_shifts_in, self._pieces))
-        months = {
+        months: set[tuple[int, int | None]] = {
             (each.month, each.day)
             for each in dates
             if each.month is not None and each.day is not None

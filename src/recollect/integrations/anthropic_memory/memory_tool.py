@@ -24,7 +24,7 @@ from anthropic.types.beta import (
 )
 from pydantic import ValidationError
 
-from recollect.errors import RecollectError, VersionConflictError
+from recollect.errors import LimitError, RecollectError, VersionConflictError
 from recollect.integrations.anthropic_memory.file_tree import TYPE, Change, FileTree
 from recollect.memory.agent_findings import finding_of
 from recollect.memory.facade import Recollect
@@ -104,7 +104,7 @@ class SyncRecollectMemoryTool(BetaAbstractMemoryTool):
     ) -> None:
         """Create a tool over the files of *scope*."""
         super().__init__(cache_control=cache_control)
-        self._home = Home(memory)
+        self._home = Home.of_sync(memory, ", or use RecollectMemoryTool")
         self._scope = check_scope(scope)
 
     def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002 (theirs)
@@ -134,8 +134,19 @@ def _command_of(written: object) -> Command:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise ToolError(f"{named} has an invalid {field}: {first['msg']}") from error
+        if first["type"] == "missing":
+            raise ToolError(f"The command {named} needs `{field}`") from error
+        raise ToolError(f"The command {named} has a wrong `{field}`: {first['msg']}") from error
     return command
+
+
+def _tool_error(error: RecollectError) -> ToolError:
+    """Return *error* for a model, without the names of our constants."""
+    if isinstance(error, LimitError):
+        return ToolError(
+            f"Too large: {error.actual} {error.what}; at most {error.limit} are allowed"
+        )
+    return ToolError(str(error))
 
 
 async def _run(memory: Recollect, scope: Scope, command: Command) -> str:
@@ -146,7 +157,7 @@ async def _run(memory: Recollect, scope: Scope, command: Command) -> str:
     try:
         text: str = act(await _read(memory, scope))
     except RecollectError as error:
-        raise ToolError(str(error)) from error
+        raise _tool_error(error) from error
     return text
 
 
@@ -171,7 +182,7 @@ async def _change(memory: Recollect, scope: Scope, plan: Callable[[FileTree], Ch
                 else:
                     return answer
     except RecollectError as error:
-        raise ToolError(str(error)) from error
+        raise _tool_error(error) from error
 
 
 async def _read(memory: Recollect, scope: Scope) -> FileTree:

@@ -1,8 +1,9 @@
-"""CrewAI: a storage backend for its memory."""
+"""CrewAI: its memory over ours, and the storage backend beneath it."""
 
 from recollect.deferred_imports import needs_extra
 
 with needs_extra("crewai", "crewai"):
-    from recollect.integrations.crewai.storage_backend import RecollectStorage, crew_embedder
+    from recollect.integrations.crewai.crew_memory import RecollectCrewMemory
+    from recollect.integrations.crewai.storage_backend import RecollectStorage
 
-__all__ = ("RecollectStorage", "crew_embedder")
+__all__ = ("RecollectCrewMemory", "RecollectStorage")

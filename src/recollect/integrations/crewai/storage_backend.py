@@ -2,52 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from contextvars import ContextVar
+from datetime import datetime
 from typing import Any, Final
 
 from crewai.memory.types import MemoryRecord, ScopeInfo
-from pydantic_core import PydanticSerializationError
 
+from recollect.deferred_imports import load_modules
 from recollect.errors import UsageError
+from recollect.integrations.crewai.crew_records import (
+    SOURCE,
+    TYPE,
+    aware,
+    children,
+    fits,
+    others_record,
+    record_of,
+    write_of,
+)
+from recollect.integrations.entry_ids import is_entry_id
 from recollect.memory.agent_findings import finding_of
 from recollect.memory.facade import Recollect
-from recollect.ports import Embedder
-from recollect.records import DeleteMemory, EvidenceMap, Memory, PutMemory, ScopeLike
+from recollect.records import DeleteMemory, ScopeLike
 from recollect.stores.pages import each_row
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, check_scope
+from recollect.sync.facade import SyncRecollect
 from recollect.sync.method_pairs import method_pair
-from recollect.sync.object_home import AnyRecollect, Home
+from recollect.sync.object_home import Home
 
-TYPE: Final = "CrewRecord"
-SOURCE: Final = "crewai"
-_BESIDE: Final = frozenset({"id", "content", "created_at", "private", "embedding"})
-"""Fields of a record that are not stored beside the content in a memory's value."""
-
-
-def crew_embedder(embedder: Embedder) -> Callable[[list[str]], list[list[float]]]:
-    """Return the memory's own *embedder* as ``embedder=`` of CrewAI's ``Memory``."""
-
-    def embed(texts: list[str]) -> list[list[float]]:
-        vectors = embedder.embed(texts)
-        return [[] if each is None else [float(part) for part in each] for each in vectors]
-
-    return embed
+is_saving: Final = ContextVar("is_saving", default=False)
+"""Whether CrewAI searches for records to merge with one that it saves: only its own."""
+OTHERS_MAX: Final = 100
+"""Entries of other programs among which a search looks, at least."""
 
 
 class RecollectStorage:
     """
     ``storage=`` of CrewAI's ``Memory``: each record is a memory of the type ``CrewRecord``.
 
-    A record is a finding of an agent, with the source ``crewai``. CrewAI searches by vectors of its
-    own embedder, which must be the one that the memory is opened with (see `crew_embedder`). Recall
-    finds the records as well, by words too.
+    A record is a finding of an agent, with the source ``crewai``. CrewAI searches by vectors: give
+    its ``Memory`` `embed` as ``embedder=``. `RecollectCrewMemory` does both. A search also finds
+    what other programs stored in the scope, as records with the source ``recollect`` that neither
+    CrewAI's ``update`` nor ``forget`` changes.
     """
 
-    def __init__(self, memory: AnyRecollect, scope: ScopeLike) -> None:
-        """Create a backend; CrewAI calls it from threads, so open *memory* with `open_sync`."""
-        self.home = Home(memory)
+    def __init__(self, memory: SyncRecollect, scope: ScopeLike, *, others: bool = True) -> None:
+        """
+        Create a backend.
+
+        Args:
+            memory: One of `open_sync` with an embedder; CrewAI calls it from threads.
+            scope: The scope of the records.
+            others: Whether a search also finds messages and memories of other programs.
+
+        Raises:
+            UsageError: The memory is not of `open_sync`, or has no embedder.
+        """
+        self.home = Home.of_sync(memory)
+        if memory.embedder is None:
+            msg = "CrewAI recalls by vectors alone: open the memory with an embedder, as 'minilm'"
+            raise UsageError(msg)
         self.scope = check_scope(scope)
+        self._others = others
+
+    def embed(self, texts: list[str]) -> list[list[float]]:
+        """Return the vectors of *texts* by the memory's embedder; an empty one for no language."""
+        vectors = self.home.call(lambda memory: memory.embed(texts))
+        return [[] if each is None else [float(part) for part in each] for each in vectors]
 
     async def _save(self, memory: Recollect, records: list[MemoryRecord]) -> None:
         """
@@ -56,12 +77,20 @@ class RecollectStorage:
         Raises:
             UsageError: A record is private, or holds something that JSON cannot express.
         """
-        writes = [_write_of(each, finding_of(memory.store, SOURCE)) for each in records]
+        writes = [write_of(each, finding_of(memory.store, SOURCE)) for each in records]
         await memory.apply(self.scope, writes)
 
     async def _update(self, memory: Recollect, record: MemoryRecord) -> None:
-        """Replace the record of the same id; the earlier version stays in the history."""
-        await memory.apply(self.scope, [_write_of(record, finding_of(memory.store, SOURCE))])
+        """
+        Replace the record of the same id; the earlier version stays in the history.
+
+        A record that stands for what another program stored is not changed: the update is stored as
+        a new record.
+        """
+        if is_entry_id(record.id) and await memory.get(self.scope, TYPE, record.id) is None:
+            own: dict[str, object] = {"id": memory.store.new_name(), "metadata": {}, "source": None}
+            record = record.model_copy(update=own)
+        await memory.apply(self.scope, [write_of(record, finding_of(memory.store, SOURCE))])
 
     async def _search(  # noqa: PLR0917 (as CrewAI calls it)
         self,
@@ -76,21 +105,46 @@ class RecollectStorage:
         """
         Return the records nearest to a vector, with their similarity, best first.
 
+        Entries of other programs have neither categories nor metadata of CrewAI's, and any path.
+
         Raises:
-            UsageError: The memory has no embedder, or one of another dimension.
+            UsageError: The vector has another dimension than those of the memory.
         """
         # CrewAI expects to find what it has just saved: wait until new records are embedded.
         await memory.settled(self.scope)
         near = await memory.nearest(
             self.scope, query_embedding, type_=TYPE, limit=max(limit, PAGE_ROWS_MAX)
         )
-        found = [(_record_of(each.memory), each.similarity) for each in near]
-        fitting = [
+        own = [(record_of(each.memory), each.similarity) for each in near]
+        found = [
             (record, score)
-            for record, score in found
-            if score >= min_score and _fits(record, scope_prefix, categories, metadata_filter)
+            for record, score in own
+            if fits(record, scope_prefix, categories, metadata_filter)
         ]
-        return fitting[:limit]
+        if self._others and not (categories or metadata_filter or is_saving.get()):
+            found += await self._near_others(memory, query_embedding, scope_prefix, limit)
+        found.sort(key=lambda each: each[1], reverse=True)
+        return [each for each in found if each[1] >= min_score][:limit]
+
+    async def _near_others(
+        self, memory: Recollect, vector: list[float], path: str | None, limit: int
+    ) -> list[tuple[MemoryRecord, float]]:
+        await load_modules("recollect.recall.neighbours")
+        from recollect.recall.neighbours import nearest_entries
+
+        near = await nearest_entries(
+            memory.store,
+            self.scope,
+            vector,
+            embedder=memory.embedder or "",
+            without=TYPE,
+            limit=max(limit, OTHERS_MAX),
+        )
+        return [
+            (record, similarity)
+            for content, similarity in near
+            if (record := others_record(content, path)) is not None
+        ]
 
     async def _delete(  # noqa: PLR0917 (as CrewAI calls it)
         self,
@@ -105,9 +159,9 @@ class RecollectStorage:
         chosen = [
             each.id
             for each in await self._all(memory)
-            if _fits(each, scope_prefix, categories, metadata_filter)
+            if fits(each, scope_prefix, categories, metadata_filter)
             and (record_ids is None or each.id in record_ids)
-            and (older_than is None or _aware(each.created_at) < _aware(older_than))
+            and (older_than is None or aware(each.created_at) < aware(older_than))
         ]
         gone = [DeleteMemory(type=TYPE, key=each) for each in chosen]
         for start in range(0, len(gone), WRITES_MAX):
@@ -117,32 +171,32 @@ class RecollectStorage:
     async def _get_record(self, memory: Recollect, record_id: str) -> MemoryRecord | None:
         """Return the record with an id; ``None`` if there is none."""
         found = await memory.get(self.scope, TYPE, record_id)
-        return None if found is None else _record_of(found)
+        return None if found is None else record_of(found)
 
     async def _list_records(
         self, memory: Recollect, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
     ) -> list[MemoryRecord]:
         """Return the records at and below a CrewAI scope path, newest first."""
-        found = [each for each in await self._all(memory) if _fits(each, scope_prefix)]
-        found.sort(key=lambda each: _aware(each.created_at), reverse=True)
+        found = [each for each in await self._all(memory) if fits(each, scope_prefix)]
+        found.sort(key=lambda each: aware(each.created_at), reverse=True)
         return found[offset : offset + limit]
 
     async def _get_scope_info(self, memory: Recollect, scope: str) -> ScopeInfo:
         """Return the counts, categories, times and children of a CrewAI scope path."""
-        found = [each for each in await self._all(memory) if _fits(each, scope)]
+        found = [each for each in await self._all(memory) if fits(each, scope)]
         times = [each.created_at for each in found]
         return ScopeInfo(
             path=scope.rstrip("/") or "/",
             record_count=len(found),
             categories=sorted({name for each in found for name in each.categories}),
-            oldest_record=min(times, key=_aware, default=None),
-            newest_record=max(times, key=_aware, default=None),
-            child_scopes=_children(found, scope),
+            oldest_record=min(times, key=aware, default=None),
+            newest_record=max(times, key=aware, default=None),
+            child_scopes=children(found, scope),
         )
 
     async def _list_scopes(self, memory: Recollect, parent: str = "/") -> list[str]:
         """Return the scope paths directly below *parent*."""
-        return _children(await self._all(memory), parent)
+        return children(await self._all(memory), parent)
 
     async def _list_categories(
         self, memory: Recollect, scope_prefix: str | None = None
@@ -150,13 +204,13 @@ class RecollectStorage:
         """Return the number of records in each category."""
         counts: dict[str, int] = {}
         for each in await self._all(memory):
-            for name in each.categories if _fits(each, scope_prefix) else ():
+            for name in each.categories if fits(each, scope_prefix) else ():
                 counts[name] = counts.get(name, 0) + 1
         return counts
 
     async def _count(self, memory: Recollect, scope_prefix: str | None = None) -> int:
         """Return the number of records at and below a scope path."""
-        return sum(_fits(each, scope_prefix) for each in await self._all(memory))
+        return sum(fits(each, scope_prefix) for each in await self._all(memory))
 
     async def _reset(self, memory: Recollect, scope_prefix: str | None = None) -> None:
         """Delete all records at and below a scope path; other memories and messages stay."""
@@ -180,69 +234,4 @@ class RecollectStorage:
                 self.scope, type_=TYPE, state="active", cursor=cursor, limit=PAGE_ROWS_MAX
             )
         )
-        return [_record_of(each) async for each in rows]
-
-
-def _write_of(record: MemoryRecord, found: EvidenceMap) -> PutMemory:
-    if record.private:
-        raise UsageError(
-            f"the record {record.id!r} is private, and everyone who shares the scope could find "
-            "it: store it in a scope of its owner"
-        )
-    try:
-        beside = record.model_dump(mode="json", exclude=set(_BESIDE), exclude_defaults=True)
-    except PydanticSerializationError as error:
-        raise UsageError(f"the record {record.id!r} is not JSON: {error}") from error
-    return PutMemory(
-        type=TYPE,
-        key=record.id,
-        value={"content": record.content, **beside},
-        text=record.content,
-        valid_from=_aware(record.created_at),
-        evidence=found,
-        cause=SOURCE,
-    )
-
-
-def _record_of(memory: Memory) -> MemoryRecord:
-    """Return a memory as a record, with those fields of an edited value that CrewAI knows."""
-    since = memory.valid_from or memory.created_at
-    fields: dict[str, object] = {
-        name: value
-        for name, value in memory.value.items()
-        if name in MemoryRecord.model_fields and name not in _BESIDE
-    }
-    content = memory.value.get("content")
-    return MemoryRecord(
-        **{"last_accessed": since, **fields},
-        id=memory.key,
-        content=content if isinstance(content, str) else memory.text,
-        created_at=since.astimezone(UTC).replace(tzinfo=None),
-    )
-
-
-def _fits(
-    record: MemoryRecord,
-    prefix: str | None = None,
-    categories: Sequence[str] | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> bool:
-    path = (prefix or "").strip("/")
-    return (
-        (not path or f"{record.scope.strip('/')}/".startswith(f"{path}/"))
-        and (not categories or not set(categories).isdisjoint(record.categories))
-        and all(record.metadata.get(name) == wanted for name, wanted in (metadata or {}).items())
-    )
-
-
-def _children(records: Sequence[MemoryRecord], parent: str) -> list[str]:
-    above = parent.strip("/")
-    start = f"/{above}/" if above else "/"
-    paths = [f"/{each.scope.strip('/')}" for each in records]
-    below = {each.removeprefix(start).split("/")[0] for each in paths if each.startswith(start)}
-    return sorted(f"{start}{name}" for name in below if name)
-
-
-def _aware(moment: datetime) -> datetime:
-    """Return a time with a zone; CrewAI's times are in UTC without one."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return [record_of(each) async for each in rows]

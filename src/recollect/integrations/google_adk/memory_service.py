@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from inspect import signature
 from typing import Final, TypeAlias
-from urllib.parse import quote, unquote
 
 from google.adk.events import Event
 from google.adk.memory import BaseMemoryService
@@ -16,11 +15,11 @@ from google.adk.sessions import Session
 from google.genai.types import Content, FunctionResponse, Part
 
 from recollect.errors import UsageError
+from recollect.integrations.entry_ids import entry_id, erase_target
 from recollect.memory.facade import Recollect
 from recollect.recall.query import query_in
 from recollect.recall.results import Recalled
 from recollect.records import JsonObject, Message, NewMessage, Role, Scope, ScopeLike
-from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseTarget
 from recollect.stores.validation import MESSAGES_MAX, check_scope
 from recollect.sync.object_home import AnyRecollect, Home
 from recollect.text.searchable import memory_text
@@ -171,7 +170,7 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         Raises:
             UsageError: *memory_id* is not an id that `search_memory` returned.
         """
-        scope, target = self._scope(app_name, user_id), _target_of(memory_id)
+        scope, target = self._scope(app_name, user_id), erase_target(memory_id)
         await self._home.visit(lambda memory: memory.erase(scope, target))
 
 
@@ -225,24 +224,12 @@ def _entry_of(found: Recalled) -> MemoryEntry:
     if isinstance(said, Message):
         kept: object = said.metadata.get(KIND)
         author = kept["author"] if isinstance(kept, Mapping) and "author" in kept else said.role
-        address = ("message", said.thread, said.id)
     else:
-        author, address = said.trust, ("memory", said.type, said.key)
+        author = said.trust
     role = "user" if author == "user" else "model"
     return MemoryEntry(
         content=Content(role=role, parts=[Part(text=found.text)]),
-        id="/".join(quote(each, safe="") for each in address),
+        id=entry_id(said),
         author=str(author),
         timestamp=found.time.isoformat(),
     )
-
-
-def _target_of(memory_id: str | None) -> EraseTarget:
-    parts = [unquote(each) for each in (memory_id or "").split("/")]
-    match parts:
-        case ["message", thread, message]:
-            return EraseMessages(thread=thread, messages=[message])
-        case ["memory", type_, key]:
-            return EraseMemory(type=type_, key=key)
-    msg = f"memory_id is {memory_id!r}: give the id of an entry that search_memory returned"
-    raise UsageError(msg)

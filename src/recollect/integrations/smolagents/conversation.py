@@ -52,7 +52,7 @@ class RecollectConversation:
             limit: The number of newest messages of the thread that a run gets.
         """
         self.agent = agent
-        self._home = Home(memory)
+        self._home = Home.of_sync(memory)
         self._scope = check_scope(scope)
         self._thread = thread
         self._budget_tokens = budget_tokens

@@ -66,6 +66,7 @@ def create_app(
     model: Model | None = None,
     tell_key: KeyCallback = ignore_key,
     tell_page_key: KeyCallback | None = None,
+    tell_ready: Callable[[], None] = lambda: None,
     metrics: Metrics | None = None,
     static: Path = STATIC,
     doors: Sequence[Door] = (),
@@ -80,6 +81,7 @@ def create_app(
         model: The model for ``/v1/chat``; ``None`` disables it.
         tell_key: Called once with the first key of a store without keys.
         tell_page_key: Called at the start with a key for the page, which ends with the service.
+        tell_ready: Called once the memory is open and the settings are accepted.
         metrics: The metrics registry; a new one by default.
         static: The folder of the built page.
         doors: Other mounted applications, such as `recollect.server.mcp.streamable_http.mcp_door`.
@@ -103,6 +105,7 @@ def create_app(
                     stopping=stopping,
                     tell_key=tell_key,
                     tell_page_key=tell_page_key,
+                    tell_ready=tell_ready,
                 )
             )
             for door in doors:  # after the service, so that they stop before the memory closes

@@ -130,12 +130,14 @@ async def opened_service(
     stopping: anyio.Event,
     tell_key: KeyCallback,
     tell_page_key: KeyCallback | None = None,
+    tell_ready: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[Service]:
     """
     Open the memory and the state beside it, and run the background tasks.
 
     *tell_key* is called with the first key of a store without keys. *tell_page_key*, if given, is
     called with a key that is revoked when the service ends, or "" when authentication is off.
+    *tell_ready* is called before both, once nothing can refuse the start any more.
 
     Raises:
         UsageError: The settings choose a scope that no key of the store is bound to.
@@ -143,10 +145,16 @@ async def opened_service(
     async with open_memory() as memory, AsyncExitStack() as stack:
         keys = Keys(memory.store)
         if settings.auth:
+            if settings.scope is not None and tell_page_key is None:
+                lasting = [each for each in await keys.all() if each.name != PAGE_KEY]
+                check_scope_is_bound(settings.scope, lasting)
+            tell_ready()
             reported = _reported_keys(settings, memory.store, keys, tell_key, tell_page_key)
             await stack.enter_async_context(reported)
-        elif tell_page_key is not None:
-            tell_page_key("")
+        else:
+            tell_ready()
+            if tell_page_key is not None:
+                tell_page_key("")
         group = await stack.enter_async_context(anyio.create_task_group())
         signer = Signer((settings.secret or await _kept_secret(memory)).encode())
         usage = UsageBook(memory.store)
@@ -193,16 +201,8 @@ async def _reported_keys(
     tell_key: KeyCallback,
     tell_page_key: KeyCallback | None,
 ) -> AsyncIterator[None]:
-    """
-    Report the first key of a store without keys, and a page key that is revoked after the block.
-
-    Raises:
-        UsageError: The chosen scope is not the page's, and no key is bound to it.
-    """
+    """Report the first key of a store without keys, and a page key until the block ends."""
     common = await read_common_scope(store)
-    if settings.scope is not None and tell_page_key is None:
-        lasting = [each for each in await keys.all() if each.name != PAGE_KEY]
-        check_scope_is_bound(settings.scope, lasting)
     if first := await ensure_first_key(keys, settings.scope, common):
         tell_key(first)
     if tell_page_key is None:

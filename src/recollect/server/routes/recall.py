@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,18 +11,22 @@ from typing import Final
 from fastapi import APIRouter
 
 from recollect.observability.spans import memory_span
-from recollect.recall.results import Recall, Recalled
+from recollect.recall.query_analysis import is_question
+from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import Memory, Message
 from recollect.server.http.recall_history import RecallNote
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.recall_requests import RecallRequest
+from recollect.text.analysis import fold
+from recollect.text.token_estimate import estimated_tokens
 from recollect.wire.recalls import recall_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["recall"])
 _MORE: Final = 4
 """Search this many times the limit if entries are filtered out afterwards."""
 _LIMIT_MAX: Final = 1_000
+_WORD: Final = re.compile(r"\w+")
 
 
 @router.post("/recall", summary="Search memories and messages")
@@ -49,6 +54,8 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
             stale_s_max=asked.stale_s_max,
             min_score=asked.min_score,
         )
+        if asked.skip_question:
+            found = without_question(found)
         if is_narrowed:
             found = narrowed(reach, found, asked)
         span.count(len(found.entries))
@@ -61,6 +68,29 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
         "ms": round(seconds * 1_000, 2),
         "rendered": found.render() if asked.render else None,
     }
+
+
+def without_question(found: Recall) -> Recall:
+    """Return the results with the messages that only ask the query among the dropped ones."""
+    asked = words_of(found.query)
+    if not asked or not is_question(found.query):
+        return found  # a sentence is searched by its very words to find it again
+
+    def is_asked(each: Recalled) -> bool:
+        return isinstance(each.content, Message) and words_of(each.content.text) == asked
+
+    same = [each for each in found.entries if is_asked(each)]
+    return replace(
+        found,
+        entries=tuple(each for each in found.entries if not is_asked(each)),
+        dropped=(*(DroppedEntry(entry=each, reason="repeats") for each in same), *found.dropped),
+        tokens=found.tokens - sum(estimated_tokens(each.text) for each in same),
+    )
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text without case, accents and punctuation."""
+    return _WORD.findall(fold(text))
 
 
 def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:

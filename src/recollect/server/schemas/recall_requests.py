@@ -82,6 +82,11 @@ class RecallRequest(EntryFilters):
     thread: Id | None = Field(
         default=None, description="The current thread, whose messages are left out."
     )
+    skip_question: bool = Field(
+        default=False,
+        description="Drop messages that only ask the query itself, as the one by which it was "
+        "asked in a chat does: a question is no answer to itself.",
+    )
     render: bool = True
 
 
