@@ -247,10 +247,12 @@ def test_a_date_of_any_precision_is_an_interval(said: str, since: str, moment: s
 
 
 def test_an_interval_ends_when_it_is_over() -> None:
-    """A day, when it begins."""
-    assert ["2023-02-01", "2024-01-01", "2023-05-07"] == [
+    """A day too: a dinner that a note holds "until the 24th" is still to come that morning."""
+    assert ["2023-01-31", "2023-12-31", "2023-05-07"] == [
         str(end_of(each))[:10] for each in ("January 2023", "2023", "2023-05-07")
     ]
+    assert end_of("2023-05-07") > moment_of("2023-05-07T20:00:00+00:00")
+    assert end_of("2023-05-07T10:00:00+00:00") == moment_of("2023-05-07T10:00:00+00:00")
     assert moment_of("5/7/2024") is None  # in May or in July
     assert end_of("soon") is None
 

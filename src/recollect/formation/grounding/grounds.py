@@ -13,11 +13,11 @@ from datetime import timedelta
 from typing import Final, TypeAlias, get_args
 
 from recollect.errors import UsageError
-from recollect.formation.grounding.implied_citations import completed
+from recollect.formation.grounding.implied_citations import NEAR_LINES, completed
 from recollect.formation.grounding.leaf_claims import LeafClaims
 from recollect.formation.grounding.quote_numbers import renumbered
 from recollect.formation.grounding.quotes import hedges_in, keeps_hedge
-from recollect.formation.grounding.validity import is_about, moment_of
+from recollect.formation.grounding.validity import is_about, is_told_ahead, moment_of
 from recollect.formation.operations import (
     Citation,
     End,
@@ -108,7 +108,19 @@ def _without_wrong_dates(
     kept = {name: None if wrong[name] else date for name, date in dates.items()}
     if isinstance(operation, End):
         return replace(operation, at=kept["at"]), notes
+    if _is_plan(operation, kept["since"], heard):
+        notes = (*notes, f"left out: since: {kept['since']} is still to come, as the text says")
+        kept["since"] = None
     return replace(operation, since=kept["since"], until=kept["until"]), notes
+
+
+def _is_plan(operation: Insert, since: str | None, heard: HeardWindow) -> bool:
+    """Return True if a note begins later, on a day that it names. A single value takes effect."""
+    if since is None or type_of(operation, heard).single_valued:
+        return False
+    said = [each.line.message.time for each in heard.passages(operation.because)]
+    text = " ".join(str(leaf) for _, leaf in leaves(operation.value))
+    return bool(said) and is_told_ahead(since, text, max(said))
 
 
 def _is_recent(end: End, heard: HeardWindow) -> bool:
@@ -234,8 +246,21 @@ def _date_faults(
             reason = f"{name}: {date!r} is no date of the form 2024-05-07"
             found.append(Fault(call=operation.call, kind="value", reason=reason))
         elif not _is_day_of_saying(date, operation, claims.heard):
-            found += strict.faults_of(name, date, operation.because)
+            faults = strict.faults_of(name, date, operation.because)
+            found += [] if faults and _is_told_nearby(date, operation, claims.heard) else faults
     return found
+
+
+def _is_told_nearby(written: str, operation: Insert | End, heard: HeardWindow) -> bool:
+    """Return True if a user tells a date a few messages from those cited, as for what is said."""
+    cited = {each.line.number for each in heard.passages(operation.because)}
+    near = (
+        each
+        for each in heard.voices
+        if each.trust == "user"
+        and any(abs(each.line.number - number) <= NEAR_LINES for number in cited)
+    )
+    return any(not heard.lacks([each], written, None) for each in near)
 
 
 def _is_day_of_saying(written: str, operation: Insert | End, heard: HeardWindow) -> bool:

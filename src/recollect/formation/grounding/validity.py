@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Final
 
 from recollect.errors import UsageError
+from recollect.formation.grounding.told_dates import dates_of_value
 from recollect.stores.validation import check_time
 from recollect.text.calendar_dates import absolute_dates
 from recollect.text.days import Days
@@ -33,17 +34,21 @@ def moment_of(written: str) -> datetime | None:
 
 def end_of(written: str) -> datetime | None:
     """
-    Return the moment at which a validity until a date ends.
+    Return the moment at which a validity until a date ends: when the day, month or year is over.
 
-    A day ends it when it begins, a month or a year when it is over.
+    Who says "until the 29th" of a party on that day means that it is still to come that morning.
 
     >>> [str(end_of(each).date()) for each in ("2024-05-07", "2023-01", "2023")]
-    ['2024-05-07', '2023-02-01', '2024-01-01']
+    ['2024-05-07', '2023-01-31', '2023-12-31']
     """
     found = interval_of(written)
-    if found is None or found.first == found.last:
+    if found is None:
         return moment_of(written)
-    return _midnight(found.last + timedelta(days=1))
+    last = datetime.combine(found.last, time.max, UTC)
+    try:
+        return _checked(last)
+    except UsageError:
+        return None
 
 
 def interval_of(written: str) -> Days | None:
@@ -63,6 +68,30 @@ def is_about(written: str, day: date) -> bool:
     found = interval_of(written)
     return written == day.isoformat() or (
         found is not None and found.first <= day <= found.last and _is_short(found, day)
+    )
+
+
+def is_told_ahead(written: str, text: str, said: datetime) -> bool:
+    """
+    Return True if a validity begins after it was *said*, on a day or in a month that *text* names.
+
+    Such a note is a plan that says its day itself; hidden until then, nobody would find it.
+
+    >>> at = datetime(2026, 4, 9, tzinfo=UTC)
+    >>> is_told_ahead("2026-05-04", "Jolanta takes over on 4 May 2026", at)
+    True
+    >>> is_told_ahead("2026-05-04", "Jolanta is the manager", at)
+    False
+    """
+    begins, found = moment_of(written), interval_of(written)
+    if begins is None or found is None or begins <= said:
+        return False
+    days = (days for each in dates_of_value(plain(text), (said.date(),)) for days in each.stretches)
+    return any(
+        each.first <= found.last
+        and found.first <= each.last
+        and (each.last - each.first).days < _MONTH_DAYS_MAX
+        for each in days
     )
 
 
