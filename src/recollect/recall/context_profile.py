@@ -65,6 +65,8 @@ def _field_line(name: str, value: Json, memory: Memory, former: Revision | None)
     """Return the line of a field, with its previous value and that one's end if *former* has it."""
     words = memory_text({name: value})
     before = former.value.get(name) if former else None
+    if isinstance(before, list | tuple) and isinstance(value, list | tuple):
+        before = [each for each in before if each not in value] or None
     if words and former and before not in (None, value):
         day = day_of(former.valid_until or memory.updated_at, chinese=is_chinese(words))
         was = memory_text({"": before}).removeprefix(": ")
