@@ -127,12 +127,10 @@ def create_app(
     )
     app.state.stopping, app.state.refusal = stopping, None
     app.state.connections = ()  # those of its server, once it has one
-    _add_routes(app, static, doors)
-    add_documents(app)
-    return app
+    return _with_routes(app, static, doors)
 
 
-def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
+def _with_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> FastAPI:
     for router in ROUTERS:
         # Load balancers may add parameters to health checks: only routes under /v1 are strict.
         strict = [Depends(check_parameters)] if router.prefix else []
@@ -141,6 +139,8 @@ def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
         app.include_router(router)
     add_doors(app, doors)
     app.include_router(page_router(static))
+    add_documents(app)
+    return app
 
 
 def connection_limits(
