@@ -62,7 +62,7 @@ class SnapshotContract(Contract):
         assert entry.content in listed
 
     async def test_a_stale_read_without_replicas_is_the_stores_own(self, store: Store) -> None:
-        """Otherwise, and where there are no replicas, the primary answers; through views as well."""
+        """Otherwise, and where there are no replicas, the primary answers; so do views."""
         await tell(store, "m1", "m2")
         cursors = [Cursor(scope=ADA)]
 
