@@ -36,12 +36,12 @@ _FORMER: Final = re.compile(
     r"|此前|之前|先前|原本|本来|原先",
     re.IGNORECASE,
 )
-"""What a value tells as former may have been denied as it is now."""
+"""Words by which a value is told as former: its present state may have been denied."""
 _UNCHANGED: Final = re.compile(
     r"\b(?:nobody|no one|none of \w+|never|not|\w+n't) (?:yet |ever )?(?:touch|chang|alter)\w*\b",
     re.IGNORECASE,
 )
-"""What was not touched is there: "nobody touched the limit" denies no limit."""
+"""Words for leaving a thing alone, which is there: "nobody touched the limit"."""
 _EXCEPTED: Final = re.compile(
     r"\bnot (?:(?P<self>me|i)|her|him|them|she|he|they|my \w+|the \w+)\b"
     r"|不是(?:(?P<自>我(?![妈爸哥姐弟妹爷奶外女儿老媳朋同闺室]))|[他她]|我)",

@@ -56,11 +56,10 @@ def scope_function(scope: ScopeChoice) -> Callable[[str, str], Scope]:
     try:
         signature(scope).bind("app", "user")
     except TypeError as error:
-        msg = (
+        raise UsageError(
             "scope is called with the application's name and the user's id, as in "
             f"scope=lambda app, user: (app, user); {scope!r} does not accept these: {error}"
-        )
-        raise UsageError(msg) from error
+        ) from error
     return lambda app, user: check_scope(scope(app, user))
 
 

@@ -83,8 +83,7 @@ class Codec(Generic[RowT]):
         except (ValueError, TypeError, IndexError) as error:
             raise DamagedError(f"{text[:40]!r} is not a {self._name}") from error
         if at != len(binary):
-            msg = f"a {self._name} has {len(binary)} binary bytes instead of {at}"
-            raise DamagedError(msg)
+            raise DamagedError(f"a {self._name} has {len(binary)} binary bytes instead of {at}")
         return self._row(**{**named, **changed})
 
 
