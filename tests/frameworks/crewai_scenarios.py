@@ -24,7 +24,7 @@ from tests.harness.model_provider import Provider, answers, completion, provider
 ADA = ("ada",)
 EMBEDDER = HashedEmbedder()
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
-PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "agent_frameworks.md"
 
 
 class Always(list[Any]):

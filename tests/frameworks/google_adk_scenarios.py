@@ -25,7 +25,7 @@ from recollect.memory.facade import Recollect
 from tests.harness.model_provider import Provider, answers, provider_on_loopback
 
 ADA = ("ada",)
-PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "agent_frameworks.md"
 
 
 def said(text: str) -> Any:
