@@ -36,7 +36,7 @@ _FORMER: Final = re.compile(
     r"|此前|之前|先前|原本|本来|原先",
     re.IGNORECASE,
 )
-"""What a value tells as former may have been denied as it is now."""
+"""Words of a former state, which may have been denied as it is now."""
 _CHANGED: Final = re.compile(r"\b(?:touch|chang|alter)\w*\b", re.IGNORECASE)
 _UNTOUCHED: Final = re.compile(
     r"\b(?:nobody|no one|none of \w+|never|not|\w+n't) (?:yet |ever )?" + _CHANGED.pattern[2:],
