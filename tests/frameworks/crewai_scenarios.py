@@ -107,9 +107,10 @@ def scenario_what_other_frameworks_were_told_is_recalled() -> None:
     """By shallow and deep recall, at any path; marked, and not counted among CrewAI's records."""
     with opened("memory:") as memory:
         memory.append(ADA, "adk", ["My cat is called Tom.", "It rains."])
-        memory.append(ADA, "adk", [recollect.NewMessage(role="tool", text="cat called Tim")])
+        memory.append(ADA, "adk", [recollect.NewMessage(role="tool", text="My cat is called Tim.")])
         memory.put(ADA, "Note", "dog", {"content": "My dog is called Rex."})
         memory.put(ADA, "Note", "old", {"content": "My cat was called Sam."}, valid_until=PAST)
+        memory.remember(ADA, "My cat is called Zoe.", trust="external")
         held = crew_memory(memory)
         keep(held, "My owl is called Uhu.", scope="/pets/owls")
         for path in (None, "/", "/pets", "/none"):
@@ -121,7 +122,7 @@ def scenario_what_other_frameworks_were_told_is_recalled() -> None:
                 assert best.source == "recollect", best
                 assert best.metadata == {"said by": "user", "thread": "adk"}, best
                 assert "My dog is called Rex." in texts, texts
-                assert not {"cat called Tim", "My cat was called Sam."} & {*texts}, texts
+                assert not [each for each in texts if each[-4:] in {"Tim.", "Sam.", "Zoe."}], texts
                 assert (path == "/none") == ("My owl is called Uhu." not in texts), texts
         alone = RecollectCrewMemory(memory, ADA, others=False).recall("my cat", depth="shallow")
         by_category = held.recall("my cat", categories=["pets"], depth="shallow")
