@@ -599,3 +599,18 @@ def test_a_reply_to_a_shown_answer_is_shown_though_a_memory_says_it() -> None:
     assert ["Fact/Porto"] == [each.source for each in alone.entries]
     assert {"Fact/Porto", "t/m1", "t/m2"} == {each.source for each in replied.entries}
     assert "repeats" not in {each.reason for each in replied.left_out}
+
+
+def test_a_day_that_a_sentence_has_is_not_told_twice() -> None:
+    told = memory("a", {"content": "Ada moved on 3 April 2025."}, said_at=NOON)
+    untold = memory("b", {"content": "Ada moved."}, said_at=NOON)
+
+    texts = [each.text for each in context_of(recalled(told, untold)).entries]
+
+    assert ["Ada moved on 3 April 2025.", "Ada moved. (3 April 2025)"] == texts
+
+
+def test_wishes_with_commas_are_kept_apart() -> None:
+    document = replace(PROFILE, value={"wishes": ["short, please", "no lists"]})
+
+    assert "- wishes: short, please; no lists" in str(context_of([], documents=[document]))

@@ -251,7 +251,10 @@ def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
     sentence = sentence_with_type(memory)
     chinese = is_chinese(sentence)
     before = memory_sentence(former.value, "") if former else ""
-    notes = [validity_of(memory, chinese=chinese), origin_of(memory, chinese=chinese)]
+    when = validity_of(memory, chinese=chinese)
+    # The day of its words need not be told of "On 3 April 2025 Ada moved".
+    is_told = not (memory.valid_from or memory.valid_until) and when in sentence
+    notes = ["" if is_told else when, origin_of(memory, chinese=chinese)]
     if before not in {"", sentence}:
         notes.append(f"之前：{before}" if chinese else f"before: {before}")
     aside = "; ".join(filter(None, notes))
