@@ -132,12 +132,10 @@ def create_app(
         middleware=_middleware(settings, counted, room),
     )
     begin_state(app, stopping)
-    _add_routes(app, static, doors)
-    add_documents(app)
-    return app
+    return _with_routes(app, static, doors)
 
 
-def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
+def _with_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> FastAPI:
     for router in ROUTERS:
         # Load balancers may add parameters to health checks: only routes under /v1 are strict.
         strict = [Depends(check_parameters)] if router.prefix else []
@@ -146,6 +144,8 @@ def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
         app.include_router(router)
     add_doors(app, doors)
     app.include_router(page_router(static))
+    add_documents(app)
+    return app
 
 
 def connection_limits(

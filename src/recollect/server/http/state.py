@@ -152,8 +152,7 @@ async def opened_service(
         keys = Keys(memory.store)
         if settings.auth:
             if settings.scope is not None and start.tell_page_key is None:
-                lasting = [each for each in await keys.all() if each.name != PAGE_KEY]
-                check_scope_is_bound(settings.scope, lasting)
+                await _check_scope_is_bound(settings.scope, keys)
             start.tell_ready()
             reported = _reported_keys(settings, memory.store, keys, start)
             await stack.enter_async_context(reported)
@@ -197,6 +196,16 @@ async def opened_service(
             with anyio.CancelScope(shield=True):
                 await usage.flush()
             LOG.info("stopped")
+
+
+async def _check_scope_is_bound(scope: Scope, keys: Keys) -> None:
+    """
+    Check that the chosen scope is that of a key which outlives this process, if there is any.
+
+    Raises:
+        UsageError: It would be ignored.
+    """
+    check_scope_is_bound(scope, [each for each in await keys.all() if each.name != PAGE_KEY])
 
 
 @asynccontextmanager
