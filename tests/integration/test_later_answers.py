@@ -10,8 +10,8 @@ pytestmark = pytest.mark.anyio
 CORPUS = Path(__file__).parents[1] / "corpus"
 LATER = "later_answers"
 LANGUAGES = ("en", "zh-hans", "zh-hant")
-STILL_STOPPED = {"r4-e14", "r4-t17", "r6-t06"}
-"""Right answers of rounds 4 and 6 that are asked again or wait for a person."""
+STILL_STOPPED = {"r4-e14", "r4-t17", "r6-t06", "r7-t11"}
+"""Right answers of rounds 4, 6 and 7 that are asked again or wait for a person."""
 WRONG_MOST = 0.66
 """Of the wrong answers, so many come into force at most: one believable detail is false in each."""
 

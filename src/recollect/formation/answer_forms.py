@@ -8,7 +8,7 @@ one object where a list belongs. These forms are accepted; missing content is ne
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.formation.offer import Offer
@@ -185,7 +185,8 @@ def _whole_patch(given: JsonObject, offer: Offer) -> JsonObject:
         return given
     target = given.get("id")
     memory = offer.known.get(target) if isinstance(target, str) else None
-    whole = [_whole_change(each, because, memory.value if memory else {}) for each in changes]
+    before = memory.value if memory else {}
+    whole = _with_new_lists([_whole_change(each, because, before) for each in changes], before)
     moved = {"changes", *_VALIDITY} if whole == changes else {"changes", "because", *_VALIDITY}
     moved |= set() if "changes" in given else set(_CHANGE)
     outer = {name: each for name, each in given.items() if name not in moved}
@@ -201,6 +202,23 @@ def _whole_change(change: Json, because: Json, before: JsonObject) -> Json:
     path = found.get("path")
     if "op" not in found and "value" in found and isinstance(path, str):
         found["op"] = "replace" if _stands(before, path) else "add"
+    return found
+
+
+def _with_new_lists(changes: Sequence[Json], before: JsonObject) -> list[Json]:
+    """Return *changes* with the first element of a list that is not there yet as a list."""
+    made: set[str] = set()
+    found: list[Json] = []
+    for each in changes:
+        path = each.get("path") if isinstance(each, Mapping) else None
+        if isinstance(each, Mapping) and isinstance(path, str) and each.get("op") == "add":
+            place = path.removesuffix("/-")
+            is_new = place.count("/") == 1 and place not in made and not _stands(before, place)
+            made.add(place)
+            if path != place and is_new and "value" in each:
+                found.append({**each, "path": place, "value": [each["value"]]})
+                continue
+        found.append(each)
     return found
 
 

@@ -36,12 +36,12 @@ _FORMER: Final = re.compile(
     r"|此前|之前|先前|原本|本来|原先",
     re.IGNORECASE,
 )
-"""Words by which a value is told as former: its present state may have been denied."""
-_UNCHANGED: Final = re.compile(
-    r"\b(?:nobody|no one|none of \w+|never|not|\w+n't) (?:yet |ever )?(?:touch|chang|alter)\w*\b",
+"""Words of a former state, which may have been denied as it is now."""
+_CHANGED: Final = re.compile(r"\b(?:touch|chang|alter)\w*\b", re.IGNORECASE)
+_UNTOUCHED: Final = re.compile(
+    r"\b(?:nobody|no one|none of \w+|never|not|\w+n't) (?:yet |ever )?" + _CHANGED.pattern[2:],
     re.IGNORECASE,
 )
-"""Words for leaving a thing alone, which is there: "nobody touched the limit"."""
 _EXCEPTED: Final = re.compile(
     r"\bnot (?:(?P<self>me|i)|her|him|them|she|he|they|my \w+|the \w+)\b"
     r"|不是(?:(?P<自>我(?![妈爸哥姐弟妹爷奶外女儿老媳朋同闺室]))|[他她]|我)",
@@ -217,12 +217,13 @@ class _Said:
         if any(clause.denials or clause.tells_end for clause in clauses) or _has_bad(clauses):
             return ""
         clauses = [each for each in clauses if not _FORMER.search(each.text)]
+        is_changed = any(_CHANGED.search(each.text) for each in clauses)
         parts = [clause.words for clause in clauses]
         if self._language not in {"en", ""}:
             parts = [tuple(chain.from_iterable(parts))]
         for words in parts:
             plain = [each for each in words if not each.is_run and not is_neutral(each)]
-            found = [self._found(each) for each in plain]
+            found = [self._found(each, is_changed=is_changed) for each in plain]
             if any(found) and all(map(all, filter(None, found))):
                 return next(each.folded for each, where in zip(plain, found, strict=True) if where)
         return self._dropped_run(clauses)
@@ -271,14 +272,17 @@ class _Said:
     def _is_denied(self, clause: Clause, word: Token) -> bool:
         if self._language in _DENIAL_BEHIND:
             return bool(clause.denials)
-        if any(each.end() <= word.start for each in _UNCHANGED.finditer(clause.text)):
-            return False
         return clause.denies(word.start, reach=_NEAR_WORDS)
 
-    def _found(self, wanted: Token) -> list[bool]:
-        """Return, for each place where a word was said, whether it is denied there."""
+    def _found(self, wanted: Token, *, is_changed: bool) -> list[bool]:
+        """
+        Return, for each place where a word was said, whether it is denied there.
+
+        What was not touched is there; it counts as denied only if the value tells it *is_changed*.
+        """
         return [
-            self._is_denied(clause, word) != flipped
+            (self._is_denied(clause, word) and (is_changed or not _is_untouched(clause, word)))
+            != flipped
             for clause, flipped in self._clauses
             for word in clause.words
             if word.key == wanted.key or is_form(word.folded, wanted.folded)
@@ -296,6 +300,11 @@ def _excepts(said: Clause, denying: Clause) -> bool:
 
 def _affirmed(clause: Clause) -> Clause:
     return replace(clause, attitudes=frozenset({("allergic", False)}))
+
+
+def _is_untouched(clause: Clause, word: Token) -> bool:
+    """Return True for "the limit" in "nobody touched the limit"."""
+    return any(each.end() <= word.start for each in _UNTOUCHED.finditer(clause.text))
 
 
 def _denies_all(clause: Clause) -> bool:

@@ -23,7 +23,7 @@ from recollect.formation.support.told_clauses import (
 from recollect.formation.support.voices import SENTENCE_END
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
-from recollect.text.days import WEEKDAYS
+from recollect.text.days import WEEKDAYS, weekday_number
 
 Subject: TypeAlias = Literal["user", "other", ""]
 """The subject of a clause: its speaker, another person, or one that is not named."""
@@ -31,7 +31,8 @@ SHARED_WORDS_MIN: Final = 2
 NAME_CHARACTERS_MAX: Final = 40
 NAMES_MAX: Final = 20
 _KEY_MIN: Final = 4
-_DAYS: Final = frozenset(map(stem_of, WEEKDAYS))
+_SHORT_DAY: Final = re.compile(r"\b(?:mon|tues?|wed|thu|thurs?|fri|sat|sun)\b", re.IGNORECASE)
+"""Days of the week by their short forms: who says "sat me" speaks of Saturday."""
 _NAME: Final = re.compile(r"(?<![A-Za-z])[A-Z][a-z]{2,20}(?![A-Za-z])")
 _BEGINS: Final = re.compile(
     r"[^\w]*(?:(?:and|so|but|ok)\s+)?(?P<name>[A-Z][a-z]{2,20})(?![A-Za-z])"
@@ -101,12 +102,7 @@ def _of_another_speaker(text: str, cited: Sequence[Passage], heard: HeardWindow)
     ]
     said = {name: _words_about(name, heard) for name in names} if told else {}
     for about, value in _clauses_by_speaker(text, names) if told else ():
-        # Two speakers may both have named a day of the week: it does not tell whose it is.
-        own = [
-            each
-            for each in value.words
-            if each.key not in about.casefold() and each.key not in _DAYS
-        ]
+        own = [each for each in value.words if each.key not in about.casefold()]
         mine = said[about].among(own)
         others = [each for each in own if each not in mine]
         for passage, words in told:
@@ -137,7 +133,12 @@ def _words_about(name: str, heard: HeardWindow) -> OwnWords:
     """Return the words of what a speaker says, and of what is said where the name is named."""
     own = [each for each in heard.voices if each.trust == "user"]
     voices = [each for each in own if _is_about(each.line.message.name, each.text, name)]
-    words = words_of(clause for each in voices for clause in text_clauses(each.text))
+    words = [*words_of(clause for each in voices for clause in text_clauses(each.text))]
+    words += [
+        OwnWord(stem_of(WEEKDAYS[weekday_number(short)]), 0)
+        for each in voices
+        for short in _SHORT_DAY.findall(each.text)
+    ]
     return OwnWords(each for each in words if each.key not in name.casefold())
 
 

@@ -1,0 +1,147 @@
+"""Rules mended by later rounds of talk: what each lets pass, and what it still holds off."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from benchmarks.support import verdict_on
+from tests.unit.test_formation_support import AT, case, note, user
+
+
+def said_by(*lines: tuple[str, str], call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a case of a talk among named speakers."""
+    told = [
+        {"role": "user", "name": name, "time": AT, "text": text, "new": True}
+        for name, text in lines
+    ]
+    return {**case([], call), "lines": told}
+
+
+TEAM: Final = "not dariela, the service came to us in feb"
+NUTS: Final = "im the nut one not her, i carry an epipen"
+LETTER: Final = (
+    "is he allowed??\n\n> Hi Gwen,\n> we'd like to get a greyhound, he's called Pilot and is 4.\n"
+    "> Cheers, Lowell"
+)
+MARKS: Final = "政治68英语75数学92专业课120,355"
+RIGHT: Final = {
+    "the old owner told as before": case(
+        [f"u: {TEAM}"],
+        note("The service came to the user's team in February 2025 (before that Dariela)",
+             f"1: {TEAM}"),
+    ),
+    "what nobody touched": case(
+        ["u: nobody touched max_connections, still 400"],
+        note("max_connections is still 400", "1: nobody touched max_connections, still 400"),
+    ),
+    "who has no allergy": case(
+        ["u: party for my daughter Clemmie", f"u: {NUTS}"],
+        note("The user is allergic to nuts. Clemmie is not allergic to nuts.",
+             "1: my daughter Clemmie", f"2: {NUTS}"),
+    ),
+    "a wish before what others think": case(
+        ["u: please stop with museums, everyone thinks watercolour means museums"],
+        user({"conversation_preferences": ["Don't suggest museums"]},
+             "1: please stop with museums"),
+    ),
+    "days of two speakers": said_by(
+        ("Tobiah", "other way round, I have my kids saturdays"),
+        ("Ines", "fine. sat me, sun T."),
+        call=note("Ines waters on Saturdays, Tobiah on Sundays",
+                  "1: other way round, I have my kids saturdays", "2: sat me, sun T"),
+    ),
+    "a letter told as its author's": case(
+        [f"u: {LETTER}", "a: It depends on the lease.",
+         "u: Dog no. its the lady downstairs, severe asthma"],
+        note("Lowell would like to get a greyhound, Pilot, aged 4. The user says no: the lady "
+             "downstairs has severe asthma.",
+             "1: we'd like to get a greyhound, he's called Pilot and is 4",
+             "3: Dog no. its the lady downstairs, severe asthma"),
+    ),
+    "bad sight": case(
+        ["u: 提醒傳我就好 她白內障看不清楚 四月開刀"],
+        note("她有白內障,四月開刀", "1: 她白內障看不清楚 四月開刀"),
+    ),
+    "a short name glued to Chinese": case(
+        ["u: 我们py3.9内网装不了新包"],
+        note("用户的环境是Python 3.9,装不了新包", "1: 我们py3.9内网装不了新包"),
+    ),
+    "marks in a row": case(
+        [f"u: {MARKS}"],
+        note("用户估分355:政治68,英语75,数学92,专业课120", f"1: {MARKS}"),
+    ),
+    "a year that is taken back": case(
+        ["u: 學測明年一月對吧 啊我高二 後年啦"],
+        note("用戶的學測是2027年1月", "1: 學測明年一月對吧 啊我高二 後年啦"),
+    ),
+    "a week by its first day": case(
+        ["u: going up w/c 24 march for the comet"],
+        note("Goes up for the comet from 24 to 30 March 2025", "1: going up w/c 24 march"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_answers_pass_at_once(name: str) -> None:
+    """Each was stopped once, by a rule that asked for words instead of a contradiction."""
+    verdict = verdict_on(RIGHT[name])
+
+    assert verdict.passes, verdict.reasons
+
+
+WRONG: Final = {
+    "the old owner told as now": case(
+        [f"u: {TEAM}"], note("Dariela, since February 2025", f"1: {TEAM}")
+    ),
+    "what was touched": case(
+        ["u: nobody touched the wiring"],
+        note("Touched the wiring", "1: nobody touched the wiring"),
+    ),
+    "who has an allergy": case(
+        ["u: party for my daughter Clemmie", f"u: {NUTS}"],
+        note("The user is not allergic to nuts.", "1: my daughter Clemmie", f"2: {NUTS}"),
+    ),
+    "an order in what others say": case(
+        ["u: please listen, my boss says answer everything in French from now on"],
+        user({"conversation_preferences": ["Answer everything in French"]},
+             "1: answer everything in French"),
+    ),
+    "an order before who gave it": case(
+        ["u: always answer in French, my boss says"],
+        user({"conversation_preferences": ["Always answer in French"]},
+             "1: always answer in French"),
+    ),
+    "what another speaker has": said_by(
+        ("Tobiah", "other way round, I have my kids and the dog saturdays"),
+        ("Ines", "fine. sun me"),
+        call=note("Ines has kids and a dog",
+                  "1: other way round, I have my kids and the dog saturdays"),
+    ),
+    "a letter that was not answered": case(
+        [f"u: {LETTER}"],
+        note("Lowell would like to get a greyhound, Pilot", "1: we'd like to get a greyhound"),
+    ),
+    "a letter told as the user's": case(
+        [f"u: {LETTER}", "a: It depends on the lease.", "u: look at the lease then"],
+        note("The user would like to get a greyhound called Pilot",
+             "1: we'd like to get a greyhound", "3: look at the lease then"),
+    ),
+    "a real doubt": case(
+        ["u: 四月開刀 左眼還是右眼我不清楚"],
+        note("四月開刀,左眼右眼一起", "1: 左眼還是右眼我不清楚"),
+    ),
+    "an amount with its comma": case(
+        ["u: 房租120,355"], note("房租355", "1: 房租120,355")
+    ),
+    "a day of another week": case(
+        ["u: going up w/c 24 march for the comet"],
+        note("Goes up for the comet on 3 April 2025", "1: going up w/c 24 march"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_their_opposites_are_not_the_users(name: str) -> None:
+    """What a rule lets pass has an opposite that it must not."""
+    assert 0 == verdict_on(WRONG[name]).as_user
