@@ -19,6 +19,7 @@ from recollect.formation.tool_names import NOTHING
 from recollect.formation.types import DEFAULT_TYPES, FACT, USER, MemoryType
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelRequest, ToolCall
+from recollect.recall.context import Context
 from recollect.records import Memory, NewMessage, PutMemory, Scope
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
@@ -40,7 +41,8 @@ class PlayedFormation:
     A talk formed once, with an answer.
 
     *offered* are the ids, as the case has them, of the memories that the request showed, by their
-    ids there. *seconds* is processor time. *memories* is everything afterwards.
+    ids there. *seconds* is processor time. *memories* is everything afterwards, *contexts* what
+    prompts get for later questions.
     """
 
     request: ModelRequest | None
@@ -50,6 +52,7 @@ class PlayedFormation:
     seconds: float
     memories: tuple[Memory, ...] = ()
     known: Mapping[str, Memory] = field(default_factory=dict)
+    contexts: tuple[Context, ...] = ()
 
     @property
     def stopped(self) -> tuple[str, ...]:
@@ -99,11 +102,14 @@ def is_kept_apart(number: int) -> bool:
     return number % 2 == 1
 
 
-async def played(case: Case, calls: Sequence[Call] = ()) -> PlayedFormation:
+async def played(
+    case: Case, calls: Sequence[Call] = (), questions: Sequence[Mapping[str, str]] = ()
+) -> PlayedFormation:
     """
     Return what becomes of a talk when a model answers it with *calls*; of none, its request.
 
-    The ids of memories in the calls are those of the case.
+    The ids of memories in the calls are those of the case. *questions* have a ``query``, and are
+    asked afterwards, at ``asked_at``.
     """
     asked: list[ModelRequest] = []
     said: list[Sequence[Call]] = []
@@ -135,6 +141,12 @@ async def played(case: Case, calls: Sequence[Call] = ()) -> PlayedFormation:
         results = await memory.form(SCOPE)
         seconds = time.process_time() - began
         page = await memory.memories(SCOPE, limit=500)
+        contexts = [
+            await memory.context(
+                SCOPE, each["query"], asked_at=datetime.fromisoformat(each["asked_at"])
+            )
+            for each in questions
+        ]
     return PlayedFormation(
         request=asked[0] if asked else None,
         offered=offered_in(asked[0], case) if asked else {},
@@ -143,6 +155,7 @@ async def played(case: Case, calls: Sequence[Call] = ()) -> PlayedFormation:
         seconds=seconds,
         memories=page.rows,
         known=known,
+        contexts=tuple(contexts),
     )
 
 
