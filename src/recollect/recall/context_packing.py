@@ -23,7 +23,7 @@ from recollect.recall.context import (
     ProfileDocument,
     rendered,
 )
-from recollect.recall.context_entries import EntryPacker
+from recollect.recall.context_entries import LINE_TOKENS_MIN, EntryPacker
 from recollect.recall.context_plan import ContextPlan, TokenRoom, checked_counter
 from recollect.recall.context_profile import profile_documents
 from recollect.recall.context_selection import bearing_entries, replies_among, worth_adding
@@ -72,12 +72,13 @@ def packed_context(
     packer = EntryPacker(plan, bearing, weights, handle, count)
     draft.entries = packer.entries
     _fill(packer, draft, room)
-    if added := worth_adding(plan, draft.entries, left_out):
+    has_room = room.tokens >= LINE_TOKENS_MIN
+    if has_room and (added := worth_adding(plan, draft.entries, left_out)):
         own = {id(each) for each in added}
         left_out = [each for each in left_out if id(each.entry) not in own]
         packer.add(added)
         _fill(packer, draft, room)
-    if replies := replies_among(draft.entries, packer.left_out):
+    if has_room and (replies := replies_among(draft.entries, packer.left_out)):
         packer.add(replies, may_repeat=True)
         _fill(packer, draft, room)
     trimmed = [LeftOut(entry=each.entry, reason="budget") for each in draft.trimmed()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
@@ -16,6 +17,8 @@ from recollect.text.small_talk import is_small_talk
 
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
+POLITE_CHARACTERS_MAX: Final = 60
+"""Longer turns of an assistant always say something."""
 AROUND_ENTRIES: Final = 10
 """Shown entries, the best ones, whose neighbours in the talk are shown too if there is room."""
 MEMORIES_ADDED: Final = 5
@@ -79,7 +82,7 @@ def worth_adding(
             continue
         if isinstance(content, Message):
             place = each.entry.scope, content.thread, content.position
-            is_empty = content.role == "assistant" and is_small_talk(content.text)
+            is_empty = content.role == "assistant" and _says_nothing(content.text)
             found += [each.entry] if place in beside and not is_empty else []
         elif memories < MEMORIES_ADDED and not content.valid_until:
             memories += 1
@@ -115,7 +118,7 @@ def _reason_against(
     content = entry.content
     if isinstance(content, Message):
         # A user's "yes" may take up a proposal; an assistant's "Noted." says nothing.
-        if content.role == "assistant" and is_small_talk(content.text):
+        if content.role == "assistant" and _says_nothing(content.text):
             return "score"
         is_known = (content.thread, content.id) in known or (
             bool(said) and _plain(content.text) in said
@@ -123,6 +126,13 @@ def _reason_against(
         return "in the thread" if is_known else None
     rests_on = {(each.thread, each.message) for many in content.evidence.values() for each in many}
     return "in the thread" if rests_on and rests_on <= known else None
+
+
+def _says_nothing(text: str) -> bool:
+    return len(text) <= POLITE_CHARACTERS_MAX and _is_small_talk(text)
+
+
+_is_small_talk = lru_cache(maxsize=4_096)(is_small_talk)
 
 
 def _plain(text: str) -> str:
