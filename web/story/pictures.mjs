@@ -131,7 +131,7 @@ for (const [name, [place, selector]] of Object.entries(FAULTS)) {
   await taken(`fault ${name} of wide ${place}`);
 }
 await shown("overview", LOOKS[0]);
-await page.evaluate(() => document.querySelector(".overview-side .block:not(.calm)").remove());
+await page.evaluate(() => document.querySelector(".overview-main .block").remove());
 await taken("fault panel of wide overview");
 facts.tell("noted", noted);
 await close();

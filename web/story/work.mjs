@@ -25,7 +25,7 @@ async function review() {
   await card.waitFor();
   await settled("review");
   facts.tell("doubt", await card.locator(".notice").innerText());
-  const waiting = JSON.parse(await raw("review")).memories.find((each) => each.value.content.includes("4,200"));
+  const waiting = JSON.parse(await raw("memories?state=quarantined")).memories.find((each) => each.value.content.includes("4,200"));
   const place = `memories/${waiting.type}/${waiting.key}`;
   const before = await raw(place);
   await button("Approve", card).click();
