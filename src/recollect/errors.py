@@ -4,9 +4,13 @@ The exceptions that this package raises.
     RecollectError
     ├── UsageError              an argument breaks a documented rule
     │   ├── LimitError          an input is larger than the named limit
-    │   └── MissingKeyError     a mapping lacks a required key
+    │   ├── MissingKeyError     a mapping lacks a required key
+    │   ├── UpdateModeError     a type's memories were written in another mode
+    │   └── ServiceVersionError the versions of client and service are incompatible
     ├── NotFoundError           the named object does not exist
     ├── ConflictError           the same id or key was used before for other content
+    │   ├── RepeatedRequestError    the request was carried out before; nothing is done again
+    │   └── StaleReadError          what a change was based on was changed or erased meanwhile
     ├── GoneError               the result of this request has been erased since
     ├── VersionConflictError    another writer came first; read again, then retry
     ├── LeaseLostError          the lease ended; its work must not be stored

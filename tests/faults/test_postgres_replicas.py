@@ -247,6 +247,23 @@ def test_a_scope_that_did_not_change_is_not_stale_on_a_replica_that_lags(pair: P
     assert (1, 0.0, [NINE]) == (found.replica, found.behind_s, texts(found))
 
 
+def test_a_scope_that_a_replica_has_not_heard_of_is_empty_there(pair: Pair) -> None:
+    """Until the bound, or until the primary was asked: then it is found."""
+
+    async def answers() -> None:
+        async with opened(pair) as memory:
+            await talk_of_two(pair, memory)
+            await memory.append("new", "talk", [said("m1", NINE)])
+            stale = await asked(memory, LONG_S, "new")
+            assert (1, []) == (stale.replica, texts(stale))
+            assert stale.behind_s > 0
+            assert [NINE] == texts(await asked(memory, None, "new"))
+            again = await asked(memory, LONG_S, "new")
+            assert (None, [NINE]) == (again.replica, texts(again))
+
+    asyncio.run(answers())
+
+
 # What was read stays read
 
 
@@ -373,18 +390,24 @@ def test_an_erase_that_is_not_compared_comes_back(
     assert set(epochs) != {0}
 
 
-def test_random_histories(pair: Pair) -> None:
+@pytest.mark.parametrize(
+    "seeds", [range(1), pytest.param(range(1, 10), marks=pytest.mark.prove)], ids=["one", "many"]
+)
+def test_random_histories(pair: Pair, seeds: range) -> None:
     """Nothing erased is found, and nothing that is older than the bound is missing."""
-    asyncio.run(random_history(pair, seed=23, steps=150))
+    for seed in seeds:
+        asyncio.run(random_history(pair, seed=seed, steps=150))
 
 
 async def random_history(pair: Pair, *, seed: int, steps: int) -> None:
     """Write, erase, pause, resume and recall at random; check each answer."""
     chance, number = Random(seed), count()  # noqa: S311 - a seeded history
-    live: dict[Scope, dict[str, float]] = {("a",): {}, ("b",): {}}
+    live: dict[Scope, dict[str, float]] = {(f"a{seed}",): {}, (f"b{seed}",): {}}
     erased: set[str] = set()
     origins: set[int | None] = set()
     async with opened(pair) as reader, opened(pair) as writer:
+        pair.resume()
+        await asyncio.to_thread(pair.catch_up)
         for _ in range(steps):
             scope = chance.choice(list(live))
             match chance.choice(["write", "write", "erase", "pause", "resume", "read", "read"]):
@@ -521,6 +544,34 @@ def test_a_replica_of_another_store_is_refused(pair: Pair) -> None:
             assert "replica of another store" in health.last_error.text
 
     asyncio.run(answers())
+
+
+def test_a_replica_without_the_tables_is_not_taken_for_damaged(
+    pair: Pair, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A new store's schema comes with the rest; one of an older release is not read either."""
+
+    async def told(memory: Recollect) -> str:
+        assert [NINE] == texts(await asked(memory, LONG_S))
+        health = (await memory.health()).task("replica 1")
+        assert health is not None
+        assert health.last_error is not None
+        return health.last_error.text
+
+    async def answers() -> None:
+        pair.pause()
+        async with opened(pair) as memory:
+            await memory.append(ADA, "talk", [said("m1", NINE)])
+            assert "has not heard of it yet" in await told(memory)
+        pair.resume()
+        async with opened(pair) as memory:
+            pair.primary.execute("UPDATE recollect.meta SET version = 0", pair.database)
+            await asyncio.to_thread(pair.catch_up)
+            assert "has not replayed the upgrade" in await told(memory)
+
+    with caplog.at_level("ERROR"):
+        asyncio.run(answers())
+    assert [] == caplog.records
 
 
 # Who may ask

@@ -3,7 +3,9 @@
 import os
 import re
 import runpy
+from contextlib import redirect_stdout
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +24,7 @@ from tests.harness.model_provider import Provider, answers, completion, provider
 ADA = ("ada",)
 EMBEDDER = HashedEmbedder()
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
-PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "agent_frameworks.md"
 
 
 class Always(list[Any]):
@@ -105,9 +107,10 @@ def scenario_what_other_frameworks_were_told_is_recalled() -> None:
     """By shallow and deep recall, at any path; marked, and not counted among CrewAI's records."""
     with opened("memory:") as memory:
         memory.append(ADA, "adk", ["My cat is called Tom.", "It rains."])
-        memory.append(ADA, "adk", [recollect.NewMessage(role="tool", text="cat called Tim")])
+        memory.append(ADA, "adk", [recollect.NewMessage(role="tool", text="My cat is called Tim.")])
         memory.put(ADA, "Note", "dog", {"content": "My dog is called Rex."})
         memory.put(ADA, "Note", "old", {"content": "My cat was called Sam."}, valid_until=PAST)
+        memory.remember(ADA, "My cat is called Zoe.", trust="external")
         held = crew_memory(memory)
         keep(held, "My owl is called Uhu.", scope="/pets/owls")
         for path in (None, "/", "/pets", "/none"):
@@ -119,7 +122,7 @@ def scenario_what_other_frameworks_were_told_is_recalled() -> None:
                 assert best.source == "recollect", best
                 assert best.metadata == {"said by": "user", "thread": "adk"}, best
                 assert "My dog is called Rex." in texts, texts
-                assert not {"cat called Tim", "My cat was called Sam."} & {*texts}, texts
+                assert not [each for each in texts if each[-4:] in {"Tim.", "Sam.", "Zoe."}], texts
                 assert (path == "/none") == ("My owl is called Uhu." not in texts), texts
         alone = RecollectCrewMemory(memory, ADA, others=False).recall("my cat", depth="shallow")
         by_category = held.recall("my cat", categories=["pets"], depth="shallow")
@@ -241,19 +244,34 @@ def scenario_what_cannot_be_kept_leaves_nothing() -> None:
     assert "open_sync" in refusal(RecollectStorage, recollect.open("memory:"), ADA)
 
 
-def scenario_the_example_of_the_page_runs() -> None:
-    (example,) = re.findall(
-        r"## CrewAI\n.*?```python[^\n]*\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL
+def examples() -> list[str]:
+    """Return the programs of the page: with a model, and without a key."""
+    (section,) = re.findall(
+        r"^## CrewAI\n(.*?)^## ", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
     )
+    found = re.findall(r"^```python[^\n]*\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    head = "from recollect.testing.hashed_embedder import HashedEmbedder\n"
+    return [head + each.replace('"minilm"', "HashedEmbedder()") for each in found]
+
+
+def scenario_the_example_of_the_page_runs() -> None:
     with provider_on_loopback() as provider, TemporaryDirectory() as folder:
         provider.acts = Always()
         os.environ["OPENAI_BASE_URL"] = os.environ["OPENAI_API_BASE"] = f"{provider.url}/v1"
         os.environ["OPENAI_API_KEY"] = "none"
         os.chdir(folder)
-        text = example.replace('"minilm"', "HashedEmbedder()")
-        head = "from recollect.testing.hashed_embedder import HashedEmbedder\n"
-        Path("example.py").write_text(head + text, "utf-8")
+        Path("example.py").write_text(examples()[0], "utf-8")
         for _ in "ab":  # in a second run the crew's own memories of the first are there as well
             provider.seen.clear()
             runpy.run_path("example.py", run_name="__main__")
             assert "My cat is called Tom." in sent(provider)
+
+
+def scenario_the_example_without_a_key_runs() -> None:
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()) as told:
+        os.chdir(folder)
+        Path("example.py").write_text(examples()[1], "utf-8")
+        runpy.run_path("example.py", run_name="__main__")
+
+    assert "My cat is called Tom. None {}" in told.getvalue(), told.getvalue()
+    assert "My cat is grey. recollect {'said by': 'user'" in told.getvalue(), told.getvalue()

@@ -4,6 +4,8 @@ import os
 import re
 import runpy
 from collections.abc import Awaitable
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +25,7 @@ from recollect.memory.facade import Recollect
 from tests.harness.model_provider import Provider, answers, provider_on_loopback
 
 ADA = ("ada",)
-PAGE = Path(__file__).parents[2] / "docs" / "agent_frameworks.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "agent_frameworks.md"
 
 
 def said(text: str) -> Any:
@@ -195,6 +197,7 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
             await service.search_memory(app_name="notes", user_id="ada", query="Oslo?")
         ).memories[:1]
         nothing = await service.search_memory(app_name="notes", user_id="ada", query=" ")
+        idle = await service.search_memory(app_name="notes", user_id="ada", query="A zebra!")
         other = await service.search_memory(app_name="notes", user_id="eve", query="Oslo?")
 
     assert [(each.role, each.text) for each in kept] == [
@@ -206,7 +209,7 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
     assert kept[0].metadata["place"] == "office"
     assert (found.author, found.content.role) == ("user", "user")
     assert found.timestamp == kept[0].time.isoformat()
-    assert nothing.memories == other.memories == []
+    assert nothing.memories == idle.memories == other.memories == []
 
 
 async def scenario_an_event_that_is_no_json_leaves_nothing() -> None:
@@ -298,17 +301,62 @@ async def scenario_a_wrong_scope_is_refused_at_once() -> None:
             assert "a scope is a text" in told, told
 
 
+def examples() -> list[str]:
+    """Return the programs of the page: with the plugin, with the service, and without a key."""
+    (section,) = re.findall(
+        r"^## Google ADK\n(.*?)^## ", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    return re.findall(r"^```python[^\n]*\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+
+
 def scenario_the_example_of_the_page_runs() -> None:
     """As it stands there, but for the model's address."""
-    (example,) = re.findall(
-        r"## Google ADK\n.*?```python[^\n]*\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL
-    )
     with provider_on_loopback() as provider:
         os.environ["GOOGLE_GEMINI_BASE_URL"] = provider.url
         os.environ["GOOGLE_API_KEY"] = "none"
         provider.acts = [said("A fine name."), said("Tom.")]
         with TemporaryDirectory() as folder:
             os.chdir(folder)
-            Path("example.py").write_text(example, "utf-8")
+            Path("example.py").write_text(examples()[0], "utf-8")
             runpy.run_path("example.py", run_name="__main__")
         assert "My cat is called Tom." in str(provider.seen[1][2])
+
+
+async def scenario_the_example_of_the_service_runs() -> None:
+    """With a turn in the place of the dots; it deletes what it finds."""
+    sessions = InMemorySessionService()
+    await sessions.create_session(app_name="notes", user_id="ada", session_id="one")
+    with provider_on_loopback() as provider:
+        os.environ["GOOGLE_GEMINI_BASE_URL"] = provider.url
+        os.environ["GOOGLE_API_KEY"] = "none"
+        provider.acts = [said("A fine name.")]
+        async with recollect.open("memory:", embedder="none") as memory:
+            lines = examples()[1].replace("...  #", "await turn(runner)  #").splitlines()
+            program = "\n".join(["async def run():", *(f"    {each}" for each in lines)])
+            names: dict[str, Any] = {
+                "LlmAgent": LlmAgent,
+                "memory": memory,
+                "sessions": sessions,
+                "turn": turn_of,
+            }
+            exec(program, names)  # noqa: S102 (the page's)
+            await names["run"]()
+            kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+
+    assert kept == ["A fine name."], kept
+
+
+async def turn_of(runner: Any) -> None:
+    message = Content(role="user", parts=[Part(text="My cat is called Tom.")])
+    async for _ in runner.run_async(user_id="ada", session_id="one", new_message=message):
+        pass
+
+
+def scenario_the_example_without_a_key_runs() -> None:
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()) as told:
+        os.chdir(folder)
+        Path("example.py").write_text(examples()[2], "utf-8")
+        runpy.run_path("example.py", run_name="__main__")
+
+    second = told.getvalue().rpartition("You are an agent")[2]
+    assert "user: My cat is called Tom." in second, told.getvalue()

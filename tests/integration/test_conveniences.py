@@ -198,9 +198,12 @@ async def test_close_closes_a_memory_inside_its_block(url: str) -> None:
         await memory.close()
 
 
-def test_the_other_kind_of_block_is_named(url: str) -> None:
+async def test_the_other_kind_of_block_is_named(url: str) -> None:
     with pytest.raises(UsageError, match=r"'async with'.*open_sync"), recollect.open(url):
         pass
+    with pytest.raises(UsageError, match=r"'with'.*'async with recollect.open"):
+        async with recollect.open_sync(url):
+            pass
 
 
 async def test_what_cannot_be_opened_is_not_open() -> None:

@@ -1,15 +1,17 @@
 """The examples of the page on agents' frameworks run as they stand, but for the model's address."""
 
+import ast
 import re
 import runpy
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from agents import set_tracing_disabled
 
+import recollect
 from tests.harness.model_provider import (
     Act,
     Provider,
@@ -25,12 +27,11 @@ INTEGRATIONS = PAGE.parents[1] / "src" / "recollect" / "integrations"
 SAID = "My cat is called Tom."
 LINES_MAX = 15
 """So many lines lead from a page to the first fact that is remembered."""
-BLOCK = re.compile(
-    r"^## (?P<name>[^\n]+)\n.*?^```python[^\n]*\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL
-)
+SECTION = re.compile(r"^## (?P<name>[^\n]+)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```python[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 IMPORT = re.compile(r"^(?:from|import) (?:[^(\n]+|[^(\n]*\([^)]*\))\n", re.MULTILINE)
-EXAMPLES = {each["name"]: each["code"] for each in BLOCK.finditer(PAGE.read_text("utf-8"))}
-EXAMPLES.pop("Over a service", None)
+SECTIONS = {each["name"]: each["text"] for each in SECTION.finditer(PAGE.read_text("utf-8"))}
+EXAMPLES = {name: blocks[0] for name, text in SECTIONS.items() if (blocks := BLOCK.findall(text))}
 
 
 @pytest.fixture
@@ -116,6 +117,68 @@ def test_every_framework_has_an_example() -> None:
     elsewhere = {"Pydantic AI", "LlamaIndex", "CrewAI", "Google ADK", "Microsoft Agent Framework"}
 
     assert EXAMPLES.keys() == SCRIPTS.keys() | elsewhere
+
+
+def test_a_section_tells_what_its_classes_take() -> None:
+    """The parameters of each class that an adapter exports for users to make, with defaults."""
+    page = re.sub(r"\s+", " ", "\n".join(SECTIONS[name] for name in EXAMPLES))
+    signatures = list(constructors())
+
+    assert 13 == len(signatures)
+    assert [] == [each for each in signatures if f"`{each}`" not in page]
+
+
+def constructors() -> Iterator[str]:
+    """Yield the call that makes each exported class, as the page writes it."""
+    for package in sorted(INTEGRATIONS.iterdir()):
+        if package.name in {"langchain", "langgraph", "search"} or not package.is_dir():
+            continue
+        trees = [ast.parse(path.read_text("utf-8")) for path in package.glob("*.py")]
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        exported = {
+            alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+        }
+        constants = {
+            str(ast.unparse(node.target)): str(ast.unparse(node.value))
+            for node in nodes
+            if isinstance(node, ast.AnnAssign) and node.value
+        }
+        for node in nodes:
+            if isinstance(node, ast.ClassDef) and node.name in exported and "Memory" != node.name:
+                yield from (
+                    f"{node.name}({parameters(each.args, constants)})"
+                    for each in node.body
+                    if isinstance(each, ast.FunctionDef) and "__init__" == each.name
+                )
+
+
+def parameters(found: ast.arguments, constants: Mapping[str, str]) -> str:
+    """Return parameters without *self* and annotations, with the value of each constant."""
+    for each in (*found.posonlyargs, *found.args, *found.kwonlyargs, found.vararg, found.kwarg):
+        if each is not None:
+            each.annotation = None
+    found.args = found.args[1:]
+    text = ast.unparse(found)
+    for name, value in constants.items():
+        plain = value.replace("_", "").replace("\\", "\\\\")
+        text = re.sub(rf"={name}\b", f"={plain}", text)
+    return text
+
+
+def test_anthropics_model_is_told_what_other_frameworks_keep(
+    provider: Provider, tmp_path: Path
+) -> None:
+    """By the example's system text, since its files hold only what a model wrote."""
+    with recollect.open_sync("memory.db", embedder="none") as memory:
+        memory.append(("ada",), "elsewhere", "My cat is grey.")
+    provider.acts = SCRIPTS["Anthropic's memory tool"]()
+    (tmp_path / "example.py").write_text(EXAMPLES["Anthropic's memory tool"], "utf-8")
+
+    runpy.run_path(str(tmp_path / "example.py"), run_name="__main__")
+
+    asked = [body["system"] for _, _, body in provider.seen if "system" in body]
+    assert all("My cat is grey." in each for each in asked), asked
+    assert asked
 
 
 def test_the_table_of_versions_is_that_of_the_promises() -> None:

@@ -1,6 +1,8 @@
 """Appends on PostgreSQL that wait at the same time share a commit, and nothing else."""
 
 import asyncio
+from contextlib import nullcontext
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -16,14 +18,17 @@ from recollect.errors import (
     StoreUnavailableError,
     UsageError,
 )
-from recollect.records import NewMessage, Scope
+from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.columns import thread_row
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseScope
-from recollect.stores.postgres import foreseen_rows, grouped_appends, unit_attempt
+from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.postgres import foreseen_rows, grouped_writes, unit_attempt
 from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.effects import write_effect
+from recollect.stores.postgres.foreseen_rows import ForeseenRows
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.row_security import inside
 from recollect.stores.postgres.store import PostgresStore
@@ -39,6 +44,7 @@ from recollect.testing.postgres_server import (
 from tests.harness.faulty_proxy import Cut, FaultyProxy
 from tests.harness.postgres_faults import changed, dropped_predicates
 
+AT_ONCE = Debounce(quiet_s=0)
 SCOPES: tuple[Scope, ...] = tuple(("users", f"u{number:02}") for number in range(12))
 CUTS: tuple[Cut, ...] = ("before", "after")
 REFUSED = "the server refused it"
@@ -159,6 +165,136 @@ def test_a_group_answers_as_one_by_one(url: str, walled: bool) -> None:  # noqa:
         return
     with dropped_predicates():
         assert expected == asyncio.run(run(PostgresStore(url, clock=clock), at_once=True))
+
+
+# Commits of formations
+
+
+NOTES = ("home", "boat", "cat")
+
+
+def noted(scope: Scope, key: str, *, expected: int | None = None) -> PutMemory:
+    """Return a memory that quotes the first message of a scope's thread."""
+    quote = Evidence(thread="talk", message="m1", quote=scope[1])
+    value = {"content": f"{scope[1]} has a {key}."}
+    return PutMemory(type="Note", key=key, value=value, evidence={"": [quote]}, expected=expected)
+
+
+async def leases(store: Store) -> dict[Scope, Lease]:
+    """Have all scopes claimed, each with one message and one memory, of another version each."""
+    for number, scope in enumerate(SCOPES):
+        await store.append(scope, "talk", [said(f"I am {scope[1]}", "m1")], debounce=AT_ONCE)
+        for _ in range(1 + number % 5):
+            await store.apply(scope, [noted(scope, "home")])
+    claimed = await asyncio.gather(*(store.claim(f"w{n}") for n in range(len(SCOPES))))
+    return {lease.scope: lease for lease in claimed if lease}
+
+
+async def formed(store: Store, *, at_once: bool, walled: bool = False) -> list[object]:
+    """Commit a formation in each scope, and return what is stored then, errors included."""
+    held = await leases(store)
+
+    async def commit(scope: Scope, number: int) -> object:
+        # One lease is lost, one memory is newer than expected, one position was never said.
+        lease = replace(held[scope], fence=99) if number == 3 else held[scope]
+        expected = 9 if number == 5 else None
+        done = Formed(watermarks={"talk": 9 if number == 8 else 1}, receipt={"n": number})
+        writes = [noted(scope, each, expected=expected) for each in NOTES[: number % 4]]
+        view = store.acting(f"worker of {scope[1]}")
+        try:
+            found = await view.commit(lease, writes, done)
+        except RecollectError as error:
+            return type(error).__name__
+        return [(each.key, each.version, each.said_at, each.evidence) for each in found if each]
+
+    calls = [commit(scope, number) for number, scope in enumerate(SCOPES)]
+    with dropped_predicates() if walled else nullcontext():
+        told = [*await asyncio.gather(*calls)] if at_once else [await each for each in calls]
+    for scope in SCOPES:
+        rows = (await store.threads(scope)).rows
+        receipts = (await store.formations(scope)).rows
+        feed = await store.changes(Cursor(scope=scope))
+        told += [(each.id, each.waiting) for each in rows]
+        told += [(each.status, each.watermarks, each.receipt) for each in receipts]
+        told += [feed.seq, len(feed.entries), (await store.verify_audit(scope)).ok]
+    return told
+
+
+async def run_formed(store: Store, *, at_once: bool, walled: bool = False) -> list[object]:
+    """Return what `formed` does in a store that is closed afterwards."""
+    async with store:
+        return await formed(store, at_once=at_once, walled=walled)
+
+
+@pytest.mark.parametrize("walled", [False, True], ids=["by predicates", "by the wall alone"])
+def test_formations_that_commit_together_do_what_each_does_alone(
+    url: str,
+    groups: list[int],
+    walled: bool,  # noqa: FBT001
+) -> None:
+    """Memories, versions, evidence, receipts, audit and errors are each caller's own."""
+    clock = FrozenClock()
+    expected = asyncio.run(run_formed(InProcessStore(clock=clock), at_once=False))
+    assert {"LeaseLostError", "VersionConflictError", "UsageError"} <= {
+        each for each in expected if isinstance(each, str)
+    }
+    store = PostgresStore(url, clock=clock)
+    assert expected == asyncio.run(run_formed(store, at_once=True, walled=walled))
+    # Without predicates the rows of a group are wrong, and each commits by itself.
+    assert walled or max(groups) >= len(SCOPES) - 3
+
+
+def test_commits_of_formations_that_wait_together_are_few_trips(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scopes, threads, cited messages and memories of all are read at once."""
+    trips: list[int] = []
+    ask = Transaction.fetch_all
+
+    def refused(_: Transaction, *given: object, **__: object) -> list[object]:
+        raise AssertionError(given)
+
+    def counted(self: Transaction, questions: Any, *, last: bool = False) -> Any:
+        trips.append(1)
+        return ask(self, questions, last=last)
+
+    async def commit() -> None:
+        async with PostgresStore(url) as store:
+            held = await leases(store)
+            monkeypatch.setattr(Transaction, "fetch", refused)
+            monkeypatch.setattr(Transaction, "fetch_all", counted)
+            await asyncio.gather(
+                *(
+                    store.commit(
+                        held[scope],
+                        [noted(scope, each) for each in NOTES],
+                        Formed(watermarks={"talk": 1}),
+                    )
+                    for scope in SCOPES
+                )
+            )
+            monkeypatch.undo()
+
+    asyncio.run(commit())
+
+    assert len(trips) <= 2
+
+
+def test_rows_that_are_answered_to_the_wrong_scope_are_refused(
+    url: str, groups: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant files memories by their address alone: the server refuses the group's writes."""
+    clock = FrozenClock()
+    expected = asyncio.run(run_formed(InProcessStore(clock=clock), at_once=False))
+
+    def by_address(self: ForeseenRows, _: int, addresses: Any) -> Any:
+        known = {(kind, key): row for (_, kind, key), row in self._answers.memories.items()}
+        return [known[each] for each in addresses if each in known]
+
+    monkeypatch.setattr(ForeseenRows, "memories_at", by_address)
+
+    assert expected == asyncio.run(run_formed(PostgresStore(url, clock=clock), at_once=True))
+    assert max(groups, default=0) < len(SCOPES) - 3
 
 
 def test_an_error_is_its_callers_own(url: str) -> None:
@@ -424,7 +560,7 @@ def test_waiting_for_a_turn_has_an_end(url: str, monkeypatch: pytest.MonkeyPatch
         held.wait(10)
         together(self, calls)
 
-    monkeypatch.setattr(grouped_appends, "RUNNERS_MAX", 1)
+    monkeypatch.setattr(grouped_writes, "RUNNERS_MAX", 1)
 
     async def append() -> list[object]:
         async with PostgresStore(url, turn_wait_s=0.2) as store:

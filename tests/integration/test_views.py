@@ -95,7 +95,7 @@ CHANGES: dict[str, Change] = {
     "forget_strength": lambda m: m.forget_strength(),
 }
 READS: Final = frozenset(
-    "acting attachment attachments audit verify_audit close embedder export formation "
+    "acting attachment attachments audit verify_audit close embed embedder export formation "
     "formations get health history last_messages loop memories messages noting open "
     "outside_error over pending receipts scopes state strength tasks thread threads turns "
     "worker".split()

@@ -106,7 +106,7 @@ NOT_OVER_HTTP = {
     ),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
     *("acting", "noting", "loop", "embedder", "type_of", "reembed", "undo_reembed"),
-    *("outside_error", "tasks", "nearest", "caught_up"),
+    *("outside_error", "tasks", "nearest", "caught_up", "embed"),
     *("strength", "tune", "forget_strength"),
 }
 """What whoever runs the store does with it, or what only a process with the store can."""

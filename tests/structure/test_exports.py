@@ -6,6 +6,7 @@ import collections.abc
 import dataclasses
 import datetime as dt
 import inspect
+import re
 import sys
 import typing
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 import recollect
+from recollect import errors
 
 FACES = (recollect.Recollect, recollect.SyncRecollect)
 # Names of the standard library: every program has them.
@@ -88,6 +90,17 @@ def test_every_export_is_there() -> None:
     """Each name is found where the table says, and is listed once."""
     assert len(set(recollect.__all__)) == len(recollect.__all__)
     assert [name for name in recollect.__all__ if not hasattr(recollect, name)] == []
+
+
+def test_the_tree_of_errors_names_every_error() -> None:
+    """An error that is not drawn in the module's docstring is not found by those who read it."""
+    found = {
+        name
+        for name, each in vars(errors).items()
+        if isinstance(each, type) and issubclass(each, errors.RecollectError)
+    }
+
+    assert found == {*re.findall(r"\w+Error\b", errors.__doc__ or "")} & found
 
 
 def test_a_type_that_is_not_exported_is_found() -> None:

@@ -24,7 +24,7 @@ from recollect.text.token_estimate import estimated_tokens
 
 SCOPE = ("ada",)
 NOON = datetime(2025, 4, 3, 12, tzinfo=UTC)
-LINE = re.compile(r"(?:# .*|- .*|\[[a-z2-7]{4,}\] .*|  .*)")
+LINE = re.compile(r"(?:# .*|- .*|(?:… )?\[[a-z2-7]{4,}\] .*|  .*)")
 
 
 def message(number: int, text: str, *, role: str = "user", days: int = 0) -> Message:
@@ -141,14 +141,19 @@ def texts_by_day(context: Context) -> list[str]:
 
 
 def test_a_day_has_one_heading_if_both_languages_were_spoken() -> None:
-    """In the language of its first line."""
+    """In the language of the question."""
     day = [message(1, "We sail."), message(2, "我们住在波尔图。"), message(3, "Rain again.")]
     later = [message(4, "下雨了。", days=1), message(5, "It rains.", days=1)]
 
-    lines = str(context_of(recalled(*day, *later))).splitlines()
+    ranked = recalled(*day, *later, lives_in("Porto"))
 
-    headings = [each for each in lines if each.startswith("#")]
-    assert headings == ["# Thu 3 April 2025", "# 2025年4月4日 周五"]
+    english, chinese = (
+        [each for each in str(context_of(ranked, query)).splitlines() if each.startswith("#")]
+        for query in ("Do we sail?", "我们住在哪里？")
+    )
+
+    assert english == ["# Known", "# Thu 3 April 2025", "# Fri 4 April 2025"]
+    assert chinese == ["# 已知", "# 2025年4月3日 周四", "# 2025年4月4日 周五"]
 
 
 def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
@@ -513,3 +518,99 @@ def test_hidden_characters_and_breaks_cannot_pose_as_ours() -> None:
 def test_the_guide_is_there_in_both_languages() -> None:
     assert "cite" in context_guide()
     assert "引用" in context_guide("zh")
+
+
+def test_lines_that_were_left_out_leave_a_mark() -> None:
+    """Else two turns read as one: a question as if the next line answered it."""
+    talk = [message(1, "Shall I book it?", role="assistant"), message(3, "It is too late now.")]
+
+    lines = str(context_of(recalled(*talk, message(4, "Never mind.")))).split("\n")
+
+    assert [each[0] for each in lines[2:-1]] == ["[", "…", "["]
+
+
+def test_what_was_said_beside_the_best_is_shown_if_there_is_room() -> None:
+    """The correction of a shown line, which shares no word with the question; but no more."""
+    far, asked = message(1, "It rains."), message(5, "Twice a day, then.", role="assistant")
+    corrected = message(6, "no, once. at night")
+    ranked = [
+        *recalled(asked),
+        *recalled(corrected, far, message(7, "Noted.", role="assistant"), relevance=0.0),
+    ]
+
+    roomy = context_of(ranked, "How often a day?")
+    narrow = context_of(ranked, "How often a day?", budget=44)
+    floor = context_of(ranked, "How often a day?", min_score=0.1)
+
+    assert {"t/m5", "t/m6"} == {each.source for each in roomy.entries}
+    assert ["t/m5"] == [each.source for each in narrow.entries]
+    assert ["t/m5"] == [each.source for each in floor.entries]
+    assert "score" in {each.reason for each in roomy.left_out}
+
+
+def test_the_best_memories_in_force_are_shown_if_there_is_room() -> None:
+    """They are what is known; a plan of a week needs them, whatever its words."""
+    others = [lives_in(f"Town {number}") for number in range(9)]
+    ranked = [*recalled(message(1, "The week begins.")), *recalled(*others, relevance=0.0)]
+
+    context = context_of(ranked, "Plan the week")
+
+    assert 5 == sum(isinstance(each.entry.content, Memory) for each in context.entries)
+
+
+def test_a_profile_of_a_named_speaker_says_whose_it_is() -> None:
+    document = replace(
+        memory("@wren", {"user_name": "Wren", "job": "clerk"}), type="User", key="@wren"
+    )
+
+    assert "# Wren (User) [" in str(context_of([], documents=[document]))
+
+
+def test_what_was_taken_from_a_list_is_told_alone() -> None:
+    """Of a question for what was before: what is still there is no former value."""
+    former = Revision(
+        version=1,
+        value={"interests": ["sailing", "chess", "golf"]},
+        text="",
+        valid_from=None,
+        valid_until=None,
+        believed_from=NOON,
+        believed_until=NOON,
+        evidence={},
+        trust="user",
+        state="active",
+        cause="",
+    )
+
+    text = str(context_of([], documents=[PROFILE], former={(SCOPE, "User", "User"): former}))
+
+    assert "- interests: sailing, chess (until 3 April 2025: golf)" in text
+
+
+def test_a_reply_to_a_shown_answer_is_shown_though_a_memory_says_it() -> None:
+    """Without it the wrong answer would stand beside the memory as the last word."""
+    rests = {"": (Evidence(thread="t", message="m2", quote="No, in Porto"),)}
+    known = lives_in("Porto", evidence=rests, text="no, in Porto")
+    answer, reply = message(1, "So you live in Rome?", role="assistant"), message(2, "No, in Porto")
+
+    alone = context_of(recalled(known, reply))
+    replied = context_of(recalled(known, answer, reply))
+
+    assert ["Fact/Porto"] == [each.source for each in alone.entries]
+    assert {"Fact/Porto", "t/m1", "t/m2"} == {each.source for each in replied.entries}
+    assert "repeats" not in {each.reason for each in replied.left_out}
+
+
+def test_a_day_that_a_sentence_has_is_not_told_twice() -> None:
+    told = memory("a", {"content": "Ada moved on 3 April 2025."}, said_at=NOON)
+    untold = memory("b", {"content": "Ada moved."}, said_at=NOON)
+
+    texts = [each.text for each in context_of(recalled(told, untold)).entries]
+
+    assert ["Ada moved on 3 April 2025.", "Ada moved. (3 April 2025)"] == texts
+
+
+def test_wishes_with_commas_are_kept_apart() -> None:
+    document = replace(PROFILE, value={"wishes": ["short, please", "no lists"]})
+
+    assert "- wishes: short, please; no lists" in str(context_of([], documents=[document]))

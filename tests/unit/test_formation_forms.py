@@ -275,7 +275,10 @@ def test_an_interval_ends_when_it_is_over() -> None:
     assert ["2023-01-31", "2023-12-31", "2023-05-07"] == [
         str(end_of(each))[:10] for each in ("January 2023", "2023", "2023-05-07")
     ]
-    assert end_of("2023-05-07") > moment_of("2023-05-07T20:00:00+00:00")
+    evening, end = moment_of("2023-05-07T20:00:00+00:00"), end_of("2023-05-07")
+    assert evening is not None
+    assert end is not None
+    assert evening < end
     assert end_of("2023-05-07T10:00:00+00:00") == moment_of("2023-05-07T10:00:00+00:00")
     assert moment_of("5/7/2024") is None  # in May or in July
     assert end_of("soon") is None

@@ -171,6 +171,7 @@ recall = st.builds(
     Recall, query=text, entries=st.lists(recalled, max_size=2).map(tuple),
     dropped=st.lists(dropped, max_size=1).map(tuple), tokens=number, searched=number,
     eligible=number, embedder=maybe(id_), outside=maybe(id_),
+    replica=maybe(number), behind_s=st.floats(0, 1_000),
 )  # fmt: skip
 context = st.builds(
     Context, query=text, history=st.lists(message, max_size=1).map(tuple), instructions=text,
@@ -188,7 +189,7 @@ context = st.builds(
     ), max_size=1).map(tuple),
     examples=st.lists(text, max_size=2).map(tuple), tokens=number, budget_tokens=number,
     tokens_by_part=st.dictionaries(id_, number, max_size=2), awaits_vectors=st.booleans(),
-    text=text,
+    text=text, replica=maybe(number), behind_s=st.floats(0, 1_000),
 )  # fmt: skip
 answerer = st.builds(
     administration.Answerer, prefix=scope, name=text, permissions=st.frozensets(id_, max_size=2),

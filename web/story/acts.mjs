@@ -145,6 +145,7 @@ async function conflict() {
 async function add() {
   await at("memories", ".row");
   await button("Add").click();
+  await dialog.locator(".add-more summary").click();
   await dialog.getByLabel("Key").fill("added");
   await dialog.getByLabel("context", { exact: false }).fill("here");
   const text = dialog.getByLabel("content", { exact: false });

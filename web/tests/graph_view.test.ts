@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../src/api/shapes";
 import { arranged, groupsIn } from "../src/lib/graph_groups";
-import { merged, NODES_MAX, separated, wayBetween } from "../src/lib/graph_view";
+import { drawable, EDGES_MAX, merged, NODES_MAX, separated, wayBetween } from "../src/lib/graph_view";
 
 const edge = (from: string, to: string, fact = `${from}${to}`) => ({ from, to, predicate: "knows", fact, valid_from: null, valid_until: null });
 const graph = (names: string[], ...edges: [string, string][]): Graph => ({ nodes: names.map((id) => ({ id, name: id, kind: null })), edges: edges.map(([from, to]) => edge(from, to)), more: false });
@@ -18,6 +18,16 @@ describe("graphs put together", () => {
     const many = Array.from({ length: NODES_MAX + 1 }, (_, place) => `n${place}`);
     const whole = merged(graph(many), graph(["x"], ["n0", "x"], ["n0", "n1"]));
     expect([whole.nodes.length, whole.edges.length, whole.more]).toEqual([NODES_MAX, 1, true]);
+  });
+});
+
+describe("a graph of more facts than a picture can show", () => {
+  it("has as many as it can, and says that there are more", () => {
+    const edges = Array.from({ length: EDGES_MAX + 1 }, (_, at) => edge("a", "b", `f${at}`));
+    const whole = drawable({ ...graph(["a", "b"]), edges });
+    expect([whole.edges.length, whole.more]).toEqual([EDGES_MAX, true]);
+    const few = graph(["a", "b"], ["a", "b"]);
+    expect(drawable(few)).toBe(few);
   });
 });
 

@@ -23,6 +23,12 @@ describe("what is known", () => {
     const notes = [on("note", "2026-05-09T00:00:00Z", { type: "Note" }), on("fact", "2026-05-01T00:00:00Z")];
     expect(knownNow(newest(...notes), [], NOW, 3).map((each) => each.key)).toEqual(["fact", "note"]);
   });
+
+  it("has some of each type, however many of one were written last", () => {
+    const many = Array.from({ length: 9 }, (_, at) => memory(`fact ${at}`));
+    const found = knownNow(newest(...many, memory("note", { type: "Note" }), memory("rule", { type: "Instructions" })), [], NOW, 4);
+    expect(found.map((each) => each.key)).toEqual(["fact 0", "fact 1", "rule", "note"]);
+  });
 });
 
 describe("what became of a memory", () => {

@@ -37,5 +37,4 @@ def erase_target(id_: str | None) -> EraseTarget:
             return EraseMessages(thread=thread, messages=[message])
         case ["memory", type_, key]:
             return EraseMemory(type=type_, key=key)
-    msg = f"memory_id is {id_!r}: give the id of an entry that search_memory returned"
-    raise UsageError(msg)
+    raise UsageError(f"memory_id is {id_!r}: give the id of an entry that search_memory returned")

@@ -6,7 +6,7 @@ import base64
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, cast
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants
@@ -61,7 +61,8 @@ async def check_scope_settings(
     """
     if record.get("kind") != SIDE or record.get("side_kind") != SCOPE_SETTINGS:
         return
-    new = types_in(cast("JsonObject", record["value"]))
+    value = record["value"]
+    new = types_in(value) if isinstance(value, Mapping) else None
     check_types_change(await types_in_force(store, scope, assistants, depth=depth), new or ())
 
 

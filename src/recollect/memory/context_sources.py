@@ -22,7 +22,11 @@ from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
 from recollect.recall.query import RecallQuery, Where, check_score, query_in
-from recollect.recall.query_analysis import asks_about_oneself, asks_for_answers
+from recollect.recall.query_analysis import (
+    asks_about_oneself,
+    asks_for_answers,
+    refers_to_somebody,
+)
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall, Recalled
 from recollect.records import Memory, Message, Revision, Scope
@@ -100,7 +104,7 @@ async def gathered_context(
         budget_tokens=request.budget_tokens,
         now=request.asked_at or to_datetime(runtime.store.now()),
         min_score=request.min_score,
-        idle_below=_idle_below(found, asked),
+        idle_below=idle_below(found, asked),
         asks_for_answers=asks_for_answers(asked),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
@@ -135,10 +139,10 @@ async def _packed(
     return await to_thread.run_sync(packed_context, plan, ranked, weights, documents, count)
 
 
-def _idle_below(found: Recall | None, asked: str) -> float:
+def idle_below(found: Recall | None, asked: str) -> float:
     """Return the relevance that the best entry must reach for any to be shown."""
     # "Where do I live?" asks for memories even if "I just moved to Porto" shares no word with it.
-    if asks_about_oneself(asked):
+    if asks_about_oneself(asked) or refers_to_somebody(asked):
         return 0.0
     return IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS
 

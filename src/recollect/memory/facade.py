@@ -115,8 +115,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         outside: An external vector store that mirrors the entries and contributes to recall, such
             as `recollect.integrations.langchain.OutsideVectorStore`.
         rerank: A reranker that reorders the best entries: a URL, a `Reranker`, an object of a
-            library, or a callable; see `open_reranker`. If it fails or takes longer than 2
-            seconds, the order stays as it was.
+            library or a callable; see `open_reranker`. Without an answer in 2 s the order stays.
         durability: With ``"full"``, acknowledged writes survive a power loss; with ``"relaxed"``,
             only the end of the process; see `open_store`.
         index_files: Whether the indexes of large scopes are kept in files beside a SQLite file.

@@ -27,11 +27,10 @@ class LifespanMethods(AuditMethods):
     # Without these, Python's own error for ``with`` names neither of the two ways out.
 
     def __enter__(self) -> NoReturn:
-        msg = (
+        raise UsageError(
             "this memory is entered with 'async with'; where nothing is awaited, use "
             "'with recollect.open_sync(...)'"
         )
-        raise UsageError(msg)
 
     def __exit__(self, *error: object) -> None:
         """Do nothing: `__enter__` always raises."""

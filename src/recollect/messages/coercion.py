@@ -74,7 +74,7 @@ def coerced_all(
 def _of_pair(pair: Sequence[object], classes: MessageClasses | None) -> AnyMessage:
     if len(pair) != 2:
         raise UsageError(f"Message as a sequence must be (role string, template), not {pair!r}")
-    return _make_message(pair[0], cast("Content", pair[1]), {}, classes)
+    return _make_message(pair[0], pair[1], {}, classes)
 
 
 def _of_mapping(like: JsonObject, classes: MessageClasses | None) -> AnyMessage:
@@ -87,7 +87,7 @@ def _of_mapping(like: JsonObject, classes: MessageClasses | None) -> AnyMessage:
     rest = {name: value for name, value in like.items() if name not in {"role", "content"}}
     if "role" not in like:
         del rest["type"]
-    return _make_message(role, cast("Content", like["content"] or ""), rest, classes)
+    return _make_message(role, like["content"] or "", rest, classes)
 
 
 def _out_of_envelope(like: JsonObject) -> JsonObject | None:
@@ -104,7 +104,7 @@ def _out_of_envelope(like: JsonObject) -> JsonObject | None:
 
 
 def _make_message(
-    role: object, content: Content, rest: JsonObject, classes: MessageClasses | None
+    role: object, content: object, rest: JsonObject, classes: MessageClasses | None
 ) -> AnyMessage:
     kind = KIND_OF_ROLE.get(role) if isinstance(role, str) else None
     if kind is None:

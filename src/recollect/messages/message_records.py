@@ -13,7 +13,6 @@ from recollect.messages.message_fields import (
     KIND_OF_CLASS,
     OF_PIECES,
     AnyMessage,
-    Content,
     Kind,
     block_text,
     kind_of,
@@ -124,7 +123,7 @@ def message_of(
     # A message stored as empty may have been edited since: then the record's text counts.
     is_empty = fields.pop("content", None) == "" and not blocks
     content = record.text if blocks is None or is_empty else list(blocks)
-    return (classes or message_classes()).make(kind, cast("Content", content), fields)
+    return (classes or message_classes()).make(kind, content, fields)
 
 
 def _lines(content: Sequence[str | JsonObject]) -> str:

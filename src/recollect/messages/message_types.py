@@ -149,7 +149,7 @@ class MessageClasses:
     chat: Callable[..., AnyMessage]
     remove: Callable[..., AnyMessage]
 
-    def make(self, kind: Kind, content: Content, fields: Mapping[str, object]) -> AnyMessage:
+    def make(self, kind: Kind, content: object, fields: Mapping[str, object]) -> AnyMessage:
         """
         Return a message of this family; our own classes ignore unknown fields.
 

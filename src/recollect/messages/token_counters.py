@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from recollect.errors import UsageError
 from recollect.messages.coercion import MessageLike, coerced_all
@@ -80,14 +80,14 @@ def list_counter(counter: MessageCounter | str) -> ListCounter:
             "'get_num_tokens_from_messages()' or a function. Received object of type "
             f"{type(counter)}."
         )
+    # The annotation of its parameter says what it counts: a message, a text, or all messages.
     counted = _counted(counter)
+    counting: Callable[..., Any] = counter
     if counted in {"BaseMessage", "AnyMessage"}:
-        of_one = cast("Callable[[AnyMessage], int]", counter)
-        return lambda messages: sum(of_one(each) for each in messages)
+        return lambda messages: sum(counting(each) for each in messages)
     if counted == "str":
-        of_text = cast("TokenCounter", counter)
-        return lambda messages: estimated(messages, of_text)
-    return cast("ListCounter", counter)
+        return lambda messages: estimated(messages, counting)
+    return counting
 
 
 def _counted(counter: Callable[..., object]) -> str:

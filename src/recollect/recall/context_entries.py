@@ -8,12 +8,13 @@ development halves of public sets; see `docs/benchmarks_context.md`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Final
 
 from recollect.ports import TokenCounter
 from recollect.recall.context import (
+    GAP,
     ContextEntry,
     Handles,
     LeftOut,
@@ -71,12 +72,14 @@ class EntryPacker:
         self._weights = weights
         self._now = plan.now
         self._former = plan.former
+        self._chinese = plan.is_chinese
         self._handle = handle
         self._first, self._later = (
             (FIRST_ANSWER_TOKENS, LATER_ANSWER_TOKENS)
             if plan.asks_for_answers
             else (FIRST_TOKENS, LATER_TOKENS)
         )
+        self._count = count
         self._waiting = _memories_before_repeats(_ordered_by_value(bearing, count))
         self._shown = _ShownEntries()
         self._repeats = list[LeftOut]()
@@ -89,6 +92,14 @@ class EntryPacker:
         over = (LeftOut(entry=each.entry, reason="budget") for each in self._waiting)
         return [*self._repeats, *over]
 
+    def add(self, more: Sequence[Recalled], *, may_repeat: bool = False) -> None:
+        """Let further entries be chosen by the next `fill`, even those that repeat others."""
+        ordered = _memories_before_repeats(_ordered_by_value(more, self._count))
+        self._waiting += [replace(each, may_repeat=may_repeat) for each in ordered]
+        if may_repeat:
+            own = {id(each) for each in more}
+            self._repeats = [each for each in self._repeats if id(each.entry) not in own]
+
     def fill(self, room: TokenRoom) -> bool:
         """Add the entries that fit, the best ones first; return True if there was any."""
         before, passed_over, waiting = len(self.entries), 0, list[_Candidate]()
@@ -96,7 +107,7 @@ class EntryPacker:
             if room.tokens < LINE_TOKENS_MIN or passed_over >= PASSED_OVER_MAX:
                 waiting += self._waiting[at:]
                 break
-            if self._shown.repeats(each):
+            if not each.may_repeat and self._shown.repeats(each):
                 self._repeats.append(LeftOut(entry=each.entry, reason="repeats"))
             elif (line := self._line(each, room)) is None:
                 passed_over += 1
@@ -114,12 +125,12 @@ class EntryPacker:
             return None
         entry = candidate.entry
         name, has_ended = self._handle.of(entry.scope, entry.source), self._has_ended(entry)
-        heading = heading_above(entry, has_ended=has_ended)
+        heading = heading_above(entry, has_ended=has_ended, chinese=self._chinese)
         left = room.tokens - room.cost_above(heading)
         within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
         most = min(within, self._first if len(self.entries) < FIRST_ENTRIES else self._later)
         text, is_whole = self._shown_text(candidate, most, room.count)
-        cost = room.tokens - left + room.cost_of(line_of(name, text))
+        cost = room.tokens - left + room.cost_of(GAP + line_of(name, text))
         if cost > room.tokens:
             return None
         room.pay(cost, heading)
@@ -162,6 +173,7 @@ class _Candidate:
     tokens: int
     compared: tuple[Scope, str]
     """Its scope and folded text: another entry with the same pair repeats it."""
+    may_repeat: bool = False
 
     def exceeds(self, tokens: int) -> bool:
         """Return True if it is a message of one passage that costs more than *tokens*."""
@@ -239,12 +251,19 @@ def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
     sentence = sentence_with_type(memory)
     chinese = is_chinese(sentence)
     before = memory_sentence(former.value, "") if former else ""
-    notes = [validity_of(memory, chinese=chinese), origin_of(memory, chinese=chinese)]
+    when = validity_of(memory, chinese=chinese)
+    # The day of its words need not be told of "On 3 April 2025 Ada moved".
+    is_told = not (memory.valid_from or memory.valid_until) and when in sentence
+    notes = ["" if is_told else when, origin_of(memory, chinese=chinese)]
     if before not in {"", sentence}:
         notes.append(f"之前：{before}" if chinese else f"before: {before}")
     aside = "; ".join(filter(None, notes))
-    who = f"{memory.speaker}: " if memory.speaker else ""
-    return f"{who}{sentence} ({aside})" if aside else f"{who}{sentence}"
+    content = memory.value.get("content")
+    if isinstance(content, str) and sentence.startswith(f"{content} (") and aside:
+        sentence = f"{sentence[:-1]}; {aside})"  # one bracket for a note's context and its dates
+    elif aside and not sentence.endswith(f"({aside})"):
+        sentence += f" ({aside})"
+    return f"{memory.speaker}: {sentence}" if memory.speaker else sentence
 
 
 class _ShownEntries:

@@ -26,7 +26,7 @@ from recollect.recall.context import (
 from recollect.recall.context_entries import EntryPacker
 from recollect.recall.context_plan import ContextPlan, TokenRoom, checked_counter
 from recollect.recall.context_profile import profile_documents
-from recollect.recall.context_selection import bearing_entries
+from recollect.recall.context_selection import bearing_entries, replies_among, worth_adding
 from recollect.recall.excerpts import with_places
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
@@ -71,13 +71,26 @@ def packed_context(
     draft.profile.extend(profile_documents(plan, documents, handle, room, is_alone=not bearing))
     packer = EntryPacker(plan, bearing, weights, handle, count)
     draft.entries = packer.entries
+    _fill(packer, draft, room)
+    if added := worth_adding(plan, draft.entries, left_out):
+        own = {id(each) for each in added}
+        left_out = [each for each in left_out if id(each.entry) not in own]
+        packer.add(added)
+        _fill(packer, draft, room)
+    if replies := replies_among(draft.entries, packer.left_out):
+        packer.add(replies, may_repeat=True)
+        _fill(packer, draft, room)
+    trimmed = [LeftOut(entry=each.entry, reason="budget") for each in draft.trimmed()]
+    return draft.context((*left_out, *packer.left_out, *trimmed))
+
+
+def _fill(packer: EntryPacker, draft: _Draft, room: TokenRoom) -> None:
+    """Choose entries for *draft* until the room is spent."""
     for _ in range(FILLS_MAX):
         if not packer.fill(room):
             break
         # A line was charged by itself, rounded up and with its speaker: the text costs less.
-        room.tokens = plan.budget_tokens - draft.render()
-    trimmed = [LeftOut(entry=each.entry, reason="budget") for each in draft.trimmed()]
-    return draft.context((*left_out, *packer.left_out, *trimmed))
+        room.tokens = draft.plan.budget_tokens - draft.render()
 
 
 def _given_tokens(plan: ContextPlan, count: TokenCounter) -> int:
@@ -138,7 +151,7 @@ class _Draft:
         """Render the text, if an entry or a document was added or removed; return all tokens."""
         size = len(self.profile), len(self.entries)
         if self.rendered_size != size:
-            text = rendered(self.profile, self.entries, self.plan.secret)
+            text = self._rendered(self.profile, self.entries)
             self.text, self.tokens = text, self._beside() + (self.count(text) if text else 0)
             self.rendered_size = size
         return self.tokens
@@ -182,7 +195,10 @@ class _Draft:
         """Render one of the two parts alone; the text itself if the other one is empty."""
         if len(profile) == len(self.profile) and len(entries) == len(self.entries):
             return self.text
-        return rendered(profile, entries, self.plan.secret)
+        return self._rendered(profile, entries)
+
+    def _rendered(self, profile: Sequence[ProfileDocument], entries: Sequence[ContextEntry]) -> str:
+        return rendered(profile, entries, self.plan.secret, chinese=self.plan.is_chinese)
 
     def context(self, left_out: tuple[LeftOut, ...]) -> Context:
         """Return the finished context; call `trimmed` first."""

@@ -13,6 +13,7 @@ from recollect.ports import TokenCounter
 from recollect.recall.relevance import IDLE_BELOW
 from recollect.records import Message, Revision, Scope
 from recollect.text.analysis import fold
+from recollect.text.chinese_scripts import is_chinese
 from recollect.text.token_estimate import estimated_tokens
 
 COUNTER_ERRORS: Final = (
@@ -59,6 +60,11 @@ class ContextPlan:
     examples: tuple[str, ...] = ()
     awaits_vectors: bool = False
     secret: bytes = b""
+
+    @property
+    def is_chinese(self) -> bool:
+        """Whether the headings are Chinese, as the query is."""
+        return is_chinese(self.query)
 
 
 @dataclass

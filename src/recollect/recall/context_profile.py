@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -61,10 +62,23 @@ def profile_documents(
         )
 
 
+def _listed(value: Json) -> Json:
+    """Return a list of texts as one text, apart by semicolons if they have commas themselves."""
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        return value
+    return (
+        "; ".join(map(str, value))
+        if any(re.search("[,，]", str(each)) for each in value)
+        else value
+    )
+
+
 def _field_line(name: str, value: Json, memory: Memory, former: Revision | None) -> str:
     """Return the line of a field, with its previous value and that one's end if *former* has it."""
-    words = memory_text({name: value})
+    words = memory_text({name: _listed(value)})
     before = former.value.get(name) if former else None
+    if isinstance(before, list | tuple) and isinstance(value, list | tuple):
+        before = [each for each in before if each not in value] or None
     if words and former and before not in (None, value):
         day = day_of(former.valid_until or memory.updated_at, chinese=is_chinese(words))
         was = memory_text({"": before}).removeprefix(": ")

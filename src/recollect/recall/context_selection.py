@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Final
 
-from recollect.recall.context import LeftOut, LeftOutReason
+from recollect.recall.context import ContextEntry, LeftOut, LeftOutReason
 from recollect.recall.context_plan import ContextPlan
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
@@ -16,6 +16,10 @@ from recollect.text.small_talk import is_small_talk
 
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
+AROUND_ENTRIES: Final = 10
+"""Shown entries, the best ones, whose neighbours in the talk are shown too if there is room."""
+MEMORIES_ADDED: Final = 5
+"""Memories in force that are shown beside those that bear on the query, if there is room."""
 TAIL_FROM: Final = 0.2
 """Below this relevance of the best entry the tail is cut later, in proportion."""
 
@@ -49,6 +53,58 @@ def bearing_entries(
         else:
             bearing.append(each)
     return bearing, left_out
+
+
+def worth_adding(
+    plan: ContextPlan, entries: Sequence[ContextEntry], left_out: Sequence[LeftOut]
+) -> list[Recalled]:
+    """
+    Return what was left out for its score and is worth its tokens if the budget has room.
+
+    The messages before and after the best ones: they may ask what those answer, or correct them.
+    And the best of the memories in force.
+    """
+    if plan.min_score is not None or not entries:
+        return []
+    beside = {
+        (each.entry.scope, content.thread, content.position + step)
+        for each in entries[:AROUND_ENTRIES]
+        if isinstance(content := each.entry.content, Message)
+        for step in (-1, 1)
+    }
+    found, memories = list[Recalled](), 0
+    for each in left_out:
+        content = each.entry.content
+        if each.reason != "score":
+            continue
+        if isinstance(content, Message):
+            place = each.entry.scope, content.thread, content.position
+            is_empty = content.role == "assistant" and is_small_talk(content.text)
+            found += [each.entry] if place in beside and not is_empty else []
+        elif memories < MEMORIES_ADDED and not content.valid_until:
+            memories += 1
+            found.append(each.entry)
+    return found
+
+
+def replies_among(entries: Sequence[ContextEntry], left_out: Sequence[LeftOut]) -> list[Recalled]:
+    """
+    Return the messages that were left out as repeating a memory, and reply to a shown answer.
+
+    "No, once a day" repeats what is known by now, but without it the answer seems to stand.
+    """
+    answers = {
+        (each.entry.scope, content.thread, content.position)
+        for each in entries
+        if isinstance(content := each.entry.content, Message) and content.role == "assistant"
+    }
+    return [
+        each.entry
+        for each in left_out
+        if each.reason == "repeats"
+        and isinstance(content := each.entry.content, Message)
+        and (each.entry.scope, content.thread, content.position - 1) in answers
+    ]
 
 
 def _reason_against(

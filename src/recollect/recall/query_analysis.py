@@ -39,6 +39,9 @@ _ASKS_ABOUT_ME: Final = re.compile(
     r"|关于我|了解我|认识我|介绍(?:一下)?我|(?:帮|给|替)我.*我的",
     re.IGNORECASE,
 )
+_SOMEBODY: Final = re.compile(
+    r"\b(?:she|hers?|he|him|his|they|them|theirs?)\b|[她他]", re.IGNORECASE
+)
 _RUN: Final = re.compile(r"\w+")
 _ANYWHERE: Final = ""
 """The index key of names that may occur inside a run of characters, as Chinese ones do."""
@@ -91,6 +94,16 @@ def asks_about_oneself(text: str) -> bool:
     if _ASKS_ABOUT_ME.search(text):
         return True
     return is_first_person(text) and is_question(text)
+
+
+def refers_to_somebody(text: str) -> bool:
+    """
+    Return True if *text* says "she", "their" or 他 of somebody whom it takes as known.
+
+    >>> refers_to_somebody("what do they charge to see her?"), refers_to_somebody("Tell me a joke")
+    (True, False)
+    """
+    return bool(_SOMEBODY.search(simplified(text)))
 
 
 def is_question(text: str) -> bool:

@@ -16,7 +16,9 @@ PLACES_MAX: Final = 3
 """Files named at most as the origin of a memory; its evidence has all of them."""
 _WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun".split()
 _FACT: Final = ("subject", "predicate", "object")
-_SENTENCE_FIELDS: Final = ("content", "memory", "text", "fact", "statement", "sentence", "summary")
+_SENTENCE_FIELDS: Final = (
+    *("content", "memory", "text", "fact", "note", "statement", "sentence", "summary"),
+)
 """Fields whose text can be read by itself."""
 
 

@@ -1,7 +1,8 @@
-"""Predict the reads of an append before it runs, so that many can be fetched in one trip."""
+"""Predict the reads of a small write before it runs, so that those of many take one trip."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -9,7 +10,10 @@ from typing import Any, Final
 from recollect.records import Scope
 from recollect.stores.meter import plan_charged
 from recollect.stores.plans.audit import chain_of, plan_audited
+from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.formation import Formed, plan_commit
 from recollect.stores.plans.preconditions import plan_provided, plan_since
+from recollect.stores.plans.prepared_writes import PreparedPut, PreparedWrite
 from recollect.stores.plans.threads import Append, plan_append
 from recollect.stores.unit_of_work import Plan
 
@@ -17,14 +21,20 @@ MESSAGES_TOGETHER_MAX: Final = 16
 """Messages of an append that may be grouped with others, at most."""
 CHARACTERS_TOGETHER_MAX: Final = 65_536
 """Characters of such an append, at most."""
+WRITES_TOGETHER_MAX: Final = 16
+"""Writes of a formation's commit that may be grouped with others, at most."""
 
 # Views of a store wrap a plan in another one. These add no reads, or few that are the same for all.
 _VIEWS: Final = (plan_audited, plan_charged, plan_provided, plan_since)
 
 
 @dataclass(frozen=True, slots=True)
-class AppendReads:
-    """The reads of one append: a scope, a thread, its last message, and messages and key by id."""
+class ForeseenReads:
+    """
+    The reads of one write: a scope, a thread, its last message, and messages and key by id.
+
+    A formation's commit reads the *memories* at (type, key) that it writes instead of a key.
+    """
 
     scope: Scope
     thread: str
@@ -33,11 +43,13 @@ class AppendReads:
     """The stored digest of its idempotency key."""
     chain: bytes | None
     """The audit chain that it extends."""
+    memories: tuple[tuple[str, str], ...] = ()
+    is_formation: bool = False
 
 
-def foreseen_reads(plan: Plan[Any]) -> AppendReads | None:
+def foreseen_reads(plan: Plan[Any]) -> ForeseenReads | None:
     """
-    Return the reads of *plan*, ``None`` unless it is a small append to one scope.
+    Return the reads of *plan*; ``None`` unless it is a small append or commit of a formation.
 
     This is only a hint: anything else that the plan reads is fetched when it asks.
     """
@@ -49,6 +61,9 @@ def foreseen_reads(plan: Plan[Any]) -> AppendReads | None:
             request: Append = given["request"]
             is_grouped = _is_small(request) and scopes <= {request.scope}
             return _reads_of(request, chain) if is_grouped else None
+        if plan.func is plan_commit:
+            reads = _reads_of_commit(given["lease"].scope, given["writes"], given["formed"], chain)
+            return reads if reads and scopes <= {reads.scope} else None
         if plan.func not in _VIEWS:
             return None
         if plan.func is plan_audited:
@@ -69,8 +84,27 @@ def _is_small(request: Append) -> bool:
     return sum(held) <= CHARACTERS_TOGETHER_MAX
 
 
-def _reads_of(request: Append, chain: bytes | None) -> AppendReads:
-    return AppendReads(
+def _reads_of_commit(
+    scope: Scope, writes: Sequence[PreparedWrite], formed: Formed, chain: bytes | None
+) -> ForeseenReads | None:
+    thread = next(iter((*formed.watermarks, *formed.again, *formed.failed)), None)
+    if thread is None or len(writes) > WRITES_TOGETHER_MAX:
+        return None
+    puts = [each for each in writes if isinstance(each, PreparedPut)]
+    cited = {each for put in puts for each in evidence_messages(put.evidence)}
+    return ForeseenReads(
+        scope=scope,
+        thread=thread,
+        messages=tuple(sorted(message for place, message in cited if place == thread)),
+        key=None,
+        chain=chain,
+        memories=tuple((each.type, each.key) for each in puts),
+        is_formation=True,
+    )
+
+
+def _reads_of(request: Append, chain: bytes | None) -> ForeseenReads:
+    return ForeseenReads(
         scope=request.scope,
         thread=request.thread,
         messages=tuple(each.id for each in request.messages),

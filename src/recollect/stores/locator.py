@@ -74,8 +74,7 @@ def open_store(
     """
     scheme, rest = _split(_address_of(url))
     if isinstance(replicas, str):
-        msg = f"replicas is {replicas!r}: give a list of addresses"
-        raise UsageError(msg)
+        raise UsageError(f"replicas is {replicas!r}: give a list of addresses")
     if replicas and scheme != "postgresql":
         msg = f"replicas are PostgreSQL servers, and the store is a {scheme}: store: give none"
         raise UsageError(msg)

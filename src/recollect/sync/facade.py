@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial, wraps
 from inspect import signature
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from typing import Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
@@ -60,6 +60,16 @@ class SyncRecollect(SyncFace[Recollect]):
     def __exit__(self, *error: object) -> None:
         self._check_not_view()
         super().__exit__(*error)
+
+    async def __aenter__(self) -> NoReturn:
+        msg = (
+            "this memory is entered with 'with'; where its calls are awaited, use "
+            "'async with recollect.open(...)'"
+        )
+        raise UsageError(msg)
+
+    async def __aexit__(self, *error: object) -> None:
+        """Do nothing: `__aenter__` always raises."""
 
     def _check_not_view(self) -> None:
         if self._view is not None:

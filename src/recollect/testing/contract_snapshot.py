@@ -8,12 +8,12 @@ from functools import partial
 
 import pytest
 
-from recollect.errors import StoreCorruptError
+from recollect.errors import StoreCorruptError, UsageError
 from recollect.records import DeleteMemory, Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import NO_SUMMARIES, Cursor, Feed, MemorySummaries, ReadMoment
+from recollect.stores.rows import NO_SUMMARIES, PRIMARY, Cursor, Feed, MemorySummaries, ReadMoment
 from recollect.stores.validation import to_datetime
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
@@ -60,6 +60,20 @@ class SnapshotContract(Contract):
         listed = (await store.messages(ADA, TALK)).rows
         assert (last.uid, ADA) == (entry.uid, entry.scope)
         assert entry.content in listed
+
+    async def test_a_stale_read_without_replicas_is_the_stores_own(self, store: Store) -> None:
+        """Otherwise, and where there are no replicas, the primary answers; so do views."""
+        await tell(store, "m1", "m2")
+        cursors = [Cursor(scope=ADA)]
+
+        for view in (store, store.acting("sam")):
+            found, origin = await view.read_stale(
+                lambda snapshot: snapshot.feeds(cursors), cursors, stale_s_max=0
+            )
+            assert await store.read(lambda snapshot: snapshot.feeds(cursors)) == found
+            assert origin == PRIMARY
+        with pytest.raises(UsageError, match="stale_s_max is -1"):
+            await store.read_stale(lambda _: None, cursors, stale_s_max=-1)
 
     async def test_summaries_are_those_of_the_feed(self, store: Store, clock: FrozenClock) -> None:
         """Return all memories of *scope* for a listing, and the cursor up to which they are."""

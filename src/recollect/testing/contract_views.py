@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
 import pytest
 
@@ -16,8 +15,6 @@ from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
 from recollect.testing.contract_stamps import KEY, setting
 from recollect.testing.frozen_clock import FrozenClock
-
-ANYBODY: Final = "anybody"
 
 
 def refuse_without_setting(rows: Rows) -> None:

@@ -36,11 +36,14 @@ export function groupsIn(ids: readonly string[], edges: readonly Ends[]): string
 export function arranged(ids: readonly string[], edges: readonly Ends[], before: ReadonlyMap<string, Point>, boxOf: (id: string) => Box, shape: number): { own: Map<string, Point>; drawn: Map<string, Point> } {
   const own = new Map<string, Point>();
   const hasWords = edges.length <= READABLE_EDGES;
-  const groups = groupsIn(ids, edges).map((group) => {
+  const all = groupsIn(ids, edges);
+  // The others stand in rows below the largest: it is wider than the picture for that.
+  const shapeOf = (group: readonly string[]): number => (shape > 1 && all.length > 1 && group === all[0] && group.length >= CROWD ? shape * WIDER : shape);
+  const groups = all.map((group) => {
     const members = new Set(group);
     const found = placed(group, edges.filter((each) => members.has(each.from) && members.has(each.to)), before);
     for (const [id, point] of found) own.set(id, point);
-    return filled(spread(found, shape, hasWords ? ROOMY : CLOSE), boxOf, shape, hasWords ? WORDED : SILENT);
+    return filled(spread(found, shapeOf(group), hasWords ? ROOMY : CLOSE), boxOf, shapeOf(group), hasWords ? WORDED : SILENT);
   });
   return { own, drawn: inRows(groups, shape) };
 }
@@ -56,6 +59,7 @@ function spread(points: ReadonlyMap<string, Point>, shape: number, across: numbe
 
 /** Of fewer the words of all arrows fit as they are placed. */
 const CROWD = 12;
+const WIDER = 1.35;
 const TRIES = 4;
 
 /** Boxes moved apart, in places that use the room of the picture: flat boxes give way up and down, so it takes a few tries. */

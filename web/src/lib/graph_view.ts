@@ -6,6 +6,12 @@ import type { Point } from "./layout";
 /** As many as the service gives in one answer. */
 export const NODES_MAX = 2_000;
 
+/** More facts in one picture hide each other, and take longer than a frame to draw. */
+export const EDGES_MAX = 6_000;
+
+/** A graph with no more facts than a picture can show. */
+export const drawable = (graph: Graph): Graph => (graph.edges.length > EDGES_MAX ? { ...graph, edges: graph.edges.slice(0, EDGES_MAX), more: true } : graph);
+
 export const edgeName = (edge: GraphEdge): string => `${edge.from} ${edge.predicate} ${edge.to} ${edge.fact ?? ""}`;
 
 /** Both graphs in one, each entity and fact once, of at most `NODES_MAX` entities. */
@@ -16,7 +22,7 @@ export function merged(graph: Graph, more: Graph): Graph {
   if (nodes.size === graph.nodes.length && edges.size === graph.edges.length) return graph;
   const kept = [...nodes.values()].slice(0, NODES_MAX);
   const ids = new Set(kept.map((each) => each.id));
-  return { nodes: kept, edges: [...edges.values()].filter((each) => ids.has(each.from) && ids.has(each.to)), more: graph.more || more.more || nodes.size > NODES_MAX };
+  return drawable({ nodes: kept, edges: [...edges.values()].filter((each) => ids.has(each.from) && ids.has(each.to)), more: graph.more || more.more || nodes.size > NODES_MAX });
 }
 
 export interface Box {

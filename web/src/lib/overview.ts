@@ -15,10 +15,17 @@ const isTrue = (memory: Memory, now: number): boolean =>
 
 const addressOf = ({ type, key }: Memory): string => `${type}/${key}`;
 
-/** What is true now, by type, the newest of each first by the day that is shown of it; without what the profiles say. */
+/** What is true now, by type, the newest of each first by the day that is shown of it; without what the profiles say. Each type gets its turn, so that many of one do not hide the others. */
 export function knownNow(newest: readonly NewestMemory[], profiles: readonly Memory[], now: number, most: number): Memory[] {
   const told = new Set(profiles.map(addressOf));
-  return newest.map((each) => each.memory).filter((each) => !told.has(addressOf(each)) && isTrue(each, now)).slice(0, most).sort((one, other) => one.type.localeCompare(other.type) || Date.parse(timeOf(other)) - Date.parse(timeOf(one)));
+  const known = newest.map((each) => each.memory).filter((each) => !told.has(addressOf(each)) && isTrue(each, now));
+  const before = new Map<string, number>();
+  const turns = new Map(known.map((each) => {
+    const turn = before.get(each.type) ?? 0;
+    before.set(each.type, turn + 1);
+    return [each, turn];
+  }));
+  return [...known].sort((one, other) => (turns.get(one) ?? 0) - (turns.get(other) ?? 0)).slice(0, most).sort((one, other) => one.type.localeCompare(other.type) || Date.parse(timeOf(other)) - Date.parse(timeOf(one)));
 }
 
 export type ChangeWord = "new" | "changed" | "ended" | "waits";

@@ -103,31 +103,34 @@ function Fields({ fields, ...rest }: FieldsProps) {
     <div className="form-fields">
       {fields.map((field) => field.kind === "group"
         ? <fieldset key={field.pointer} className="form-group"><legend>{field.label}</legend>{field.about && <p className="hint">{field.about}</p>}<Fields fields={field.fields} {...rest} /></fieldset>
-        : <OneField key={field.pointer} field={field} typed={rest.draft[field.pointer] ?? ""} change={(typed) => rest.change(field.pointer, typed)} fault={rest.faultOf(field)} />)}
+        : <OneField key={field.pointer} field={field} rows={fields.length === 1 ? ALONE_ROWS : 1} typed={rest.draft[field.pointer] ?? ""} change={(typed) => rest.change(field.pointer, typed)} fault={rest.faultOf(field)} />)}
     </div>
   );
 }
 
-function OneField({ field, typed, change, fault }: { field: FormField; typed: string; change: (typed: string) => void; fault: FieldFault | undefined }) {
+/** The only field of a type holds a text of some length. */
+const ALONE_ROWS = 3;
+
+function OneField({ field, rows, typed, change, fault }: { field: FormField; rows: number; typed: string; change: (typed: string) => void; fault: FieldFault | undefined }) {
   const { t } = useAround();
   const id = useId();
   const about = field.kind === "lines" ? [field.about, t("form.lines")].filter(Boolean).join(" · ") : field.about;
   return (
     <div className={fault ? "field at-fault" : "field"}>
       <label htmlFor={id}>{field.label}{field.isRequired && <span className="faint"> · {t("form.needed")}</span>}</label>
-      <Input id={id} field={field} typed={typed} change={change} isFaulty={fault !== undefined} describedBy={`${id}-about ${id}-fault`} />
+      <Input id={id} field={field} rows={rows} typed={typed} change={change} isFaulty={fault !== undefined} describedBy={`${id}-about ${id}-fault`} />
       {about && <p className="hint" id={`${id}-about`}>{about}</p>}
       <p className="fault" id={`${id}-fault`} role="status">{fault && (fault.word === "told" ? fault.values?.message : t(`form.${fault.word}`, fault.values))}</p>
     </div>
   );
 }
 
-function Input({ id, field: { kind, choices, schema }, typed, change, isFaulty, describedBy }: { id: string; field: FormField; typed: string; change: (typed: string) => void; isFaulty: boolean; describedBy: string }) {
+function Input({ id, field: { kind, choices, schema }, rows, typed, change, isFaulty, describedBy }: { id: string; field: FormField; rows: number; typed: string; change: (typed: string) => void; isFaulty: boolean; describedBy: string }) {
   const { t } = useAround();
   const common = { id, value: typed, "aria-invalid": isFaulty, "aria-describedby": describedBy, onChange: (event: { target: { value: string } }) => change(event.target.value) };
   if (kind === "choice") return <select {...common}><option value="">{t("form.none")}</option>{choices.map((each) => <option key={JSON.stringify(each)} value={JSON.stringify(each)}>{String(each)}</option>)}</select>;
   if (kind === "yes_no") return <select {...common}><option value="">{t("form.none")}</option><option value="true">{t("form.yes")}</option><option value="false">{t("form.no")}</option></select>;
   if (kind === "number") return <input {...common} inputMode={schema.type === "integer" ? "numeric" : "decimal"} />;
   if (kind === "json") return <textarea {...common} className="code" spellCheck={false} rows={Math.min(10, typed.split("\n").length + 1)} />;
-  return <textarea {...common} rows={kind === "lines" ? Math.min(8, typed.split("\n").length + 1) : Math.min(6, 1 + Math.floor(typed.length / 60) + typed.split("\n").length - 1)} />;
+  return <textarea {...common} className={rows > 1 ? "roomy" : undefined} rows={kind === "lines" ? Math.min(8, typed.split("\n").length + 1) : Math.max(rows, Math.min(6, 1 + Math.floor(typed.length / 60) + typed.split("\n").length - 1))} />;
 }

@@ -178,5 +178,5 @@ function actionName(action: string, t: ReturnType<typeof useAround>["t"]): strin
 function summed(formation: Formation, t: ReturnType<typeof useAround>["t"]): string {
   const { counts, word, reason } = summaryOf(formation);
   if (word) return t(`formation.${word}`);
-  return counts.length ? counts.map(([action, count]) => `${count} ${actionName(action, t)}`).join(" · ") : (reason ?? "");
+  return counts.length ? counts.map(([action, count]) => t("formation.tally", { count, action: actionName(action, t) })).join(" · ") : (reason ?? "");
 }

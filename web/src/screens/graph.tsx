@@ -5,10 +5,10 @@ import { api } from "../api/client";
 import type { Graph as Drawn } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked } from "../lib/asking";
-import { merged, wayBetween } from "../lib/graph_view";
+import { drawable, merged, wayBetween } from "../lib/graph_view";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere } from "../lib/session";
-import { daysIn, momentsOf, type Days } from "../lib/time";
+import { daysIn, isToday, momentsOf, type Days } from "../lib/time";
 import { PageHead } from "../parts/basics";
 import { GraphCanvas } from "../parts/graph_canvas";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
@@ -30,6 +30,7 @@ export default function Graph() {
   const most = SIZES.find((each) => String(each) === query.get("most")) ?? SIZES[0];
   const steps = Math.min(STEPS_MAX, Math.max(1, Number(query.get("steps")) || 1));
   const [typed, setTyped] = useState(entity);
+  const [isWide] = useState(() => matchMedia("(min-width: 901px)").matches);
   useEffect(() => setTyped(entity), [entity]);
   const suggested = useAsked(() => suggestions(scope), [scope]);
   const place = (changed: Record<string, string>) => linkTo(["graph"], scope, { entity, ...days, most: most === SIZES[0] ? "" : String(most), steps: steps === 1 ? "" : String(steps), ...changed });
@@ -42,12 +43,15 @@ export default function Graph() {
           <datalist id="entities">{suggested.value?.map((name) => <option key={name} value={name} />)}</datalist>
           <button type="submit" className="accent" disabled={!typed.trim()}>{t("graph.show")}</button>
         </div>
+        <details className="ask-more" open={isWide || most !== SIZES[0] || steps > 1 || !isToday(days)}>
+        <summary>{t("recall.options")}</summary>
         <div className="ask-options">
           <label>{t("graph.most")}<select value={most} onChange={(event) => go(place({ most: event.target.value }), true)}>{SIZES.map((each) => <option key={each} value={each}>{each.toLocaleString()}</option>)}</select></label>
           {entity && <label>{t("graph.steps")}<select value={steps} onChange={(event) => go(place({ steps: event.target.value }), true)}>{Array.from({ length: STEPS_MAX }, (_, at) => <option key={at} value={at + 1}>{at + 1}</option>)}</select></label>}
           {(["on", "known"] as const).map((each) => <label key={each}>{t(each === "on" ? "recall.valid_at" : "recall.known_at")}<input type="date" value={days[each]} onChange={(event) => go(place({ [each]: event.target.value }), true)} /></label>)}
-          {entity && <a href={place({ entity: "", steps: "" })}>{t("graph.all")}</a>}
         </div>
+        </details>
+        {entity && <a href={place({ entity: "", steps: "" })}>{t("graph.all")}</a>}
       </form>
       <Failure error={suggested.error} again={suggested.again} />
       <Around key={`${entity} ${days.on} ${days.known} ${most} ${steps}`} entity={entity} days={days} most={most} steps={steps} larger={SIZES.find((each) => each > most)} enlarge={(size) => go(place({ most: String(size) }), true)} />
@@ -85,7 +89,7 @@ function Around({ entity, days, most, steps, larger, enlarge }: AroundProps) {
   const [words, setWords] = useState("");
   const [goal, setGoal] = useState("");
   useEffect(() => {
-    if (asked.value) setGraph(asked.value);
+    if (asked.value) setGraph(drawable(asked.value));
   }, [asked.value]);
   const first = entity ? graph?.nodes[0]?.id : undefined;
   const way = useMemo(() => (graph && chosen && goal ? wayBetween(graph, chosen, goal) : null), [graph, chosen, goal]);

@@ -40,10 +40,14 @@ export function AddMemory({ types, close, added }: { types: readonly MemoryType[
     });
   };
   return (
-    <Dialog title={t("memories.add")} close={close} act={save}>
+    <Dialog title={t("memories.add_one")} close={close} act={save}>
       <Field label={t("memories.type")}>{(id) => <><input id={id} list={`${id}-types`} value={type} required onChange={(event) => setType(event.target.value)} /><datalist id={`${id}-types`}>{names.map((name) => <option key={name} value={name} />)}</datalist></>}</Field>
-      <Field label={t("memory.key")}>{(id) => <input id={id} value={key} required onChange={(event) => setKey(event.target.value)} />}</Field>
       <ValueForm {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
+      <details className="add-more" open={!key.trim()}>
+        <summary>{t("memory.key")}</summary>
+        <input aria-label={t("memory.key")} value={key} required onChange={(event) => setKey(event.target.value)} />
+        <p className="hint">{t("memory.key_about")}</p>
+      </details>
       <ActFailure act={act} />
       <footer className="dialog-acts">
         <button type="button" onClick={close}>{t("cancel")}</button>

@@ -129,14 +129,15 @@ function ProfileCard({ memory }: { memory: Memory }) {
   );
 }
 
-function Sentence({ memory, now }: { memory: Memory; now: number }) {
+/** A memory as a line; its state is left out where all have the same one. */
+function Sentence({ memory, now, hasState = true }: { memory: Memory; now: number; hasState?: boolean }) {
   const { scope } = useHere();
   return (
     <li>
       <a className="sentence" href={memoryLink(memory, scope)}>
         <TypeSign type={memory.type} isNamed={false} />
         <Said memory={memory} />
-        <span className="row-when"><StateBadge memory={memory} now={now} /> <When at={timeOf(memory)} /></span>
+        <span className="row-when">{hasState && <StateBadge memory={memory} now={now} />} <When at={timeOf(memory)} /></span>
       </a>
     </li>
   );
@@ -186,7 +187,7 @@ function Waiting({ glance, isNow, now }: { glance: Glance; isNow: boolean; now: 
   return (
     <section className="block waits">
       <h2>{t(isNow ? "overview.waiting" : "overview.waiting_then")}<a className="block-link" href={linkTo(["review"], scope)}>{t(hasMore ? "overview.review_all" : "overview.review")}</a></h2>
-      <ul className="sentences">{waiting.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} />)}</ul>
+      <ul className="sentences">{waiting.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} hasState={false} />)}</ul>
     </section>
   );
 }

@@ -14,6 +14,7 @@ import { lastDays, type Day } from "../lib/overview";
 import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
 import { turns } from "../lib/turns";
+import { modelName } from "../lib/model_name";
 import { daysIn } from "../lib/usage";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
@@ -101,7 +102,7 @@ function About() {
   const rows = [
     [t("settings.scope"), (me.prefix ?? me.scope).join(" / ") || t("scope.own")],
     [t("settings.permissions"), me.permissions.join(", ")],
-    [t("settings.model"), me.model ?? t("settings.none")],
+    [t("settings.model"), me.model ? modelName(me.model, t) : t("settings.none")],
     [t("settings.embedder"), me.embedder ?? t("settings.none")],
   ] as const;
   return (
@@ -118,12 +119,14 @@ function Usage() {
   const usage = useAsked(() => api.usage(scope), [scope]);
   const days = usage.value ? daysIn(usage.value) : [];
   const names = [...new Set(days.flatMap((each) => Object.keys(each.counts)))];
+  // Plots of nothing but zeros say no more than a sentence.
+  const isUsed = days.some((each) => Object.values(each.counts).some((count) => count > 0));
   return (
     <Part id="usage" title={t("usage")} about={t("usage.about")}>
       <Failure error={usage.error} again={usage.again} />
       {!usage.value && !usage.error && <Loading rows={2} />}
-      {usage.value && !days.length && <p className="faint">{t("usage.none")}</p>}
-      {days.length > 0 && <div className="usage">{names.map((name) => <Bars key={name} name={name} days={days} />)}</div>}
+      {usage.value && !isUsed && <p className="faint">{t("usage.none")}</p>}
+      {isUsed && <div className="usage">{names.map((name) => <Bars key={name} name={name} days={days} />)}</div>}
     </Part>
   );
 }

@@ -65,11 +65,16 @@ function TaskRow({ task, word }: { task: TaskHealth; word: string }) {
       <td>
         {last_error
           ? <><When at={last_error.at} /><p className="task-error"><code>{last_error.type}</code> {last_error.text}</p></>
-          : <span className="faint">{t("health.no_error")}</span>}
+          : <Blank word={t("health.no_error")} />}
       </td>
       <td>{wording.number(failures)}</td>
-      <td>{retry_at ? <When at={retry_at} /> : <span className="faint">{t("health.no_retry")}</span>}</td>
-      <td>{backlog === null ? <span className="faint">{t("health.uncounted")}</span> : wording.number(backlog)}</td>
+      <td>{retry_at ? <When at={retry_at} /> : <Blank word={t("health.no_retry")} />}</td>
+      <td>{backlog === null ? <Blank word={t("health.uncounted")} /> : wording.number(backlog)}</td>
     </tr>
   );
+}
+
+/** Nothing to tell: a dash to see, a word to hear. */
+function Blank({ word }: { word: string }) {
+  return <span className="faint" title={word}><span aria-hidden="true">–</span><span className="unseen">{word}</span></span>;
 }

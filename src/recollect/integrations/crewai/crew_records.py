@@ -34,11 +34,10 @@ def write_of(record: MemoryRecord, found: EvidenceMap) -> PutMemory:
         UsageError: The record is private, or holds something that JSON cannot express.
     """
     if record.private:
-        msg = (
+        raise UsageError(
             f"the record {record.id!r} is private, and everyone who shares the scope could find "
             "it: store it in a scope of its owner"
         )
-        raise UsageError(msg)
     try:
         beside = record.model_dump(mode="json", exclude=set(_BESIDE), exclude_defaults=True)
     except PydanticSerializationError as error:

@@ -16,6 +16,7 @@ from google.genai.types import Content, FunctionResponse, Part
 
 from recollect.errors import UsageError
 from recollect.integrations.entry_ids import entry_id, erase_target
+from recollect.memory.context_sources import idle_below
 from recollect.memory.facade import Recollect
 from recollect.recall.query import query_in
 from recollect.recall.results import Recalled
@@ -55,11 +56,10 @@ def scope_function(scope: ScopeChoice) -> Callable[[str, str], Scope]:
     try:
         signature(scope).bind("app", "user")
     except TypeError as error:
-        msg = (
+        raise UsageError(
             "scope is called with the application's name and the user's id, as in "
             f"scope=lambda app, user: (app, user); {scope!r} does not accept these: {error}"
-        )
-        raise UsageError(msg) from error
+        ) from error
     return lambda app, user: check_scope(scope(app, user))
 
 
@@ -152,13 +152,20 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
-        """Return the entries of the user's memory relevant to *query*, best first."""
+        """
+        Return the entries of the user's memory relevant to *query*, best first.
+
+        There are none if nothing bears on the query.
+        """
         scope = self._scope(app_name, user_id)
         if not query.strip():
             return SearchMemoryResponse()
         found = await self._home.visit(
             lambda memory: memory.recall(scope, query_in(query), limit=self._limit)
         )
+        best = max((each.relevance for each in found.entries), default=0.0)
+        if best < idle_below(found, query):
+            return SearchMemoryResponse()
         return SearchMemoryResponse(memories=[_entry_of(each) for each in found.entries])
 
     async def delete_memory(

@@ -30,7 +30,14 @@ from recollect.server.http.prometheus import Metrics
 from recollect.server.http.query_params import check_parameters
 from recollect.server.http.request_bodies import RequestBodies
 from recollect.server.http.request_log import RequestLogging
-from recollect.server.http.state import KeyCallback, OpenMemory, kept_refusal, opened_service
+from recollect.server.http.state import (
+    KeyCallback,
+    OpenMemory,
+    StartCallbacks,
+    begin_state,
+    kept_refusal,
+    opened_service,
+)
 from recollect.server.http.static_page import STATIC, page_router
 from recollect.server.langgraph import LANGGRAPH_ROUTERS
 from recollect.server.mem0 import MEM0_ROUTERS
@@ -91,6 +98,7 @@ def create_app(
     """
     checked(settings)
     counted, stopping = metrics or Metrics(), anyio.Event()
+    start = StartCallbacks(tell_key=tell_key, tell_page_key=tell_page_key, tell_ready=tell_ready)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -103,9 +111,7 @@ def create_app(
                     model=model,
                     metrics=counted,
                     stopping=stopping,
-                    tell_key=tell_key,
-                    tell_page_key=tell_page_key,
-                    tell_ready=tell_ready,
+                    start=start,
                 )
             )
             for door in doors:  # after the service, so that they stop before the memory closes
@@ -125,14 +131,11 @@ def create_app(
         exception_handlers=_HANDLERS,
         middleware=_middleware(settings, counted, room),
     )
-    app.state.stopping, app.state.refusal = stopping, None
-    app.state.connections = ()  # those of its server, once it has one
-    _add_routes(app, static, doors)
-    add_documents(app)
-    return app
+    begin_state(app, stopping)
+    return _with_routes(app, static, doors)
 
 
-def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
+def _with_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> FastAPI:
     for router in ROUTERS:
         # Load balancers may add parameters to health checks: only routes under /v1 are strict.
         strict = [Depends(check_parameters)] if router.prefix else []
@@ -141,6 +144,8 @@ def _add_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> None:
         app.include_router(router)
     add_doors(app, doors)
     app.include_router(page_router(static))
+    add_documents(app)
+    return app
 
 
 def connection_limits(

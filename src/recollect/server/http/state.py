@@ -119,6 +119,18 @@ def local_principal(settings: Settings) -> Principal:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartCallbacks:
+    """Functions that are called while a service starts."""
+
+    tell_key: KeyCallback
+    """Called with the first key of a store without keys."""
+    tell_page_key: KeyCallback | None = None
+    """Called with a key that ends with the service, or "" when authentication is off."""
+    tell_ready: Callable[[], None] = lambda: None
+    """Called before both, once nothing can refuse the start any more."""
+
+
 @asynccontextmanager
 async def opened_service(
     settings: Settings,
@@ -128,16 +140,10 @@ async def opened_service(
     model: Model | None,
     metrics: Metrics,
     stopping: anyio.Event,
-    tell_key: KeyCallback,
-    tell_page_key: KeyCallback | None = None,
-    tell_ready: Callable[[], None] = lambda: None,
+    start: StartCallbacks,
 ) -> AsyncIterator[Service]:
     """
     Open the memory and the state beside it, and run the background tasks.
-
-    *tell_key* is called with the first key of a store without keys. *tell_page_key*, if given, is
-    called with a key that is revoked when the service ends, or "" when authentication is off.
-    *tell_ready* is called before both, once nothing can refuse the start any more.
 
     Raises:
         UsageError: The settings choose a scope that no key of the store is bound to.
@@ -145,16 +151,15 @@ async def opened_service(
     async with open_memory() as memory, AsyncExitStack() as stack:
         keys = Keys(memory.store)
         if settings.auth:
-            if settings.scope is not None and tell_page_key is None:
-                lasting = [each for each in await keys.all() if each.name != PAGE_KEY]
-                check_scope_is_bound(settings.scope, lasting)
-            tell_ready()
-            reported = _reported_keys(settings, memory.store, keys, tell_key, tell_page_key)
+            if settings.scope is not None and start.tell_page_key is None:
+                await _check_scope_is_bound(settings.scope, keys)
+            start.tell_ready()
+            reported = _reported_keys(settings, memory.store, keys, start)
             await stack.enter_async_context(reported)
         else:
-            tell_ready()
-            if tell_page_key is not None:
-                tell_page_key("")
+            start.tell_ready()
+            if start.tell_page_key is not None:
+                start.tell_page_key("")
         group = await stack.enter_async_context(anyio.create_task_group())
         signer = Signer((settings.secret or await _kept_secret(memory)).encode())
         usage = UsageBook(memory.store)
@@ -193,24 +198,36 @@ async def opened_service(
             LOG.info("stopped")
 
 
+async def _check_scope_is_bound(scope: Scope, keys: Keys) -> None:
+    """
+    Check that the chosen scope is that of a key which outlives this process, if there is any.
+
+    Raises:
+        UsageError: It would be ignored.
+    """
+    check_scope_is_bound(scope, [each for each in await keys.all() if each.name != PAGE_KEY])
+
+
 @asynccontextmanager
 async def _reported_keys(
-    settings: Settings,
-    store: Store,
-    keys: Keys,
-    tell_key: KeyCallback,
-    tell_page_key: KeyCallback | None,
+    settings: Settings, store: Store, keys: Keys, start: StartCallbacks
 ) -> AsyncIterator[None]:
     """Report the first key of a store without keys, and a page key until the block ends."""
     common = await read_common_scope(store)
     if first := await ensure_first_key(keys, settings.scope, common):
-        tell_key(first)
-    if tell_page_key is None:
+        start.tell_key(first)
+    if start.tell_page_key is None:
         yield
         return
     scope, now = page_scope(settings.scope, common), to_datetime(store.now())
-    async with page_key(keys, scope, now, tell_page_key):
+    async with page_key(keys, scope, now, start.tell_page_key):
         yield
+
+
+def begin_state(app: FastAPI, stopping: anyio.Event) -> None:
+    """Set the state of *app* that is there before its service is open."""
+    app.state.stopping, app.state.refusal = stopping, None
+    app.state.connections = ()  # those of its server, once it has one
 
 
 @asynccontextmanager

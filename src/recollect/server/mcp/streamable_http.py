@@ -28,6 +28,8 @@ from recollect.server.http.state import (
     KeyCallback,
     OpenMemory,
     Service,
+    StartCallbacks,
+    begin_state,
     kept_refusal,
     opened_service,
 )
@@ -130,7 +132,7 @@ def create_mcp_app(
                 model=None,
                 metrics=Metrics(),
                 stopping=stopping,
-                tell_key=tell_key,
+                start=StartCallbacks(tell_key=tell_key),
             ) as service,
             door.running(),
             book.running(),
@@ -152,8 +154,6 @@ def create_mcp_app(
             Middleware(Revocation),
         ],
     )
-    app.state.stopping = stopping
-    app.state.refusal = None
-    app.state.connections = ()  # those of its server, once it has one
+    begin_state(app, stopping)
     add_doors(app, [door])
     return app

@@ -86,8 +86,7 @@ class RecordFields:
         for each in allowed:
             if each == value:
                 return each
-        msg = f"the field {name!r} must be one of {', '.join(allowed)}, not {value!r}"
-        raise UsageError(msg)
+        raise UsageError(f"the field {name!r} must be one of {', '.join(allowed)}, not {value!r}")
 
     def role(self) -> Role:
         """Return a message role."""

@@ -180,6 +180,7 @@ def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Plann
             count += len(live)
             types = types_of(row.receipt)
             if types:
+                # No due time: a lane is due when the schedule of its type strikes again.
                 threads.append(redriven_lanes(thread, types, live))
                 continue
             threads.append(due_at_once(with_again(thread, (*again_of(thread), *live)), now))

@@ -1,4 +1,4 @@
-"""Rows that a group of appends needs, fetched in one round trip."""
+"""Rows that a group of writes needs, fetched in one round trip."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recollect.records import Scope
-from recollect.stores.columns import idempotency_row, message_row, scope_row, thread_row
-from recollect.stores.foreseen_reads import AppendReads
+from recollect.stores.columns import idempotency_row, memory_row, message_row, scope_row, thread_row
+from recollect.stores.foreseen_reads import ForeseenReads
 from recollect.stores.postgres.row_security import chained, inside
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.statements import GROUP
@@ -16,6 +16,7 @@ from recollect.stores.postgres.transaction import Question, Transaction
 from recollect.stores.rows import (
     NO_SCOPE,
     IdempotencyRow,
+    MemoryRow,
     MessageRow,
     ScopeRow,
     SideRow,
@@ -27,18 +28,19 @@ from recollect.stores.scope_paths import stored_path
 @dataclass(slots=True)
 class ForeseenAnswers:
     """
-    The rows that were fetched for a group of appends.
+    The rows that were fetched for a group of writes.
 
     Each row is filed under the scope id in the row itself, never by its position in an answer, so
-    that an append cannot be given the rows of another scope.
+    that a write cannot be given the rows of another scope.
     """
 
     scopes: dict[Scope, ScopeRow] = field(default_factory=dict)
-    """The scopes that this transaction has locked; an append to another scope has to run alone."""
+    """The scopes that this transaction has locked; a write to another scope has to run alone."""
     threads: dict[tuple[int, str], ThreadRow] = field(default_factory=dict)
     last: dict[tuple[int, int], MessageRow] = field(default_factory=dict)
     by_id: dict[tuple[int, int, str], MessageRow] = field(default_factory=dict)
     keys: dict[tuple[int, str], IdempotencyRow] = field(default_factory=dict)
+    memories: dict[tuple[int, str, str], MemoryRow] = field(default_factory=dict)
     heads: dict[bytes, tuple[int, bytes]] = field(default_factory=dict)
     numbers: list[int] = field(default_factory=list)
     """Numbers for new threads."""
@@ -54,7 +56,7 @@ class ForeseenAnswers:
 
 
 def read_together(
-    transaction: Transaction, reads: Sequence[AppendReads], ids: Mapping[Scope, int]
+    transaction: Transaction, reads: Sequence[ForeseenReads], ids: Mapping[Scope, int]
 ) -> ForeseenAnswers:
     """
     Lock the scopes of *reads*, skipping those locked elsewhere, and fetch the rows that they need.
@@ -69,6 +71,9 @@ def read_together(
         scopes={row.segments: row for row in map(scope_row, rows["lock_scopes"])},
         threads={(row.scope_id, row.id): row for row in map(thread_row, rows["threads"])},
         keys={(row.scope_id, row.key): row for row in map(idempotency_row, rows["idempotency"])},
+        memories={
+            (row.scope_id, row.type, row.key): row for row in map(memory_row, rows["memories"])
+        },
         heads={chain: (number, hash_) for chain, number, hash_ in rows["audit_heads"]},
     )
     for row in map(message_row, rows["messages"]):
@@ -83,7 +88,7 @@ def read_together(
     return found
 
 
-def _questions(reads: Sequence[AppendReads], ids: Mapping[Scope, int]) -> dict[str, Question]:
+def _questions(reads: Sequence[ForeseenReads], ids: Mapping[Scope, int]) -> dict[str, Question]:
     """Return the queries for all of *reads*, by the names of the statements."""
     places = [(ids[each.scope], each) for each in reads]
     scopes = [id_ for id_, _ in places]
@@ -99,16 +104,19 @@ def _questions(reads: Sequence[AppendReads], ids: Mapping[Scope, int]) -> dict[s
         keys += [(NO_SCOPE, key) for _, key in keys]
         values["idempotency"] = tuple(zip(*keys, strict=True))
         walls["idempotency"] = inside(*scopes, NO_SCOPE)
+    if named := [(id_, *place) for id_, each in places for place in each.memories]:
+        values["memories"] = tuple(zip(*named, strict=True))
+        walls["memories"] = inside(*scopes)
     if chains := [each.chain for each in reads if each.chain]:
         values["audit_heads"], walls["audit_heads"] = (chains,), chained(*chains)
     return {name: (GROUP[name], values[name], walls[name]) for name in values}
 
 
 class ForeseenRows(PostgresRows):
-    """The rows for one append of a group; other rows are fetched when asked for."""
+    """The rows for one write of a group; other rows are fetched when asked for."""
 
     def __init__(
-        self, transaction: Transaction, answers: ForeseenAnswers, reads: AppendReads
+        self, transaction: Transaction, answers: ForeseenAnswers, reads: ForeseenReads
     ) -> None:
         super().__init__(transaction)
         scope = answers.scopes[reads.scope]
@@ -128,7 +136,11 @@ class ForeseenRows(PostgresRows):
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
         if (scope_id, thread_id) != (self._scope_id, self._reads.thread):
             return super().thread(scope_id, thread_id)
-        return self._answers.threads.get((scope_id, thread_id))
+        found = self._answers.threads.get((scope_id, thread_id))
+        if found is None and self._reads.is_formation:
+            # Without its thread a formation is dropped as out of date: ask again to be sure.
+            return super().thread(scope_id, thread_id)
+        return found
 
     def _is_foreseen(self, scope_id: int, thread: int) -> bool:
         """Return True if the rows of this thread were fetched with the group."""
@@ -150,6 +162,14 @@ class ForeseenRows(PostgresRows):
             return super().last_messages(scope_id, thread, before=before, limit=limit)
         found = self._answers.last.get((scope_id, thread))
         return [found] if found else []
+
+    def memories_at(
+        self, scope_id: int, addresses: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        if scope_id != self._scope_id or not set(addresses) <= set(self._reads.memories):
+            return super().memories_at(scope_id, addresses)
+        found = (self._answers.memories.get((scope_id, *each)) for each in dict.fromkeys(addresses))
+        return [row for row in found if row]
 
     def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
         if key != self._reads.key or not {self._scope_id, NO_SCOPE}.issuperset(scope_ids):

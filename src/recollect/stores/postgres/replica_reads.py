@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Final, TypeVar
 
+import psycopg
+
 from recollect.errors import StoreError
 from recollect.records import Scope
 from recollect.stores.postgres.connections import answering_within
 from recollect.stores.postgres.location import PostgresLocation
+from recollect.stores.postgres.migrations import SCHEMA_VERSION
 from recollect.stores.postgres.replica_lag import PrimaryPosition, ReplayProgress, ReplayState
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.statements import SESSION
@@ -130,19 +133,24 @@ def _replay_of(connection: Connection, location: PostgresLocation, digest: bytes
     Return how far the server has replayed the log.
 
     Raises:
-        StoreError: It is no replica, or one of another store.
+        StoreError: It is no replica, or one of another store, or lacks tables of this one.
     """
-    with answering_within(connection, PROBE_S):
-        cursor = connection.execute(SESSION["replay"], (digest,), binary=True)
-    ((is_replica, wal, replayed_us, is_same),) = cursor.fetchall()
+    try:
+        with answering_within(connection, PROBE_S):
+            cursor = connection.execute(SESSION["replay"], (digest,), binary=True)
+        ((is_replica, wal, replayed_us, is_same, version),) = cursor.fetchall()
+    except psycopg.errors.UndefinedTable as error:
+        raise _unusable(location, "has no store, or has not heard of it yet") from error
     if not is_replica:
-        raise _wrong_server(f"{location.name} is no replica: it was promoted, or never was one")
+        raise _unusable(location, "is no replica: it was promoted, or never was one")
     if not is_same:
-        raise _wrong_server(f"{location.name} is a replica of another store: name replicas of this")
+        raise _unusable(location, "is a replica of another store: name replicas of this one")
+    if version < SCHEMA_VERSION:
+        raise _unusable(location, "has not replayed the upgrade of the schema yet")
     return ReplayState(wal=wal, replayed_us=replayed_us)
 
 
-def _wrong_server(why: str) -> StoreError:
-    error = StoreError(why)
-    error.about = why  # it quotes no user, and is what health has to tell
+def _unusable(location: PostgresLocation, why: str) -> StoreError:
+    error = StoreError(f"{location.name} {why}")
+    error.about = str(error)  # it quotes no user, and is what health has to tell
     return error

@@ -20,7 +20,7 @@ from recollect.stores.postgres.bootstrap import open_database
 from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.claims import Claimer
 from recollect.stores.postgres.driver_errors import LOG, store_errors
-from recollect.stores.postgres.grouped_appends import GroupedAppends
+from recollect.stores.postgres.grouped_writes import GroupedWrites
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.notifications import PostgresListener
 from recollect.stores.postgres.replica_lag import PrimaryPosition
@@ -95,7 +95,9 @@ class PostgresStore(Store):
         self._claimer = Claimer(location.name, self._workshop)
         self._listeners = Listeners()
         self._turns = StoreThreads(location, "recollect-postgres")
-        self._appends = GroupedAppends(location.name, self._turns, self._workshop)
+        self._appends, self._formations = (
+            GroupedWrites(location.name, self._turns, self._workshop) for _ in range(2)
+        )
         LOG.info("opened %s", location.name)
         # Close the connections of a store that is garbage collected without aclose().
         units = [self._workshop, *(each.units for each in followers)]
@@ -136,7 +138,9 @@ class PostgresStore(Store):
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         reads = foreseen_reads(plan)
         if reads and self._workshop.knows(reads.scope):
-            result: ResultT = await self._appends.carry_out(plan, reads)
+            # Apart: a formation reads memories in trips of its own, and no append waits for that.
+            group = self._formations if reads.is_formation else self._appends
+            result: ResultT = await group.carry_out(plan, reads)
             if result is not ALONE:
                 return result
         return await self._run(partial(self._workshop.carry_out, plan))

@@ -15,7 +15,7 @@ import psycopg
 from recollect.errors import StoreUnavailableError
 from recollect.observability.logs import kind_of
 from recollect.records import Scope
-from recollect.stores.foreseen_reads import AppendReads
+from recollect.stores.foreseen_reads import ForeseenReads
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.driver_errors import LOG, READ_ONLY, store_errors
@@ -42,15 +42,15 @@ AttemptMaker: TypeAlias = Callable[..., UnitAttempt[Any]]
 """A class of attempts, or a function that makes one with its plan and ``writing``."""
 
 ALONE: Final = object()
-"""Result of an append that has to run in a transaction of its own."""
+"""Result of a write that has to run in a transaction of its own."""
 
 
 @dataclass(frozen=True, slots=True)
-class ForeseenAppend:
-    """An append that may share a commit with others, and the rows it reads."""
+class ForeseenWrite:
+    """A write that may share a commit with others, and the rows it reads."""
 
     plan: Plan[Any]
-    reads: AppendReads
+    reads: ForeseenReads
     late_at: float
     """Deadline for a free connection, by the monotonic timer."""
 
@@ -167,9 +167,9 @@ class PostgresUnits:
         """Return True if this process has read or written *scope* before."""
         return self._known.id_of(scope) is not None
 
-    def carry_out_together(self, calls: Sequence[ThreadCall[ForeseenAppend]]) -> None:
+    def carry_out_together(self, calls: Sequence[ThreadCall[ForeseenWrite]]) -> None:
         """
-        Carry out the appends of *calls*, each to another scope, in one commit.
+        Carry out the writes of *calls*, each to another scope, in one commit.
 
         Afterwards every call has a result, its own error, or `ALONE` if it was not written and has
         to run by itself. An error of one call never reaches another.
@@ -185,20 +185,20 @@ class PostgresUnits:
         if outcome.error and not group.is_committed:
             if group.is_lost:
                 self.connections.forget()
-            LOG.debug("%d appends could not be made together", len(calls))
+            LOG.debug("%d writes could not be made together", len(calls))
             group.fail(self._location, outcome.error)
 
 
 class _Group(UnitAttempt[None]):
-    """One attempt to commit the appends of several callers together."""
+    """One attempt to commit the writes of several callers together."""
 
     def __init__(
-        self, calls: Sequence[ThreadCall[ForeseenAppend]], ids: Mapping[Scope, int]
+        self, calls: Sequence[ThreadCall[ForeseenWrite]], ids: Mapping[Scope, int]
     ) -> None:
         super().__init__(lambda _: PlannedWrite(NOTHING, None), writing=True)
         self._calls = calls
         self._ids = ids
-        self._effects: list[tuple[ThreadCall[ForeseenAppend], Effect]] = []
+        self._effects: list[tuple[ThreadCall[ForeseenWrite], Effect]] = []
 
     def _decide(self, transaction: Transaction) -> PlannedWrite[None]:
         answers = read_together(transaction, [each.work.reads for each in self._calls], self._ids)
@@ -209,7 +209,7 @@ class _Group(UnitAttempt[None]):
         self.seen = [*answers.scopes.values()]
         return PlannedWrite(together(effect for _, effect in self._effects), None)
 
-    def _decide_one(self, rows: ForeseenRows, call: ThreadCall[ForeseenAppend]) -> None:
+    def _decide_one(self, rows: ForeseenRows, call: ThreadCall[ForeseenWrite]) -> None:
         """
         Run the plan of one call; its errors are that caller's alone.
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import fields, replace
 from operator import attrgetter
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from recollect.stores.rows import (
     AuditRow,
@@ -21,7 +21,10 @@ from recollect.stores.rows import (
     ThreadRow,
 )
 
-RowT = TypeVar("RowT")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+RowT = TypeVar("RowT", bound="DataclassInstance")
 
 _END: Final = b"\n"
 
@@ -37,10 +40,11 @@ class Codec(Generic[RowT]):
     Rows of an earlier release may lack the last *added* fields, which then get their defaults.
     """
 
-    def __init__(self, row: Callable[..., RowT], *, added: int = 0) -> None:
-        self._row = row
+    def __init__(self, row: type[RowT], *, added: int = 0) -> None:
+        self._row: Callable[..., RowT] = row
+        self._name: Final = row.__name__
         self._added = added
-        described = fields(row)  # type: ignore[arg-type]
+        described = fields(row)
         self._names: Final = tuple(field.name for field in described)
         self._values: Final = attrgetter(*self._names)
         self._binary: Final = tuple(
@@ -77,10 +81,9 @@ class Codec(Generic[RowT]):
                 names = names[: -self._added]
             named = dict(zip(names, values, strict=True))
         except (ValueError, TypeError, IndexError) as error:
-            raise DamagedError(f"{text[:40]!r} is not a {self._row.__name__}") from error
+            raise DamagedError(f"{text[:40]!r} is not a {self._name}") from error
         if at != len(binary):
-            msg = f"a {self._row.__name__} has {len(binary)} binary bytes instead of {at}"
-            raise DamagedError(msg)
+            raise DamagedError(f"a {self._name} has {len(binary)} binary bytes instead of {at}")
         return self._row(**{**named, **changed})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from recollect.errors import UsageError
@@ -48,9 +48,9 @@ class RedisLocation:
     answer_s: float = ANSWER_S
     connect_s: float = CONNECT_S
 
-    def with_limits(self, **limits: float) -> RedisLocation:
+    def with_limits(self, **limits: Any) -> RedisLocation:
         """Return the same database with other limits."""
-        return replace(self, **limits)  # type: ignore[arg-type]
+        return replace(self, **limits)
 
 
 def location_of(url: str, durability: Durability = "full") -> RedisLocation:

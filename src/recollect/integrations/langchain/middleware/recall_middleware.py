@@ -31,6 +31,7 @@ from recollect.records import Scope
 from recollect.stores.validation import TEXT_CHARACTERS_MAX, readable
 from recollect.sync.method_pairs import PairCall, prepared_pair
 from recollect.sync.object_home import AnyRecollect
+from recollect.text.chinese_scripts import is_chinese
 from recollect.text.token_estimate import estimated_tokens
 
 BUDGET_TOKENS: Final = 1_000
@@ -149,4 +150,5 @@ def text_within(context: Context, options: RecallOptions) -> str:
     if options.limit is None or len(context.profile) + len(context.entries) <= options.limit:
         return context.text
     documents = context.profile[: options.limit]
-    return rendered(documents, context.entries[: options.limit - len(documents)], options.secret)
+    entries = context.entries[: options.limit - len(documents)]
+    return rendered(documents, entries, options.secret, chinese=is_chinese(context.query))

@@ -1,10 +1,10 @@
--- Queries for a group of appends to many scopes, one statement for all of them. The arrays name the
--- rows that each append asks for; each row names its scope. Row-level security shows these scopes
+-- Queries for a group of small writes to many scopes, one statement for all of them. The arrays name the
+-- rows that each write asks for; each row names its scope. Row-level security shows these scopes
 -- and no others. A lateral subquery with LIMIT keeps the planner from reordering the join, and its
 -- ORDER BY leaves one index to read from, so that each row is an index look-up without statistics.
 
 -- :name lock_scopes
--- A scope that another transaction has locked is skipped: its append waits for it alone.
+-- A scope that another transaction has locked is skipped: its write waits for it alone.
 SELECT
     s.id, s.path, s.created_at, s.epoch, s.seq, s.compacted, s.fence, s.lease_owner, s.lease_until
 FROM unnest(%s::bigint[], %s::bytea[]) AS asked (id, path)
@@ -46,6 +46,19 @@ CROSS JOIN LATERAL (
             AND m.id >= asked.id AND m.id <= asked.id
         ORDER BY m.id LIMIT 1
     )
+) AS m;
+
+-- :name memories
+SELECT
+    m.scope_id, m.uid, m.type, m.key, m.version, m.value, m.text, m.created_at, m.updated_at,
+    m.valid_from, m.valid_until, m.expires_at, m.evidence, m.trust, m.state, m.cause, m.seq,
+    m.terms, m.text_hash, m.said_at
+FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS asked (scope_id, type, key)
+CROSS JOIN LATERAL (
+    SELECT * FROM recollect.memory AS m
+    WHERE m.scope_id = asked.scope_id AND m.type = asked.type
+        AND m.key >= asked.key AND m.key <= asked.key
+    ORDER BY m.key LIMIT 1
 ) AS m;
 
 -- :name idempotency

@@ -58,12 +58,14 @@ SELECT
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 
 -- :name replay
--- How far a replica has replayed the log, the time of the last commit in it, and whose store it is.
+-- How far a replica has replayed the log, the time of the last commit in it, and which store it has.
 SELECT
     pg_is_in_recovery(),
     pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint,
     (extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000000)::bigint,
-    (SELECT sha256(secret) = %s FROM recollect.meta);
+    sha256(secret) = %s,
+    version
+FROM recollect.meta;
 
 -- :name state
 SELECT

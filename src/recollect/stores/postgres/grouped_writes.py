@@ -1,4 +1,4 @@
-"""Group commit: appends that wait at the same time share one transaction."""
+"""Group commit: small writes of many scopes that wait at the same time share one transaction."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any, Final
 
 from recollect.errors import StoreClosedError
 from recollect.records import Scope
-from recollect.stores.foreseen_reads import AppendReads
-from recollect.stores.postgres.unit_runner import ForeseenAppend, PostgresUnits
+from recollect.stores.foreseen_reads import ForeseenReads
+from recollect.stores.postgres.unit_runner import ForeseenWrite, PostgresUnits
 from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Plan
 
 GROUP_CALLS_MAX: Final = 64
-"""Most appends in one commit."""
+"""Most writes in one commit."""
 RUNNERS_MAX: Final = 2
 """Groups in progress at a time: one runs its plans while the other waits for the server."""
 
 
-class GroupedAppends:
+class GroupedWrites:
     """
-    Collects waiting appends and commits them in groups, on the threads of the store.
+    Collects waiting writes and commits them in groups, on the threads of the store.
 
-    A group has at most one append to a scope. Later appends to the same scope wait for the next
+    A group has at most one write to a scope. Later writes to the same scope wait for the next
     group, which keeps their order.
     """
 
@@ -33,12 +33,12 @@ class GroupedAppends:
         self._turns = turns
         self._workshop = workshop
         self._lock = Lock()
-        self._waiting: list[ThreadCall[ForeseenAppend]] = []
+        self._waiting: list[ThreadCall[ForeseenWrite]] = []
         self._busy: set[Scope] = set()
         """The scopes of the groups in progress."""
         self._runners = 0
 
-    def carry_out(self, plan: Plan[Any], reads: AppendReads) -> asyncio.Future[Any]:
+    def carry_out(self, plan: Plan[Any], reads: ForeseenReads) -> asyncio.Future[Any]:
         """
         Queue *plan*; the future returns the plan's result, or `ALONE`.
 
@@ -48,13 +48,13 @@ class GroupedAppends:
         self._turns.check_open()
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        call = ThreadCall(ForeseenAppend(plan, reads, self._turns.late_at()), future, loop)
+        call = ThreadCall(ForeseenWrite(plan, reads, self._turns.late_at()), future, loop)
         with self._lock:
             self._waiting.append(call)
             starts = self._runners < RUNNERS_MAX
             self._runners += starts
         if starts:
-            # Start later, so that appends made in the same pass of the event loop join the group.
+            # Start later, so that writes made in the same pass of the event loop join the group.
             loop.call_soon(self._start)
         return future
 
@@ -91,11 +91,11 @@ class GroupedAppends:
             if self._try_submit():
                 return
 
-    def _take(self) -> list[ThreadCall[ForeseenAppend]]:
-        """Return the appends that waited longest, one per scope; an empty list ends the runner."""
+    def _take(self) -> list[ThreadCall[ForeseenWrite]]:
+        """Return the writes that waited longest, one per scope; an empty list ends the runner."""
         with self._lock:
-            taken: dict[Scope, ThreadCall[ForeseenAppend]] = {}
-            left: list[ThreadCall[ForeseenAppend]] = []
+            taken: dict[Scope, ThreadCall[ForeseenWrite]] = {}
+            left: list[ThreadCall[ForeseenWrite]] = []
             for call in self._waiting:
                 scope = call.work.reads.scope
                 is_next = scope not in taken and scope not in self._busy
@@ -108,7 +108,7 @@ class GroupedAppends:
             self._runners -= not taken
             return [*taken.values()]
 
-    def _carry_out(self, group: list[ThreadCall[ForeseenAppend]]) -> None:
+    def _carry_out(self, group: list[ThreadCall[ForeseenWrite]]) -> None:
         going = []
         for call in group:
             with call:
