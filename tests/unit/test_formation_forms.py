@@ -246,6 +246,30 @@ def test_a_date_of_any_precision_is_an_interval(said: str, since: str, moment: s
     assert moment == str(moment_of(since))[:10]
 
 
+@pytest.mark.parametrize(
+    ("content", "since"),
+    [("takes over on 4 May", None), ("takes over", "2023-05-04")],
+)
+def test_a_plan_that_names_its_day_is_not_hidden_until_then(
+    content: str, since: str | None
+) -> None:
+    """Who asks for plans must find it; a note that does not tell the day keeps it as its since."""
+    said = "Jolanta takes over on 4 May"
+    operation, grounds = decided(talk(said), f"Jolanta {content}", f"1: {said}", since="2023-05-04")
+
+    assert (since, since is None) == (operation.since, bool(grounds.notes))
+
+
+def test_a_date_of_the_message_before_is_told() -> None:
+    """A memory that is true until a day need not cite the message that names it."""
+    window = talk("Marcus leaves on 30 April", "I collect for his gift")
+    operation, grounds = decided(
+        window, "The user collects for a gift", "2: I collect for his gift", until="2023-04-30"
+    )
+
+    assert ("2023-04-30", ()) == (operation.until, grounds.notes)
+
+
 def test_an_interval_ends_when_it_is_over() -> None:
     """A day too: a dinner that a note holds "until the 24th" is still to come that morning."""
     assert ["2023-01-31", "2023-12-31", "2023-05-07"] == [

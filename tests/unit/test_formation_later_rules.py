@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from benchmarks.support import verdict_on
-from tests.unit.test_formation_support import AT, case, note, user
+from tests.unit.test_formation_support import AT, case, known_user, note, patch, user
 
 
 def said_by(*lines: tuple[str, str], call: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -88,6 +88,20 @@ def test_right_answers_pass_at_once(name: str) -> None:
     verdict = verdict_on(RIGHT[name])
 
     assert verdict.passes, verdict.reasons
+
+
+def test_an_element_of_a_list_that_is_not_there_makes_the_list() -> None:
+    """Whoever adds two adds the second behind the first."""
+    call = patch("m1", "add", "/conversation_preferences/-", "1: please keep answers short",
+                 "short answers")  # fmt: skip
+    more = {**call["arguments"]["changes"][0], "value": "please"}
+    call["arguments"]["changes"].append(more)
+    talk = case(["u: please keep answers short"], call, known=[known_user(user_name="Ann")])
+
+    verdict = verdict_on(talk)
+
+    assert verdict.passes, verdict.reasons
+    assert 1 == verdict.as_user
 
 
 WRONG: Final = {
