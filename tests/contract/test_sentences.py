@@ -42,6 +42,16 @@ UNTESTED = {
     "Other processes that have the store open keep the old secret until they reopen it.": (
         "is no promise, but what a caller has to do"
     ),
+    "Run *query* as `read` does, but on a read replica if one is fresh enough.": (
+        "only PostgreSQL has replicas: see tests/faults/test_postgres_replicas.py"
+    ),
+    "A replica answers only if it lacks no change of the scopes of *cursors* that is older than "
+    "*stale_s_max* seconds, no erase in them at all, and nothing that a reader at *cursors* has "
+    "read already.": "only PostgreSQL has replicas: see tests/faults/test_postgres_replicas.py",
+    "*query* must read no other scopes.": "is no promise, but what a caller has to do",
+    "Otherwise, and where there are no replicas, the primary answers.": (
+        "needs replicas: see tests/faults/test_postgres_replicas.py"
+    ),
     "StoreUnavailableError: Another process reads from the file; try again later.": (
         "needs another process: see the tests of each backend that has files"
     ),

@@ -558,14 +558,6 @@ def test_the_best_memories_in_force_are_shown_if_there_is_room() -> None:
     assert 5 == sum(isinstance(each.entry.content, Memory) for each in context.entries)
 
 
-def test_a_profile_of_a_named_speaker_says_whose_it_is() -> None:
-    document = replace(
-        memory("@wren", {"user_name": "Wren", "job": "clerk"}), type="User", key="@wren"
-    )
-
-    assert "# Wren (User) [" in str(context_of([], documents=[document]))
-
-
 def test_what_was_taken_from_a_list_is_told_alone() -> None:
     """Of a question for what was before: what is still there is no former value."""
     former = Revision(

@@ -243,12 +243,7 @@ def _profile_lines(profile: Sequence[ProfileDocument]) -> Iterator[str]:
 
 def profile_heading(handle: str, memory: Memory) -> str:
     """Return the line above a document's fields."""
-    if not memory.speaker:
-        return f"# {shown(label_with_origin(memory))} [{handle}]"
-    told = (memory.value.get(each) for each in ("user_name", "name"))
-    names = (each for each in told if isinstance(each, str))
-    name = next((each for each in names if each.casefold() == memory.speaker), memory.speaker)
-    return f"# {shown(name)} ({shown(memory.type)}) [{handle}]"
+    return f"# {shown(label_with_origin(memory))} [{handle}]"
 
 
 def _entry_lines(entries: Sequence[ContextEntry], *, chinese: bool) -> Iterator[str]:
