@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import MomentOption, Target, memory_options
+from recollect.cli.options import MomentOption, Target, memory_options, replica_option, stale_option
 from recollect.cli.output import counted, note, print_json, print_line
 from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened
@@ -62,6 +62,8 @@ Examples:
     type=MomentOption(),
     help="What 'now' means, for 'last week' and for what is true.  [default: now]",
 )
+@replica_option()
+@stale_option()
 @click.option("--render", is_flag=True, help="Print only the text for the prompt.")
 @click.option(
     "--whole", is_flag=True, help="In JSON, with every memory and message, also those left out."
@@ -77,6 +79,7 @@ async def context(
     profile: bool,  # noqa: FBT001
     below: bool,  # noqa: FBT001
     asked_at: datetime | None,
+    stale_s_max: float | None,
     render: bool,  # noqa: FBT001
     whole: bool,  # noqa: FBT001
 ) -> None:
@@ -100,6 +103,7 @@ async def context(
             profile=profile,
             below=below,
             asked_at=asked_at,
+            stale_s_max=stale_s_max,
         )
         hint = "" if found.text else await read_hint(memory, target.scope, below=below)
     if render:
@@ -132,4 +136,6 @@ def _below(found: Context) -> list[str]:
         lines.append(f"left out: {counted(len(found.left_out), 'entry', 'entries')} ({why})")
     if found.awaits_vectors:
         lines.append("new entries without a vector yet were searched by words only")
+    if found.replica is not None:
+        lines.append(f"answered by replica {found.replica}, {found.behind_s:g} s behind at most")
     return lines
