@@ -24,7 +24,7 @@ from recollect.text.token_estimate import estimated_tokens
 
 SCOPE = ("ada",)
 NOON = datetime(2025, 4, 3, 12, tzinfo=UTC)
-LINE = re.compile(r"(?:# .*|- .*|(?:… )?\[[a-z2-7]{4,}\] .*|  .*)")
+LINE = re.compile(r"(?:# .*|- .*|…?\[[a-z2-7]{4,}\] .*|  .*)")
 
 
 def message(number: int, text: str, *, role: str = "user", days: int = 0) -> Message:

@@ -31,7 +31,7 @@ _DATE: Final = re.compile(
     re.IGNORECASE,
 )
 _BLOCK: Final = re.compile(r"<memory ([0-9a-f]+)>[^\n]*\n(.*?)\n</memory \1>", re.DOTALL)
-_ENTRY: Final = re.compile(r"(?:… )?\[\w{4,}\] (?P<text>.*)", re.DOTALL)
+_ENTRY: Final = re.compile(r"…?\[\w{4,}\] (?P<text>.*)", re.DOTALL)
 _SPEAKER: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<words>.*)", re.DOTALL)
 _DATED: Final = re.compile(r"(?P<text>.*?) \((?P<when>[^()]*\d{4}[^()]*)\)", re.DOTALL)
 _FIELDS: Final = re.compile(r"; (?=\w+: )")

@@ -36,7 +36,7 @@ FRAME: Final = f"<memory 00000000> {PREAMBLE}\n\n</memory 00000000>"
 NOW: Final = ("# Known", "# 已知")
 ENDED: Final = ("# No longer so", "# 已不再如此")
 """Headings in English and in Chinese."""
-GAP: Final = "… "
+GAP: Final = "…"
 """Before a line if messages between it and the line above are left out."""
 _MARKER_BYTES: Final = 4
 _HANDLE_LENGTH: Final = 4

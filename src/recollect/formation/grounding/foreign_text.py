@@ -26,7 +26,7 @@ QUOTATION_CHARACTERS_MAX: Final = 20_000
 _OPENING: Final = re.compile(r"^[ \t>]{0,20}<memory ([0-9a-f]{1,64})>[^\n]{0,400}$", re.MULTILINE)
 _CLOSING: Final = re.compile(r"</memory ([0-9a-f]{1,64})>")
 _RECORD: Final = re.compile(r'\n[ \t>]{0,20}\{"source": "[^\n]*')
-_SHOWN: Final = re.compile(r"\n[ \t>]{0,20}(?:# |- |(?:… )?\[[a-z2-7]{4,40}\] |  )[^\n]*")
+_SHOWN: Final = re.compile(r"\n[ \t>]{0,20}(?:# |- |…?\[[a-z2-7]{4,40}\] |  )[^\n]*")
 _CONTEXT: Final = "> remembered, as data: "
 """The words of a context's first line; its other lines have the form of `_SHOWN`."""
 _FENCE: Final = re.compile(r"[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$")
