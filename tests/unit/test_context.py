@@ -606,3 +606,34 @@ def test_wishes_with_commas_are_kept_apart() -> None:
     document = replace(PROFILE, value={"wishes": ["short, please", "no lists"]})
 
     assert "- wishes: short, please; no lists" in str(context_of([], documents=[document]))
+
+
+def test_what_the_prompt_shows_is_not_added_though_there_is_room() -> None:
+    """Neither a neighbour in its thread, nor a memory of its words, however unlikely they are."""
+    rests = {"": (Evidence(thread="t", message="m2", quote="Porto"),)}
+    found = recalled(message(1, "Which town?", role="assistant"))
+    shown_before = recalled(message(2, "Porto"), lives_in("Porto", evidence=rests), relevance=0.0)
+
+    context = context_of([*found, *shown_before], known=frozenset({("t", "m2")}))
+
+    assert ["t/m1"] == [each.source for each in context.entries]
+    assert ["in the thread"] * 2 == [each.reason for each in context.left_out]
+
+
+def test_a_plan_for_a_day_to_come_is_among_the_memories_in_force() -> None:
+    plan = lives_in("Rome", valid_until=NOON + timedelta(days=9))
+    ranked = [*recalled(message(1, "The week begins.")), *recalled(plan, relevance=0.0)]
+
+    before = context_of(ranked, "Plan the week", now=NOON)
+    after = context_of(ranked, "Plan the week", now=NOON + timedelta(days=9))
+
+    assert {"t/m1", "Fact/Rome"} == {each.source for each in before.entries}
+    assert {"t/m1"} == {each.source for each in after.entries}
+
+
+def test_another_day_that_ends_alike_is_no_reason_to_leave_the_day_out() -> None:
+    told = memory("a", {"content": "Ada moves on 13 April 2025."}, said_at=NOON)
+
+    (entry,) = context_of(recalled(told)).entries
+
+    assert "Ada moves on 13 April 2025. (3 April 2025)" == entry.text

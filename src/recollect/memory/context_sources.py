@@ -130,6 +130,7 @@ async def _packed(
     if plan.now.utcoffset():
         zone = plan.now.tzinfo or UTC
         ranked = [_told_in(each, zone) for each in ranked]
+        documents = [replace(each, updated_at=told_in(each.updated_at, zone)) for each in documents]
     weights = found.term_weights if found else {}
     characters = sum(len(each.content.text) for each in ranked)
     # Changing threads takes longer than packing a short text. A custom token counter may be slow,

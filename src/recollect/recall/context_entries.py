@@ -7,6 +7,7 @@ development halves of public sets; see `docs/benchmarks_context.md`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -70,8 +71,7 @@ class EntryPacker:
         count: TokenCounter,
     ) -> None:
         self._weights = weights
-        self._now = plan.now
-        self._former = plan.former
+        self._plan = plan
         self._chinese = plan.is_chinese
         self._handle = handle
         self._first, self._later = (
@@ -93,7 +93,7 @@ class EntryPacker:
         return [*self._repeats, *over]
 
     def add(self, more: Sequence[Recalled], *, may_repeat: bool = False) -> None:
-        """Let further entries be chosen by the next `fill`, even those that repeat others."""
+        """Let the next `fill` choose *more*; with *may_repeat* even what repeats other entries."""
         ordered = _memories_before_repeats(_ordered_by_value(more, self._count))
         self._waiting += [replace(each, may_repeat=may_repeat) for each in ordered]
         if may_repeat:
@@ -124,7 +124,8 @@ class EntryPacker:
         if candidate.exceeds(room.tokens):
             return None
         entry = candidate.entry
-        name, has_ended = self._handle.of(entry.scope, entry.source), self._has_ended(entry)
+        name = self._handle.of(entry.scope, entry.source)
+        has_ended = self._plan.has_ended(entry.content)
         heading = heading_above(entry, has_ended=has_ended, chinese=self._chinese)
         left = room.tokens - room.cost_above(heading)
         within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
@@ -149,19 +150,13 @@ class EntryPacker:
         """Return the text shown of an entry within *budget* tokens, and whether it is complete."""
         content = candidate.entry.content
         if isinstance(content, Memory):
-            former = self._former.get((content.scope, content.type, content.key))
+            former = self._plan.former.get((content.scope, content.type, content.key))
             return shown(_sentence_with_notes(content, former)), True
         if content.name is None and candidate.tokens <= budget:
             return shown(f"{content.role}: {candidate.text}"), True
         text = message_text(content.text, None, content.content)
         excerpt = excerpt_of(text, self._weights, budget_tokens=budget, count=count)
         return shown(f"{content.name or content.role}: {excerpt.text}"), excerpt.is_whole
-
-    def _has_ended(self, entry: Recalled) -> bool:
-        content = entry.content
-        if isinstance(content, Message) or content.valid_until is None:
-            return False
-        return content.valid_until <= self._now
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +248,8 @@ def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
     before = memory_sentence(former.value, "") if former else ""
     when = validity_of(memory, chinese=chinese)
     # The day of its words need not be told of "On 3 April 2025 Ada moved".
-    is_told = not (memory.valid_from or memory.valid_until) and when in sentence
+    has_day = re.search(rf"(?<!\d){re.escape(when)}", sentence) is not None
+    is_told = has_day and not (memory.valid_from or memory.valid_until)
     notes = ["" if is_told else when, origin_of(memory, chinese=chinese)]
     if before not in {"", sentence}:
         notes.append(f"之前：{before}" if chinese else f"before: {before}")

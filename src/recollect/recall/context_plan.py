@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
 from recollect.recall.relevance import IDLE_BELOW
-from recollect.records import Message, Revision, Scope
+from recollect.records import Memory, Message, Revision, Scope
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import is_chinese
 from recollect.text.token_estimate import estimated_tokens
@@ -60,6 +60,11 @@ class ContextPlan:
     examples: tuple[str, ...] = ()
     awaits_vectors: bool = False
     secret: bytes = b""
+
+    def has_ended(self, content: Message | Memory) -> bool:
+        """Return True for a memory that was no longer true when the query was asked."""
+        until = content.valid_until if isinstance(content, Memory) else None
+        return until is not None and until <= self.now
 
     @property
     def is_chinese(self) -> bool:

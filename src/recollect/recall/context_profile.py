@@ -64,13 +64,11 @@ def profile_documents(
 
 def _listed(value: Json) -> Json:
     """Return a list of texts as one text, apart by semicolons if they have commas themselves."""
-    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list | tuple):
         return value
-    return (
-        "; ".join(map(str, value))
-        if any(re.search("[,，]", str(each)) for each in value)
-        else value
-    )
+    texts = [each for each in value if isinstance(each, str)]
+    has_commas = any(re.search("[,，]", each) for each in texts)
+    return "; ".join(texts) if has_commas and len(texts) == len(value) else value
 
 
 def _field_line(name: str, value: Json, memory: Memory, former: Revision | None) -> str:

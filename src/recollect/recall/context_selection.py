@@ -17,14 +17,14 @@ from recollect.text.small_talk import is_small_talk
 
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
+TAIL_FROM: Final = 0.2
+"""Below this relevance of the best entry the tail is cut later, in proportion."""
 POLITE_CHARACTERS_MAX: Final = 60
 """Longer turns of an assistant always say something."""
 AROUND_ENTRIES: Final = 10
 """Shown entries, the best ones, whose neighbours in the talk are shown too if there is room."""
 MEMORIES_ADDED: Final = 5
 """Memories in force that are shown beside those that bear on the query, if there is room."""
-TAIL_FROM: Final = 0.2
-"""Below this relevance of the best entry the tail is cut later, in proportion."""
 
 
 def bearing_entries(
@@ -82,9 +82,8 @@ def worth_adding(
             continue
         if isinstance(content, Message):
             place = each.entry.scope, content.thread, content.position
-            is_empty = content.role == "assistant" and _says_nothing(content.text)
-            found += [each.entry] if place in beside and not is_empty else []
-        elif memories < MEMORIES_ADDED and not content.valid_until:
+            found += [each.entry] if place in beside and not _is_polite(content) else []
+        elif memories < MEMORIES_ADDED and not plan.has_ended(content):
             memories += 1
             found.append(each.entry)
     return found
@@ -113,23 +112,26 @@ def replies_among(entries: Sequence[ContextEntry], left_out: Sequence[LeftOut]) 
 def _reason_against(
     entry: Recalled, least: float, known: frozenset[tuple[str, str]], said: set[str]
 ) -> LeftOutReason | None:
-    if entry.relevance < least:
-        return "score"
-    content = entry.content
+    # What the prompt shows already is told first: only what is left out for its score may be added.
+    if _is_in_prompt(entry.content, known, said):
+        return "in the thread"
+    return "score" if entry.relevance < least or _is_polite(entry.content) else None
+
+
+def _is_in_prompt(
+    content: Message | Memory, known: frozenset[tuple[str, str]], said: set[str]
+) -> bool:
     if isinstance(content, Message):
-        # A user's "yes" may take up a proposal; an assistant's "Noted." says nothing.
-        if content.role == "assistant" and _says_nothing(content.text):
-            return "score"
-        is_known = (content.thread, content.id) in known or (
-            bool(said) and _plain(content.text) in said
-        )
-        return "in the thread" if is_known else None
+        return (content.thread, content.id) in known or _plain(content.text) in said
     rests_on = {(each.thread, each.message) for many in content.evidence.values() for each in many}
-    return "in the thread" if rests_on and rests_on <= known else None
+    return bool(rests_on) and rests_on <= known
 
 
-def _says_nothing(text: str) -> bool:
-    return len(text) <= POLITE_CHARACTERS_MAX and _is_small_talk(text)
+def _is_polite(content: Message | Memory) -> bool:
+    """Return True for an assistant's "Noted."; a user's "yes" may take up a proposal."""
+    if not isinstance(content, Message) or content.role != "assistant":
+        return False
+    return len(content.text) <= POLITE_CHARACTERS_MAX and _is_small_talk(content.text)
 
 
 _is_small_talk = lru_cache(maxsize=4_096)(is_small_talk)
