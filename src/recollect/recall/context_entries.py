@@ -7,7 +7,6 @@ development halves of public sets; see `docs/benchmarks_context.md`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -248,7 +247,8 @@ def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
     before = memory_sentence(former.value, "") if former else ""
     when = validity_of(memory, chinese=chinese)
     # The day of its words need not be told of "On 3 April 2025 Ada moved".
-    has_day = re.search(rf"(?<!\d){re.escape(when)}", sentence) is not None
+    place = sentence.find(when)
+    has_day = place == 0 or (place > 0 and not sentence[place - 1].isdigit())
     is_told = has_day and not (memory.valid_from or memory.valid_until)
     notes = ["" if is_told else when, origin_of(memory, chinese=chinese)]
     if before not in {"", sentence}:
