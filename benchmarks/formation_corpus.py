@@ -159,13 +159,21 @@ async def played(
     )
 
 
+def shown_in(request: ModelRequest) -> dict[str, tuple[str, Any]]:
+    """Return the memories that a request shows: their types and values, by their ids there."""
+    return {
+        found["id"]: (found["type"], json.loads(found["value"]))
+        for found in _SHOWN.finditer(request.turns[0].text)
+    }
+
+
 def offered_in(request: ModelRequest, case: Case) -> dict[str, str]:
     """Return the memories that a request shows: ids there to ids of the case."""
     ids = {_identity(each["type"], each["value"]): each["id"] for each in case["known"]}
     return {
-        found["id"]: of
-        for found in _SHOWN.finditer(request.turns[0].text)
-        if (of := ids.get(_identity(found["type"], json.loads(found["value"]))))
+        id_: of
+        for id_, (type_, value) in shown_in(request).items()
+        if (of := ids.get(_identity(type_, value)))
     }
 
 

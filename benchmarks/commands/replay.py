@@ -26,11 +26,13 @@ def replay_bench(*, data: str, tells_all: bool, json_file: str | None) -> None:
     """
     Count right answers that are kept at once, and wrong ones that come into force.
 
-    Each talk is played into a memory of its own and formed with the recorded answer. A store
-    without checks would keep every wrong answer.
+    Each talk is played into a memory of its own and formed with the recorded answer, a talk of
+    months after each of its sessions. A store without checks would keep every wrong answer.
     """
     from benchmarks.formation_replay import replay, replay_page
+    from benchmarks.session_replay import played_talks, sessions_page
 
     report = run(partial(replay, Path(data), tells_all=tells_all))
     click.echo(replay_page(report))
+    click.echo(sessions_page(run(partial(played_talks, Path(data)))))
     write_report_file(json_file, lambda path: write_json(path, report))

@@ -24,6 +24,13 @@ LETTER: Final = (
     "is he allowed??\n\n> Hi Gwen,\n> we'd like to get a greyhound, he's called Pilot and is 4.\n"
     "> Cheers, Lowell"
 )
+SHALINI: Final = (
+    "See what my friend Shalini says of the certificate:\n"
+    '"dont waste ur money di, nobody looks at that in QA, do the ISTQB one. cost is 16k only"\n'
+    "what you think"
+)
+TAG: Final = "IG的文可以用表情符號 年輕人多 但FB還是不行 懂?"
+RAYS: Final = "ray says 3400. ray mechanic not ray my brother"
 MARKS: Final = "政治68英语75数学92专业课120,355"
 RIGHT: Final = {
     "the old owner told as before": case(
@@ -79,6 +86,51 @@ RIGHT: Final = {
         ["u: going up w/c 24 march for the comet"],
         note("Goes up for the comet from 24 to 30 March 2025", "1: going up w/c 24 march"),
     ),
+    "a friend's words told as the friend's": case(
+        [f"u: {SHALINI}"],
+        note("The user's friend Shalini says the certificate is a waste of money, and "
+             "recommends the ISTQB one, which she says costs only 16k.",
+             "1: my friend Shalini says of the certificate",
+             "1: nobody looks at that in QA, do the ISTQB one. cost is 16k only"),
+    ),
+    "a rule before a question that asks nothing": case(
+        [f"u: {TAG}"],
+        patch("m1", "add", "/conversation_preferences/-",
+              "1: IG的文可以用表情符號 年輕人多 但FB還是不行",
+              "IG文可以用表情符號（年輕人多），FB還是不行"),
+        known=[known_user(user_name="阿珠", conversation_preferences=["FB文不要用表情符號"])],
+    ),
+    "a pressure of two numbers": case(
+        ["u: 量了血压 一百四十六 九十"],
+        note("用户的血压是146/90", "1: 一百四十六 九十"),
+    ),
+    "a weight behind a month": case(
+        ["u: 豆花8月5.1公斤 现在4.6了"],
+        note("豆花2024年8月5.1公斤,现在4.6公斤", "1: 豆花8月5.1公斤 现在4.6了"),
+    ),
+    "a relative whom the user names": case(
+        ["u: 然後我跟女友以柔下個月要同居"],
+        note("用戶的女友叫以柔", "1: 我跟女友以柔下個月要同居"),
+    ),
+    "words taken seriously": case(
+        ["u: 两个老张 一个是大夫 他说的话我听 一个下棋的 当笑话听"],
+        note("用户认得两个老张:一个是大夫,他的话用户听;一个下棋的,当笑话听",
+             "1: 两个老张 一个是大夫 他说的话我听 一个下棋的 当笑话听"),
+    ),
+    "a rule that is praised": case(
+        ["a: 三條：\n下雨就回頭。\n任一條件成立就下撤，不投票。", "u: 不投票這個讚"],
+        note("用戶贊成：任一條件成立就下撤，不投票", "2: 不投票這個讚"),
+    ),
+    "a denial taken back": case(
+        ["u: pls forget that I said I don't eat mutton, I have started"],
+        note("The user has started to eat mutton",
+             "1: pls forget that I said I don't eat mutton, I have started"),
+    ),
+    "two of one name": case(
+        [f"u: {RAYS}"],
+        note("The user knows Ray the mechanic, and Ray, the user's brother",
+             "1: ray mechanic not ray my brother"),
+    ),
 }  # fmt: skip
 
 
@@ -86,6 +138,24 @@ RIGHT: Final = {
 def test_right_answers_pass_at_once(name: str) -> None:
     """Each was stopped once, by a rule that asked for words instead of a contradiction."""
     verdict = verdict_on(RIGHT[name])
+
+    assert verdict.passes, verdict.reasons
+
+
+def test_a_speaker_need_not_say_their_own_name() -> None:
+    """Only the assistant's question names Ben, who answers it."""
+    lines = [
+        ("assistant", None, "Sorry for the guess. Orla works at a brewery, and Ben?"),
+        ("user", "Ben", "vibes. (I'm a sound engineer, freelance)"),
+    ]
+    value = {"user_name": "Ben", "occupation": "Freelance sound engineer"}
+    told = [
+        {"role": role, "name": name, "time": AT, "text": text, "new": True}
+        for role, name, text in lines
+    ]
+    talk = {**case([], user(value, "2: I'm a sound engineer, freelance")), "lines": told}
+
+    verdict = verdict_on(talk)
 
     assert verdict.passes, verdict.reasons
 
@@ -147,6 +217,36 @@ WRONG: Final = {
     ),
     "an amount with its comma": case(
         ["u: 房租120,355"], note("房租355", "1: 房租120,355")
+    ),
+    "a friend's words told as a fact": case(
+        [f"u: {SHALINI}"],
+        note("Nobody in QA looks at the certificate; the ISTQB one costs 16k.",
+             "1: nobody looks at that in QA, do the ISTQB one. cost is 16k only"),
+    ),
+    "a rule that is only asked for": case(
+        ["u: IG的文可以用表情符號嗎?"],
+        user({"conversation_preferences": ["IG文用表情符號"]}, "1: IG的文可以用表情符號嗎"),
+    ),
+    "a pressure with another number": case(
+        ["u: 量了血压 一百四十六 九十"],
+        note("用户的血压是164/90", "1: 一百四十六 九十"),
+    ),
+    "a relative by another name": case(
+        ["u: 然後我跟女友以柔下個月要同居"],
+        note("用戶的女友叫雅婷", "1: 我跟女友以柔下個月要同居"),
+    ),
+    "a friend's word as a fact": case(
+        ["u: 我朋友说下周涨价 他说的"],
+        note("下周涨价,用户确定", "1: 我朋友说下周涨价"),
+    ),
+    "the other one of a contrast": case(
+        [f"u: {RAYS}"],
+        note("Ray, the user's brother, says 3400", f"1: {RAYS}"),
+    ),
+    "the name of another speaker": said_by(
+        ("Ben", "vibes. (I'm a sound engineer, freelance)"),
+        ("Orla", "ha"),
+        call=user({"user_name": "Orla"}, "1: I'm a sound engineer, freelance"),
     ),
     "a day of another week": case(
         ["u: going up w/c 24 march for the comet"],

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from recollect.formation.attribution import document_evidence, schema_words
 from recollect.formation.evidence import TracedOperation, traced, within
 from recollect.formation.grounding.grounds import Grounds, least
+from recollect.formation.moved_ends import moved_end
 from recollect.formation.operation_outcomes import (
     Grounded,
     OperationOutcome,
@@ -382,6 +383,7 @@ def _written(before: _Draft, draft: _Draft, present: Present) -> OperationOutcom
         evidence=draft.evidence,
         cause="merged: said again" if is_same else "formed",
     )
+    write = replace(write, valid_until=moved_end(memory, draft.value))
     return OperationOutcome(
         action="merged" if is_same else "changed",
         type=name,

@@ -45,7 +45,7 @@ def gone_day(memory: Memory, today: date) -> date | None:
     if memory.is_document or said_on >= today or _has_ended(memory, today):
         return None
     text = memory_text(memory.value)[:_TEXT_CHARACTERS_MAX]
-    days = [each.last for each in _days_named(text) if each.first > said_on]
+    days = [each.last for each in days_named(text) if each.first > said_on]
     if memory.valid_from is not None and memory.valid_from.date() > said_on:
         days.append(memory.valid_from.date())
     return max(days) if days and max(days) < today else None
@@ -56,7 +56,7 @@ def _has_ended(memory: Memory, today: date) -> bool:
     return memory.valid_until is not None and memory.valid_until <= midnight + timedelta(days=1)
 
 
-def _days_named(text: str) -> Iterator[Days]:
+def days_named(text: str) -> Iterator[Days]:
     """Yield the days and months that a text names with their year."""
     for year in _YEAR.finditer(text):
         begin = max(0, year.start() - _BEFORE)

@@ -46,6 +46,7 @@ from recollect.formation.value_identity import (
     same_in,
     same_text,
 )
+from recollect.formation.withdrawals import is_withdrawn
 from recollect.records import (
     EndMemory,
     EvidenceMap,
@@ -191,6 +192,15 @@ def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutco
             expected=None,
             since=memory.valid_from,
             until=at,
+        )
+    if not memory.is_document and is_withdrawn(each.quote for each in operation.because):
+        # Ended, it would be told as true until then: "had altitude sickness until December".
+        return OperationOutcome(
+            action="ended",
+            type=memory.type,
+            key=memory.key,
+            reason="the user says that it never was true",
+            write=revision(memory, memory.value, state="rejected", cause="withdrawn: never true"),
         )
     write = EndMemory(
         type=memory.type, key=memory.key, at=at, expected=memory.version, cause="formed"

@@ -60,6 +60,8 @@ _SUFFIX: Final = re.compile(
     r"|(?P<mixed>[ ][1-9]/[1-9](?![\d/]))",
     re.IGNORECASE,
 )
+_PAIR: Final = re.compile(r"(?:1\d\d|2\d\d|[6-9]\d)/(?:1[0-4]\d|[3-9]\d)(?![\d/])")
+"""A blood pressure, 146/90: two numbers, no fraction."""
 _CURRENCY: Final = "$€£¥₹₩"
 _VERSION_BEFORE: Final = re.compile(r"(?:\b[vV]|\b[A-Z][\w+#]{0,30} |\bversion |版本? ?)$")
 
@@ -151,7 +153,7 @@ def _with_suffix(
     text: str, match: re.Match[str], value: Fraction
 ) -> tuple[int, frozenset[Fraction], frozenset[Fraction]]:
     """Return end, readings and parts of a number with its suffix ("k", "%", "s", "and a half")."""
-    suffix = _SUFFIX.match(text, match.end())
+    suffix = None if _PAIR.match(text, match.start()) else _SUFFIX.match(text, match.end())
     readings, parts = {value}, set[Fraction]()
     if suffix is None:
         return match.end(), frozenset(readings | _short_year(text, match, value)), frozenset()

@@ -32,7 +32,7 @@ from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.endings import ending_reasons
 from recollect.formation.support.grave_words import is_grave_word
 from recollect.formation.support.heard_window import HeardWindow
-from recollect.formation.support.identity_fields import identity_reasons
+from recollect.formation.support.identity_fields import borrowed_name_reasons, identity_reasons
 from recollect.formation.support.judgement import (
     PREFERENCE_FIELDS,
     TracedLeaf,
@@ -107,6 +107,7 @@ def _contradicted(
         yield from contradicted_reasons(said, heard)
     if type_.update_mode == "patch":
         yield from _numbers_of_nobody(operation, type_, heard)
+        yield from borrowed_name_reasons(leaves, heard)
     if heard.is_exposed:
         yield from identity_reasons(leaves)
 
@@ -140,7 +141,12 @@ def _said_as_one(
 ) -> list[Sequence[TracedLeaf]]:
     if isinstance(operation, Insert) and type_.update_mode == "insert":
         return [leaves]
-    return [[each] for each in leaves]
+    contents = [each for each in leaves if not each.leaf.is_label]
+    if not contents:
+        return [[each] for each in leaves]
+    labels = [each for each in leaves if each.leaf.is_label]
+    # A new label ("plans for autumn") only says when the new content matters.
+    return [[contents[0], *labels], *([each] for each in contents[1:])]
 
 
 def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Final
 
 from recollect.formation.support.assent import NO, NO_PROBLEM, YES, YES_FIRST
 from recollect.formation.support.content_words import tokens_in
-from recollect.formation.support.vocabulary import is_neutral
+from recollect.formation.support.vocabulary import is_neutral, neutral_length
 from recollect.text.chinese_scripts import simplified
 from recollect.text.numerals_chinese import whole_number
 
@@ -90,6 +90,9 @@ _REQUEST: Final = re.compile(
     r"|\bplease\b|\bpls\b",
     re.IGNORECASE,
 )
+_PRAISE: Final = re.compile(
+    r"\W*(?P<what>[\u3400-\u9fff]{2,8}?)(?:[这那][个条点项招])(?:真|很|挺|蛮)?(?:赞|好|棒|不错|可以|行)"
+)
 _QUESTION: Final = re.compile(r"[?？]\s*$|[吗呢]\s*$")
 
 
@@ -134,11 +137,14 @@ def taken_up(reply: str, offered: str) -> TakenUp:
     if chosen:
         named = (each.text for each in items if each.number in chosen)
         return TakenUp("\n".join(filter(None, [lead, *named])), is_choice=True)
-    if refused or (NO.match(said) and not NO_PROBLEM.match(said)):
+    praised = _praised(said, offer)
+    is_no = NO.match(said) is not None and not NO_PROBLEM.match(said)
+    if not praised and (refused or is_no):
         return NOTHING
-    if is_rest_fine or YES.search(said) or (not items and _ORDINAL.search(said)):
+    is_yes = is_rest_fine or YES.search(said) or (not items and _ORDINAL.search(said))
+    if is_yes and not praised:
         return TakenUp(_without_claims(offer))
-    echoed = _echoed(said, offer)
+    echoed = praised or _echoed(said, offer)
     return TakenUp(echoed, is_choice=bool(echoed))
 
 
@@ -217,6 +223,15 @@ def _number_of(match: re.Match[str], last: int = 0) -> int:
     if text in {"a", "b", "c", "d", "e"}:
         return "abcde".index(text) + 1
     return whole_number(text) or 0
+
+
+def _praised(said: str, offer: str) -> str:
+    """Return the sentences of *offer* with what a reply praises, such as 不投票这个赞."""
+    found = _PRAISE.match(said)
+    if found is None or neutral_length(found["what"], 0) == len(found["what"]):
+        return ""
+    sentences = (each for each in _sentences_of(offer) if found["what"] in simplified(each))
+    return "\n".join(each for each in sentences if not _OF_YOU.match(simplified(each)))
 
 
 def _echoed(said: str, offer: str) -> str:

@@ -24,7 +24,7 @@ _CUE: Final = re.compile(
     r"|ignore"
     r"|remov\w*|delet\w*|scratch|wrong|mistake|correct\w*|actually|was|were|used to|former\w*|ex"
     r"|recover\w*|healed|better|again|retir\w*|resign\w*|fired|laid off|postpon\w*|reschedul\w*|off"
-    r"|went|happened|got|became|turned|back|expired|out|grew|outgr\w*|already|since"
+    r"|paid|settled|sorted|returned|arrived|bought|married|joined|joining|started|hired|promoted|got|went|happened|became|turned|back|expired|out|grew|outgr\w*|already|since"
     r"|nicht|kein\w*|mehr|vorbei|gekundigt|aufgehort|jetzt|verkauft|fertig|statt"
     r"|ya|nunca|deje|dejo|cancel\w*|vendi\w*|ahora|termin\w*|cambi\w*"
     r"|ne|pas|plus|fini\w*|arret\w*|vendu\w*|maintenant|nao|mais|acab\w*|agora)\b"
@@ -65,7 +65,7 @@ def ending_reasons(
     about = [each for each in own if _shared(text, [each], heard)]
     if not about:
         yield f"{where}: {_NOT_ABOUT}"
-    elif not any(_ends(text, each) for each in about):
+    elif not any(_ends(text, each, is_field=where.startswith("/")) for each in about):
         yield f"{where}: the cited words do not say that it is over"
 
 
@@ -81,25 +81,29 @@ def _are_about_another(cited: Sequence[Passage], heard: HeardWindow, target: str
     return any(_shared(contents_of(each.value), cited, heard) >= OTHER_WORDS_MIN for each in others)
 
 
-def _ends(text: str, cited: Passage) -> bool:
-    """Return True if a clause that is about *text* says that it is over."""
+def _ends(text: str, cited: Passage, *, is_field: bool) -> bool:
+    """Return True if the sentences say that what they share with *text* is over."""
     stood = [_Subjects(clause) for clause in clauses_in(text)]
-    for clause in (*cited.clauses, *cited.asked):
-        told = _Subjects(clause)
-        nearest = max(stood, key=told.in_common, default=None)
-        if nearest is None or not told.in_common(nearest):
-            continue
-        if nearest.is_negative:
-            # What was denied is over only where it is allowed again: a mention says nothing.
-            if not told.is_negative and (told.denies_bad or _AGAIN.search(clause.text)):
-                return True
-        elif told.is_negative or _CUE.search(clause.text):
-            return True
-    return False
+    told = [(clause, _Subjects(clause)) for clause in (*cited.clauses, *cited.asked)]
+    common = [(clause, each, max(stood, key=each.in_common)) for clause, each in told if stood]
+    common = [found for found in common if found[1].in_common(found[2])]
+    # An allergy, or a wish such as "never suggest nuts", is over only where it is allowed again.
+    grave = [
+        (clause, each)
+        for clause, each, nearest in common
+        if nearest.is_bad or (is_field and nearest.is_negative)
+    ]
+    if grave:
+        return any(
+            not each.is_negative and (each.denies_bad or _AGAIN.search(clause.text))
+            for clause, each in grave
+        )
+    # "I have a new job, in Oslo": what changed may be told beside the words that both share.
+    return any(each.is_negative or _CUE.search(clause.text) for clause, each in told)
 
 
 class _Subjects:
-    """The subjects of a clause, and whether it is negated."""
+    """The subjects of a clause; whether it is negated, and tells an allergy or a dislike."""
 
     def __init__(self, clause: Clause) -> None:
         index = WordIndex()
@@ -111,9 +115,8 @@ class _Subjects:
         self._pairs = {pair for pair in index.pairs if not _is_neutral_pair(pair)}
         bad = {attitude for attitude, denied in BAD - {("likes", True)} if not denied}
         self.denies_bad = any(denied and attitude in bad for attitude, denied in clause.attitudes)
-        self.is_negative = bool(BAD & clause.attitudes) or (
-            bool(clause.denials) and not self.denies_bad
-        )
+        self.is_bad = bool(BAD & clause.attitudes)
+        self.is_negative = self.is_bad or (bool(clause.denials) and not self.denies_bad)
 
     def in_common(self, other: _Subjects) -> int:
         """Return how many subjects both have."""

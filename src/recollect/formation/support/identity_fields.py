@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import TracedLeaf
 
 _NAME: Final = re.compile(
@@ -28,6 +29,16 @@ _CUES: Final = (
     (re.compile(r"(?:^|_)(?:user_?name|first_?name|last_?name|full_?name|name|nickname)$"), _NAME),
     (re.compile(r"(?:^|_)(?:home|city|town|residence|address|lives_in|location)$"), _HOME),
 )
+
+
+def borrowed_name_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
+    """Yield each name of a user that is another speaker's, and not of who is cited for it."""
+    speakers = {line.message.name for line in heard.window.lines} - {None}
+    for each in leaves:
+        cited = {passage.line.message.name for passage in each.leaf.sources.cited} - {None}
+        is_name = _CUES[0][0].search(each.leaf.pointer.rpartition("/")[2].lower())
+        if is_name and cited and each.leaf.text.strip() in speakers - cited:
+            yield f"{each.leaf.pointer}: {each.leaf.text!r} is the name of another speaker"
 
 
 def identity_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:

@@ -149,20 +149,22 @@ def contributes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool
     """Return True if some of what *leaves* say was said in *causes*, or accepted there."""
     leaves = [each for each in leaves if not each.leaf.is_label] or leaves
     heard = leaves[0].leaf.sources.heard
-    is_known = set(pair_of(leaves)) <= {*WITH_RULES, ""}
+    is_read = set(pair_of(leaves)) <= {*WITH_RULES, ""}
     is_others = any(each.weight("assistant", "external") for each in leaves)
-    is_beyond = not (is_known or is_others or heard.is_exposed)
+    is_beyond = not (is_read or is_others or heard.is_exposed)
     if is_beyond or not any(each.told for each in leaves):
         return True
     own = [each.own for each in causes]
-    words = [
+    traced_anew = [
         word
         for each in leaves
         for word in trace(each.leaf.text, replace(each.leaf.sources, cited=own))
-        if word.origin == "cited"
     ]
+    # A name that only the assistant's question says may be the speaker's, which is known.
+    is_known = all(not each.weight or each.origin == "known" for each in traced_anew)
+    words = [each for each in traced_anew if each.origin == "cited"]
     # Numbers were checked against the cited words already.
-    if any(not word.is_neutral for word in words):
+    if (causes and is_known) or any(not word.is_neutral for word in words):
         return True
     if any(map(_has_figures, leaves)) and (not heard.is_exposed or _says_figures(leaves, causes)):
         return True

@@ -11,8 +11,9 @@ from recollect.formation.grounding.injection import instructs
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.judgement import PREFERENCE_FIELDS, TracedLeaf
 from recollect.formation.support.origins import Sources, trace
-from recollect.formation.support.told_clauses import text_clauses
+from recollect.formation.support.told_clauses import text_clauses, words_of
 from recollect.formation.support.voices import SENTENCE_END
+from recollect.text.chinese_scripts import simplified
 
 UNSAID_SHARE_MAX: Final = 0.4
 """Largest share of an order that may be in other words than the user's."""
@@ -26,6 +27,12 @@ _QUOTED: Final = re.compile(
     r"|(?<![^\W_])'[^']{12,}'"
 )
 _ASKED: Final = re.compile(r"[?？][\s\"'”)]*$|[吗呢][。.]?$")
+_TAG: Final = re.compile(
+    r"[\s,，.。]*(?:\b(?:ok(?:ay)?|k|right|yeah|got it|understood|alright|deal|clear)"
+    r"|懂|好|行|可以|对|明白|知道|ok|听到|听见|收到)(?:了|吧|没有?|不|吗|嗎|嘛|哦|喔|啊)?\s*[?？]+[\s\"'”)]*$",
+    re.IGNORECASE,
+)
+"""A question behind a statement that asks for no answer: "…, ok?"."""
 _REQUEST: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|u|we)\b|\bwould you mind\b|\bplease\b|\bpls\b|\bmind if\b"
     r"|\bkannst du\b|\bkonnen sie\b|\bpuedes\b|\bpodrias\b|\bpeux-tu\b|\bpouvez\b|\bpode\b"
@@ -96,4 +103,7 @@ def _before_hearsay(sentence: str) -> str:
 
 def _tells(sentence: str) -> bool:
     """Return True unless the sentence only asks."""
+    tag = _TAG.search(simplified(sentence))
+    if tag is not None and any(words_of(text_clauses(sentence[: tag.start()]))):
+        return True
     return not _ASKED.search(sentence.strip()) or _REQUEST.search(sentence) is not None

@@ -219,11 +219,12 @@ class _Said:
         clauses = [each for each in clauses if not _FORMER.search(each.text)]
         is_changed = any(_CHANGED.search(each.text) for each in clauses)
         parts = [clause.words for clause in clauses]
+        told = frozenset(word.key for words in parts for word in words)
         if self._language not in {"en", ""}:
             parts = [tuple(chain.from_iterable(parts))]
         for words in parts:
             plain = [each for each in words if not each.is_run and not is_neutral(each)]
-            found = [self._found(each, is_changed=is_changed) for each in plain]
+            found = [self._found(each, told, is_changed=is_changed) for each in plain]
             if any(found) and all(map(all, filter(None, found))):
                 return next(each.folded for each, where in zip(plain, found, strict=True) if where)
         return self._dropped_run(clauses)
@@ -269,19 +270,23 @@ class _Said:
         said = [each.text for each, _ in self._clauses if key in each.text]
         return bool(said) and not any(map(_DONE.search, said))
 
-    def _is_denied(self, clause: Clause, word: Token) -> bool:
+    def _is_denied(self, clause: Clause, word: Token, told: frozenset[str]) -> bool:
         if self._language in _DENIAL_BEHIND:
             return bool(clause.denials)
-        return clause.denies(word.start, reach=_NEAR_WORDS)
+        return clause.denies(word.start, reach=_NEAR_WORDS) and not _tells_both(clause, word, told)
 
-    def _found(self, wanted: Token, *, is_changed: bool) -> list[bool]:
+    def _found(self, wanted: Token, told: frozenset[str], *, is_changed: bool) -> list[bool]:
         """
         Return, for each place where a word was said, whether it is denied there.
 
         What was not touched is there; it counts as denied only if the value tells it *is_changed*.
+        *told* are all words of the value.
         """
         return [
-            (self._is_denied(clause, word) and (is_changed or not _is_untouched(clause, word)))
+            (
+                self._is_denied(clause, word, told)
+                and (is_changed or not _is_untouched(clause, word))
+            )
             != flipped
             for clause, flipped in self._clauses
             for word in clause.words
@@ -300,6 +305,21 @@ def _excepts(said: Clause, denying: Clause) -> bool:
 
 def _affirmed(clause: Clause) -> Clause:
     return replace(clause, attitudes=frozenset({("allergic", False)}))
+
+
+def _tells_both(clause: Clause, word: Token, told: frozenset[str]) -> bool:
+    """
+    Return True if *word* is the lesser side of a contrast, and the value tells the other side too.
+
+    "Ray the mechanic, not Ray my brother" says that there are two: a value that names both keeps
+    it. A value that has only the brother turns it round.
+    """
+    for start in clause.denials:
+        before = [each for each in clause.words if each.end <= start]
+        is_contrast = clause.text[start : start + 3].lower() == "not" and before
+        if is_contrast and start < word.start and not is_neutral(before[-1]):
+            return before[-1].key in told
+    return False
 
 
 def _is_untouched(clause: Clause, word: Token) -> bool:

@@ -47,6 +47,9 @@ _IDIOM: Final = re.compile(
     r"|more)|recommend \w+ enough)|(?:don't|won't|wouldn't) (?:forget|miss|get me wrong)"
     r"|(?:didn't|hadn't|never) (?:expect\w*|realis\w*|realiz\w*|notic\w*|thought|imagin\w*)"
     r"|never (?:been|felt) (?:happier|better|so|more)|no more than|not least|no thanks"
+    # What is taken back denies no more: "forget that I said I don't eat mutton".
+    r"|forget (?:that |what )?i (?:ever )?(?:said|told (?:you|u)) (?:that )?i (?:don't|dont|do not"
+    r"|can't|cant|never|am not|wasn't)"
     r"|nothing (?:beats|better|like)|not (?:bad|sure|yet sure)|no,? (?:i|we|it|its|my|that|he|she"
     r"|they|(?:be)?cause of)|nicht nur|kein problem|no solo)\b"
     r"|不好意思|不错|不客气|没关系|没事|没问题|差不多|要不要|是不是|好不好|能不能|会不会|有没有"
@@ -54,7 +57,7 @@ _IDIOM: Final = re.compile(
     r"|不只|对不起|了不起|不用谢|不过(?!敏)|不然|不久|不管|不如|不同|不少|无论|别人|别的|特别"
     r"|区别|分别|个别|没想到|不料|不得不|不得已|忍不住|恨不得|巴不得|不愧|不光|不单|不止|离不开|少不了"
     r"|免不了|没多久|没几[天年月]|不多久|不小心|不知不觉|无不|动不动|对不对|不一会|毫无疑问|不由得|要不是"
-    r"|不是(?=[\s，,、。.…~]+是)|不论|不妨|不免|不禁|不断|不停|不错过",
+    r"|(?:忘了?|别管|收回)我(?:之前|上次)?说过?(?:的)?(?:我)?不|不是(?=[\s，,、。.…~]+是)|不论|不妨|不免|不禁|不断|不停|不错过",
     re.IGNORECASE,
 )
 _DENIAL: Final = re.compile(
@@ -71,7 +74,7 @@ _DENIAL: Final = re.compile(
     r"|outgr[eo]wn?|grew out of|nope|nah|gone off|go(?:es)? off|went off|hard pass|unaware|unable"
     r"|nicht|nie|niemals|kein(?:e|en|em|er|es)?|ohne|nichts|aufgehort|statt"
     r"|ya no|nunca|jamas|sin|ningun[oa]?|nada|tampoco|dejo de|deje de"
-    r"|ne|pas|jamais|sans|aucune?|plus de|non|mai|senza|nessun[oa]?|nao|nem|sem|nenhum[a]?"
+    r"|ne|pas|jamais|sans|aucune?|plus de|non(?!-)|mai|senza|nessun[oa]?|nao|nem|sem|nenhum[a]?"
     r"|niet|nooit|geen|zonder)\b|\b[a-z]{3,30}-free\b"
     r"|不|没|無|无|非|未|别|勿|戒|禁|避|拒|忌|停|取消|放弃|免|除了|唔|冇|咪|ない|ません|なく|ず"
     r"|じゃな|안|않|못|없",
@@ -80,7 +83,8 @@ _DENIAL: Final = re.compile(
 # Words of an end: who says them may be told of as no longer doing it.
 _PAST: Final = re.compile(
     r"\b(?:over|ex|former|formerly|used to|cancell?(?:ed|s|ing)?|ended|ends|finished|sold|left|lost"
-    r"|broke up|split|divorced|moved out|switched|switch|swapped|replaced|instead|changed|only|just"
+    r"|broke up|split|divorced|moved out|past(?= ?[.,;]|$)|in the past|no more|gone"
+    r"|switched|switch|swapped|replaced|instead|changed|only|just"
     r"|retired|died|passed away|got rid|out of|seldom|few|little|short|brief|too|unlike|alone"
     r"|single"
     r"|nonexistent|zero|nil|barely|rusty|out|away|vegan|vegetarian|teetotal|sober|banned|hopeless"

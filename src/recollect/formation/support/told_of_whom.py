@@ -42,7 +42,7 @@ _LEAD: Final = (
 )
 _FIRST: Final = re.compile(
     rf"{_LEAD}(?:i|i'm|im|i've|ive|i'd|i'll|we|we're|we've|yo|ich|je|eu)\b|\byo\b"
-    rf"|{_LEAD}my (?!(?:\w+ )?(?:{KIN})\b)|^[^他她]{{0,8}}我(?!们?的?(?:{KIN_HAN})|们?家)",
+    rf"|{_LEAD}my (?!(?:\w+ )?(?:{KIN})\b)|^(?!有)[^他她]{{0,8}}我(?!们?的?(?:{KIN_HAN})|们?家)",
     re.IGNORECASE,
 )
 _THIRD: Final = re.compile(
@@ -75,6 +75,11 @@ _REPORTED: Final = re.compile(
     rf"|(?:{KIN_HAN}|他|她)[\u3400-\u9fff]{{0,2}}[说讲])",
     re.IGNORECASE,
 )
+_NAMES_RELATIVE: Final = re.compile(
+    rf"(?:\b(?P<kin>{KIN}) is (?:called |named )?(?P<name>[A-Z]\w{{1,20}})"
+    rf"|(?P<亲>{KIN_HAN})(?:名?叫|是)(?P<名>[\u3400-\u9fff]{{2,4}}))\W*$"
+)
+"""A clause of a value that only tells the name of a relative."""
 _ADDRESSED: Final = re.compile(
     r"\b(?:you|your|u|ur|we|us|our|y'all|everyone|both|tu|vos|usted|nosotros)\b"
     r"|你|妳|您|咱|我们|大家|都|一起",
@@ -166,6 +171,8 @@ def _exchanged_with_user(text: str, cited: Sequence[Passage]) -> Iterator[str]:
         # A clause that names both, "the user says the brother isn't reliable", exchanges nobody.
         if not about or (about == "user" and _OTHER_IN_VALUE.search(simplified(value.text))):
             continue
+        if _is_relative_named(value.text, cited):
+            continue
         own = [each for each in value.words if each.start >= start]
         counts = {subject: _count_of(own, words) for subject, words in told.items()}
         wrong = counts["other" if about == "user" else "user"]
@@ -173,6 +180,15 @@ def _exchanged_with_user(text: str, cited: Sequence[Passage]) -> Iterator[str]:
         if wrong >= needed and not counts[about] and counts[""] < wrong:
             yield "the value says of the user what was said of somebody else, or the reverse"
             return
+
+
+def _is_relative_named(value: str, cited: Sequence[Passage]) -> bool:
+    """Return True if a clause names a relative as the user did: "my girlfriend Ana and I"."""
+    found = _NAMES_RELATIVE.search(simplified(value))
+    if found is None:
+        return False
+    named = rf"{found['kin'] or found['亲']},? ?{re.escape(found['name'] or found['名'])}"
+    return any(re.search(named, simplified(each.text), re.IGNORECASE) for each in cited)
 
 
 def _count_of(words: Sequence[OwnWord], told: OwnWords) -> int:

@@ -24,8 +24,10 @@ WORDS_MAX: Final = 2.0
 SHARE_MAX: Final = 0.5
 """Largest share of such words in a longer value: at least half is the user's."""
 _ATTRIBUTED: Final = re.compile(
-    r"(?P<who>[A-Z][\w'-]{1,20})(?:(?:,| and| &) [A-Z][\w'-]{1,20}){0,3}"
-    r" (?:wrote|writes?|says?|said|asks?|asked|claims?|claimed|wants?|wanted|would like|hopes?"
+    r"(?:(?:[Tt]he )?[\w'’-]{1,20} ){0,3}?(?P<who>[A-Z][\w'-]{1,20})"
+    r"(?:(?:,| and| &)? [A-Z][\w'-]{1,20}){0,3}"
+    r" (?:quotes?|quoted|charges?|charged|wrote|writes?|says?|said|asks?|asked|claims?|claimed"
+    r"|wants?|wanted|would like|hopes?"
     r"|proposes?|proposed|offers?|offered|suggests?|suggested|announced|mention(?:s|ed)?)\b"
     r"|(?P<谁>[\u3400-\u9fff]{2,6}?)(?:在信[里中])?(?:说|写道?|问|想|希望|要求|提出|建议|表示)",
 )
@@ -68,21 +70,20 @@ def _is_attributed(sentence: str, leaf: JudgedLeaf) -> bool:
     """
     Return True if a sentence tells what is pasted as its author's: "Lowell would like a dog".
 
-    The user must say something of it in another cited message, and then the value claims no more
-    than that the author wrote so.
+    The user must say something of it in a later cited message, or name the author in cited words.
+    Then the value claims no more than that the author wrote so.
     """
     told = _ATTRIBUTED.match(simplified(sentence).strip())
     pasted = [each for each in leaf.sources.cited if each.trust == "external"]
     last = max((each.line.number for each in pasted), default=0)
-    is_answered = any(
-        each.trust == "user" and not each.citation.implied and each.line.number > last
-        for each in leaf.sources.cited
-    )
-    if told is None or not pasted or not is_answered:
+    own = [e for e in leaf.sources.cited if e.trust == "user" and not e.citation.implied]
+    if told is None or not pasted or any(e.line.message.role != "user" for e in pasted):
         return False
-    return all(each.line.message.role == "user" for each in pasted) and any(
-        (told["who"] or told["谁"]) in simplified(each.line.text) for each in pasted
-    )
+    author = (told["who"] or told["谁"]).lower()
+    if any(each.line.number > last for each in own):
+        return any(author in simplified(each.line.text).lower() for each in pasted)
+    # "This is what my friend Shalini says of it", in the message that has the paste.
+    return any(author in simplified(each.citation.quote).lower() for each in own)
 
 
 def are_chosen(leaves: Sequence[JudgedLeaf]) -> bool:

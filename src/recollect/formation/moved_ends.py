@@ -1,0 +1,41 @@
+"""Moved ends: the day on which a plan is over moves with the day that its text names."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Final
+
+from recollect.formation.past_plans import days_named
+from recollect.records import JsonObject, Memory
+from recollect.text.days import Days
+from recollect.text.searchable import memory_text
+
+_TEXT_CHARACTERS_MAX: Final = 2_000
+
+
+def moved_end(memory: Memory, value: JsonObject) -> datetime | None:
+    """
+    Return the end of *memory* once its value is *value*: later by as much as its last day is.
+
+    A trip "on 18 October 2025" that ends on the 20th and is put off to 8 November ends on the
+    10th. Without this it would be over before it begins. An end stays where the new text names no
+    day, or names the old end still.
+    """
+    until = memory.valid_until
+    before, after = _last_day(memory.value), _last_day(value)
+    if until is None or after is None or after == before or memory.is_document:
+        return until
+    if before is None or before > until.date():
+        before = until.date()
+    is_named_still = any(each.first <= until.date() <= each.last for each in _days_of(value))
+    is_put_off = after > until.date()
+    is_brought_forward = before == until.date() and not is_named_still
+    return until + (after - before) if is_put_off or is_brought_forward else until
+
+
+def _days_of(value: JsonObject) -> list[Days]:
+    return list(days_named(memory_text(value)[:_TEXT_CHARACTERS_MAX]))
+
+
+def _last_day(value: JsonObject) -> date | None:
+    return max((each.last for each in _days_of(value)), default=None)

@@ -1,0 +1,77 @@
+"""Talks of months: what readers answered after each session is kept, moved and withdrawn."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import anyio
+import pytest
+
+from benchmarks.session_replay import PlayedTalk, played_talks
+from recollect.formation import document_updates, reconciliation
+from recollect.records import Memory
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+STILL_STOPPED = {("r8-e1", 4), ("r8-s1", 3)}
+"""A dispute told with the landlord's letter waits for a person; a job that ended says little of a
+log of a night there, and is asked about."""
+WITHDRAWN = ("用户已戒烟", "糖尿病", "高山症", "同意给买电吉他", "要退股")
+"""Jokes, mistakes, and a wish: said once, and never true."""
+
+
+def replayed() -> tuple[PlayedTalk, ...]:
+    """Play all talks, with the checks as they are now."""
+    return tuple(anyio.run(played_talks, CORPUS))
+
+
+@cache
+def as_it_is() -> tuple[PlayedTalk, ...]:
+    """Play all talks once for the tests that only look."""
+    return replayed()
+
+
+def stopped(talks: tuple[PlayedTalk, ...]) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Return the sessions of which something was asked again or waits, and why."""
+    sessions = [each for talk in talks for each in talk.sessions]
+    return {
+        (each.talk, each.number): (*each.asked_again, *each.stopped)
+        for each in sessions
+        if not each.passes
+    }
+
+
+def memories(talks: tuple[PlayedTalk, ...], words: str) -> list[Memory]:
+    """Return the memories that say *words*."""
+    return [each for talk in talks for each in talk.memories if words in str(each.value)]
+
+
+def test_what_is_right_is_kept_at_once() -> None:
+    talks = as_it_is()
+
+    assert stopped(talks).keys() == STILL_STOPPED, stopped(talks)
+    assert 72 == sum(len(each.sessions) for each in talks)
+    assert not [each for talk in talks for each in talk.contexts.values() if not each.text]
+
+
+def test_what_was_never_true_is_not_told_as_past(monkeypatch: pytest.MonkeyPatch) -> None:
+    def states(talks: tuple[PlayedTalk, ...]) -> set[str]:
+        return {each.state for words in WITHDRAWN for each in memories(talks, words)}
+
+    assert {"rejected"} == states(as_it_is())
+
+    monkeypatch.setattr(reconciliation, "is_withdrawn", lambda _quotes: False)
+
+    assert {"active"} == states(replayed())
+
+
+def test_a_plan_that_is_put_off_ends_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def until(talks: tuple[PlayedTalk, ...]) -> str:
+        (hike,) = memories(talks, "改2025-11-08出發")
+        return f"{hike.valid_until:%Y-%m-%d}"
+
+    assert "2025-11-10" == until(as_it_is())
+
+    keep: Callable[..., object] = lambda memory, _value: memory.valid_until  # noqa: E731
+    monkeypatch.setattr(document_updates, "moved_end", keep)
+
+    assert "2025-10-20" == until(replayed())
