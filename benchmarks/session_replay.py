@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import recollect
 from benchmarks.formation_corpus import Call, Case, call_of, read_corpus, shown_in
+from recollect.formation.types import USER
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelRequest, ToolCall
 from recollect.recall.context import Context
@@ -84,15 +85,25 @@ class _Recorded:
         self.calls += 1
         self.asked_again += [each.text for each in request.turns[1:] if each.role == "tool"]
         shown = shown_in(request)
-        found = [each for each in (_aimed(call, shown) for call in calls) if each]
+        offered = {each.name for each in request.tools}
+        found = [each for each in (_aimed(call, shown, offered) for call in calls) if each]
         self.lost += len(calls) - len(found)
         return found or [ToolCall(name="remember_nothing", arguments="{}")]
 
 
-def _aimed(call: Call, shown: Mapping[str, tuple[str, Any]]) -> ToolCall | None:
-    """Return a recorded call with the id that its target has now; ``None`` if it is not shown."""
+def _aimed(
+    call: Call, shown: Mapping[str, tuple[str, Any]], offered: Collection[str]
+) -> ToolCall | None:
+    """
+    Return a recorded call with the id that its target has now; ``None`` if it is not shown.
+
+    A profile that was refused when the answer was recorded, and stands now, is patched.
+    """
     target = call.get("of")
     if target is None:
+        standing = next((id_ for id_, (type_, _) in shown.items() if type_ == call["name"]), None)
+        if call["name"] == USER.name and USER.name not in offered and standing is not None:
+            return call_of(_as_patch(call, standing), {standing: standing})
         return call_of(call, {})
     wanted = json.dumps(target["value"], ensure_ascii=False, sort_keys=True)
     likeness = {
@@ -103,9 +114,29 @@ def _aimed(call: Call, shown: Mapping[str, tuple[str, Any]]) -> ToolCall | None:
         if type_ == target["type"]
     }
     best = max(likeness, key=lambda id_: likeness[id_], default="")
-    if not best or (likeness[best] < LIKENESS_MIN and target["type"] != "User"):
+    if not best or (likeness[best] < LIKENESS_MIN and target["type"] != USER.name):
         return None
     return call_of({**call, "arguments": {**call["arguments"], "id": "it"}}, {"it": best})
+
+
+def _as_patch(call: Call, id_: str) -> Call:
+    """Return the insert of a profile as a patch of the one that stands."""
+    said = call["arguments"]["because"]
+    changes = [
+        {"op": "add", "path": f"/{name}", "value": value, "because": _cited_for(name, said)}
+        for name, value in call["arguments"]["value"].items()
+    ]
+    return {"name": "patch_memory", "arguments": {"id": id_, "changes": changes}}
+
+
+def _cited_for(name: str, because: Sequence[str]) -> list[str]:
+    """Return the citations of a field, without the pointer."""
+    fields = [each.partition(":")[0].partition(" ")[2] for each in because]
+    return [
+        f"{each.partition(':')[0].partition(' ')[0]}:{each.partition(':')[2]}"
+        for each, field_ in zip(because, fields, strict=True)
+        if not field_ or field_.split("/")[1:2] == [name]
+    ]
 
 
 async def played_talk(talk: Case, *, embedder: str = "none") -> PlayedTalk:

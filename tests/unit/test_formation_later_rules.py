@@ -126,6 +126,12 @@ RIGHT: Final = {
         note("The user has started to eat mutton",
              "1: pls forget that I said I don't eat mutton, I have started"),
     ),
+    "a Latin name among Chinese": said_by(
+        ("老高", "搭建我来"),
+        ("Mia", "我12月开始休产假,海外客户交给周岚"),
+        call=note("老高管搭建,Mia管海外客户,2025-12起Mia休产假",
+                  "1: 搭建我来", "2: 我12月开始休产假,海外客户交给周岚"),
+    ),
     "two of one name": case(
         [f"u: {RAYS}"],
         note("The user knows Ray the mechanic, and Ray, the user's brother",

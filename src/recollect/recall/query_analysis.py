@@ -218,5 +218,7 @@ def _pattern(name: str) -> re.Pattern[str]:
     first = _first_word(name)
     wanted = {re.escape(each) for each in (name, first) if len(fold(each)) > 1}
     longest_first = "|".join(sorted(wanted or {re.escape(name)}, key=len, reverse=True))
-    before, after = (r"(?<!\w)", r"(?!\w)") if _is_spaced(name) else ("", "")
+    # A Chinese letter beside a Latin name ends it, as a space does: Mia对什么过敏.
+    letter = rf"[^\W{UNSPACED}]"
+    before, after = (f"(?<!{letter})", f"(?!{letter})") if _is_spaced(name) else ("", "")
     return re.compile(rf"{before}(?P<name>{longest_first})(?:['\u2019]s)?{after}", re.IGNORECASE)

@@ -455,7 +455,7 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
 _DURATION_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     # 第一天 and 第二天 are excluded: they are days of a story, not counted from today.
     (rf"第(?![一二两12](?!\d|十|百)){_NTH}{_CUNIT}(?!次)", _nth),
-    (r"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{2,3})\b", _nth),
+    (r"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{2,3})\b(?!/\d)", _nth),
     (rf"\bfor (?:the )?(?:past |last )?(?:about |over |almost |nearly )?{_N} {_UNIT}\b", _ago),
     (rf"(?:过去|最近|快|已经)?{_CN}{_CUNIT}(?:多|半)?了", _ago),
     (rf"(?<!第)(?<!每){_CN}{_CUNIT}(?![前后])", _either),

@@ -12,6 +12,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.formation_receipt import ModelExchange, ModelExchanges
 from recollect.formation.grounding.grounds import Grounds, decide, grounds_of
 from recollect.formation.offer import Offer
+from recollect.formation.operation_parts import parted
 from recollect.formation.operations import Fault, Operation, same_operation
 from recollect.formation.prompt import cut_request, first_request, repair_request
 from recollect.formation.reconciliation import Grounded
@@ -104,6 +105,7 @@ class FormationDialogue:
             elif not any(same_operation(operation, each) for each in kept):
                 good.append(Grounded(operation=operation, grounds=grounds))
         tried = [about(each.operation) for each in good] + [each.about for each in wrong]
+        good = [part for each in good for part in parted(each, self._heard)]
         left = _unrepaired(self._wrong, tried)
         self._wrong = wrong if reading.is_whole else [*left, *wrong]
         self.asked = replace(

@@ -33,7 +33,7 @@ from recollect.formation.support import HeardWindow, Support, support_of
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
 from recollect.formation.support.leaves import is_label, numbers_of, texts_of, type_of
-from recollect.formation.support.unasked_words import are_chosen
+from recollect.formation.support.unasked_words import are_chosen, are_own
 from recollect.formation.support.voices import SENTENCE_END
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
@@ -170,8 +170,14 @@ def _trust_of(operation: Operation, passages: Sequence[Passage], heard: HeardWin
     Return the trust of the least trusted of *passages*.
 
     What a user chose from a list of the assistant's is the user's, if nothing else of it is told.
+    What others wrote, cited beside the user's words, counts only for what it adds to them.
     """
     trust = least([each.trust for each in passages])
+    own = [each for each in passages if each.trust == "user" and not each.citation.implied]
+    if trust == "external" and own:
+        texts = texts_of(operation, heard)
+        is_own = not any(numbers_of(operation)) and bool(texts) and are_own(texts, own, heard)
+        return "user" if is_own else trust
     chosen = [each for each in passages if each.trust == "user" and each.taken_up.is_choice]
     if trust != "assistant" or not chosen:
         return trust

@@ -39,6 +39,8 @@ class LeafClaims:
         """Return a fault for each number, name and date of *leaf* that was not said."""
         passages = self.heard.passages(cited)
         voices = self.heard.voices_of(passages)
+        if is_label(pointer):  # "at nine weeks" may be told anywhere in the talk
+            voices = [*voices, *(each for each in self.heard.voices if each.trust == "user")]
         missing = self.heard.lacks(voices, leaf, before, is_label=is_label(pointer))
         numbers = ", ".join(dict.fromkeys(str(each.line.number) for each in passages))
         unsaid = [each for each in missing if not self._is_other_form(each, voices)]

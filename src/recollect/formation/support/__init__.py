@@ -42,7 +42,14 @@ from recollect.formation.support.judgement import (
     unsupported_reasons,
 )
 from recollect.formation.support.later_corrections import correction_reasons
-from recollect.formation.support.leaves import contents_of, numbers_of, text_at, texts_of, type_of
+from recollect.formation.support.leaves import (
+    contents_of,
+    is_label,
+    numbers_of,
+    text_at,
+    texts_of,
+    type_of,
+)
 from recollect.formation.support.lost_doubts import doubtful_end_reasons, lost_doubt_reasons
 from recollect.formation.support.orders import order_reasons
 from recollect.formation.support.origins import trace
@@ -156,7 +163,9 @@ def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Itera
     text = _SPACE_IN_CHINESE.sub("", " ".join(each.text for each in contents))
     cited = list(dict.fromkeys(passage for each in contents for passage in each.sources.cited))
     place = contents[0].pointer if len(contents) == 1 else ""
-    for reason in chain(whom_reasons(text, cited, heard), correction_reasons(text, cited)):
+    before = " ".join(each.before for each in contents)
+    corrections = correction_reasons(text, cited, before)
+    for reason in chain(whom_reasons(text, cited, heard), corrections):
         yield f"{place or '/'}: {reason}"
 
 
@@ -184,7 +193,8 @@ def _removed(operation: Operation, heard: HeardWindow) -> Iterator[str]:
     for change in operation.changes:
         pointer = str(change.operation.get("path"))
         standing = text_at(before, pointer)
-        if change.operation.get("op") == "remove" and standing:
+        # A label only says when the rest matters: its removal follows from what else changes.
+        if change.operation.get("op") == "remove" and standing and not is_label(pointer):
             gone = f"{standing} {pointer.rpartition('/')[2].replace('_', ' ')}"
             yield from ending_reasons(gone, heard.passages(cited_by(change)), heard, pointer)
 

@@ -24,7 +24,7 @@ _FORMER: Final = re.compile(
 _OPPOSITES: Final = tuple(
     (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
     for one, other in (
-        (r"\bmornings?\b|\bam\b", r"\b(?:evenings?|tonight|nights?|pm)\b"),
+        (r"\bmornings?\b|\bam\b", r"\b(?:evenings?|tonight|night(?! shifts?)|pm)\b"),
         (r"\bleft\b", r"\bright\b"),
         (r"早上|上午|早晨|清晨", r"晚上|夜里|傍晚"),
         (r"上半年", r"下半年"),
@@ -36,22 +36,27 @@ _OPPOSITES: Final = tuple(
 )
 
 
-def correction_reasons(text: str, cited: Sequence[Passage]) -> Iterator[str]:
-    """Yield what *text* says the opposite of, or tells of now and was said of before."""
+def correction_reasons(text: str, cited: Sequence[Passage], before: str = "") -> Iterator[str]:
+    """
+    Yield what *text* says the opposite of, or tells of now and was said of before.
+
+    What the text *before* says may stay.
+    """
     text = text[:TEXT_CHARACTERS_MAX]
     own = [each for each in cited if each.trust == "user"]
-    yield from _turned_round(text, own)
+    yield from _turned_round(text, own, before)
     yield from _former_amount(text, own)
 
 
-def _turned_round(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+def _turned_round(text: str, cited: Sequence[Passage], before: str) -> Iterator[str]:
     """Yield a word of *text* whose opposite alone was said."""
     said = simplified("\n".join(f"{each.text} {each.question}" for each in cited))
+    stood = simplified(before)
     told = simplified(text)
     for pair in _OPPOSITES:
         for mine, theirs in (pair, pair[::-1]):
             has = mine.search(told)
-            if has is None or theirs.search(told) or mine.search(said):
+            if has is None or theirs.search(told) or mine.search(f"{said}\n{stood}"):
                 continue
             if against := theirs.search(said):
                 yield f"the cited words say {against.group()!r}, and the value {has.group()!r}"

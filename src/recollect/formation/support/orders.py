@@ -27,6 +27,11 @@ _QUOTED: Final = re.compile(
     r"|(?<![^\W_])'[^']{12,}'"
 )
 _ASKED: Final = re.compile(r"[?？][\s\"'”)]*$|[吗呢][。.]?$")
+_FORBIDDEN: Final = re.compile(
+    r"(?:\b(?:cut|drop|skip|stop|lose|ditch|kill|avoid|no more|don't|dont|never)\b[^.!?\n\"]{0,24}"
+    r"|(?:别|不要|不用|少)[^，。！？\n]{0,6})$",
+    re.IGNORECASE,
+)
 _TAG: Final = re.compile(
     r"[\s,，.。]*(?:\b(?:ok(?:ay)?|k|right|yeah|got it|understood|alright|deal|clear)"
     r"|懂|好|行|可以|对|明白|知道|ok|听到|听见|收到)(?:了|吧|没有?|不|吗|嗎|嘛|哦|喔|啊)?\s*[?？]+[\s\"'”)]*$",
@@ -79,10 +84,17 @@ def _spoken(passage: Passage) -> Passage | None:
     """Return what the user says in their own name: nothing quoted, asked or reported."""
     if passage.trust != "user":
         return None
-    sentences = [each for each in SENTENCE_END.split(_QUOTED.sub(" ", passage.text)) if each]
+    text = _QUOTED.sub(_unless_forbidden, passage.text)
+    sentences = [each for each in SENTENCE_END.split(text) if each]
     own = [said for each in sentences if _tells(each) and (said := _before_hearsay(each))]
     text = "\n".join(own)
     return Passage(passage.citation, passage.line, "user", text, passage.question) if own else None
+
+
+def _unless_forbidden(quoted: re.Match[str]) -> str:
+    """Return a space for a quotation, or itself if the user forbids it: cut the "hope this …"."""
+    before = quoted.string[: quoted.start()]
+    return quoted.group() if _FORBIDDEN.search(before) else " "
 
 
 def _before_hearsay(sentence: str) -> str:

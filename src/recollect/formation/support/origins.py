@@ -27,6 +27,8 @@ from recollect.formation.support.voices import SpokenTrust, Voice
 
 Origin: TypeAlias = Literal["cited", "user", "known", "neutral", "assistant", "external", "nowhere"]
 _FIGURES_MIN: Final = 2
+_HALF_MIN: Final = 3
+"""Fewest letters of a half of a compound."""
 _RUN_WEIGHT: Final = 0.5
 """A character of a script without spaces counts as half a word."""
 
@@ -103,7 +105,7 @@ def _traced(token: Token, sources: Sources) -> TracedWord:
     neutral = is_neutral(token)
     voice: Voice | None = None
     origin: Origin = "nowhere"
-    if sources.words.has(token, groups_of(token)):
+    if sources.words.has(token, groups_of(token)) or _is_made_of(token, sources.words.index):
         origin = "cited"
     elif neutral:
         origin = "neutral"
@@ -116,6 +118,14 @@ def _traced(token: Token, sources: Sources) -> TracedWord:
     return TracedWord(
         token.folded, token.start, token.end, origin, float(not neutral), voice, neutral
     )
+
+
+def _is_made_of(token: Token, said: WordIndex) -> bool:
+    """Return True if both halves of a word were said: "beekeeping" of "I keep bees"."""
+    word = token.folded
+    places = range(_HALF_MIN, len(word) - _HALF_MIN + 1) if word.isascii() else ()
+    halves = ((next(iter(tokens_in(word[:at]))), next(iter(tokens_in(word[at:])))) for at in places)
+    return any(said.has(one) and said.has(other) for one, other in halves)
 
 
 def _traced_number(token: Token, sources: Sources) -> TracedWord:

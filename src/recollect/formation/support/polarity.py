@@ -112,7 +112,9 @@ class _Said:
         self._clauses: list[tuple[Clause, bool]] = []
         for each in (each for each in cited if each.trust == "user"):
             self._clauses += [(clause, False) for clause in each.clauses]
-            self._clauses += [(clause, each.is_no) for clause in each.asked]
+            # "Did it open?" "No, a delay. It opened in March": the answer tells it after all.
+            is_no = each.is_no and not _repeats(each)
+            self._clauses += [(clause, is_no) for clause in each.asked]
         self.stances: frozenset[Stance] = frozenset(
             (attitude, denied != flipped)
             for clause, flipped in self._clauses
@@ -292,6 +294,18 @@ class _Said:
             for word in clause.words
             if word.key == wanted.key or is_form(word.folded, wanted.folded)
         ]
+
+
+def _repeats(answer: Passage) -> bool:
+    """Return True if an answer goes on to affirm a word of its question."""
+    asked = [word for clause in answer.asked for word in clause.words if not word.is_run]
+    told = [
+        word
+        for clause in answer.clauses
+        for word in clause.words
+        if not word.is_run and not is_neutral(word) and not clause.denies(word.start)
+    ]
+    return any(is_form(one.folded, other.folded) for one in asked for other in told)
 
 
 def _excepts(said: Clause, denying: Clause) -> bool:

@@ -50,8 +50,8 @@ _IDIOM: Final = re.compile(
     # What is taken back denies no more: "forget that I said I don't eat mutton".
     r"|forget (?:that |what )?i (?:ever )?(?:said|told (?:you|u)) (?:that )?i (?:don't|dont|do not"
     r"|can't|cant|never|am not|wasn't)"
-    r"|nothing (?:beats|better|like)|not (?:bad|sure|yet sure)|no,? (?:i|we|it|its|my|that|he|she"
-    r"|they|(?:be)?cause of)|nicht nur|kein problem|no solo)\b"
+    r"|nothing (?:beats|better|like)|not (?:bad|sure|yet sure)|(?:no|nope|nah|naw),? (?:i|i'm|im|we"
+    r"|it|its|it's|my|that|he|she|they|(?:be)?cause of)|nicht nur|kein problem|no solo)\b"
     r"|不好意思|不错|不客气|没关系|没事|没问题|差不多|要不要|是不是|好不好|能不能|会不会|有没有"
     r"|不仅|不但"
     r"|不只|对不起|了不起|不用谢|不过(?!敏)|不然|不久|不管|不如|不同|不少|无论|别人|别的|特别"
@@ -61,7 +61,8 @@ _IDIOM: Final = re.compile(
     re.IGNORECASE,
 )
 _DENIAL: Final = re.compile(
-    r"\b(?:not|never|no(?!-)|none|nothing|nobody|nowhere|without|neither|nor|cannot|can't|cant"
+    r"\b(?:not|never|no(?!-)|nae|nane|naw|dinnae|cannae|isnae|wisnae|didnae|wouldnae|havenae"
+    r"|none|nothing|nobody|nowhere|without|neither|nor|cannot|can't|cant"
     r"|won't|wont"
     r"|don't|dont|doesn't|doesnt|didn't|didnt|isn't|isnt|aren't|wasn't|weren't|haven't|hasn't"
     r"|hadn't"

@@ -126,8 +126,10 @@ def _speakers(heard: HeardWindow) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _pattern_of(name: str) -> re.Pattern[str]:
-    edge = r"\b" if name.isascii() else ""
-    return re.compile(f"{edge}{re.escape(name)}{edge}", re.IGNORECASE)
+    if not name.isascii():
+        return re.compile(re.escape(name), re.IGNORECASE)
+    # Not \b: Chinese stands beside a Latin name without a space, as in Mia管海外客户.
+    return re.compile(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", re.IGNORECASE)
 
 
 def _is_about(speaker: str | None, text: str, name: str) -> bool:
@@ -149,12 +151,14 @@ def _words_about(name: str, heard: HeardWindow) -> OwnWords:
 
 def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, TextClause]]:
     """Yield the clauses of a text that speak of one speaker alone, with that speaker."""
-    about = ""
+    about, is_listed = "", False
     for clause in text_clauses(text):
         named = [each for each in names if _pattern_of(each).search(clause.text)]
+        # "Ann, Ben and both aunts want to go": what is said of the last is said of all.
+        was_listed, is_listed = is_listed, bool(named) and named[0] == clause.text.strip()
         if named:
             begins = _pattern_of(named[0]).match(clause.text.lstrip())
-            about = named[0] if len(named) == 1 and begins else ""
+            about = named[0] if len(named) == 1 and begins and not was_listed else ""
         if about and clause.words:
             yield about, clause
 

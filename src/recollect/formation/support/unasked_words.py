@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
+from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import JudgedLeaf, TracedLeaf
 from recollect.formation.support.origins import TracedWord, trace
@@ -84,6 +85,23 @@ def _is_attributed(sentence: str, leaf: JudgedLeaf) -> bool:
         return any(author in simplified(each.line.text).lower() for each in pasted)
     # "This is what my friend Shalini says of it", in the message that has the paste.
     return any(author in simplified(each.citation.quote).lower() for each in own)
+
+
+def are_own(leaves: Sequence[JudgedLeaf], own: Sequence[Passage], heard: HeardWindow) -> bool:
+    """
+    Return True if nothing in *leaves* comes from others, though words of theirs are cited.
+
+    Every number must be in what users say in *own* words, or have stood there before.
+    """
+    voices = heard.voices_of(own)
+    for leaf in leaves:
+        words = trace(leaf.text, replace(leaf.sources, cited=own))
+        figures = [each.written for each in words if each.written[:1].isdigit()]
+        if any(each.origin == "external" for each in words) or any(
+            heard.lacks(voices, figure, leaf.before or None) for figure in figures
+        ):
+            return False
+    return bool(own)
 
 
 def are_chosen(leaves: Sequence[JudgedLeaf]) -> bool:
