@@ -256,7 +256,7 @@ async def test_an_iteration_left_unfinished_holds_nothing_open(tmp_path: Path) -
         kept: list[Iterator[MemoryRow]] = []
 
         def begin(rows: Rows) -> MemoryRow:
-            kept.append(rows.memories(scope_id or 0, None, None))
+            kept.append(rows.memories(scope_id or 0))
             return next(kept[-1])
 
         found = [(await store._read(begin)).key for _ in range(5)]

@@ -12,6 +12,8 @@ MICROSECONDS: Final = 1_000_000
 """Microseconds in a second."""
 
 EntryKind = Literal["message", "memory"]
+MemoryAddress: TypeAlias = tuple[str, str]
+"""The address of a memory in its scope: (type, key)."""
 Place: TypeAlias = tuple[Scope, int]
 """The address of an entry: its scope and its uid."""
 
@@ -156,6 +158,16 @@ class VectorRow:
     text_hash: bytes
     data: bytes
 
+
+class MemoryRange(NamedTuple):
+    """The memories to list, by address: of one type, in one state, after an address."""
+
+    type: str | None = None
+    after: MemoryAddress | None = None
+    state: MemoryState | None = None
+
+
+ALL_MEMORIES: Final = MemoryRange()
 
 ReceiptPlace: TypeAlias = tuple[int, int, str]
 """Sort key of a formation in its scope: (committed_at, fence, id)."""

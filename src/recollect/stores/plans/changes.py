@@ -283,7 +283,7 @@ def read_past(
     messages = [each for each in rows.all_messages(row.id) if each.kept_at <= at]
     believed = (
         (each, believed_at(each, _past_of(rows, row.id, each, at), at))
-        for each in rows.memories(row.id, None, None)
+        for each in rows.memories(row.id)
         if each.created_at <= at and not is_expired(each, now)
     )
     times = SaidTimes(rows, row.id)

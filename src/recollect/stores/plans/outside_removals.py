@@ -67,7 +67,7 @@ def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:
         # The tombstones are dropped with the scope, and no later look at it would find them.
         yield from map(str, rows.removed(scope_id, 0))
         yield from (str(row.uid) for row in rows.all_messages(scope_id))
-        yield from (str(row.uid) for row in rows.memories(scope_id, None, None))
+        yield from (str(row.uid) for row in rows.memories(scope_id))
 
 
 def _left(name: str, receipt: str, uids: Sequence[str], start: int) -> PutSideRecord:

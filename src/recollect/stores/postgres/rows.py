@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import starmap
 from typing import Final, LiteralString, TypeVar
 
-from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.records import FormationStatus, Scope
 from recollect.stores.columns import (
     audit_row,
     both_rows,
@@ -44,12 +44,14 @@ from recollect.stores.postgres.transaction import (
     TransactionOverError,
 )
 from recollect.stores.rows import (
+    ALL_MEMORIES,
     NO_SUMMARIES,
     AuditRow,
     Cursor,
     FeedEntry,
     FormationRow,
     IdempotencyRow,
+    MemoryRange,
     MemoryRow,
     MemorySummaries,
     MessageRow,
@@ -289,24 +291,18 @@ class PostgresRows(DerivedReads):
             return expected
         return [memory_row(row) for row in self._transaction.fetch(*_query_at(scope_id, addresses))]
 
-    def memories(
-        self,
-        scope_id: int,
-        type_: str | None,
-        after: tuple[str, str] | None,
-        state: MemoryState | None = None,
-    ) -> Iterator[MemoryRow]:
-        after_type, after_key = after or ("", "")
-        if type_ is not None and after_type > type_:
+    def memories(self, scope_id: int, of: MemoryRange = ALL_MEMORIES) -> Iterator[MemoryRow]:
+        after_type, after_key = of.after or ("", "")
+        if of.type is not None and after_type > of.type:
             return iter(())
-        beyond = after_key if type_ in (None, after_type) else ""
+        beyond = after_key if of.type in (None, after_type) else ""
 
         def page(last: MemoryRow | None, limit: int) -> list[Stored]:
             key = last.key if last else beyond
-            if type_ is not None:
-                return self._of("memories_of_type", scope_id, type_, key, state, limit)
+            if of.type is not None:
+                return self._of("memories_of_type", scope_id, of.type, key, of.state, limit)
             place = last.type if last else after_type
-            return self._of("memories", scope_id, place, key, state, limit)
+            return self._of("memories", scope_id, place, key, of.state, limit)
 
         return _paged(memory_row, page)
 

@@ -257,7 +257,7 @@ def _wrong_entries(connection: apsw.Connection) -> Iterator[str]:
     rows = SQLiteRows(connection)
     for scope in list(rows.scopes_below((), None)):
         messages = list(rows.all_messages(scope.id))
-        memories = list(rows.memories(scope.id, None, None))
+        memories = list(rows.memories(scope.id))
         live = {(row.uid, row.seq) for row in messages} | {(row.uid, row.seq) for row in memories}
         fed = [(entry.uid, entry.seq) for entry in rows.changed(scope.id, 0, None)]
         if Counter(fed) != Counter(live):
