@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypedDict
 
 from recollect.errors import UsageError
 from recollect.formation.types.builtin import ENTITY, FACT
@@ -48,6 +48,16 @@ class NewFact:
     until: datetime | None = None
     evidence: Sequence[Evidence] = ()
     trust: Trust = "user"
+
+
+class FactOptions(TypedDict, total=False):
+    """The optional fields of `NewFact` for any kind of fact."""
+
+    several: bool | None
+    since: datetime | None
+    until: datetime | None
+    evidence: Sequence[Evidence]
+    trust: Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -439,6 +439,13 @@ class ReadOrigin:
 PRIMARY: Final = ReadOrigin()
 
 
+class StaleBound(NamedTuple):
+    """How stale a read may be: it has seen *cursors*, and lacks *seconds* of writes at most."""
+
+    cursors: Sequence[Cursor]
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFileRow:
     """
