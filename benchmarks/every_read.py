@@ -1,4 +1,4 @@
-"""Every read of the whole API, to be compared with the truth after something was damaged."""
+"""Call every read of the API, to compare its results with the truth after damage."""
 
 from __future__ import annotations
 

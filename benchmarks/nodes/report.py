@@ -1,4 +1,4 @@
-"""Report on nodes: throughput by their number, and what kills under load cost."""
+"""Report on nodes: throughput by their number, and losses by kills under load."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NodeReport:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was lost, doubled or missed, and the control noticed that it was."""
+        """Whether nothing was lost, duplicated or missed, and the control detected its losses."""
         counted = self.throughput
         return self.faults.holds and not counted.outcome.failures and not counted.unread
 
