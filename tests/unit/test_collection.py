@@ -134,7 +134,7 @@ def test_joined_memories_give_the_same_scores() -> None:
     collection = Collection(indexes, [EVERYTHING] * 2)
     joined = collection.joined()
 
-    assert joined.stands_alone
+    assert joined.has_single_entry_sessions
     for query in (*QUERIES, "kite kite", "nobody says this"):
         terms = read_question(query, date(2024, 5, 15)).terms
         scattered, together = (lexical_scores(each, terms).entry for each in (collection, joined))

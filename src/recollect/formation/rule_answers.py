@@ -1,10 +1,10 @@
 """
 Chat answers of the rule model: it quotes the memories in its prompt, with dates.
 
-It finds the memory that bears on a question by words and by a short glossary of what people ask
-about themselves, in English and in both scripts of Chinese, and says so where there is none. It
-reads a memory in either form in which one stands in a prompt: `recollect.recall.rendering` (a JSON
-record a line) and `recollect.recall.context` (headings, and a source in brackets).
+It finds the memory that answers a question by its words and by a short glossary of questions about
+oneself, in English and in both scripts of Chinese, and says so if there is none. It reads memories
+in both forms of a prompt: `recollect.recall.rendering` (a JSON record per line) and
+`recollect.recall.context` (headings, and a source in brackets).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _ASKS_PAST: Final = re.compile(
 _ASKS_BEFORE: Final = re.compile(
     r"\b(?:used to|before|earlier|formerly|previously)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
 )
-# What a question and a memory are about, whatever the language of each.
+# Topics of questions and memories, across languages.
 _TOPICS: Final = tuple(
     (name, re.compile(rule, re.IGNORECASE))
     for name, rule in (
@@ -86,7 +86,7 @@ _TOPICS: Final = tuple(
     )
 )
 _WEAK: Final = frozenset({"name"})
-"""A topic that says which thing is asked of, not about whom."""
+"""Topics too general to match a line alone."""
 _COMMON: Final = frozenset(
     terms_of(
         "what when where which who whom whose how why is are am was were do does did have has had "
@@ -156,13 +156,13 @@ class RememberedLine:
 
     @property
     def is_memory(self) -> bool:
-        """Whether it was formed, not only said."""
+        """Whether it is a formed memory, not a message."""
         return not self.speaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldEarlier:
-    """A profile field that the user told earlier in this talk: its value, and the words."""
+    """A profile field stated earlier in this conversation: its value and the words."""
 
     field: str
     quote: str
@@ -173,13 +173,13 @@ def answer_of(
     said: str, system: str, noted: Sequence[str], earlier: Sequence[ToldEarlier] = ()
 ) -> str:
     """
-    Return the answer to what was *said*, from what the prompt *system* remembers.
+    Return the answer to the message *said* from the memories in the prompt *system*.
 
     Args:
         said: The user's words.
         system: The system prompt, with a memory in it.
-        noted: What of the words will be formed.
-        earlier: What the user told before in this talk, oldest first; it may not be formed yet.
+        noted: The parts of the message that will be formed.
+        earlier: The user's earlier statements in this conversation, oldest first; not formed yet.
     """
     language = language_of(said)
     if is_small_talk(said):
@@ -193,8 +193,8 @@ def answer_of(
         return _sentence("all", language, quotes=_listed(every, language)) if every else nothing
     best = best_of(said, lines)
     if _ASKS.search(simplified(said)):
-        told = _told(best, language) if best else ""
-        return (told + _told_here(said, best, earlier, language)).strip() or nothing
+        told = _quote_with_date(best, language) if best else ""
+        return (told + _quote_of_earlier(said, best, earlier, language)).strip() or nothing
     if not noted:
         return _sentence("kept", language)
     quotes = _listed([_quoted(each, language) for each in noted], language)
@@ -210,10 +210,10 @@ def _is_in(told: ToldEarlier, known: Sequence[RememberedLine]) -> bool:
     return any(told.value in each.text for each in known)
 
 
-def _told_here(
+def _quote_of_earlier(
     said: str, best: RememberedLine | None, earlier: Sequence[ToldEarlier], language: Language
 ) -> str:
-    """Return the sentence that quotes what the user told of it in this talk, if it is news."""
+    """Return a sentence that quotes the user's earlier messages about it, if they add anything."""
     lines = [RememberedLine(text=each.quote, field=each.field, speaker="user") for each in earlier]
     found = best_of(said, lines)
     if found is None:
@@ -240,7 +240,7 @@ def language_of(text: str) -> Language:
 
 
 def remembered_in(system: str) -> Iterator[RememberedLine]:
-    """Yield what a prompt remembers, profiles by their fields; records first, the oldest before."""
+    """Yield the memories in a prompt, profiles by field; records first, oldest first."""
     records = [found for line in system.splitlines() if (found := _record_in(line))]
     for record in sorted(records, key=lambda each: each.day or date.min):
         yield from _fields_of(record)
@@ -251,7 +251,7 @@ def remembered_in(system: str) -> Iterator[RememberedLine]:
 
 
 def _record_in(line: str) -> RememberedLine | None:
-    """Return what a record of `recollect.recall.rendering` says; other lines say nothing."""
+    """Parse a record of `recollect.recall.rendering`; ``None`` for other lines."""
     try:
         record = json.loads(line) if line.startswith("{") else {}
     except ValueError:
@@ -266,7 +266,7 @@ def _record_in(line: str) -> RememberedLine | None:
 
 
 def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
-    """Yield what the lines of a `recollect.recall.context` say."""
+    """Parse the lines of a `recollect.recall.context`."""
     day, speaker = None, ""
     for line in lines:
         if line.startswith("# "):
@@ -361,7 +361,7 @@ def _terms_of(text: str) -> frozenset[str]:
     return frozenset(each for each in found if len(each) > 1 or not _HAN.match(each))
 
 
-def _told(line: RememberedLine, language: Language) -> str:
+def _quote_with_date(line: RememberedLine, language: Language) -> str:
     """Return the sentence that quotes a line, with its date."""
     quote = _quote(line, language)
     if line.is_memory:

@@ -156,18 +156,18 @@ def approval_of(
     rivals: Sequence[Memory] = (),
 ) -> list[Write]:
     """
-    Return the writes that put a quarantined memory in force, unchanged.
+    Return the writes that activate a quarantined memory unchanged.
 
     A single value ends the *rivals* that it replaces, as a newly formed one does.
 
     Args:
-        standing: The memory that a proposed change is for, if it is one.
+        standing: The memory that *memory* proposes to change, if any.
         type_: The memory's type, where it is known.
-        rivals: Memories of the type that speak of the same.
+        rivals: Memories of the type about the same subject.
 
     Raises:
-        UsageError: It does not wait for approval.
-        VersionConflictError: What the change was proposed for has changed since.
+        UsageError: The memory is not quarantined.
+        VersionConflictError: The memory that it would change has changed since.
     """
     if memory.state != "quarantined":
         msg = f"{memory.type}/{memory.key} is {memory.state}: nothing waits for approval"

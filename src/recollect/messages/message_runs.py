@@ -155,7 +155,7 @@ def _lists(first: list[object], second: Sequence[object]) -> list[object]:
     """Return the lists concatenated; chunks of a block (with the same index) are merged."""
     merged = list(first)
     for each in second:
-        place = _place_of_same(merged, each) if isinstance(each, Mapping) else None
+        place = _index_of_same(merged, each) if isinstance(each, Mapping) else None
         if place is None:
             merged.append(each)
         else:
@@ -165,7 +165,7 @@ def _lists(first: list[object], second: Sequence[object]) -> list[object]:
     return merged
 
 
-def _place_of_same(items: Sequence[object], piece: Mapping[str, object]) -> int | None:
+def _index_of_same(items: Sequence[object], piece: Mapping[str, object]) -> int | None:
     index = piece.get("index")
     if not (isinstance(index, int) or (isinstance(index, str) and index.startswith(_MADE_ID))):
         return None

@@ -55,7 +55,7 @@ def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
 
 
 def _thread_record(row: ThreadRow, scope: Scope) -> JsonObject:
-    # No due time and no backoff: the store that restores a thread schedules it anew.
+    # No due time and no backoff: the store that restores a thread schedules it again.
     named = fields_of(row, ("id", "created_at", "last", "formed", "state"))
     decoded = {"again": list(again_of(row)), "settings": json.loads(row.settings)}
     lanes = lanes_record(lanes_of(row))

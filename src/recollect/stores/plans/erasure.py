@@ -214,7 +214,7 @@ def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
     """
     Drop a scope with its name.
 
-    Its idempotency keys move outside of any scope, so that a late retry is not carried out anew.
+    Its idempotency keys move outside of any scope, so that a late retry is not carried out again.
     """
     return Effect(
         dropped_scopes=[scope.id],

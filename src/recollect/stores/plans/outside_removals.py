@@ -51,7 +51,7 @@ def plan_noting(
     if not (names and uids):
         return planned
     writes = [
-        prepare_write(_left(each, name, uids[start : start + UIDS_MAX], start))
+        prepare_write(_removal_record(each, name, uids[start : start + UIDS_MAX], start))
         for each in names
         for start in range(0, len(uids), UIDS_MAX)
     ]
@@ -70,12 +70,12 @@ def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:
         yield from (str(row.uid) for row in rows.memories(scope_id))
 
 
-def _left(name: str, receipt: str, uids: Sequence[str], start: int) -> PutSideRecord:
+def _removal_record(name: str, receipt: str, uids: Sequence[str], start: int) -> PutSideRecord:
     value = {"store": name, "receipt": receipt, "uids": list(uids)}
     return PutSideRecord(kind=LEFT, key=f"{receipt}/{start}/{name}", value=value)
 
 
-def receipts_left(rows: Rows) -> frozenset[str]:
+def receipts_with_removals(rows: Rows) -> frozenset[str]:
     """Return the ids of receipts for which an external store still has to remove entries."""
     here = rows.scope(OUTSIDE_SCOPE)
     if here is None:

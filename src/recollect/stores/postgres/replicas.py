@@ -32,11 +32,11 @@ PositionQuery: TypeAlias = Callable[[Sequence[Scope]], Awaitable[PrimaryPosition
 RETRY_S: Final = 5.0
 """Seconds after a failure until a replica is asked again."""
 LATE_S: Final = 1.0
-"""Lag up to which a replica does not count as failing, whatever age its readers allow."""
+"""Lag up to which a replica never counts as failing, regardless of its readers' bound."""
 
 
 class Replica:
-    """One read replica: its threads, its connections, and what is known of its lag."""
+    """One read replica: its threads, connections, and measured lag."""
 
     def __init__(
         self, number: int, location: PostgresLocation, bell: Bell, tasks: BackgroundTasks
@@ -96,8 +96,8 @@ class Replicas:
     """
     The read replicas of a store, asked in turn.
 
-    *secret* is the store's, by which its replicas are told from those of others. *position* asks
-    the primary where it is.
+    *secret* is the store's, which distinguishes its replicas from those of other stores.
+    *position* asks the primary for its position.
     """
 
     def __init__(self, replicas: Sequence[Replica], secret: bytes, position: PositionQuery) -> None:

@@ -173,7 +173,7 @@ class PostgresRows(DerivedReads):
 
     def new_number(self) -> int:
         # Prefetched numbers are used only until the next round trip: it may lock another scope,
-        # in which somebody has used larger numbers since.
+        # in which another transaction has used larger numbers since.
         if self._numbers and self._transaction.trips == self._numbers_at:
             number = self._numbers.pop()
         else:

@@ -322,7 +322,7 @@ def size_beside(path: str | os.PathLike[str]) -> tuple[int, int]:
 
 
 def _is_of_scope(folder: Path) -> bool:
-    """Return True for the folder of a scope: anything else there is not ours to delete."""
+    """Return True for the folder of a scope: other files there must not be deleted."""
     return folder.name.isdigit() and folder.is_dir() and not folder.is_symlink()
 
 
