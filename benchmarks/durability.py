@@ -34,7 +34,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.formation import Formed
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.stores.sqlite.index_files import IndexFiles
 from recollect.stores.system_clock import timer_s
 from recollect.testing.frozen_clock import FrozenClock

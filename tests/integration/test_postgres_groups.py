@@ -33,7 +33,7 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.row_security import inside
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Transaction
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.testing import FrozenClock
 from recollect.testing.postgres_server import (
     PostgresServer,

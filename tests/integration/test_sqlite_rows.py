@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from recollect.records import Evidence, FormationStatus, PutMemory, Scope
 from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans.erase_targets import EraseMessages
-from recollect.stores.rows import FormationRow, MemoryRow, ScopeRow, ThreadRow
+from recollect.stores.rows import (
+    FormationRow,
+    MemoryRow,
+    ScopeRow,
+    ThreadRow,
+)
 from recollect.stores.scope_paths import range_below, segments_of, stored_path
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.migrations import migrate

@@ -12,7 +12,7 @@ from recollect.stores.postgres import replicas
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.replicas import Replica, Replicas
-from recollect.stores.rows import Cursor, StaleBound
+from recollect.stores.scope_feed import Cursor, StaleBound
 from recollect.stores.server.notifications import Bell
 
 CURSORS = [Cursor(scope=("ada",))]

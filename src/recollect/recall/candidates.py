@@ -22,7 +22,7 @@ from recollect.recall.eligibility import Eligibility, eligible
 from recollect.recall.scope_index import ScopeIndex
 from recollect.recall.segment import MESSAGE, AnyArray, Searched, Segment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
-from recollect.stores.rows import ReadMoments
+from recollect.stores.scope_feed import ReadMoments
 from recollect.stores.validation import to_datetime
 from recollect.stores.vector_codec import similarities
 

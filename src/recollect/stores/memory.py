@@ -27,13 +27,11 @@ from recollect.stores.rows import (
     ALL_MEMORIES,
     NO_SCOPE,
     AuditRow,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
     MemoryRange,
     MemoryRow,
     MessageRow,
-    ReadMoment,
     ReceiptPlace,
     ReceiptRow,
     RevisionRow,
@@ -43,6 +41,7 @@ from recollect.stores.rows import (
     ThreadRow,
     VectorRow,
 )
+from recollect.stores.scope_feed import FeedEntry, ReadMoment
 from recollect.stores.unit_of_work import Effect, Plan, Query
 
 ResultT = TypeVar("ResultT")

@@ -17,16 +17,12 @@ from recollect.stores.filters import Condition
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
-    FeedBlocks,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
     MemoryRange,
     MemoryRow,
-    MemorySummaries,
     MessageRow,
     Place,
-    ReadMoment,
     ReceiptPlace,
     ReceiptRow,
     RevisionRow,
@@ -35,6 +31,12 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
     VectorRow,
+)
+from recollect.stores.scope_feed import (
+    FeedBlocks,
+    FeedEntry,
+    MemorySummaries,
+    ReadMoment,
 )
 
 ResultT = TypeVar("ResultT")

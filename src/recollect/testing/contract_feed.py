@@ -10,7 +10,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import Cursor, Feed
+from recollect.stores.scope_feed import Cursor, Feed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

@@ -12,7 +12,7 @@ from recollect.records import DeleteMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.formation import Formed, Lease
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

@@ -12,7 +12,13 @@ from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.plans.idempotency import Idempotency, idempotency_of
 from recollect.stores.plans.key_transfer import read_secret
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
-from recollect.stores.rows import PRIMARY, IndexFile, IndexFileDraft, ReadOrigin, StaleBound
+from recollect.stores.scope_feed import (
+    PRIMARY,
+    IndexFile,
+    IndexFileDraft,
+    ReadOrigin,
+    StaleBound,
+)
 from recollect.stores.system_clock import SystemClock, SystemIds
 from recollect.stores.unit_of_work import Plan, Query
 from recollect.stores.validation import check_time

@@ -36,7 +36,12 @@ from recollect.stores.plans.preconditions import plan_provided, plan_since, plan
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.plans.undo import UndoLog, plan_noted
 from recollect.stores.requests import RequestStore
-from recollect.stores.rows import IndexFile, IndexFileDraft, ReadOrigin, StaleBound
+from recollect.stores.scope_feed import (
+    IndexFile,
+    IndexFileDraft,
+    ReadOrigin,
+    StaleBound,
+)
 from recollect.stores.unit_of_work import NOTHING, Plan, PlannedWrite, Proviso, Query, Rows
 from recollect.stores.validation import check_id, check_position, check_scope
 

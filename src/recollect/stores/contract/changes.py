@@ -19,7 +19,12 @@ from recollect.stores.plans.embedding_backlog import (
     read_unembedded,
 )
 from recollect.stores.plans.snapshot import SnapshotQuery, checked_cursor
-from recollect.stores.rows import Cursor, Feed, ReadOrigin, StaleBound
+from recollect.stores.scope_feed import (
+    Cursor,
+    Feed,
+    ReadOrigin,
+    StaleBound,
+)
 from recollect.stores.validation import check_scope, check_stale_s, check_time
 
 ResultT = TypeVar("ResultT")

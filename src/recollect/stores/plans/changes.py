@@ -17,17 +17,19 @@ from recollect.stores.plans.revisions import believed_at
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.threads import message_of
 from recollect.stores.rows import (
+    MemoryRow,
+    MessageRow,
+    Place,
+    RevisionRow,
+    ScopeRow,
+)
+from recollect.stores.scope_feed import (
     NO_SUMMARIES,
     Cursor,
     Feed,
     FeedBlocks,
     FeedEntry,
-    MemoryRow,
     MemorySummaries,
-    MessageRow,
-    Place,
-    RevisionRow,
-    ScopeRow,
 )
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import to_datetime

@@ -37,7 +37,13 @@ from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_archive import restored_side, side_archive_record
 from recollect.stores.plans.side_records import is_side_expired
 from recollect.stores.plans.upkeep import compacted
-from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, SidePlace, SideRow
+from recollect.stores.rows import (
+    MemoryRow,
+    RevisionRow,
+    ScopeRow,
+    SidePlace,
+    SideRow,
+)
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_id, check_object, check_position, check_scope
 

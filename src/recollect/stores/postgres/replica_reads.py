@@ -18,7 +18,8 @@ from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection, Transaction
 from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork
-from recollect.stores.rows import Cursor, ScopeRow, StaleBound
+from recollect.stores.rows import ScopeRow
+from recollect.stores.scope_feed import Cursor, StaleBound
 
 ResultT = TypeVar("ResultT")
 

@@ -20,7 +20,7 @@ from recollect.stores.postgres.replica_reads import (
     ReplicaReading,
 )
 from recollect.stores.postgres.unit_runner import PostgresUnits
-from recollect.stores.rows import ReadOrigin, StaleBound
+from recollect.stores.scope_feed import ReadOrigin, StaleBound
 from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import Bell
 from recollect.stores.system_clock import timer_s

@@ -45,15 +45,11 @@ from recollect.stores.postgres.transaction import (
 )
 from recollect.stores.rows import (
     ALL_MEMORIES,
-    NO_SUMMARIES,
     AuditRow,
-    Cursor,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
     MemoryRange,
     MemoryRow,
-    MemorySummaries,
     MessageRow,
     ReceiptPlace,
     ReceiptRow,
@@ -62,6 +58,12 @@ from recollect.stores.rows import (
     SidePlace,
     SideRow,
     ThreadRow,
+)
+from recollect.stores.scope_feed import (
+    NO_SUMMARIES,
+    Cursor,
+    FeedEntry,
+    MemorySummaries,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds

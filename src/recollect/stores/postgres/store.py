@@ -28,7 +28,7 @@ from recollect.stores.postgres.replicas import Replica, Replicas
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.unit_runner import ALONE, PostgresUnits, moment_us
 from recollect.stores.postgres.vacuum import remove_deleted_bytes
-from recollect.stores.rows import PRIMARY, ReadOrigin, StaleBound
+from recollect.stores.scope_feed import PRIMARY, ReadOrigin, StaleBound
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import LISTENING, Bell, Listeners

@@ -28,7 +28,6 @@ from recollect.stores.redis.optimistic_reads import Command, OptimisticReads, Va
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
     MemoryRange,
@@ -42,6 +41,7 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
+from recollect.stores.scope_feed import FeedEntry
 from recollect.stores.scope_paths import range_below, stored_path
 
 RowT = TypeVar("RowT")

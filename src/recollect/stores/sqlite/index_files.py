@@ -28,7 +28,7 @@ from recollect.observability.logs import kind_of
 from recollect.records import Scope
 from recollect.stores.plans.lost_words import scopes_losing_words
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import IndexFile, IndexFileDraft, IndexFileRow
+from recollect.stores.scope_feed import IndexFile, IndexFileDraft, IndexFileRow
 from recollect.stores.sqlite.connections import (
     SqliteLocation,
     connect,

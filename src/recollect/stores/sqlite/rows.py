@@ -27,17 +27,12 @@ from recollect.stores.filters import Condition, matches
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
-    FeedBlocks,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
-    IndexFileRow,
     MemoryRange,
     MemoryRow,
-    MemorySummaries,
     MessageRow,
     Place,
-    ReadMoment,
     ReceiptPlace,
     ReceiptRow,
     RevisionRow,
@@ -45,6 +40,13 @@ from recollect.stores.rows import (
     SidePlace,
     SideRow,
     ThreadRow,
+)
+from recollect.stores.scope_feed import (
+    FeedBlocks,
+    FeedEntry,
+    IndexFileRow,
+    MemorySummaries,
+    ReadMoment,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
