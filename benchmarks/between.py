@@ -111,7 +111,7 @@ def _server_places(backend: str, folder: Path) -> Places | None:
 
 
 def _on_postgres(folder: Path) -> Places | None:
-    from recollect.testing import postgres_server as postgres
+    from tests.harness import postgres_server as postgres
 
     one, other = (postgres.shared_database(f"between{each}") for each in "12")
     if one is None or other is None:
@@ -120,7 +120,7 @@ def _on_postgres(folder: Path) -> Places | None:
 
 
 def _on_redis(folder: Path) -> Places | None:
-    from recollect.testing import redis_server as redis
+    from tests.harness import redis_server as redis
 
     server = redis.shared_server()
     if server is None:

@@ -12,7 +12,6 @@ from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import RecollectError
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
-from recollect.testing.postgres_server import PostgresServer, empty_store
 from tests.harness.faulty_proxy import Cut, FaultyProxy
 from tests.harness.postgres_faults import (
     HastyStore,
@@ -23,6 +22,7 @@ from tests.harness.postgres_faults import (
     not_idle,
     sessions_of,
 )
+from tests.harness.postgres_server import PostgresServer, empty_store
 
 DATABASE: Final = "recollect"
 GUESSED: Final = "run again without a key"

@@ -24,8 +24,9 @@ from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.locator import open_store
 from recollect.stores.plans.archive import RESTORE_RECORDS
 from recollect.stores.system_clock import timer_s
-from recollect.testing.redis_server import borrowed_database, open_server
+from recollect.testing.temporary_databases import borrowed_database
 from recollect.wire.record_digests import Digest
+from tests.harness.redis_server import open_server
 
 SCOPES: Final = 20
 SCOPE_MESSAGES: Final = 1_500

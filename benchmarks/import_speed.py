@@ -20,7 +20,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.locator import open_store
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import made_database
+from recollect.testing.temporary_databases import made_database
 
 MESSAGES_PER_MEMORY: Final = 10
 _WRITES: Final = 500

@@ -19,10 +19,10 @@ from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
 from benchmarks.postgres_restarts import TORN, UNSYNCED, Load, restart
 from benchmarks.store_congruence import FORGETFUL, compare
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, open_server
+from tests.harness.postgres_server import PostgresServer, open_server
 
 if TYPE_CHECKING:
-    from recollect.testing.redis_server import RedisServer
+    from tests.harness.redis_server import RedisServer
 
 Experiment: TypeAlias = Callable[[PostgresServer, int, str], Awaitable[FaultOutcome]]
 Progress: TypeAlias = Callable[[str], None]
@@ -119,7 +119,7 @@ def _compared(redis: RedisServer | None, progress: Progress) -> Experiment:
 def _redis() -> RedisServer | None:
     """Return a Redis server, whose store is compared as well, ``None`` if not installed."""
     try:
-        from recollect.testing.redis_server import shared_server
+        from tests.harness.redis_server import shared_server
     except ModuleNotFoundError:
         return None
     return shared_server()

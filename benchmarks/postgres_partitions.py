@@ -23,7 +23,7 @@ from recollect.stores.locator import open_store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.postgres.migrations import migrate
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, open_server
+from tests.harness.postgres_server import PostgresServer, open_server
 
 NONE: Final = 0
 """Plain tables without partitions."""

@@ -18,7 +18,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import Scope
 from recollect.stores.locator import open_store
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 STALE_S_MAX: Final = 60.0
 _SERVER: Final = {"fsync": "on", "full_page_writes": "on", "autovacuum": "off"}

@@ -27,9 +27,9 @@ from recollect.records import NewMessage, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, open_server
 from recollect.testing.scripted_model import ScriptedModel
 from tests.harness.postgres_faults import WatchedStore, shorten_leases, tear_commits
+from tests.harness.postgres_server import PostgresServer, open_server
 
 TORN: Final = "effect and watermark apart"
 UNSYNCED: Final = "synchronous_commit=off"

@@ -26,7 +26,8 @@ from recollect.stores.locator import open_store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.formation import Formed
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, find_binaries, made_database
+from recollect.testing.temporary_databases import made_database
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 SCOPE_ENTRIES: Final = 600
 LARGE_MESSAGES: Final = 1_000_000

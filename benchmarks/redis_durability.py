@@ -13,7 +13,7 @@ from recollect.records import NewMessage, PutMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.system_clock import timer_s
-from recollect.testing.redis_server import RedisServer, open_server
+from tests.harness.redis_server import RedisServer, open_server
 
 WRITERS: Final = 4
 PAUSE_S: Final = 0.05

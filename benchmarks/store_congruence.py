@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchmarks.fault_counts import FaultOutcome
-from recollect.testing.postgres_server import PostgresServer, empty_store
 from tests.harness.congruence import first_difference, forgetful_tables, history
 from tests.harness.postgres_faults import bytes_left
+from tests.harness.postgres_server import PostgresServer, empty_store
 
 if TYPE_CHECKING:
-    from recollect.testing.redis_server import RedisServer
+    from tests.harness.redis_server import RedisServer
 
 FORGETFUL: Final = "newest messages not found"
 DIFFERENT: Final = "answered differently"
@@ -124,14 +124,14 @@ def _empty(lane: _Lane) -> None:
     postgres, *others = lane
     empty_store(postgres)
     for each in others:
-        from recollect.testing import redis_server as redis
+        from tests.harness import redis_server as redis
 
         redis.empty_store(each)
 
 
 @contextmanager
 def _redis_bytes_left() -> Iterator[None]:
-    from recollect.testing import redis_server as redis
+    from tests.harness import redis_server as redis
 
     with redis.bytes_left():
         yield

@@ -22,7 +22,7 @@ import psycopg
 from benchmarks.nodes.proxy import HOST, free_ports
 from benchmarks.service_process import StartError
 from recollect.errors import UsageError
-from recollect.testing.postgres_server import find_binaries
+from tests.harness.postgres_server import find_binaries
 
 DATABASE: Final = "memory"
 NODES: Final = 3

@@ -10,7 +10,7 @@ from benchmarks.fault_counts import FaultReport, FaultRow
 from benchmarks.nodes.kills import UNKEYED, NodeKillPlan, kill_nodes
 from benchmarks.nodes.throughput import ThroughputPlan, ThroughputReport, measure
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import open_server
+from tests.harness.postgres_server import open_server
 
 _SERVER: Final = {"fsync": "on", "full_page_writes": "on", "max_connections": "200"}
 _CONTROL_KILLS: Final = 3

@@ -11,11 +11,12 @@ from recollect.agents.tools.tool_answers import results_within
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
 from recollect.recall.query import Where
-from recollect.recall.rendering import Record, read_block
+from recollect.recall.rendering import Record
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.wire.memories import memory_to_json
+from tests.harness.rendered_blocks import read_block
 
 ADA: Scope = ("users", "ada")
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

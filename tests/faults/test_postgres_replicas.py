@@ -35,7 +35,7 @@ from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.rows import ScopeRow
 from recollect.stores.scope_feed import Cursor
 from recollect.testing.hashed_embedder import HashedEmbedder
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 ADA: Scope = ("users", "ada")
 ASKED = "when does the ferry leave?"

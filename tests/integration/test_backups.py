@@ -31,8 +31,8 @@ from recollect.stores.plans.erase_targets import (
     EraseTarget,
     EraseThread,
 )
-from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.wire.record_digests import Digest
+from tests.harness.postgres_server import empty_store, shared_database
 
 ADA: Scope = ("acme", "ada")
 CANARY = "heliotrope-canary"

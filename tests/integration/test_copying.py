@@ -18,7 +18,7 @@ from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread
 from recollect.stores.unit_of_work import Plan
 from recollect.testing import FrozenClock
-from recollect.testing.postgres_server import empty_store, shared_database
+from tests.harness.postgres_server import empty_store, shared_database
 
 ResultT = TypeVar("ResultT")
 

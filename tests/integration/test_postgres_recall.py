@@ -21,7 +21,7 @@ from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Question, Stored, Transaction
 from recollect.stores.rows import Place, ScopeRow
 from recollect.stores.scope_feed import Cursor
-from recollect.testing.postgres_server import empty_store, shared_database
+from tests.harness.postgres_server import empty_store, shared_database
 
 ADA: Scope = ("users", "ada")
 

@@ -96,11 +96,6 @@ class GraphFact:
     trust: Trust
     state: MemoryState
 
-    @property
-    def is_relation(self) -> bool:
-        """Whether the object is an entity."""
-        return self.object_type == "entity"
-
     def __str__(self) -> str:
         return f"{self.subject} {self.predicate} {shown(self.object)}"
 
