@@ -7,7 +7,7 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, cast
+from typing import Final
 
 from recollect.records import SPEAKER_MARK, Json, JsonObject
 from recollect.stores.json_pointers import leaves
@@ -183,8 +183,8 @@ def leading_fields(schema: JsonObject) -> tuple[str, ...]:
     >>> leading_fields(note)
     ('context', 'content')
     """
-    required = required_fields(schema)
-    names = tuple(cast("JsonObject", schema.get("properties", {}))) if required else ()
+    required, properties = required_fields(schema), schema.get("properties")
+    names = tuple(properties) if isinstance(properties, Mapping) else ()
     return names[: names.index(required[-1]) + 1] if required else ()
 
 

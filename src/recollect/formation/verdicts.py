@@ -50,8 +50,11 @@ def rejection_of(
     """
     owner = _owner(memory, standing)
     if pointer:
-        value = _at(memory, pointer)
-        return [_without(memory, pointer, type_), *_refused_fields(memory, value, pointer, owner)]
+        value = _value_in(memory, pointer)
+        return [
+            _removal_of(memory, pointer, type_),
+            *_refused_fields(memory, value, pointer, owner),
+        ]
     refused: list[Write] = [revision(memory, memory.value, state="rejected", cause="rejected")]
     key = content_key(memory.value)
     proposed = proposed_for(memory.key) if memory.state == "quarantined" else None
@@ -93,7 +96,7 @@ def _refused_changes(proposal: Memory, standing: Memory | None, owner: str) -> I
             yield from _refused_fields(proposal, leaf, at, owner)
 
 
-def _at(memory: Memory, pointer: str) -> Json:
+def _value_in(memory: Memory, pointer: str) -> Json:
     try:
         return value_at(memory.value, pointer)
     except LookupError:
@@ -101,7 +104,7 @@ def _at(memory: Memory, pointer: str) -> Json:
         raise NotFoundError(msg) from None
 
 
-def _without(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemory:
+def _removal_of(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemory:
     try:
         cut = TracedOperation(operation={"op": "remove", "path": pointer})
         value, evidence = traced(memory.value, memory.evidence, [cut])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.messages.coercion import MessageLike, coerced_all
@@ -156,12 +156,11 @@ def _lists(first: list[object], second: Sequence[object]) -> list[object]:
     merged = list(first)
     for each in second:
         place = _index_of_same(merged, each) if isinstance(each, Mapping) else None
-        if place is None:
-            merged.append(each)
+        before = None if place is None else merged[place]
+        if place is not None and isinstance(before, Mapping) and isinstance(each, Mapping):
+            merged[place] = _pieces(before, each)
         else:
-            merged[place] = _pieces(
-                cast("Mapping[str, object]", merged[place]), cast("Mapping[str, object]", each)
-            )
+            merged.append(each)
     return merged
 
 

@@ -189,13 +189,13 @@ def _check_part(part: JsonObject, at: Steps, path: str) -> None:
         )
         raise UsageError(msg)
     named = part.get("patternProperties")
-    patterns = (
+    patterns: list[tuple[Steps, str]] = (
         [(("patternProperties", each), each) for each in named]
         if isinstance(named, Mapping)
         else []
     )
     if isinstance(given := part.get("pattern"), str):
-        patterns.append((("pattern",), given))  # type: ignore[arg-type]
+        patterns.append((("pattern",), given))
     for steps, pattern in patterns:
         _check_pattern(pattern, path_of(path, (*at, *steps)))
 
