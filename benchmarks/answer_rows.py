@@ -1,4 +1,4 @@
-"""The rows of a run: what each system answered to each question, enough to recompute it all."""
+"""The rows of a run: each system's answer to each question, from which all figures follow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.official import Facts
 from recollect.errors import UsageError
 
 LISTED_MAX: Final = 50
-"""How many of the ranked ids a row lists; places are those of the whole ranking."""
+"""Ranked ids that a row lists, at most; ranks refer to the whole ranking."""
 
 Places = tuple[int | None, ...]
 
@@ -49,7 +49,7 @@ class QuestionOutcome:
 
 
 def write_rows(path: Path, outcomes: Iterable[QuestionOutcome]) -> None:
-    """Write one JSON object a line, in the order given."""
+    """Write the rows as JSON Lines, in the given order."""
     with path.open("w", encoding="utf-8") as file:
         for outcome in outcomes:
             file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")

@@ -1,4 +1,4 @@
-"""Memories that are asked in the middle of a talk: they hold what had been said by then."""
+"""Memories queried in the middle of a conversation: they contain only what was said before."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _BATCH: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionChoice:
-    """Which questions are asked: the first *limit*, or *sample* of them drawn under *seed*."""
+    """Selects the questions to ask: the first *limit*, or a random *sample* drawn with *seed*."""
 
     limit: int | None = None
     sample: int | None = None
     seed: int = 0
 
     def of(self, questions: Sequence[BenchmarkQuestion]) -> list[BenchmarkQuestion]:
-        """Return those of *questions* that are asked, in their order."""
+        """Return the selected *questions*, in order."""
         if self.sample is None or self.sample >= len(questions):
             return list(questions[: self.limit])
         drawn = random.Random(self.seed).sample(range(len(questions)), self.sample)  # noqa: S311
@@ -50,7 +50,7 @@ class AskedQuestion:
 
 
 class AskedMemory:
-    """A memory of one conversation, to be filled as far as it had come at each question."""
+    """A memory of one conversation, filled up to the point of each question."""
 
     def __init__(self, conversation: BenchmarkConversation, embedder: Embedder | None) -> None:
         self._conversation = conversation
@@ -71,7 +71,7 @@ class AskedMemory:
         return self._conversation.messages[: self._kept]
 
     async def advance(self, question: BenchmarkQuestion) -> None:
-        """Append what was said before *question*, which must not come before the one before."""
+        """Append the messages before *question*; questions must be given in order."""
         until = len(self._conversation.kept_before(question))
         if until == self._kept:
             return
@@ -88,7 +88,7 @@ def asked_conversations(
     dataset: Dataset, data: Path, choice: QuestionChoice
 ) -> Iterator[tuple[BenchmarkConversation, list[AskedQuestion]]]:
     """
-    Yield each conversation with its questions, in the order in which they are asked.
+    Yield each conversation with its questions, in order.
 
     Those count that name messages as evidence, and those that nothing answers.
 
@@ -110,7 +110,7 @@ def asked_conversations(
 
 
 def askable_questions(dataset: Dataset, folder: Path) -> list[BenchmarkQuestion]:
-    """Return the questions that name messages as evidence, and those that nothing answers."""
+    """Return the questions with messages as evidence, and the unanswerable ones."""
     return [
         each
         for each in dataset.questions(folder)

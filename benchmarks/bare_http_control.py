@@ -1,4 +1,4 @@
-"""Control: a bare application on the same server and protocol, to measure HTTP itself."""
+"""Control: a minimal application on the same server and protocol, which measures HTTP alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random histories of a whole memory on every kind of store: what they did, and what broke."""
+"""Run random histories of a whole memory on every kind of store, and report broken promises."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.stores.system_clock import timer_s
 BACKENDS: Final = ("memory", "sqlite", "postgres", "redis")
 REASONS_MAX: Final = 5
 _DATABASES: Final = (5, 6)
-"""Of Redis' numbered databases, those between which a history moves."""
+"""The numbered Redis databases that a history moves between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,16 +28,16 @@ class BetweenRow:
     tally: Tally
     took_s: float
     operations: int
-    """How many there are for this kind of store."""
+    """Number of operations for this kind of store."""
 
 
 @dataclass(frozen=True, slots=True)
 class BetweenReport:
-    """The histories of all kinds of store that were found."""
+    """The histories of all available kinds of store."""
 
     rows: Sequence[BetweenRow]
     missing: Sequence[str] = field(default_factory=tuple)
-    """Kinds of store of which there is no server."""
+    """Kinds of store without a server."""
 
     @property
     def holds(self) -> bool:
@@ -78,7 +78,7 @@ class BetweenReport:
         return "\n".join([*lines, "", *self._operations()])
 
     def _operations(self) -> Iterator[str]:
-        """Yield how often each operation was done, over all stores, and why it was refused."""
+        """Yield, for each operation, its number of runs over all stores and its refusals."""
         total = Tally()
         for row in self.rows:
             total.add(row.tally)
@@ -94,7 +94,7 @@ class BetweenReport:
 
 @contextmanager
 def places_of(backend: str) -> Iterator[Places | None]:
-    """Yield where stores of a kind can be; ``None`` where there is no server for it."""
+    """Yield the places for stores of a kind; ``None`` if it has no server."""
     with tempfile.TemporaryDirectory(prefix="recollect-between-") as name:
         folder = Path(name)
         if backend in {"memory", "sqlite"}:
@@ -111,7 +111,7 @@ def _server_places(backend: str, folder: Path) -> Places | None:
 
 
 def _on_postgres(folder: Path) -> Places | None:
-    from recollect.testing import postgres_server as postgres
+    from tests.harness import postgres_server as postgres
 
     one, other = (postgres.shared_database(f"between{each}") for each in "12")
     if one is None or other is None:
@@ -120,7 +120,7 @@ def _on_postgres(folder: Path) -> Places | None:
 
 
 def _on_redis(folder: Path) -> Places | None:
-    from recollect.testing import redis_server as redis
+    from tests.harness import redis_server as redis
 
     server = redis.shared_server()
     if server is None:
@@ -136,7 +136,7 @@ async def run(
     first: int = 0,
     progress: Callable[[str], None] = lambda _: None,
 ) -> BetweenReport:
-    """Play as many histories of so many steps as *counts* says for each kind of store."""
+    """Run the numbers of histories and steps in *counts* on each kind of store."""
     rows, missing = list[BetweenRow](), list[str]()
     for backend, count in counts.items():
         began, tally = timer_s(), Tally()

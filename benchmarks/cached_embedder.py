@@ -1,4 +1,4 @@
-"""Vectors kept on disk between runs: a benchmark embeds each text once for each embedder."""
+"""A vector cache on disk: benchmarks embed each text once per embedder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recollect.errors import UsageError
 from recollect.ports import Embedder, Vector
 
 BATCH_TEXTS: Final = 64
-"""How many texts are embedded, then written: what an interrupted run loses at most."""
+"""Texts embedded between two writes: an interrupted run loses no more."""
 
 _KEY_BYTES: Final = 16
 _HalfVector = NDArray[np.float16]
@@ -60,7 +60,7 @@ class VectorFile:
         return self._vectors[key]
 
     def add(self, keys: Sequence[bytes], vectors: Sequence[Vector | None]) -> None:
-        """Append a record for each key; complete in the file when this returns."""
+        """Append a record for each key; on return all are in the file."""
         records = np.zeros(len(keys), dtype=self._record)
         for at, (key, vector) in enumerate(zip(keys, vectors, strict=True)):
             records["key"][at] = np.frombuffer(key, dtype=np.uint8)
@@ -84,7 +84,7 @@ class VectorFile:
         self._take(records[self._are_sound(records)])
 
     def _whole_records(self) -> bytes:
-        """Return the file's bytes without a torn last record, which is cut off the file too."""
+        """Return the file's bytes without a torn last record, and truncate the file likewise."""
         held = self.path.read_bytes()
         whole = len(held) - len(held) % self._record.itemsize
         if whole != len(held):
@@ -111,7 +111,7 @@ def _record_bytes(records: NDArray[np.void]) -> Iterator[memoryview]:
 
 def file_name(identity: str, dimensions: int) -> str:
     """
-    Return a file name that no other embedder has.
+    Return a file name that is unique to the embedder.
 
     >>> file_name("minilm-l6/int8", 384)
     'minilm-l6-int8-384-d3c368fe.vectors'
@@ -128,7 +128,7 @@ def text_key(text: str) -> bytes:
 
 class CachedEmbedder:
     """
-    An embedder that asks another one only for texts that are new to its file.
+    An embedder that calls another one only for texts missing in its file.
 
     It has the other's identity and may be used from several threads. Vectors come back
     rounded to float16 on the first run as on later ones, so that runs agree.

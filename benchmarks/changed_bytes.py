@@ -1,5 +1,5 @@
 """
-Changed bytes of a file: each read of it is right or refused, and a check finds the damage.
+Change bytes of a store's file: each read must be correct or fail, and a check must find them.
 
 Every read of the API (`every_read`) is compared with the truth, the answer of the file as it was.
 The control is the same without comparing checksums of pages.
@@ -38,7 +38,7 @@ PEOPLE: Final = ("ada", "bob")
 TURNS: Final = 16
 QUERIES: Final = ("boats in the harbour", "Oslo note 7")
 _HEAD_BYTES: Final = 12
-"""A page of a table or index begins with so many bytes that say what is in it."""
+"""Length of the header of a table or index page."""
 _BESIDE: Final = ("", "-wal", "-shm", "-journal", "-rewrites", "-reserve")
 
 
@@ -52,7 +52,7 @@ class Uncompared(apsw.Connection):
 
 @dataclass
 class WholeFile:
-    """An undamaged file, what is in it, and what every read of it answers."""
+    """An undamaged file with its contents and the result of every read."""
 
     content: bytes
     known: Known
@@ -68,7 +68,7 @@ class WholeFile:
         return self.content[number * PAGE_BYTES : (number + 1) * PAGE_BYTES]
 
     def with_page(self, number: int, page: bytes) -> bytes:
-        """Return the file with another page in the place of one."""
+        """Return the file with one page replaced."""
         at = number * PAGE_BYTES
         return self.content[:at] + page + self.content[at + PAGE_BYTES :]
 
@@ -100,7 +100,7 @@ async def talk(memory: Recollect, scope: Scope, clock: FrozenClock) -> None:
 
 
 async def fill(path: Path) -> None:
-    """Write something of every kind that a store keeps, and erase some of it."""
+    """Write records of every kind, and erase some."""
     clock, ids = FrozenClock(), SeededIds(1)
     async with open_memory(
         str(path),
@@ -126,7 +126,7 @@ async def fill(path: Path) -> None:
 
 
 async def read(path: Path, known: Known | None = None) -> tuple[Known, dict[str, str]]:
-    """Open a file, and return what is in it, and what every read answers."""
+    """Open a file, and return its contents and the result of every read."""
     async with open_memory(
         str(path), embedder="none", worker=False, clock=FrozenClock(), ids=SeededIds(9)
     ) as memory:
@@ -135,7 +135,7 @@ async def read(path: Path, known: Known | None = None) -> tuple[Known, dict[str,
 
 
 async def whole_file(path: Path) -> WholeFile:
-    """Fill a new file at *path*; return its content, and what every read of it answers."""
+    """Fill a new file at *path*; return it with the result of every read."""
     await fill(path)
     content = _bytes_of(path)
     known, expected = await read(path)
@@ -159,9 +159,9 @@ class DamageTally:
     found: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
-    """Damage that gave other answers than before, and that a check of the file did not find."""
+    """Damage that changed the result of a read, and that the file check missed."""
     unfound: list[str] = field(default_factory=list)
-    """Damage that a check of the file did not find, whether or not a read met it."""
+    """Damage that the file check missed, whether or not a read met it."""
     answers: int = 0
 
     async def take(
@@ -173,7 +173,7 @@ class DamageTally:
         *,
         driver: type[apsw.Connection] | None = None,
     ) -> None:
-        """Examine a damaged file, and read it in every way, if given by another *driver*."""
+        """Examine a damaged file and run every read, optionally with another *driver*."""
         path = folder / "store.db"
         _put_down(damaged, path)
         state = examine_file(path)
@@ -216,7 +216,7 @@ async def change_bytes(
     folder: Path, count: int, *, seed: int = 1, control: str = ""
 ) -> FaultOutcome:
     """
-    Change one of *count* bytes of a file at a time, and make every read of the API.
+    Change *count* bytes of a file, one at a time, and run every read of the API after each.
 
     A failure is a changed byte after which a read answered wrongly or raised anything but a
     `StoreError`, and one that a check of the file did not find.

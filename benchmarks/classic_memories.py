@@ -48,7 +48,7 @@ TOKENS_PER_MESSAGE: Final = 20
 
 
 def twenty(_: str) -> int:
-    """Count each message as `TOKENS_PER_MESSAGE` tokens, as the originals' model here does."""
+    """Count each message as `TOKENS_PER_MESSAGE` tokens, like the originals' model here."""
     return TOKENS_PER_MESSAGE
 
 
@@ -70,14 +70,14 @@ def answered(prompt: str) -> str:
 
 
 def said(turn: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the turn with this number: it speaks of one of five names, or of two."""
+    """Return the turn with this number, about one or two of five names."""
     names = [NAMES[turn % 5], *([NAMES[(turn + 2) % 5]] if turn % 3 == 0 else [])]
     return {"input": f"Tell me more of {' and '.join(names)}."}, {"output": "There is much to say."}
 
 
 @dataclass(slots=True)
 class CallCountingModel:
-    """A model that answers by rule, and counts its calls."""
+    """A rule-based model that counts its calls."""
 
     identity: str = "rules/conversation"
     calls: int = 0
@@ -141,7 +141,7 @@ CLASSICS: Final = (
         ways={"every 5 turns": {"every_turns": 5}},
         prompts=("entity_extraction_prompt", "knowledge_extraction_prompt"),
     ),
-    # The original is over a vector store of one's own choice, with an embedder: no equal control.
+    # The original needs a vector store and embedder of the user's choice: no comparable control.
     Classic(name="vector retriever", kind=VectorStoreRetrieverMemory, has_original=False),
 )
 
@@ -211,7 +211,7 @@ def _their_costs(classic: Classic, originals: Originals, turns: int) -> tuple[fl
 
 
 async def _costs_of(classic: Classic, options: dict[str, Any], turns: int) -> tuple[float, float]:
-    """Return the model calls of so many turns, and the tokens that the next prompt gets."""
+    """Return the number of model calls over the turns, and the tokens added to the next prompt."""
     async with recollect.open(embedder="none", worker=False) as memory:
         model = CallCountingModel()
         mine = made(classic, memory, model, options)
@@ -226,7 +226,7 @@ async def _costs_of(classic: Classic, options: dict[str, Any], turns: int) -> tu
 
 
 def tokens_in(loaded: dict[str, Any]) -> float:
-    """Return about how many tokens what was *loaded* adds to a prompt."""
+    """Estimate the tokens that the *loaded* variables add to a prompt."""
     return float(sum(estimated_tokens(_text_of(value)) for value in loaded.values()))
 
 
@@ -313,7 +313,7 @@ class Originals:
         self.version = version
 
     def have(self, classic: Classic) -> bool:
-        """Return True if there is an original to compare; that of the graph is a package apart."""
+        """Return True if the original is installed; the graph memory is in a package of its own."""
         if not classic.has_original:
             return False
         try:
@@ -368,7 +368,7 @@ def _counting_model() -> Any:
             return answered(prompt)
 
         def get_num_tokens_from_messages(self, messages: list[Any], *_: Any) -> int:
-            # The original counts all that is left for each message that it drops: a count of
+            # The original counts all remaining messages for each one that it drops: a count of
             # their texts would take hours at 10,000 messages.
             return TOKENS_PER_MESSAGE * len(messages)
 

@@ -1,4 +1,4 @@
-"""Appends and bare commits, counted and timed: what durability costs on this disk."""
+"""Count and time appends and bare commits: the cost of durability on this disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CommitCount:
 
 @contextmanager
 def counted_syncs() -> Iterator[CommitCount]:
-    """Count the fsyncs of every SQLite file that is opened meanwhile."""
+    """Count the fsyncs of every SQLite file that is opened during the block."""
     counted = CommitCount()
     base = apsw.vfs_names()[0]
 

@@ -1,4 +1,4 @@
-"""Faults on the way to a PostgreSQL server: lost commits, cancels, mixed tenants."""
+"""Inject faults on the way to a PostgreSQL server: lost commits, cancels, mixed tenants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import RecollectError
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
-from recollect.testing.postgres_server import PostgresServer, empty_store
 from tests.harness.faulty_proxy import Cut, FaultyProxy
 from tests.harness.postgres_faults import (
     HastyStore,
@@ -23,6 +22,7 @@ from tests.harness.postgres_faults import (
     not_idle,
     sessions_of,
 )
+from tests.harness.postgres_server import PostgresServer, empty_store
 
 DATABASE: Final = "recollect"
 GUESSED: Final = "run again without a key"
@@ -36,7 +36,7 @@ _PEOPLE: Final[tuple[Scope, ...]] = (("users", "ada"), ("users", "bob"), ("users
 _TENANTS: Final[tuple[Scope, ...]] = (("ab",), ("z",))
 _AT_ONCE: Final = 30
 _ANSWER_S: Final = 0.2
-"""So long the control waits for an answer that somebody else may have been given."""
+"""Timeout of the control for an answer that another request may have got."""
 
 
 def url_through(proxy: FaultyProxy) -> str:
@@ -76,7 +76,7 @@ async def cut(server: PostgresServer, number: int, control: str = "") -> FaultOu
 
 async def cancel(server: PostgresServer, number: int, control: str = "") -> FaultOutcome:
     """
-    Cancel at least *number* requests of three people, on three connections, and let others end.
+    Cancel at least *number* requests of three users on three connections, and let others end.
 
     Each answer must be to its own question, and at the end no more connections be open than
     there may be, none of them in a transaction. The control is a store whose cancelled
@@ -90,7 +90,7 @@ async def cancel(server: PostgresServer, number: int, control: str = "") -> Faul
         limits = {"answer_s": _ANSWER_S} if control else {}
         async with opened(url_through(proxy), connections_max=CONNECTIONS, **limits) as store:
             await _ask_many(store, number, outcome)
-            # One more call, behind all that cancelled callers left to be finished.
+            # One more call, queued behind the unfinished work of cancelled callers.
             calls = (store.messages(scope, "talk") for scope in _PEOPLE)
             await asyncio.gather(*calls, return_exceptions=bool(control))
             outcome.add("in a transaction", map(str, range(not_idle(store))))
@@ -100,7 +100,7 @@ async def cancel(server: PostgresServer, number: int, control: str = "") -> Faul
 
 
 async def _ask_many(store: Store, number: int, outcome: FaultOutcome) -> None:
-    """Read each tenant's own words, many concurrently, and cancel every second read."""
+    """Read each tenant's words concurrently, and cancel every second read."""
     random = Random(3)  # noqa: S311 - repeatable on purpose
     for scope in _PEOPLE:
         await store.append(scope, "talk", [NewMessage(role="user", text=str(scope))])

@@ -1,4 +1,4 @@
-"""Replay recorded answers through consolidation: keep right ones at once, stop wrong ones."""
+"""Replay recorded answers through consolidation, and count the right and wrong ones stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_IDS: Final[Mapping[str, str]] = {}
 
 @dataclass(slots=True)
 class RightMerges:
-    """Of the *calls* of readers in one half and language, those that were *kept* at once."""
+    """Right merges in one half and language: *kept* of *calls* were stored at once."""
 
     half: str
     language: str
@@ -32,7 +32,7 @@ class RightMerges:
 
 @dataclass(slots=True)
 class WrongMerges:
-    """Of the wrong *calls* of one half and kind, those that were *kept*."""
+    """Wrong merges of one half and kind: *kept* of *calls* were stored."""
 
     half: str
     kind: str
@@ -42,7 +42,7 @@ class WrongMerges:
 
 @dataclass(slots=True)
 class ConsolidationReport:
-    """All rows of a run, and which right calls of the developed half were not kept, and why."""
+    """All rows of a run, and why right calls of the development half were not stored."""
 
     right: list[RightMerges] = field(default_factory=list)
     wrong: list[WrongMerges] = field(default_factory=list)
@@ -55,7 +55,7 @@ class ConsolidationReport:
 
 def replay_consolidations(folder: Path) -> ConsolidationReport:
     """
-    Return what becomes of the recorded answers about groups of memories.
+    Replay the recorded answers about groups of memories, and count their outcomes.
 
     A consolidation without checks would keep every call, the wrong ones too.
 
@@ -96,13 +96,13 @@ def _wrong_rows(half: str, cases: Sequence[Case]) -> list[WrongMerges]:
 
 
 def answered(case: Case, calls: Sequence[Call]) -> ConsolidationAnswer:
-    """Return what is read of an answer to the groups of a case."""
+    """Parse an answer to the groups of a case."""
     made = tuple(call_of(each, _NO_IDS) for each in calls)
     return read_calls(ModelAnswer(calls=made), batch_of(case))
 
 
 def batch_of(case: Case) -> Batch:
-    """Return the groups of a case, as they are put before a model."""
+    """Return the groups of a case as a model sees them."""
     groups = tuple(
         Group(
             type=NOTE.name,

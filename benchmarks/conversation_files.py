@@ -1,4 +1,4 @@
-"""The data of a benchmark: conversations and questions, read from JSON Lines."""
+"""Conversations and questions of a benchmark, read from JSON Lines."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class BenchmarkMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkConversation:
-    """All that may be recalled for its questions, in the order in which it was said."""
+    """The messages that its questions are about, in order."""
 
     conversation_id: str
     messages: tuple[BenchmarkMessage, ...]
 
     def kept_before(self, question: BenchmarkQuestion) -> tuple[BenchmarkMessage, ...]:
-        """Return the messages before *question*: sessions before the asking one."""
+        """Return the messages of the sessions before that of *question*."""
         if question.asked_in is None:
             return self.messages
         for asking in self.messages:
@@ -59,24 +59,24 @@ class BenchmarkConversation:
 
 @dataclass(frozen=True, slots=True)
 class RowFields:
-    """One row as read, with typed access; *place* says where it stands, for errors."""
+    """One parsed row with typed access; *place* is its file and line, for errors."""
 
     place: str
     values: Mapping[str, object]
 
     def text(self, name: str) -> str:
-        """Return a text that must be there."""
+        """Return a required text."""
         value = self.values.get(name)
         if not isinstance(value, str):
             raise self._wrong(name, "a text")
         return value
 
     def optional_text(self, name: str) -> str | None:
-        """Return a text, or `None` where it is absent, null or empty."""
+        """Return a text, `None` if absent, null or empty."""
         return self.text(name) if self.values.get(name) else None
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts as it stands; nothing where it is absent or null."""
+        """Return a list of texts; empty if absent or null."""
         value = self.values.get(name)
         if value is None:
             return ()
@@ -85,21 +85,21 @@ class RowFields:
         return tuple(value)
 
     def number(self, name: str) -> int:
-        """Return a whole number that must be there."""
+        """Return a required integer."""
         value = self.values.get(name)
         if not isinstance(value, int) or isinstance(value, bool):
             raise self._wrong(name, "a whole number")
         return value
 
     def flag(self, name: str) -> bool:
-        """Return a truth value; false where it is absent or null."""
+        """Return a boolean; false if absent or null."""
         value = self.values.get(name) or False
         if not isinstance(value, bool):
             raise self._wrong(name, "true or false")
         return value
 
     def rows(self, name: str) -> tuple[RowFields, ...]:
-        """Return a list of nested rows; nothing where it is absent or null."""
+        """Return a list of nested rows; empty if absent or null."""
         value = self.values.get(name) or []
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
             raise self._wrong(name, "a list of objects")
@@ -115,7 +115,7 @@ class RowFields:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
     def optional_time(self, name: str) -> datetime | None:
-        """Return a time, or `None` where it is absent or null."""
+        """Return a time, `None` if absent or null."""
         return self.time(name) if self.values.get(name) else None
 
     def _wrong(self, name: str, expected: str) -> UsageError:
@@ -127,7 +127,7 @@ class RowFields:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkQuestion:
     """
-    One question, and what would answer it.
+    One question, with its evidence and answer.
 
     *evidence* and *evidence_sessions* hold ids without repetition. *asked_in* names
     the message that is the question itself, where a set asks in the middle of its talk.

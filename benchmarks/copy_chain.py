@@ -1,4 +1,4 @@
-"""A chain of copies, SQLite to PostgreSQL to Redis to SQLite, each killed and resumed."""
+"""Copy SQLite to PostgreSQL to Redis to SQLite, killing and resuming each copy."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from anyio import to_thread
 from benchmarks import copy_process as copied
 from benchmarks.postgres_speed import own_database
 from recollect.errors import StoreError
-from recollect.lifecycle.store_copy import content_digest
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.locator import open_store
 from recollect.stores.plans.archive import RESTORE_RECORDS
 from recollect.stores.system_clock import timer_s
-from recollect.testing.redis_server import borrowed_database, open_server
+from recollect.testing.temporary_databases import borrowed_database
 from recollect.wire.record_digests import Digest
+from tests.harness.redis_server import open_server
+from tests.harness.store_digests import content_digest
 
 SCOPES: Final = 20
 SCOPE_MESSAGES: Final = 1_500
-"""More messages make more scopes; these and their memories are four parts of a copy."""
+"""Messages per scope; with their memories they make four parts of a copy."""
 CONTROL_MESSAGES: Final = 3_000
 _PER_MEMORY: Final = 10
 _LATE_S: Final = 0.03
-"""So long at most after a part was written a copy is killed: in the middle of the next."""
+"""Longest delay of a kill after a part was written, so that it hits the next one."""
 
 Progress = Callable[[str], None]
 
@@ -56,12 +57,12 @@ class CopyRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyReport:
-    """The store as it was filled, then each copy; beside them a copy that resumes wrongly."""
+    """The original store and each copy, with a control that resumes wrongly."""
 
     rows: tuple[CopyRow, ...]
     control: CopyRow
     control_lost: int
-    """How many records the control lost; 0 would mean that a loss is not seen."""
+    """Records that the control lost; 0 would mean that losses are not detected."""
 
     @property
     def lost(self) -> int:
@@ -128,7 +129,7 @@ def _redis(url: str | None) -> Iterator[str]:
 
 
 async def _control(folder: Path, chance: random.Random, progress: Progress) -> tuple[CopyRow, int]:
-    """Kill, once, a copy that treats any scope with data as complete."""
+    """Kill once a copy that treats any scope with data as complete."""
     first, last = folder / "control.db", folder / "wrong.db"
     await _fill(first, CONTROL_MESSAGES, scopes=1)
     wanted = await _digest(first)
@@ -183,7 +184,7 @@ class _Hop:
     control: str = ""
 
     async def run(self, kills: int, chance: random.Random, progress: Progress) -> CopyRow:
-        """Copy, killed after so many parts by chance that all kills come before the end."""
+        """Copy with all kills, each after a random number of parts."""
         began, killed, said = timer_s(), 0, None
         parts = max(1, self.records // RESTORE_RECORDS)
         while said is None:
@@ -205,7 +206,7 @@ class _Hop:
         )
 
     def _child(self, limit: tuple[int, float] | None) -> dict[str, object] | None:
-        """Copy in a process; ``None`` if it was killed after so many parts and seconds."""
+        """Copy in a process; return ``None`` if it was killed after the given parts and seconds."""
         command = [sys.executable, "-m", copied.__name__, self.source, self.destination]
         child = subprocess.Popen(  # noqa: S603
             [*command, self.control], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -222,7 +223,7 @@ class _Hop:
 def _followed(
     child: subprocess.Popen[str], limit: tuple[int, float] | None
 ) -> dict[str, object] | None:
-    """Return the final report of a copy; or kill it after *limit* parts."""
+    """Return the final report of a copy, or kill it after *limit* parts."""
     for parts, line in enumerate(child.stdout or (), start=1):
         if line.strip() != copied.PART:
             said: dict[str, object] = json.loads(line)

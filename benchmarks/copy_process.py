@@ -1,4 +1,4 @@
-"""A copy in a separate process, which reports each part written, to be killed."""
+"""Copy a store in a separate process that reports each part written and can be killed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 
 PART: Final = "part"
-"""The line that says that a part of a scope is on its place."""
+"""The line printed after each restored part."""
 TRUSTING: Final = "resumed by scope"
-"""The control: a copy that takes a scope for whole if any of it is there."""
+"""The control: a copy that treats a scope with any data as complete."""
 
 
 def told(store: Store) -> None:
@@ -35,7 +35,7 @@ def told(store: Store) -> None:
 
 
 def trust(source: Store, destination: Store) -> None:
-    """Make *source* show only what *destination* has of a scope, if it has any."""
+    """Make *source* show only the destination's records of a scope, if it has any."""
     open_ended: Any = source
     archive = source.archive
 
@@ -47,7 +47,7 @@ def trust(source: Store, destination: Store) -> None:
 
 
 async def copy(source: str, destination: str, control: str = "") -> None:
-    """Copy, telling each part, and at the end what the copy says of itself."""
+    """Copy, print a line per part, and print the report at the end."""
     async with open_store(source) as one, open_store(destination) as other:
         told(other)
         if control:

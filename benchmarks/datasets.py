@@ -1,4 +1,4 @@
-"""The public sets: where their files are, what their rows mean, which questions count."""
+"""The public data sets: their files, the meaning of their rows, and the counted questions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Entry = tuple[str, BenchmarkMessage]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
     """
-    One public set, described: the runner knows no set by name.
+    The description of one public data set, so that the runner knows none by name.
 
     *folders* are the names that its folder may have below ``--data``, best first.
     *read_entry* is given a row and its number. *official* is the metric of the set's
@@ -44,7 +44,7 @@ class Dataset:
     official: Official | None = None
 
     def counts(self, question: BenchmarkQuestion) -> bool:
-        """Return True if *question* can be answered from evidence that the set names."""
+        """Return True if the set names evidence that answers *question*."""
         return not question.is_unanswerable and bool(
             question.evidence or question.evidence_sessions
         )
@@ -85,7 +85,7 @@ class Dataset:
 
 
 def group_by_conversation(entries: Iterable[Entry]) -> Iterator[BenchmarkConversation]:
-    """Gather entries that stand together; raise `UsageError` for a conversation that resumes."""
+    """Group consecutive entries; raise `UsageError` for a conversation that resumes."""
     seen: set[str] = set()
     current: str | None = None
     messages: list[BenchmarkMessage] = []
@@ -144,7 +144,7 @@ def read_questions(folder: Path, name: str) -> Iterator[BenchmarkQuestion]:
 
 def read_questions_with_sources(folder: Path, name: str) -> Iterator[BenchmarkQuestion]:
     """
-    Yield questions asked in the middle of a talk, whose evidence is by session.
+    Yield questions asked in the middle of a conversation, with evidence by session.
 
     The messages that the recorded memories were written from are the evidence by turn,
     where they are known for every memory that the question needs.
@@ -195,7 +195,7 @@ def read_memory(row: RowFields, number: int) -> Entry:
 
 
 def read_reminders(folder: Path, name: str) -> Iterator[BenchmarkQuestion]:
-    """Yield dialogues whose last line should bring memories to mind."""
+    """Yield dialogues whose last line should recall memories."""
     for row in read_fields(folder, name):
         yield BenchmarkQuestion(
             question_id=row.text("question_id"),
@@ -262,4 +262,4 @@ DATASETS: Final[Mapping[str, Dataset]] = {
         ),
     )
 }
-"""Every set that ``python -m benchmarks`` knows, by the name that the command takes."""
+"""The data sets of ``python -m benchmarks``, by command name."""

@@ -1,4 +1,4 @@
-"""Find stretches of code that stand in two places, line by line."""
+"""Find stretches of code that occur in two places, line by line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DuplicatedStretch:
 
     @property
     def lines(self) -> int:
-        """Return how many lines it has."""
+        """Return its number of lines."""
         return len(self.numbers)
 
 
@@ -55,7 +55,7 @@ def find_duplicates(
 
 
 def count_duplicated_lines(stretches: Sequence[DuplicatedStretch]) -> int:
-    """Count the lines that all but one copy of each text add up to."""
+    """Count the lines of all copies of each text but one."""
     places: dict[str, set[_Place]] = defaultdict(set)
     for each in stretches:
         places[each.text] |= {(each.first, each.first_line), (each.second, each.second_line)}
@@ -63,7 +63,7 @@ def count_duplicated_lines(stretches: Sequence[DuplicatedStretch]) -> int:
 
 
 def _pairs(files: Mapping[str, NumberedLines], size: int) -> Iterator[tuple[_Place, _Place]]:
-    """Yield where equal stretches of *size* lines begin that cannot begin a line earlier."""
+    """Yield the starts of equal stretches of *size* lines that do not begin a line earlier."""
     windows: dict[tuple[str, ...], list[_Place]] = defaultdict(list)
     for name, lines in files.items():
         texts = [text for _, text in lines]
@@ -76,7 +76,7 @@ def _pairs(files: Mapping[str, NumberedLines], size: int) -> Iterator[tuple[_Pla
 
 
 def _length(files: Mapping[str, NumberedLines], first: _Place, second: _Place) -> int:
-    """Return how many lines from two places on are equal, and none of them the other's."""
+    """Return the number of equal lines from two places on, without overlap."""
     most = second[1] - first[1] if first[0] == second[0] else len(files[first[0]])
     length = 0
     while length < most and _are_equal(files, first, second, length):

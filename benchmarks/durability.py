@@ -1,4 +1,4 @@
-"""Durability: faults at random moments, counted next to controls that must fail."""
+"""Inject faults at random moments, and count losses next to controls that must fail."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.formation import Formed
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.stores.sqlite.index_files import IndexFiles
 from recollect.stores.system_clock import timer_s
 from recollect.testing.frozen_clock import FrozenClock
@@ -59,10 +59,10 @@ from tests.harness.power_loss import (
 )
 
 MOMENTS: Final = 25
-"""At so many moments the power fails in what was recorded once."""
+"""Power losses simulated in one recording."""
 TURNS: Final = 10
 LIVES: Final = 4
-"""So often a file is worked on, and *KILLS* times by processes, before there is a new one."""
+"""Runs on one file before a new one is made; *KILLS* for killed processes."""
 KILLS: Final = 25
 PROCESSES: Final = 8
 RELAXED: Final = "durability=relaxed"
@@ -83,14 +83,14 @@ _processes = multiprocessing.get_context("forkserver")
 
 
 def chance(seed: int) -> Random:
-    """Return a source of chance that is the same every time."""
+    """Return a seeded random generator."""
     return Random(seed)  # noqa: S311 (it protects nothing)
 
 
 # Power losses
 
 States: TypeAlias = list[tuple[int, Contents]]
-"""Successive contents of a scope, each with the disk's moment at which it was acknowledged."""
+"""Successive contents of a scope, each with the disk's moment of its acknowledgement."""
 
 Known: TypeAlias = Mapping[Scope, States]
 
@@ -99,7 +99,7 @@ async def lose_power(
     folder: Path, losses: int, *, seed: int = 1, control: str = ""
 ) -> FaultOutcome:
     """
-    Simulate *losses* power losses at random moments of three clients' work.
+    Simulate *losses* power losses at random moments while three clients work.
 
     Every possible remaining state is opened, and each scope compared, row by row, with the states
     before and after the interrupted call. After a quarter of them the power fails again while the
@@ -127,7 +127,7 @@ async def lose_power(
 
 
 async def _worked(disk: PowerLossDisk, store: Store, path: Path, turn: int) -> tuple[int, Known]:
-    """Let three clients work; return when they began, and the states of their scopes."""
+    """Let three clients work; return the moment they began and the states of their scopes."""
     while lease := await store.claim("worker"):  # left over from before
         await form(store, lease, turn)
     lock, begun = asyncio.Lock(), disk.moment
@@ -155,7 +155,7 @@ class _PowerLosses:
     async def lose(
         self, disk: PowerLossDisk, known: Known, moment: int, *, fails_at: int | None = None
     ) -> None:
-        """Judge what a power loss leaves; perhaps let one more happen while that is opened."""
+        """Check the state after a power loss, perhaps with another one during recovery."""
         survival, at = self.random.choice(SURVIVALS), moment if fails_at is None else fails_at
         path = put_down(disk.survivors(survival, self.random, at), self.folder)
         with PowerLossDisk() as after:
@@ -166,7 +166,7 @@ class _PowerLosses:
 
 
 def put_down(files: Mapping[str, bytes], folder: Path) -> Path:
-    """Write what survived of one store into *folder*, and return where the store is now."""
+    """Write the surviving files of one store into *folder*, and return its new path."""
     folder.mkdir(exist_ok=True)
     path = folder / "left.db"
     for suffix in ("", "-wal", "-shm", "-journal", "-rewrites"):
@@ -179,7 +179,7 @@ def put_down(files: Mapping[str, bytes], folder: Path) -> Path:
 async def judge(
     disk: PowerLossDisk, path: Path, known: Known, moment: int, outcome: FaultOutcome
 ) -> None:
-    """Open on *disk* what a power loss at *moment* left at *path*, and count what is wrong."""
+    """Open the store that a power loss at *moment* left on *disk*, and count the faults."""
     outcome.seen.clear()
     try:
         async with disk.open(path):
@@ -237,7 +237,7 @@ async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True
 def _killed(
     path: Path, turns: Mapping[str, int], *, after_s: float, careful: bool
 ) -> Iterator[tuple[str, int]]:
-    """Start a process, kill it *after_s*, and yield the turns that it answered."""
+    """Start a process, kill it *after_s*, and yield its acknowledged turns."""
     answers, sender = _processes.Pipe(duplex=False)
     given = (path, dict(turns), careful, sender)
     process = _processes.Process(target=_take_turns, args=given)
@@ -328,7 +328,7 @@ def _work_beside(
 
 
 class _Neighbour:
-    """One of some processes in a ring: tells the next what it did, and checks what it is told."""
+    """A process in a ring: it reports its writes to the next one, and checks reported ones."""
 
     def __init__(self, number: int, told: Connection, tells: Connection) -> None:
         self.kept: set[str] = set()
@@ -339,14 +339,14 @@ class _Neighbour:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count what a store refuses."""
+        """Count a refusal of the store."""
         try:
             yield
         except StoreError as error:
             self.failures[type(error).__name__] += 1
 
     async def work(self, path: Path, appends: int) -> None:
-        """Write *appends* times, telling and checking in between; then check the rest."""
+        """Write *appends* times, reporting and checking in between; then check the rest."""
         async with Recollect(open_store(path), embedder="none") as memory:
             for turn in range(appends):
                 with self.counted():
@@ -401,7 +401,7 @@ async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") 
             place = folder / f"erased-{turn}"
             place.mkdir()
             outcome.seen.clear()
-            # Which bytes are where does not depend on when the disk gets them.
+            # The position of bytes does not depend on the time of their sync.
             store = open_store(place / "store.db", durability="relaxed")
             async with Recollect(store, embedder="none") as memory:
                 scope, target = await _remember(store, kind, canary)
@@ -424,7 +424,7 @@ async def erase(folder: Path, number: int, *, seed: int = 1, control: str = "") 
 
 @contextmanager
 def _index_files(*, left: bool) -> Iterator[None]:
-    """Leave index files where they are, whatever is erased, if *left*."""
+    """Keep index files through erases during the block, if *left*."""
     plain = {name: vars(IndexFiles)[name] for name in ("unlink", "sweep")}
     for name in plain if left else ():
         setattr(IndexFiles, name, lambda *_, **__: None)
@@ -444,7 +444,7 @@ async def _write_index_file(memory: Recollect) -> int:
 
 
 async def _remember(store: Store, kind: str, canary: Canary) -> tuple[Scope, EraseTarget]:
-    """Fill a store with marked words that erasing the target takes; return scope and target."""
+    """Fill a store with marked words; return the scope and the target that erases them."""
     said = canary if kind != "memory" else Canary(canary.random)
     scope: Scope = ("people", canary.word() if kind == "scope" else "ada")
     thread = canary.word() if kind in {"scope", "thread"} else "talk"
@@ -476,7 +476,7 @@ async def _remember(store: Store, kind: str, canary: Canary) -> tuple[Scope, Era
 
 
 async def _say(store: Store, place: Place, source: str, said: Canary) -> str:
-    """Append a message, perhaps put others in its place, let Bob say something; return its id."""
+    """Append a message and one of Bob's, perhaps replace the first; return its id."""
     filler = "and so on " * said.random.choice((0, 3, 40, 900))
     message = NewMessage(
         role="user",
@@ -508,7 +508,7 @@ async def run(
     progress: Callable[[str], None] = lambda _: None,
 ) -> FaultReport:
     """
-    Count what faults of each kind cost, beside controls of the same run.
+    Inject faults of each kind, beside controls of the same run, and count the losses.
 
     The counts say at how many moments the power fails, how often a process is killed, how
     often each of eight writes to one file, how often marked words are erased, how many bytes

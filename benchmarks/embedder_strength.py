@@ -1,4 +1,4 @@
-"""Recall with embedders of clearly different worth, at the usual, declared and tuned strength."""
+"""Recall with embedders of different quality, at default, declared and tuned strengths."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Progress = Callable[[str], None]
 
 class OracleEmbedder:
     """
-    A made-up embedder that knows the answers: its cosine is the truth, and noise.
+    An artificial embedder that knows the answers: its cosine is the truth plus noise.
 
     Each question has a direction of its own. A message's vector is the sum of the directions of
     the questions that it answers, and *noise* times a direction by chance.
@@ -48,7 +48,7 @@ class OracleEmbedder:
         self._answers = answers
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        """Return one unit-length vector per text; of an unknown text it is noise alone."""
+        """Return one unit-length vector per text; that of an unknown text is noise alone."""
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> Vector:
@@ -64,7 +64,7 @@ class OracleEmbedder:
 
 
 def answers_in(dataset: Dataset, data: Path) -> dict[str, list[str]]:
-    """Return which questions each text that is embedded answers; a question answers itself."""
+    """Return the questions that each embedded text answers; a question answers itself."""
     folder = dataset.find_folder(data)
     asked = defaultdict(list)
     for each in counting_questions(dataset, data):
@@ -84,7 +84,7 @@ def answers_in(dataset: Dataset, data: Path) -> dict[str, list[str]]:
 
 
 class DeclaredEmbedder:
-    """An embedder that declares the class of its strength; ``None`` for no declaration."""
+    """An embedder that declares its strength class; ``None`` declares nothing."""
 
     def __init__(self, embedder: Embedder, strength: str | None) -> None:
         self._embedder = embedder
@@ -93,13 +93,13 @@ class DeclaredEmbedder:
         self.dimensions = embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
-        """Return what the embedder returns."""
+        """Return the embedder's vectors."""
         return self._embedder.embed(texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredEmbedder:
-    """An embedder to be measured, with the class that it would declare."""
+    """An embedder to measure, with the class that it would declare."""
 
     name: str
     embedder: Embedder
@@ -108,7 +108,7 @@ class MeasuredEmbedder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrengthRow:
-    """Mean recall of the questions that were not in the sample, and the strengths."""
+    """Mean recall on the questions outside the sample, and the strengths."""
 
     embedder: str
     declares: str
@@ -122,7 +122,7 @@ class StrengthRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrengthReport:
-    """All embedders, beside words alone on the same questions."""
+    """The rows of all embedders, with words alone on the same questions as control."""
 
     dataset: str
     sample: int
@@ -198,7 +198,7 @@ async def _measured(
 
 @dataclass(frozen=True, slots=True)
 class _AskedEmbedder:
-    """An embedder over a filled store, and the questions that are measured."""
+    """An embedder on a filled store, with the measured questions."""
 
     path: Path
     embedder: Embedder
@@ -207,7 +207,7 @@ class _AskedEmbedder:
     async def recall(
         self, strength: str | None, *samples: Sequence[SampleQuestion]
     ) -> tuple[float, list[Tuning]]:
-        """Return the mean recall where *strength* is declared, tuned on *samples* first."""
+        """Return the mean recall with *strength* declared, tuned on *samples* first."""
         chosen = DeclaredEmbedder(self.embedder, strength)
         async with Recollect(open_store(self.path), embedder=chosen) as memory:
             for question in self.held.questions:

@@ -1,4 +1,4 @@
-"""Every read of the whole API, to be compared with the truth after something was damaged."""
+"""Call every read of the API, to compare its results with the truth after damage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recollect.errors import RecollectError, StoreError
 from recollect.memory.facade import Recollect
 from recollect.recall.query import Where
 from recollect.records import Memory, Scope, Thread
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.stores.validation import to_datetime
 
 Read: TypeAlias = Callable[[Recollect], Awaitable[object]]

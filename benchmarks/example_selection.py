@@ -34,7 +34,7 @@ INPUTS_MIN: Final = 200
 SEEDS_MIN: Final = 5
 RESAMPLES: Final = 2_000
 FIXED_DRAWS: Final = 10
-"""So many fixed sets are drawn for a split, and their mean taken: one alone is luck."""
+"""Fixed sets drawn per split; their mean is used, because a single one is luck."""
 ADVERSARIAL: Final = "adversarial"
 _SCOPE: Final = ("bench", "examples")
 
@@ -54,7 +54,7 @@ class ExamplesPlan:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamplesRow:
     """
-    How often one way of selecting led to the right category.
+    How often one selection led to the right category.
 
     *above* is the advantage of the first row over this one, with a 95 % interval.
     """
@@ -117,7 +117,7 @@ async def run(plan: ExamplesPlan, progress: Progress) -> ExamplesReport:
 def split(
     questions: Sequence[BenchmarkQuestion], seed: int
 ) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
-    """Return the questions of half of the conversations, rounded up, and those of the others."""
+    """Return the questions of half of the conversations, rounded up, and those of the rest."""
     conversations = sorted({each.conversation_id for each in questions})
     random.Random(seed).shuffle(conversations)  # noqa: S311 (a split, no secret)
     first = set(conversations[: -(-len(conversations) // 2)])
@@ -131,7 +131,7 @@ async def _judged(
     held: Sequence[BenchmarkQuestion],
     seed: int,
 ) -> dict[str, list[float]]:
-    """Return, by way of choosing, how often the reader is right on each input."""
+    """Return the classifier's accuracy on each input, by selection."""
     examples = [Example(input=each.text, output=each.category) for each in pool]
     chance = random.Random(seed)  # noqa: S311 (a control, no secret)
     fixed = [chance.sample(examples, plan.count) for _ in range(FIXED_DRAWS)]
@@ -170,7 +170,7 @@ async def _selected(
 
 def read(text: str, shown: Sequence[Example]) -> str:
     """
-    Return the output of the example that shares most with *text*; of equals the first.
+    Return the output of the example that shares most with *text*; the first of equals.
 
     What is shared is the share of all words of both (Jaccard). This reader is the same for all.
 
@@ -193,7 +193,7 @@ def _share(one: frozenset[str], other: frozenset[str]) -> float:
 def rows_of(
     hits: Mapping[str, Sequence[Sequence[float]]], units: Sequence[Sequence[str]]
 ) -> tuple[ExamplesRow, ...]:
-    """Return a row for each way, with how far the first is above it."""
+    """Return a row for each selection, with the first one's lead over it."""
     first, *_ = hits
     rows = []
     for way, by_seed in hits.items():
@@ -213,7 +213,7 @@ def above(
     one: Sequence[Sequence[float]], other: Sequence[Sequence[float]], units: Sequence[Sequence[str]]
 ) -> tuple[float, float, float]:
     """
-    Return the mean difference of two ways over the same inputs, and its 95 % interval.
+    Return the mean difference of two selections on the same inputs, and its 95 % interval.
 
     Splits are drawn anew with replacement, and in each of them conversations, and in each of
     these inputs (a bootstrap on all three levels, percentiles): questions of one conversation,

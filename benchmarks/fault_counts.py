@@ -12,19 +12,19 @@ REASONS_MAX: Final = 5
 
 @dataclass(slots=True)
 class FaultOutcome:
-    """The result of some faults: how often a promise was broken."""
+    """The result of injected faults: counts of broken promises."""
 
     tried: int = 0
     acknowledged: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     told: Counter[str] = field(default_factory=Counter)
-    """Documented errors that callers got, by name: they say what to do."""
+    """Counts of documented errors that callers got, by name."""
     reasons: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
-    """Findings of the current file that were counted already."""
+    """Findings of the current file that are already counted."""
 
     def add(self, what: str, found: Iterable[str]) -> None:
-        """Count *found* as failures of one kind, each once; the first are kept as reasons."""
+        """Count *found* as failures of one kind, each once; the first ones are kept as reasons."""
         new = [each for each in found if each not in self.seen]
         self.seen.update(new)
         if new:
@@ -40,7 +40,7 @@ class FaultOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRow:
-    """The faults of one kind, and beside them what the harness says where a promise is broken."""
+    """The faults of one kind, with controls in which a promise is broken on purpose."""
 
     name: str
     outcome: FaultOutcome
@@ -56,7 +56,7 @@ class FaultReport:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing failed but the controls, and each of those did."""
+        """Whether every control failed, and nothing else."""
         controls = [control for row in self.rows for control in row.controls.values()]
         failed = any(row.outcome.failures for row in self.rows)
         return not failed and all(control.failures for control in controls)

@@ -1,4 +1,4 @@
-"""Filling a PostgreSQL store with many scopes, by copying one of them on the server."""
+"""Fill a PostgreSQL store with many scopes by copying one on the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recollect.records import Scope
 
 Administrator: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
-# The scopes are copied behind the wall, one after the other, as any user of the store may.
+# Row security applies: the scopes are copied one by one, as any user of the store may.
 _COPIER: Final = """
 CREATE FUNCTION pg_temp.copy_scopes(template bigint, copies bigint) RETURNS void AS $$
 DECLARE
@@ -56,7 +56,7 @@ $$ LANGUAGE plpgsql
 
 
 def copy_scope(url: str, scope: Scope, copies: int) -> None:
-    """Copy *scope* so many times, under other names, and have the server look at its tables."""
+    """Copy *scope* many times under other names, and analyse the tables."""
     path = b"".join(segment.encode() + b"\0" for segment in scope)
     with psycopg.connect(url, autocommit=True) as administrator:
         administrator.execute(_COPIER)

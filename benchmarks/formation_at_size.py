@@ -1,4 +1,4 @@
-"""Formation at size: the outcome of every recorded fact, and that nothing is lost."""
+"""Form many recorded facts, and check the outcome of each."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FormedRow:
     waiting: int = 0
     lost: int = 0
     of_user: int = 0
-    """How many facts the user said most of: `said_by_user`."""
+    """Facts that the user mostly said (`said_by_user`)."""
     of_user_active: int = 0
     of_user_reasons: Counter[str] = field(default_factory=Counter)
 
@@ -109,7 +109,7 @@ async def _form_talk(row: FormedRow, talk: Sequence[Session], model: FactModel) 
         reasons = dict[str, str]()
         for session in talk:
             model.session = session
-            # Without pictures' captions: the facts were recorded of the words alone.
+            # Without captions of pictures: the facts were recorded from the text alone.
             said = [replace(new_message(m), content=None) for m in session.messages if m.text]
             await memory.append(scope, session.id, said)
             row.messages += len(said)
@@ -135,7 +135,7 @@ async def _form_talk(row: FormedRow, talk: Sequence[Session], model: FactModel) 
 def _count_of_user(
     row: FormedRow, talk: Sequence[Session], notes: Sequence[Memory], reasons: Mapping[str, str]
 ) -> None:
-    """Count the facts that the user said most of, and which of them are in force."""
+    """Count the facts that the user mostly said, and the active ones among them."""
     by_text = {normalised(str(each.value["content"])): each for each in notes}
     for session in talk:
         for fact in session.facts:
@@ -150,7 +150,7 @@ def _count_of_user(
 
 
 def said_by_user(fact: RecordedFact, session: Session) -> float:
-    """Return the share of the terms of *fact* that stand in the user's messages that it cites."""
+    """Return the share of the terms of *fact* that occur in the cited messages of the user."""
     terms = set(terms_of(fact.text))
     cited = [m for m in session.messages if m.role == "user" and m.message_id in fact.evidence]
     said = set(chain.from_iterable(terms_of(each.text) for each in cited))
@@ -168,12 +168,12 @@ def _count(row: FormedRow, results: Sequence[FormationResult]) -> None:
 
 
 def _why(reason: str) -> str:
-    """Return the kind of a reason, whatever names and numbers it tells."""
+    """Return the kind of a reason, without its names and numbers."""
     return next((why for pattern, why in _REASONS if pattern.search(reason)), reason[:60])
 
 
 async def _refusals(memory: Recollect, scope: Scope) -> AsyncIterator[str]:
-    """Yield the reason of each refused operation: its first fault."""
+    """Yield the first fault of each refused operation."""
     async for formation in _formations(memory, scope):
         refused = formation.receipt.get("refused", ())
         faults: dict[str, str] = {}
@@ -199,7 +199,7 @@ async def _formations(memory: Recollect, scope: Scope) -> AsyncIterator[Formatio
 
 
 def formed_page(report: FormedReport) -> str:
-    """Return the rows as a table, and below it why what was not stored was not."""
+    """Return the rows as a table, followed by the reasons of refusals."""
     first = report.rows[0]
     said = f"{first.sessions:,} sessions, {first.messages:,} messages"
     actions = sorted({action for row in report.rows for action in row.actions})

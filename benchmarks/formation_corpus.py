@@ -1,4 +1,4 @@
-"""Formation on recorded answers: talks played into a memory, each with what a model answered."""
+"""Replay recorded conversations into a memory, each with a recorded model answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SHOWN: Final = re.compile(r"^(?P<id>m\d+) (?P<type>\w+) [^{\n]*(?P<value>\{.*\}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedFormation:
     """
-    A talk formed once, with an answer.
+    The result of forming a conversation with one answer.
 
     *offered* are the ids, as the case has them, of the memories that the request showed, by their
     ids there. *seconds* is processor time. *memories* is everything afterwards, *contexts* what
@@ -72,7 +72,7 @@ class PlayedFormation:
 
     @property
     def active(self) -> tuple[Memory, ...]:
-        """The memories in force that the formation wrote, or ended."""
+        """The active memories that the formation wrote, or ended."""
         before = {(each.type, each.key): each.version for each in self.known.values()}
         return tuple(
             each
@@ -98,7 +98,7 @@ def read_corpus(folder: Path, name: str) -> list[Case]:
 
 
 def is_kept_apart(number: int) -> bool:
-    """Return True if the case at this place, from 0, is of the half that nothing is tuned on."""
+    """Return True if the case at this index is in the held-out half."""
     return number % 2 == 1
 
 
@@ -106,7 +106,7 @@ async def played(
     case: Case, calls: Sequence[Call] = (), questions: Sequence[Mapping[str, str]] = ()
 ) -> PlayedFormation:
     """
-    Return what becomes of a talk when a model answers it with *calls*; of none, its request.
+    Form a conversation with the recorded *calls* as the answer; without calls, return the request.
 
     The ids of memories in the calls are those of the case. *questions* have a ``query``, and are
     asked afterwards, at ``asked_at``.
@@ -168,7 +168,7 @@ def shown_in(request: ModelRequest) -> dict[str, tuple[str, Any]]:
 
 
 def offered_in(request: ModelRequest, case: Case) -> dict[str, str]:
-    """Return the memories that a request shows: ids there to ids of the case."""
+    """Map the ids of the memories shown in a request to those of the case."""
     ids = {_identity(each["type"], each["value"]): each["id"] for each in case["known"]}
     return {
         id_: of
@@ -182,7 +182,7 @@ def _identity(type_: str, value: object) -> str:
 
 
 def call_of(call: Call, shown: Mapping[str, str]) -> ToolCall:
-    """Return a recorded call, with the ids that a request shows in place of those of the case."""
+    """Return a recorded call with the ids of the request in place of those of the case."""
     arguments = dict(call["arguments"])
     if isinstance(arguments.get("id"), str):
         arguments["id"] = shown.get(arguments["id"], f"{arguments['id']} is not shown")
@@ -203,7 +203,7 @@ def _time_of(line: Mapping[str, Any]) -> datetime:
 
 
 async def _remember(memory: Recollect, case: Case) -> dict[str, Memory]:
-    """Keep what is known before, and return it by the case's ids."""
+    """Store the case's earlier memories, and return them by the case's ids."""
     writes = [
         PutMemory(
             type=each["type"],
@@ -224,7 +224,7 @@ def _day(written: str | None) -> datetime | None:
 
 
 async def _say(memory: Recollect, clock: FrozenClock, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Append lines, each at its time."""
+    """Append lines at their times."""
     for line in lines:
         clock.advance(max(0.0, (_time_of(line) - clock.now()).total_seconds()))
         message = NewMessage(
@@ -234,7 +234,7 @@ async def _say(memory: Recollect, clock: FrozenClock, lines: Sequence[Mapping[st
 
 
 def request_text(request: ModelRequest) -> str:
-    """Return a request as a reader sees it: what the system says, the tools, the turn."""
+    """Return a request as text: the system prompt, the tools, the turn."""
     tools = [
         {"name": each.name, "description": each.description, "parameters": each.parameters}
         for each in request.tools

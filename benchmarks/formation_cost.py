@@ -39,7 +39,7 @@ class CostRow:
 
 @dataclass(slots=True)
 class CostReport:
-    """All rows of one run over so many sessions, of *said* tokens in all."""
+    """All rows of one run; its sessions have *said* tokens in all."""
 
     sessions: int
     messages: int
@@ -56,7 +56,7 @@ async def form_all(
     peers: Sequence[Callable[[], Peer]],
     progress: Callable[[str], None] = lambda _: None,
 ) -> CostReport:
-    """Form all *sessions* by Recollect and each of *peers*; print nothing."""
+    """Form all *sessions* with Recollect and each of *peers*; print nothing."""
     messages = [message for session in sessions for message in session.messages]
     report = CostReport(
         sessions=len(sessions),
@@ -103,7 +103,7 @@ async def _recollect_row(
 
 
 def _new(message: BenchmarkMessage) -> NewMessage:
-    """Return a message without its picture's caption, which the others are not given."""
+    """Return a message without its picture's caption, which the peers do not get either."""
     return replace(new_message(message), content=None)
 
 

@@ -1,4 +1,4 @@
-"""Replay recorded answers through formation: keep right ones at once, stop wrong ones."""
+"""Replay recorded answers through formation, and count the right and wrong ones stored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RowT = TypeVar("RowT", "RightAnswers", "WrongAnswers")
 @dataclass(slots=True)
 class RightAnswers:
     """
-    Right answers of one half and language: *kept* of *answers* were kept wholly and at once.
+    Right answers of one half and language: *kept* of *answers* were stored completely at once.
 
     *offered* of *replaced* memories in force that a talk made untrue were shown to the model;
     *stale* of those that the answer *meant* to change or end are in force as they were. *near*
@@ -55,7 +55,7 @@ class RightAnswers:
 
 @dataclass(slots=True)
 class WrongAnswers:
-    """How many of the wrong answers of one half and kind are in force, and as the user's words."""
+    """Wrong answers of one half and kind that became active, and those with the user's trust."""
 
     half: str
     kind: str
@@ -66,7 +66,7 @@ class WrongAnswers:
 
 @dataclass(slots=True)
 class ReplayReport:
-    """All rows of a run, and what did not end as it should, of the developed half alone."""
+    """All rows of a run, and the unexpected outcomes of the development half."""
 
     right: list[RightAnswers] = field(default_factory=list)
     wrong: list[WrongAnswers] = field(default_factory=list)
@@ -79,7 +79,7 @@ class ReplayReport:
 
 async def replay(folder: Path, *, tells_all: bool = False) -> ReplayReport:
     """
-    Play every answer in *folder* into a memory of its own; of wrong ones the first call alone.
+    Replay each answer in *folder* into its own memory; of wrong ones only the first call.
 
     What was stopped or got through is told of the developed half; of the other too, and that half
     is kept apart no longer, with *tells_all*.
@@ -109,13 +109,13 @@ async def replay(folder: Path, *, tells_all: bool = False) -> ReplayReport:
 
 
 def right_calls(answer: Mapping[str, Any]) -> list[Call]:
-    """Return the calls of an answer that should be kept."""
+    """Return the calls of an answer that should be stored."""
     pairs = zip(answer["calls"], answer["labels"], strict=True)
     return [call for call, label in pairs if label == KEEP]
 
 
 def _row(rows: list[RowT], new: RowT) -> RowT:
-    """Return the row like *new*, which is added if there is none."""
+    """Return the row with the names of *new*; append *new* if there is none."""
     for row in rows:
         if _names(row) == _names(new):
             return row
@@ -158,7 +158,7 @@ def _is_unchanged(known: Memory, memories: Iterable[Memory]) -> bool:
 
 
 def is_near(one: Memory, other: Memory) -> bool:
-    """Return True if two entries say the same in the same words, or nearly."""
+    """Return True if two entries have nearly the same text."""
     mine, theirs = set(terms_of(one.text)), set(terms_of(other.text))
     shared = len(mine & theirs) / max(1, len(mine | theirs))
     return same_text(one.value, other.value) or shared >= NEAR
@@ -198,7 +198,7 @@ def _right_line(row: RightAnswers) -> str:
 
 def _share(part: int, whole: int) -> str:
     """
-    Return a share in per cent.
+    Return a share as a percentage.
 
     >>> _share(1, 4), _share(0, 0)
     ('25.0 %', '-')

@@ -1,4 +1,4 @@
-"""Count the right and the wrong answers of the corpus that each rule of formation stops."""
+"""Count the right and wrong answers of the corpus that each formation check stops."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RULE_CHARACTERS: Final = 70
 
 @dataclass(slots=True)
 class RuleCounts:
-    """Answers of each kind that a rule stops, and those that no other rule would stop."""
+    """Answers of each kind that a check stops, and those that no other check stops."""
 
     rule: str
     stopped: Counter[AnswerKind] = field(default_factory=Counter)
@@ -35,7 +35,7 @@ class RuleCounts:
 
 @dataclass(slots=True)
 class RuleReport:
-    """The answers judged, by kind, those that came into force, and the counts of each rule."""
+    """Judged answers by kind, the active ones among them, and the counts of each check."""
 
     answers: Counter[AnswerKind] = field(default_factory=Counter)
     passed: Counter[AnswerKind] = field(default_factory=Counter)
@@ -62,7 +62,7 @@ def _counted(counts: Counter[AnswerKind]) -> dict[str, int]:
 
 
 def count_rules(folder: Path) -> RuleReport:
-    """Judge the answers in *folder*, without those kept apart, and count what stops them."""
+    """Judge the answers in *folder* outside the held-out half; count the checks that stop them."""
     report = RuleReport()
     for kind, case in _answers(folder):
         verdict = verdict_on(case)
@@ -77,7 +77,7 @@ def count_rules(folder: Path) -> RuleReport:
 
 
 def _answers(folder: Path) -> Iterator[tuple[AnswerKind, Case]]:
-    """Yield each answer as a case with its calls alone."""
+    """Yield each answer as a case with only its calls."""
     cases = {each["id"]: (number, each) for number, each in enumerate(read_corpus(folder, CASES))}
     for number, case in cases.values():
         for answer in () if is_kept_apart(number) else case["answers"]:
@@ -103,7 +103,7 @@ def _reasons(verdict: SupportVerdict) -> Iterator[str]:
 
 def rule_of(reason: str) -> str:
     """
-    Return a reason without its place, quotes and figures, by which all of its rule are equal.
+    Return a reason without places, quotes and numbers, so that all of one check are equal.
 
     >>> rule_of("/content: the number 42 is not in message 1, 3")
     'the number … is not in …'
@@ -112,7 +112,7 @@ def rule_of(reason: str) -> str:
 
 
 def rules_page(report: RuleReport) -> str:
-    """Return *report* as a table: the rules that stop most right answers first."""
+    """Return *report* as a table, with the checks that stop most right answers first."""
     heads = "".join(f"{each:>9}{'alone':>7}" for each in KINDS)
     lines = [f"{'rule':<{RULE_CHARACTERS + 2}}{heads}"]
 

@@ -1,4 +1,4 @@
-"""Measure the package as a house: its size, its repetitions, its functions, and how it starts."""
+"""Measure the package: its size, duplicated code, functions and start-up time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ print((imported - began) * 1000, asyncio.run(open_first()) * 1000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HouseFigure:
-    """One figure, that of another revision beside it, and what is aimed at."""
+    """One figure, that of another revision, and the aim."""
 
     name: str
     value: float
@@ -66,7 +66,7 @@ class HouseFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HouseReport:
-    """All figures of a tree, its duplicated stretches, and its long modules with their lines."""
+    """All figures of a tree, its duplicated stretches, and the lines of its long modules."""
 
     figures: list[HouseFigure]
     revision: str | None
@@ -80,7 +80,7 @@ class HouseReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTree:
-    """A working tree, as far as it is measured."""
+    """The measured files of a working tree."""
 
     root: Path
     wheel: dict[str, SourceFigures]
@@ -146,7 +146,7 @@ def _revision_folder(revision: str | None) -> Iterator[Path | None]:
 
 
 def _extract(revision: str, folder: Path) -> None:
-    # The end of options: a revision never begins a flag of Git's.
+    # Ends the options: Git must not read a revision as a flag.
     command = ["git", "archive", "--format=tar", "--end-of-options", revision]
     packed = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)  # noqa: S603
     if packed.returncode:
@@ -181,7 +181,7 @@ def _files(root: Path, folder: str) -> list[Path]:
 
 
 def source_figures(tree: SourceTree) -> dict[str, float]:
-    """Return the figures of a tree that are counted in its files, by name."""
+    """Return the figures counted in a tree's files, by name."""
     files = list(tree.wheel.values())
     wheel_lines = sum(each.lines for each in files)
     lengths = sorted(length for each in files for length in each.function_lengths)

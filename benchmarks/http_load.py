@@ -1,5 +1,5 @@
 """
-Load on an HTTP service from a separate process: raw sockets, prebuilt requests.
+Put load on an HTTP service from a separate process, with raw sockets and prebuilt requests.
 
 With a rate the loop is open: a request is due at its scheduled time regardless of earlier ones, and
 its latency counts from then, even while it waits for a free connection. So waiting for a stalled
@@ -30,12 +30,12 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
 
 
 class LoadError(RuntimeError):
-    """The load could not be put on the service, or was not answered in time."""
+    """The load could not be sent, or was not answered in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadRequest:
-    """A request as it is sent; where *expected* is given, the answer has to contain it."""
+    """A request to send; the response must contain *expected*, if given."""
 
     method: str
     path: str
@@ -56,7 +56,7 @@ class Order:
     timeout_s: float = 120.0
 
     def encoded(self) -> list[bytes]:
-        """Return each request as it goes over the wire."""
+        """Return the bytes of each request."""
         lines = [f"host: {self.host}:{self.port}", "content-type: application/json"]
         lines += [f"{name}: {value}" for name, value in self.headers.items()]
         shared = "\r\n".join(lines)
@@ -77,10 +77,10 @@ class LoadResult:
     unexpected: int = 0
     took_s: float = 0.0
     late_ms: float = 0.0
-    """The 99th percentile of how late the sender itself was; it is part of the latencies."""
+    """99th percentile of the sender's own delay, which is part of the latencies."""
     cpu_s: float = 0.0
     service_cpu_s: float | None = None
-    """The processor time that the service took meanwhile, where its process was looked at."""
+    """Processor time of the service during the load, if its process was measured."""
 
     @property
     def a_second(self) -> float:
@@ -88,7 +88,7 @@ class LoadResult:
         return len(self.latencies_ms) / self.took_s
 
     def percentile_ms(self, percent: float, *, start: int = 0, step: int = 1) -> float:
-        """Return a percentile (the nearest rank) of the latencies, or of every so many."""
+        """Return a percentile (nearest rank) of the latencies, or of every n-th one."""
         return percentile(self.latencies_ms[start::step], percent)
 
 
@@ -104,7 +104,7 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 
 class _Connection(asyncio.Protocol):
-    """A connection that is kept alive, and has one request at a time on its way."""
+    """A persistent connection with one request at a time."""
 
     def __init__(self, load: _Load) -> None:
         self._load = load
@@ -113,7 +113,7 @@ class _Connection(asyncio.Protocol):
         self.number = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep what it writes to."""
+        """Keep the transport."""
         self._transport = cast("asyncio.Transport", transport)
 
     def send(self, number: int, request: bytes) -> None:
@@ -136,12 +136,12 @@ class _Connection(asyncio.Protocol):
             self._load.answered(self, answer)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End everything: the service is meant to keep connections alive."""
+        """Fail: the service must keep connections alive."""
         self._load.fail(f"a connection was lost: {exc or 'closed by the service'}")
 
 
 class _Load:
-    """An order at work."""
+    """The execution of an order."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -158,7 +158,7 @@ class _Load:
         self._done: asyncio.Future[None] = self._loop.create_future()
 
     async def run(self) -> LoadResult:
-        """Send everything; return what became of it."""
+        """Send all requests; return the result."""
         order, loop = self._order, self._loop
         for _ in range(order.connections):
             _, made = await loop.create_connection(
@@ -188,7 +188,7 @@ class _Load:
         )
 
     def _tick(self) -> None:
-        """Send what is due, or let it wait for a connection."""
+        """Send the due requests, or queue them for a connection."""
         now = self._loop.time()
         while self._next < len(self._due) and self._due[self._next] <= now:
             self._late_s.append(now - self._due[self._next])
@@ -230,7 +230,7 @@ class _Load:
 
 
 async def _hold(order: Order) -> None:
-    """Open as many streams as the order has connections, say so, and hold them until told."""
+    """Open one stream per connection of the order, report it, and hold them until told to stop."""
     request = order.encoded()[0]
     gate = asyncio.Semaphore(CONNECT_AT_ONCE)
 
@@ -291,7 +291,7 @@ def put(order: Order) -> LoadResult:
 
 @contextmanager
 def holding(order: Order) -> Iterator[int]:
-    """Hold streams open from a separate process during a block; yields how many are open."""
+    """Hold streams open from a separate process during a block; yield their number."""
     with _process("hold") as process:
         try:
             if process.stdin is None or process.stdout is None:

@@ -1,5 +1,5 @@
 """
-Queries that ask for nothing remembered: those of the fit, and two lists that no fit has seen.
+Queries that ask for nothing remembered: the list of the fit, and two held-out lists.
 
 `SECOND_UNSEEN` was written before the rule that recognises turns which ask for nothing, so that the
 rule is not checked by its own examples.
@@ -15,7 +15,7 @@ FITTED: Final = (
     *("What is the capital of Mongolia?", "Explain quantum entanglement simply", "早上好", "谢谢"),
     *("Can you help me with something?", "write a haiku about autumn leaves"),
 )
-"""The relevance was fitted beside these."""
+"""The queries that the relevance was fitted with."""
 UNSEEN: Final = (
     *("hey there", "hi", "good night!", "see you tomorrow", "yes please", "no", "cool, thanks"),
     *("blah blah blah", "xkcd fjdksl", "zzzzzz", "12345", "...", "?", "🙂🙂", "one moment please"),

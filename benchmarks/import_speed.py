@@ -1,4 +1,4 @@
-"""Records that an import stores in a second, on SQLite and PostgreSQL, beside a bare COPY."""
+"""Records imported per second on SQLite and PostgreSQL, beside a bare COPY."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.locator import open_store
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import made_database
+from recollect.testing.temporary_databases import made_database
 
 MESSAGES_PER_MEMORY: Final = 10
 _WRITES: Final = 500
@@ -29,7 +29,7 @@ _TABLES: Final = ("thread", "message", "memory")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportShape:
-    """A store to import: so many scopes, with so many messages each and a memory for every ten."""
+    """A store to import: scopes, messages per scope, and a memory for every ten messages."""
 
     scopes: int
     messages: int
@@ -40,7 +40,7 @@ SHAPES: Final = (ImportShape(scopes=4, messages=3_000), ImportShape(scopes=600, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRow:
-    """Imports of one shape: records a second, and ms of this process's processor for each."""
+    """Imports of one shape: records per second, and processor time per record in ms."""
 
     shape: ImportShape
     records: int
@@ -49,7 +49,7 @@ class ImportRow:
     postgres_a_second: float
     postgres_cpu_ms: float
     copied_a_second: float
-    """The same rows by COPY into the same tables in one transaction, without our store."""
+    """Rows per second by COPY into the same tables in one transaction, without our store."""
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ async def run(
     store: str | None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> ImportReport:
-    """Import every shape into each store, in turn, in databases made for it; print nothing."""
+    """Import every shape into each store in turn, in new databases; print nothing."""
     report = ImportReport()
     with own_database(store) as server, tempfile.TemporaryDirectory() as folder:
         for shape in shapes:
@@ -105,7 +105,7 @@ async def _exported(shape: ImportShape, file: Path) -> list[JsonObject]:
 
 
 async def _imported(address: str, records: Sequence[JsonObject]) -> tuple[float, float]:
-    """Return the seconds of an import, on the clock and of the processor."""
+    """Return an import's duration and processor time in seconds."""
     async with Recollect(open_store(address), embedder="none") as memory:
         await memory.append(("first",), "talk", [NewMessage(role="user", text="warm")])
         began, cpu_s = timer_s(), time.process_time()
@@ -114,7 +114,7 @@ async def _imported(address: str, records: Sequence[JsonObject]) -> tuple[float,
 
 
 def _copied_s(url: str) -> float:
-    """Return the seconds in which COPY puts the rows of the tables back."""
+    """Return the seconds that COPY takes to restore the rows of the tables."""
     with psycopg.connect(url) as connection:
         held = []
         for table in _TABLES:
@@ -131,7 +131,7 @@ def _copied_s(url: str) -> float:
 
 
 def _read(table: str) -> sql.Composed:
-    # What is partitioned is not read by its name.
+    # A partitioned table cannot be copied by its own name.
     rows = sql.SQL("COPY (SELECT * FROM ") + sql.Identifier("recollect", table)
     return rows + sql.SQL(") TO STDOUT (FORMAT binary)")
 

@@ -21,7 +21,7 @@ _EXTRA: Final = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageSize:
-    """A package, or the weights, and what its files take."""
+    """A package, or the weights, and the size of its files."""
 
     name: str
     version: str
@@ -90,7 +90,7 @@ def measure() -> SizeReport:
 
 
 def needed_by(name: str, extra: str = "") -> frozenset[str]:
-    """Return *name* and all distributions that it needs, as far as they are installed."""
+    """Return *name* and all its installed dependencies."""
     found = {name}
     waiting = [(name, extra)]
     while waiting:
@@ -102,7 +102,7 @@ def needed_by(name: str, extra: str = "") -> frozenset[str]:
 
 
 def _requirements(name: str, extra: str) -> Iterator[str]:
-    """Yield the normalised names of what a distribution requires, with *extra*."""
+    """Yield the normalised names of a distribution's requirements, with *extra*."""
     for line in metadata.requires(name) or ():
         requirement, _, marker = line.partition(";")
         asked = _EXTRA.search(marker)
@@ -146,7 +146,7 @@ def _weights() -> PackageSize | None:
 
 
 def _sum_bytes(paths: Iterable[Path]) -> int:
-    """Sum the sizes of files, each once, and of their compiled forms for this Python."""
+    """Sum the sizes of distinct files and of their bytecode for this Python."""
     listed = {path.resolve() for path in paths}
     compiled = {Path(cache_from_source(str(path))) for path in listed if path.suffix == ".py"}
     return sum(path.stat().st_size for path in listed | compiled if path.is_file())

@@ -1,4 +1,4 @@
-"""LangGraph's SqliteStore over a driver that loads extensions, which its vectors need."""
+"""LangGraph's SqliteStore on a driver that loads extensions, which its vectors need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 def sqlite_store(exit_: ExitStack, path: Path, index: Any, journal: str) -> Any | None:
     """
-    Return SqliteStore, without vectors where no driver loads extensions.
+    Return SqliteStore, without vectors if no driver loads extensions.
 
     By itself it keeps the journal that SQLite begins with, DELETE.
     """
@@ -21,7 +21,7 @@ def sqlite_store(exit_: ExitStack, path: Path, index: Any, journal: str) -> Any 
     except ModuleNotFoundError:
         return None
     driver = _driver()
-    # As `SqliteStore.from_conn_string` opens it, which knows Python's own driver alone.
+    # Opened like `SqliteStore.from_conn_string`, which supports only Python's own driver.
     opened = driver.connect(str(path), check_same_thread=False, isolation_level=None)
     connection = exit_.enter_context(closing(opened))
     connection.execute(f"PRAGMA journal_mode = {journal}")
@@ -31,7 +31,7 @@ def sqlite_store(exit_: ExitStack, path: Path, index: Any, journal: str) -> Any 
 
 
 def _driver() -> Any:
-    """Return a driver of SQLite that loads extensions, else Python's own."""
+    """Return an SQLite driver that loads extensions, else Python's own."""
     if not _loads_extensions(sqlite3) and find_spec("pysqlite3"):
         return import_module("pysqlite3")
     return sqlite3

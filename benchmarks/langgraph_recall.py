@@ -1,4 +1,4 @@
-"""Recall of LangGraph's stores: the same texts, questions and embedder in ours and theirs."""
+"""Recall of LangGraph's stores and ours on the same texts, questions and embedder."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def find_all(
     embedder: Embedder,
     progress: Callable[[str], None] = lambda _: None,
 ) -> StoreRecallReport:
-    """Put every message of *dataset* as an item, ask every counted question; print nothing."""
+    """Store every message of *dataset* as an item and ask every counted question; print nothing."""
     folder = dataset.find_folder(data)
     questions: dict[str, list[BenchmarkQuestion]] = defaultdict(list)
     for question in dataset.questions(folder):

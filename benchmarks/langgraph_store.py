@@ -37,11 +37,11 @@ OURS: Final = "RecollectStore"
 LANGMEM: Final = "LangMem's tools"
 PUT: Final = "put"
 IN_A_ROW: Final = ", in a row"
-"""Of a store at a time, what it asks for one after the other; else every store in each turn."""
+"""Calls per store in a row; other operations alternate between the stores."""
 SQLITE: Final = "SqliteStore"
 WITH_LOG: Final = "SqliteStore, WAL"
 SYNCHRONOUS: Final = ("OFF", "NORMAL", "FULL", "EXTRA")
-"""Names of the numbers that SQLite's ``PRAGMA synchronous`` returns."""
+"""Names of the values of SQLite's ``PRAGMA synchronous``."""
 Progress = Callable[[str], None]
 
 
@@ -62,7 +62,7 @@ class KnownVectors:
         return [self._known[text] for text in texts]
 
     def __call__(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the same as lists, as LangGraph's stores want them."""
+        """Return the vectors as lists, for LangGraph's stores."""
         found = self.embed(texts)
         return [[0.0] * self.dimensions if each is None else each.tolist() for each in found]
 
@@ -156,7 +156,7 @@ def stores_in(folder: Path) -> Iterator[dict[str, BaseStore]]:
 
 
 def _beside(stores: Mapping[str, Any]) -> str:
-    """Return what is compared with ours, and the durability of each."""
+    """Return the compared stores, with the durability of each."""
     found = [f"langgraph-checkpoint {version('langgraph-checkpoint')}"]
     for name in (SQLITE, WITH_LOG):
         if name in stores:
@@ -191,7 +191,7 @@ def _fill(stores: dict[str, BaseStore], first: int, end: int) -> None:
 
 
 def _filled(stores: dict[str, BaseStore], first: int, end: int) -> StoreRow:
-    """Put the last items, equally into each namespace, and return the duration."""
+    """Put the last items evenly into the namespaces, and return the duration."""
     operation = "put, 100 new at once in all"
     found: dict[str, list[float]] = {name: [] for name in stores}
     for start in range(first, end, AT_ONCE):
@@ -202,7 +202,7 @@ def _filled(stores: dict[str, BaseStore], first: int, end: int) -> StoreRow:
 
 
 def _measured(stores: dict[str, BaseStore], size: int) -> Iterator[StoreRow]:
-    """Yield the rows of one size; items are put over existing ones, so that it stays."""
+    """Yield the rows of one size; puts replace items, so that the size stays."""
     for operation in (*_reads(0, size), *_puts(0, size)):
         among = {name: store for name, store in stores.items() if _can(operation, name, store)}
         is_long = size >= LARGE or "at once" in operation
@@ -219,7 +219,7 @@ def _measured(stores: dict[str, BaseStore], size: int) -> Iterator[StoreRow]:
 
 
 def _can(operation: str, name: str, store: BaseStore) -> bool:
-    """Return True if a store can do an operation: LangMem's tools search and put one by one."""
+    """Return True if a store supports an operation: LangMem's tools only put and search singly."""
     if "query" in operation:
         return name not in {SQLITE, WITH_LOG} or bool(getattr(store, "index_config", None))
     return name != LANGMEM or operation == PUT
@@ -281,7 +281,7 @@ def _puts(number: int, size: int) -> dict[str, list[PutOp]]:
 def _medians(
     stores: dict[str, BaseStore], turn_of: Callable[[int], _Turn], repeats: int
 ) -> dict[str, float]:
-    """Return the median time of a turn by store, in ms; each turn asks all of them."""
+    """Return the median time per store in ms; each round asks all stores."""
     found: dict[str, list[float]] = {name: [] for name in stores}
     for number in range(-WARM_UP, repeats):  # the first turns load what is kept in memory
         turn = turn_of(abs(number))
@@ -306,7 +306,7 @@ def _middle(found: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 def _settle(store: BaseStore, written: Iterable[tuple[str, ...]]) -> None:
-    """Wait until nothing is embedded in the background, which would slow what comes next."""
+    """Wait for background embedding, which would slow the next operation."""
     if isinstance(store, RecollectStore) and isinstance(store.memory, recollect.SyncRecollect):
         for namespace in written:
             store.memory.settled((*store.root, *namespace), below=True)

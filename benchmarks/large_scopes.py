@@ -1,4 +1,4 @@
-"""The first recall of a large scope in a new process: its parts, and the memory it takes."""
+"""Time and memory of the first recall of a large scope in a new process, by part."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PAGE_BYTES: Final = resource.getpagesize()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstRecall:
     """
-    Processor time in ms of a first recall, of its parts and of a warm one; bytes an entry.
+    Processor time in ms of a first recall, its parts and a warm one; bytes per entry.
 
     *private_bytes* are those of *resident_bytes* that are no pages of a file.
     """
@@ -57,7 +57,7 @@ class FirstRecall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFile:
-    """Processor time in ms of writing an index file, and its bytes an entry."""
+    """Processor time in ms of writing an index file, and its bytes per entry."""
 
     writing_ms: float
     file_bytes: float
@@ -65,7 +65,7 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LargeScopeReport:
-    """Medians of first recalls in turn: from a file, and without one in blocks and row by row."""
+    """Medians of alternating first recalls: from a file, in blocks, and row by row."""
 
     entries: int
     has_vectors: bool
@@ -80,7 +80,7 @@ class LargeScopeReport:
 
 
 class ChanceVectors:
-    """Vectors by chance: a search costs the same, whatever they say."""
+    """Random vectors: the cost of a search does not depend on their values."""
 
     identity = "seeded"
     dimensions = DIMENSIONS
@@ -105,7 +105,7 @@ def measure(
     has_vectors: bool,
     progress: Callable[[str], None] = lambda _: None,
 ) -> LargeScopeReport:
-    """Fill a store, then recall from it in new processes, with its file and without in turn."""
+    """Fill a store, then recall in new processes, in turn with and without its index file."""
     kind = "vectors" if has_vectors else "words"
     found: dict[str, list[FirstRecall]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory(prefix="recollect-large-") as folder:
@@ -152,7 +152,7 @@ def _median(found: Sequence[FirstRecall]) -> FirstRecall:
 
 @contextmanager
 def _timed(spent: dict[str, float], owner: Any, name: str, part: str) -> Iterator[None]:
-    """Add to *spent* the processor time in ms of the calls of a function by one thread."""
+    """Add the processor time in ms of a function's calls by one thread to *spent*."""
     plain = getattr(owner, name)
 
     def timed(*values: Any, **named: Any) -> Any:
@@ -208,7 +208,7 @@ async def _first_recall(path: str, *, has_vectors: bool, has_file: bool) -> Firs
             await memory.recall(SCOPE, talk.text(8))
         first_ms, resident = (process_time() - began) * 1_000, _resident_bytes()
         private = _private_bytes()
-        # Read here: searches that follow take no more than the first.
+        # Measured here: later searches take no more than the first.
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1_024
         indexes = require_open(memory._runtime.recaller).indexes  # noqa: SLF001 (what is measured)
         live = indexes.take([SCOPE]).indexes[0].live
@@ -238,14 +238,14 @@ def _resident_bytes() -> int:
 
 
 def _private_bytes() -> int:
-    """Return how much of the resident memory is no page of a file."""
+    """Return the resident memory in bytes without file pages."""
     lines = Path("/proc/self/status").read_text("ascii").splitlines()
     (kib,) = (line.split()[1] for line in lines if line.startswith("RssAnon:"))
     return int(kib) * 1_024
 
 
 def main(path: str, kind: str, way: str) -> None:
-    """Print one first recall, or the writing of a file, as JSON; run in a process of its own."""
+    """Child process: print a first recall, or the writing of a file, as JSON."""
     from recollect.stores.sqlite import rows
 
     has_vectors = kind == "vectors"

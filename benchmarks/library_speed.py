@@ -1,4 +1,4 @@
-"""Speed: recall by size of scope, cold loads, index size, and appends next to bare commits."""
+"""Speed of recall by scope size, cold loads, index size, and appends next to bare commits."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ dream fear joy game match race team goal run swim climb walk paint draw write re
 dance play learn teach visit travel move buy sell fix build break find lose start finish remember
 forget tell ask answer call meet love like want need think know feel
 """.split()
-"""The most frequent words are real ones: an embedder cuts made-up words into many pieces."""
+"""The most frequent words are real, because embedders cut invented ones into many pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class SpeedReport:
 
 class SeededVectors:
     """
-    An embedder that embeds queries for real, and gives entries seeded random vectors.
+    An embedder with real vectors for queries and seeded random ones for entries.
 
     A search costs the same whatever the vectors say; embedding 100,000 texts would take
     minutes that say nothing about it.
@@ -107,7 +107,7 @@ class SeededVectors:
 
     @property
     def identity(self) -> str:
-        """Name the embedder behind, and that entries are seeded."""
+        """Identity of the real embedder, marked as seeded."""
         return f"{self._embedder.identity}/seeded"
 
     @property
@@ -116,7 +116,7 @@ class SeededVectors:
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
-        """Embed one text for real, many by chance."""
+        """Embed one text for real, several at random."""
         if len(texts) == 1:
             return self._embedder.embed(texts)
         drawn = self._random.standard_normal((len(texts), self.dimensions)).astype(np.float32)
@@ -124,7 +124,7 @@ class SeededVectors:
 
 
 class ZipfTalk:
-    """Made-up messages with the word frequencies of a natural text (Zipf), the same every run."""
+    """Generated messages with natural (Zipf) word frequencies, the same in every run."""
 
     def __init__(self) -> None:
         self._random = random.Random(7)  # noqa: S311 (not for secrets)
@@ -132,7 +132,7 @@ class ZipfTalk:
         self._weights = [1 / (rank + 3) for rank in range(len(self._words))]
 
     def text(self, words: int) -> str:
-        """Return a text of so many words."""
+        """Return a text of this number of *words*."""
         return " ".join(self._random.choices(self._words, self._weights, k=words))
 
     def questions(self, count: int) -> list[str]:
@@ -215,7 +215,7 @@ async def _recall_rows(
 
 
 async def _context_row(plan: SpeedPlan, embedder: Embedder | None) -> SpeedFigure:
-    """Measure the processor's time of a context of 2,000 tokens, beside a recall's."""
+    """Measure the processor time of a context of 2,000 tokens, next to that of a recall."""
     talk, scope = ZipfTalk(), ("speed",)
     context_ms, recall_ms = list[float](), list[float]()
     async with AsyncExitStack() as exit_:
@@ -307,7 +307,7 @@ def _question(text: str) -> BenchmarkQuestion:
 
 
 async def _crowd_row(folder: Path, plan: SpeedPlan, embedder: Embedder | None) -> SpeedFigure:
-    """Measure a scope of 600 alone in its file and, alternately, next to a thousand others."""
+    """Measure a scope of 600 entries alone in its file and, alternately, next to 1,000 others."""
     talk, scope = ZipfTalk(), ("speed",)
     messages, times_ms = talk.messages(600), dict[bool, list[float]]({False: [], True: []})
     async with AsyncExitStack() as exit_:
@@ -333,7 +333,7 @@ async def _crowd_row(folder: Path, plan: SpeedPlan, embedder: Embedder | None) -
 
 
 async def _claim_row(path: Path, plan: SpeedPlan) -> SpeedFigure:
-    """Measure a worker's claim where as many scopes have a thread that is due."""
+    """Measure a worker's claim with a due thread in each scope."""
     message = NewMessage(role="user", text="I moved to Bergen")
     async with open_store(str(path), durability="relaxed") as store:
         for number in range(plan.pending_threads):
@@ -351,7 +351,7 @@ async def _claim_row(path: Path, plan: SpeedPlan) -> SpeedFigure:
 
 
 def _fsync_rows(an_fsync: Sequence[float]) -> list[SpeedFigure]:
-    """Return the row of appends for each fsync; none if no fsync was counted."""
+    """Return the row of appends per fsync; none if no fsync was counted."""
     if not an_fsync:
         return []
     return [

@@ -31,7 +31,7 @@ def locomo_facts(
     question: BenchmarkQuestion, conversation: BenchmarkConversation, ranking: OfficialRanking
 ) -> Facts:
     """
-    Return the rank of the evidence: as cited, as repaired, and by session.
+    Return the ranks of the evidence: as cited, as repaired, and by session.
 
     ``cited`` keeps malformed and repeated citations, as the authors' code does.
     """

@@ -61,7 +61,7 @@ def longmemeval_facts(
     question: BenchmarkQuestion, conversation: BenchmarkConversation, ranking: OfficialRanking
 ) -> Facts:
     """
-    Return the rank of the evidence, at each level that the question counts for.
+    Return the ranks of the evidence at each level that the question counts for.
 
     ``turn…`` and ``session`` follow the authors (user turns only); ``community`` is the
     wider reading: gold is every answer session, and no answerable question is left out.
@@ -94,7 +94,7 @@ def _is_user_turn(message: BenchmarkMessage) -> bool:
 
 
 def _walk_triple(facts: Facts, depth: int) -> list[float]:
-    """Judge sessions by their turns: go down the turns until *depth* sessions were met."""
+    """Judge sessions by their turns: go down the ranking until *depth* sessions appeared."""
     new = [place for place in facts["walk_new_sessions"] if place is not None]
     turns = facts["turns"][0] or 0
     # The authors stop one past the last turn where there are fewer sessions than asked for.

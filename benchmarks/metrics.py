@@ -129,7 +129,7 @@ def token_ends_of(
     wanted: Collection[str], ranked: Iterable[str], sizes: Mapping[str, int]
 ) -> tuple[int | None, ...]:
     """
-    Return, per wanted id, the tokens returned up to its end.
+    Return, for each wanted id, the tokens of the ranking up to its end.
 
     >>> token_ends_of(["b", "x"], ["a", "b", "c"], {"a": 10, "b": 5, "c": 1})
     (15, None)

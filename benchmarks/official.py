@@ -1,4 +1,4 @@
-"""Interface of a data set's official metric, so that the runner needs to know none by name."""
+"""The interface of official metrics, so that the runner knows no data set by name."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Official:
 
 
 def split_on_spaces(text: str) -> list[str]:
-    """Split as the LongMemEval code does: case and punctuation stay."""
+    """Split like LongMemEval's code: case and punctuation stay."""
     return text.split(" ")
 
 

@@ -1,4 +1,4 @@
-"""BM25 as the official baselines compute it, for controls that must agree with theirs."""
+"""BM25 as the official baselines compute it, for controls that must equal theirs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Okapi:
 
 
 def term_weights(document_counts: dict[str, int], documents: int) -> dict[str, float]:
-    """Return the weight of each term, given in how many of *documents* it occurs."""
+    """Return the weight of each term from the number of *documents* that contain it."""
     weights = {
         term: math.log(documents - count + 0.5) - math.log(count + 0.5)
         for term, count in document_counts.items()

@@ -37,7 +37,7 @@ class OutsideRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideReport:
-    """All pairs of an embedder here and one there; a weight of 0 is the control."""
+    """All pairs of our embedder and the external one; a weight of 0 is the control."""
 
     questions: int
     depth: int = DEPTH
@@ -49,7 +49,7 @@ class OutsideReport:
 
 
 class CachedOutsideVectors:
-    """An external store that is asked each question once, however often it is weighed."""
+    """An external store whose answers are cached, so that all weights use the same ones."""
 
     def __init__(self, vectors: OutsideVectors) -> None:
         self.name: Final = vectors.name
@@ -69,7 +69,7 @@ class CachedOutsideVectors:
         self._vectors.remove(uids)
 
     def search(self, scope: Scope, query: str, limit: int) -> Sequence[tuple[int, float]]:
-        """Search the store, or remember what it found."""
+        """Search the store, or return its cached result."""
         asked = scope, query, limit
         if asked not in self._found:
             self._found[asked] = self._vectors.search(scope, query, limit)
@@ -79,7 +79,7 @@ class CachedOutsideVectors:
 async def run(
     dataset: Dataset, data: Path, embedders: dict[str, Embedder], progress: Progress
 ) -> OutsideReport:
-    """Fill Chroma by each of *embedders*; ask with each weight, by each and by none of our own."""
+    """Fill Chroma with each of *embedders*; recall at each weight, with each embedder and none."""
     asked = QuestionSet(counting_questions(dataset, data))
     report = OutsideReport(questions=len(asked.questions))
     owns: dict[str, EmbedderChoice] = {"none": "none", **embedders}
@@ -104,7 +104,7 @@ async def run(
 
 @contextmanager
 def weighing(weight: float) -> Iterator[None]:
-    """Weigh what outside stores say otherwise meanwhile."""
+    """Change the weight of external stores during the block."""
     before = [(weights, weights[_SIGNAL]) for weights in (WEIGHTS, WEIGHTS_WITHOUT_VECTOR)]
     for weights, _ in before:
         weights[_SIGNAL] = weight

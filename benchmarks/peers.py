@@ -1,4 +1,4 @@
-"""Other memory systems beside ours: the same sessions, the same facts as answers, counted alike."""
+"""Other memory systems beside ours, on the same sessions and recorded facts, counted alike."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Peer(Protocol):
     spent: Spent
 
     def form(self, session: Session, messages: Sequence[BenchmarkMessage]) -> None:
-        """Form *messages* of *session*; its model answers with the facts that rest on them."""
+        """Form *messages* of *session*; the model answers with their recorded facts."""
         ...
 
 
 def open_peers() -> list[Callable[[], Peer]]:
     """
-    Return functions that open each of the other systems.
+    Return a function per other system that opens it.
 
     Raises:
         MissingExtraError: One of them is not installed.
@@ -44,13 +44,13 @@ def open_peers() -> list[Callable[[], Peer]]:
 
 
 def _facts(session: Session, messages: Sequence[BenchmarkMessage]) -> list[str]:
-    """Return the facts whose last evidence lies in *messages*."""
+    """Return the facts whose last evidence is in *messages*."""
     ids = {message.message_id for message in messages}
     return [fact.text for fact in session.facts if fact.evidence and fact.evidence[-1] in ids]
 
 
 def _chat_model(spent: Spent, answer: Callable[[Any], Any]) -> Any:
-    """Return a LangChain chat model that counts what it is asked and answers by *answer*."""
+    """Return a LangChain chat model that counts its requests and answers with *answer*."""
     chat = import_module("langchain_core.language_models.chat_models")
     outputs = import_module("langchain_core.outputs")
     convert = import_module("langchain_core.utils.function_calling").convert_to_openai_tool
@@ -160,7 +160,7 @@ def _qdrant() -> Any:
 
 
 def _turns(messages: Sequence[BenchmarkMessage]) -> list[dict[str, str]]:
-    """Return two people's messages as a user and an assistant, each with his name."""
+    """Return two speakers' messages as those of a user and an assistant, with their names."""
     first = messages[0].speaker
     return [
         {
@@ -172,7 +172,7 @@ def _turns(messages: Sequence[BenchmarkMessage]) -> list[dict[str, str]]:
 
 
 def _vectors(texts: Sequence[str]) -> list[list[float]]:
-    """Return vectors of a few common letters: what is found matters to no count of tokens."""
+    """Return vectors of letter counts: the results do not affect the count of tokens."""
     found = []
     for text in texts:
         counts = [float(1 + text.lower().count(letter)) for letter in "etaoinsr"]

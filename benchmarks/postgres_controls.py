@@ -1,4 +1,4 @@
-"""Controls: claims and commits of a bare PostgreSQL server, without our store."""
+"""Controls: claims and commits on a bare PostgreSQL server, without our store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import psycopg
 from recollect.stores.system_clock import timer_s
 
 CONNECTIONS: Final = 10
-"""As many as a store uses at the same time."""
+"""Connections, as many as a store uses."""
 
 _QUEUE: Final = """
 CREATE TABLE bench_queue AS SELECT number AS id, number AS due, NULL::text AS owner

@@ -19,10 +19,10 @@ from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
 from benchmarks.postgres_restarts import TORN, UNSYNCED, Load, restart
 from benchmarks.store_congruence import FORGETFUL, compare
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, open_server
+from tests.harness.postgres_server import PostgresServer, open_server
 
 if TYPE_CHECKING:
-    from recollect.testing.redis_server import RedisServer
+    from tests.harness.redis_server import RedisServer
 
 Experiment: TypeAlias = Callable[[PostgresServer, int, str], Awaitable[FaultOutcome]]
 Progress: TypeAlias = Callable[[str], None]
@@ -32,7 +32,7 @@ CONTROL_LOAD: Final = Load(messages=400, threads=40, restarts=3, processes=2, le
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresFaultCounts:
-    """How often to inject each fault; zero leaves it out."""
+    """The number of each fault; zero omits it."""
 
     messages: int = 100_000
     histories: int = 10_000
@@ -67,7 +67,7 @@ async def run(counts: PostgresFaultCounts, progress: Progress = lambda _: None) 
 
 def load_of(messages: int) -> Load:
     """
-    Return the load of so many messages; a small one is formed before a lease would end.
+    Return the load of *messages*; a small one is formed before a lease would expire.
 
     >>> load_of(100_000) == Load(), load_of(1_000).restarts
     (True, 2)
@@ -85,7 +85,7 @@ def load_of(messages: int) -> Load:
 
 
 async def _restarts(messages: int, progress: Progress) -> FaultRow:
-    """Restart the server under a load of so many messages, in threads of twenty."""
+    """Restart the server under a load of messages in threads of twenty."""
     load = load_of(messages)
     began = timer_s()
     outcome = await restart(load, progress)
@@ -117,9 +117,9 @@ def _compared(redis: RedisServer | None, progress: Progress) -> Experiment:
 
 
 def _redis() -> RedisServer | None:
-    """Return a Redis server, whose store is compared as well, ``None`` where there is none."""
+    """Return a Redis server, whose store is compared as well, ``None`` if not installed."""
     try:
-        from recollect.testing.redis_server import shared_server
+        from tests.harness.redis_server import shared_server
     except ModuleNotFoundError:
         return None
     return shared_server()

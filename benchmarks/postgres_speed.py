@@ -26,7 +26,8 @@ from recollect.stores.locator import open_store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.formation import Formed
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import PostgresServer, find_binaries, made_database
+from recollect.testing.temporary_databases import made_database
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 SCOPE_ENTRIES: Final = 600
 LARGE_MESSAGES: Final = 1_000_000
@@ -53,7 +54,7 @@ class PostgresPlan:
 @contextmanager
 def own_database(store: str | None) -> Iterator[str]:
     """
-    Yield the address of an empty database, on the server at *store* or on one of our own.
+    Yield the address of an empty database on the server at *store*, or on a private one.
 
     It is removed afterwards.
 
@@ -81,7 +82,7 @@ def own_database(store: str | None) -> Iterator[str]:
 async def run(
     plan: PostgresPlan, store: str | None, progress: Callable[[str], None] = lambda _: None
 ) -> SpeedReport:
-    """Measure everything of *plan* in a database made for it; print nothing."""
+    """Measure everything of *plan* in a new database; print nothing."""
     report = SpeedReport(embedder="none")
     with own_database(store) as url:
         report.rows += await _recall_rows(url, plan, progress)
@@ -176,7 +177,7 @@ async def _timed_s(call: Callable[[int], Coroutine[Any, Any, None]]) -> float:
 
 
 async def _claim_rows(url: str, plan: PostgresPlan) -> list[SpeedFigure]:
-    """Measure claims that are only taken, then claims that are committed, by 64 workers."""
+    """Measure claims without and with commits of the formations, by 64 workers."""
     bare = await anyio.to_thread.run_sync(bare_claims_a_second, url, plan.due_threads, plan.claims)
     async with open_store(url) as store:
         await store.append(("due",), "talk", [_HELLO], debounce=_AT_ONCE)

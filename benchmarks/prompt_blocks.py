@@ -1,5 +1,5 @@
 """
-Each system's text in a prompt for a question: recollect's two forms and three controls.
+The text that each system puts into a prompt: recollect's two forms and three controls.
 
 The controls show messages as their memories, best first by one plain search, each in the form in
 which it reaches a prompt elsewhere: a dated line, mem0's list of its quickstart, and the items
@@ -25,12 +25,12 @@ from recollect.text.searchable import message_text
 from recollect.text.token_estimate import estimated_tokens
 
 RANKED: Final = 200
-"""How many of the best entries a block is filled from."""
+"""Best entries considered for a block."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """The text that a system shows for a question, and the words of each message in it."""
+    """The prompt text of a system for a question, and the words of each message in it."""
 
     text: str
     words: Mapping[str, str]
@@ -38,7 +38,7 @@ class ShownText:
 
 @dataclass(frozen=True, slots=True)
 class BlockLine:
-    """One entry of a block: the message, its words, its line, and what that costs."""
+    """One entry of a block: the message, its words, its line, and the line's tokens."""
 
     message_id: str
     words: str
@@ -48,14 +48,14 @@ class BlockLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockForm:
-    """How a system writes a block: each message's line, and all lines as one text."""
+    """The format of a system's block: each message's line, and the whole text."""
 
     name: str
     line_of: Callable[[BenchmarkMessage], str]
     joined: Callable[[Sequence[str]], str]
 
     def lines(self, ranked: Sequence[BenchmarkMessage]) -> list[BlockLine]:
-        """Return the lines of the best messages, with their costs."""
+        """Return the lines of the best messages, with their tokens."""
         found = []
         for message in ranked[:RANKED]:
             line = self.line_of(message)
@@ -71,7 +71,7 @@ class BlockForm:
 
 
 def fitting(lines: Iterable[BlockLine], tokens: int) -> list[BlockLine]:
-    """Return the lines that fit, each tried in turn: one that is too long leaves room to others."""
+    """Return the lines that fit, tried in order; one that is too long is skipped."""
     kept = []
     for each in lines:
         if each.cost <= tokens:
@@ -115,7 +115,7 @@ CONTROLS: Final = (PLAIN, MEM0, LANGMEM)
 
 
 def shown_by_context(context: Context) -> ShownText:
-    """Return what a context shows."""
+    """Return the prompt text of a context."""
     words = {
         each.entry.content.id: each.text
         for each in context.entries
@@ -125,7 +125,7 @@ def shown_by_context(context: Context) -> ShownText:
 
 
 class RenderedRecall:
-    """The entries of a search, to be filled into blocks of `Recall.render`."""
+    """The entries of a search, rendered into blocks by `Recall.render`."""
 
     def __init__(self, recall: Recall) -> None:
         self._entries: dict[str, Recalled] = {}

@@ -1,4 +1,4 @@
-"""Answers of readers who saw only a context, with a judge's verdicts, by question."""
+"""Answers of readers who saw only a context, with a judge's verdicts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from recollect.errors import UsageError
 
 KEPT: Final = Path(__file__).parent / "judged"
 MISSES: Final = ("not shown", "reader", "gold")
-"""The block lacks what is needed; it has it and the reader missed it; the gold answer is wrong."""
+"""Kinds of miss: evidence missing in the block; overlooked by the reader; wrong gold answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAnswer:
     """
-    A reader's answer to one question of a set, with the verdict of another.
+    A reader's answer to one question of a set, with the verdict of a judge.
 
     *shown* tells whether the whole evidence stood in the reader's block of *tokens*; *miss* begins
     with one of `MISSES` and says why, and is empty for a right answer. The question is found in the
@@ -43,7 +43,7 @@ class JudgedAnswer:
 
 def judged_answers(blocks: Path, answers: Path) -> list[JudgedAnswer]:
     """
-    Return the judged answers to the questions whose blocks and gold stand in *blocks*.
+    Return the judged answers to the questions with blocks and gold answers in *blocks*.
 
     Args:
         blocks: The folder that ``context --write-blocks`` wrote, of one set.
@@ -83,7 +83,7 @@ def _read(path: Path) -> Any:
 
 
 def write_judged(name: str, judged: Sequence[JudgedAnswer], folder: Path = KEPT) -> None:
-    """Keep the judged answers of the set *name*."""
+    """Store the judged answers of the set *name*."""
     folder.mkdir(exist_ok=True)
     rows = [json.dumps(asdict(each), ensure_ascii=False) for each in judged]
     text = "[\n  " + ",\n  ".join(rows) + "\n]\n"
@@ -91,7 +91,7 @@ def write_judged(name: str, judged: Sequence[JudgedAnswer], folder: Path = KEPT)
 
 
 def read_judged(folder: Path = KEPT) -> dict[str, list[JudgedAnswer]]:
-    """Return the judged answers that are kept, by set."""
+    """Return the stored judged answers, by set."""
     return {
         path.stem: [JudgedAnswer(**row) for row in _read(path)]
         for path in sorted(folder.glob("*.json"))
@@ -113,7 +113,7 @@ class ReaderReport:
 
 
 def counts_of(judged: Iterable[JudgedAnswer]) -> dict[str, int]:
-    """Return how many were right, of the answerable, of those shown, and of the unanswerable."""
+    """Count questions and right answers by kind: answerable, shown, unanswerable; and misses."""
     counts = Counter[str]()
     for each in judged:
         kinds = ["unanswerable"] if each.unanswerable else ["answerable"]

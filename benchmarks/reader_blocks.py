@@ -1,4 +1,4 @@
-"""Questions with what a prompt is shown for them, written for readers, and the gold apart."""
+"""Write questions with their contexts for readers, and the gold answers separately."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class ReaderBlock:
 
     @property
     def text(self) -> str:
-        """The block and the question, without anything of the gold."""
+        """The block and the question, without the gold answer."""
         shown = str(self.context) or NOTHING
         return f"{shown}\n\n{_asked(self.asked.question)}\n"
 
     def gold(self, file: str) -> dict[str, object]:
-        """Return what the answer in *file* is judged by."""
+        """Return the facts by which the answer in *file* is judged."""
         question, evidence = self.asked.question, self.asked.evidence
         words = shown_by_context(self.context).words
         found = [is_shown(each, words.get(each.message_id), self.asked.answer) for each in evidence]
@@ -95,7 +95,7 @@ async def reader_blocks(
 
 
 def write_blocks(folder: Path, blocks: Sequence[ReaderBlock]) -> None:
-    """Write each block as ``001.txt`` and on into *folder*, and ``gold.json`` beside them."""
+    """Write the blocks into *folder* as ``001.txt`` and so on, with ``gold.json``."""
     folder.mkdir(parents=True, exist_ok=True)
     for file, block in _named(blocks):
         (folder / file).write_text(block.text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""From the rows of a run to its figures; nothing but the rows is needed."""
+"""Compute the figures of a run from its rows alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One runner for every set: load a conversation, ask its questions, note where the evidence is."""
+"""Run recall on any set: load each conversation, ask its questions, and rank the evidence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recollect.errors import UsageError
 NO_EMBEDDER: Final = "none"
 
 Progress = Callable[[int, int], None]
-"""Told after each question how many are done, and of how many."""
+"""Called after each question with the number done and the total."""
 
 
 class System(Protocol):
@@ -30,11 +30,11 @@ class System(Protocol):
 
     @property
     def name(self) -> str:
-        """Name it in reports; no two systems of a run share a name."""
+        """Its unique name in reports."""
         ...
 
     async def load(self, conversation: BenchmarkConversation) -> None:
-        """Keep *conversation* in place of the one before; ready to search on return; not timed."""
+        """Replace the loaded conversation; ready to search on return; not timed."""
         ...
 
     async def rank(self, question: BenchmarkQuestion) -> Sequence[str]:
@@ -126,7 +126,7 @@ async def _run(plan: RecallPlan, progress: Progress) -> list[QuestionOutcome]:
 def questions_asked(
     dataset: Dataset, folder: Path, limit: int | None
 ) -> dict[str, list[BenchmarkQuestion]]:
-    """Return the first *limit* questions that any figure counts, by conversation."""
+    """Return the first *limit* counted questions, by conversation."""
     official = dataset.official
     asked = [
         question
@@ -217,7 +217,7 @@ def check_ranking(
 
 
 def with_sessions(question: BenchmarkQuestion, session_of: Mapping[str, str]) -> BenchmarkQuestion:
-    """Return *question* with the sessions of its evidence, where the set names none."""
+    """Return *question* with the sessions of its evidence, if the set names none."""
     if question.evidence_sessions:
         return question
     sessions = dict.fromkeys(session_of[each] for each in question.evidence if each in session_of)

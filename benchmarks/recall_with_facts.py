@@ -1,4 +1,4 @@
-"""Recall over messages with formed memories beside them: what is found, and in how many tokens."""
+"""Recall of messages with formed memories beside them: evidence found, and tokens used."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BATCH: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class RecalledEntry:
-    """One recalled entry: the messages that it is, or rests on, its own words, and its cost."""
+    """One recalled entry: its messages or sources, its words, and its tokens."""
 
     messages: frozenset[str]
     words: frozenset[str]
@@ -43,7 +43,7 @@ class RecalledEntry:
 @dataclass(frozen=True, slots=True)
 class Gold:
     """
-    The evidence of a question, and its *words*: the answer's words that the evidence has.
+    The evidence of a question; *words* are those of the answer that the evidence contains.
 
     A message is credited with itself, and so is each memory that rests on it, whatever it says
     (`recall`, `all`); or an entry is credited with the words that stand in its own text
@@ -117,7 +117,7 @@ async def ask_all(
 def _golds_of(
     conversation: BenchmarkConversation, asked: Sequence[BenchmarkQuestion]
 ) -> list[Gold]:
-    """Return the evidence of each question, with the answer's words if it has any."""
+    """Return the evidence of each question, with the answer's words in it."""
     said = {each.message_id: _words_of_new(new_message(each)) for each in conversation.messages}
     return [
         Gold(
@@ -134,7 +134,7 @@ def _words_of_new(message: NewMessage) -> frozenset[str]:
 
 
 def _words(text: str, time: datetime | None) -> frozenset[str]:
-    """Return the terms of a text and of its date, which stands beside it in a prompt."""
+    """Return the terms of a text and of its date, which a prompt shows beside it."""
     return frozenset([*terms_of(text), *(date_terms(text, time) if time else ())])
 
 
@@ -198,7 +198,7 @@ def _share_of_words(gold: Gold, entries: Sequence[RecalledEntry]) -> float:
 
 
 def _within(entries: Sequence[RecalledEntry], budget: int) -> Iterator[RecalledEntry]:
-    """Yield the best entries while they fit."""
+    """Yield the best entries up to the first that does not fit."""
     for entry in entries:
         budget -= entry.tokens
         if budget < 0:

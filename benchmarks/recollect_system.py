@@ -1,4 +1,4 @@
-"""Recollect itself as a measured system: opened, filled and asked as an application would."""
+"""Recollect as a measured system: opened, filled and queried like in an application."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _SCOPE: Final[Scope] = ("bench",)
 _THREAD: Final = "conversation"
 _BATCH: Final = 1_000
 RANKED_MAX: Final = 200
-"""How many entries are asked for: more than any figure looks at, few enough to be timed fairly."""
+"""Entries requested per query: more than any figure needs, few enough for a fair time."""
 
 
 class PartialEmbedder:
     """
-    An embedder that leaves a share of the entries without a vector, chosen by their texts.
+    An embedder that leaves a share of the entries without a vector, selected by their texts.
 
     Queries are always embedded. It shows what recall is worth while vectors are pending.
     """
@@ -35,7 +35,7 @@ class PartialEmbedder:
 
     @property
     def identity(self) -> str:
-        """Name the embedder, and how much it leaves out."""
+        """Identity of the embedder, with the share left out."""
         return f"{self._embedder.identity}/without {self._missing_percent} %"
 
     @property
@@ -44,7 +44,7 @@ class PartialEmbedder:
         return self._embedder.dimensions
 
     def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
-        """Embed *texts*; of entries leave out the share."""
+        """Embed *texts*, except the left-out share of entries."""
         vectors = self._embedder.embed(texts)
         if self.is_asking:
             return vectors
@@ -74,7 +74,7 @@ class RecollectSystem:
         return "recollect"
 
     async def load(self, conversation: BenchmarkConversation) -> None:
-        """Keep *conversation*, and wait until it is embedded and indexed."""
+        """Store *conversation*, and wait until it is embedded and indexed."""
         await self.close()
         if self._partial:
             self._partial.is_asking = False
@@ -99,7 +99,7 @@ class RecollectSystem:
         return [each.content.id for each in recall.entries if isinstance(each.content, Kept)]
 
     async def close(self) -> None:
-        """Forget the conversation."""
+        """Drop the conversation."""
         self._memory = None
         await self._exit.aclose()
         self._exit = AsyncExitStack()
@@ -115,7 +115,7 @@ _ROLES: Final[dict[str, Role]] = {
 
 
 def new_message(message: BenchmarkMessage) -> NewMessage:
-    """Return a benchmark's message as an application would append it."""
+    """Return a benchmark's message in the form that an application appends."""
     is_named = message.role not in ("user", "assistant", "system", "tool")
     caption = message.image_caption
     return NewMessage(

@@ -1,4 +1,4 @@
-"""Recorded facts as a model: what a language model once wrote, given as answers to requests."""
+"""A model that replays facts which a language model wrote once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.text.token_estimate import estimated_tokens
 
 QUOTE_CHARACTERS_MAX: Final = 500
-"""So much of a message is quoted: an assistant's answer may be as long as a page."""
+"""Longest quote of a message, because an assistant's answer may be a page long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class RecordedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """The messages of one session of a conversation, and the facts that were recorded of them."""
+    """The messages of one session of a conversation, and the facts recorded from them."""
 
     conversation: str
     id: str
@@ -50,14 +50,14 @@ class Session:
 
     @property
     def began(self) -> datetime:
-        """Return when its first message was said."""
+        """Return the time of its first message."""
         return self.messages[0].time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactRecording:
     """
-    Facts that a language model wrote about the talks of *dataset*, in the rows of *file*.
+    Facts that a language model wrote about the conversations of *dataset*, in rows of *file*.
 
     *folders* are the names that its folder may have beside the set's own; without any, the
     file lies with the set's.
@@ -71,7 +71,7 @@ class FactRecording:
 
     def find_folder(self, data: Path) -> Path:
         """
-        Return the folder that holds the facts, looked for as the set's own is.
+        Return the folder of the facts, searched for like that of the set.
 
         Raises:
             UsageError: There is none.
@@ -88,7 +88,7 @@ class FactRecording:
 
 def read_sessions(recording: FactRecording, data: Path) -> list[Session]:
     """
-    Return the sessions of the talks that *recording* is about, with its facts, in order.
+    Return the sessions that *recording* covers, with its facts, in order.
 
     Raises:
         UsageError: There is no file of facts.
@@ -118,7 +118,7 @@ def read_sessions(recording: FactRecording, data: Path) -> list[Session]:
 
 
 def _cited(fact: RecordedFact, messages: Sequence[BenchmarkMessage]) -> RecordedFact:
-    """Return *fact* citing what the user said, where it is about the session as a whole."""
+    """Return *fact* with the user's messages as evidence if it is about the whole session."""
     if not fact.is_of_session:
         return fact
     return replace(fact, evidence=tuple(m.message_id for m in messages if m.role == "user"))
@@ -160,7 +160,7 @@ RECORDINGS: Final[Mapping[str, FactRecording]] = {
         ),
     )
 }
-"""Every recording that formation can be driven by."""
+"""The recordings available for formation."""
 
 
 @dataclass(slots=True)
@@ -180,7 +180,7 @@ class Spent:
 @dataclass(slots=True)
 class FactModel:
     """
-    A `Model` that answers a formation with the facts recorded for the current *session*.
+    A `Model` that answers formation requests with the facts recorded for the current *session*.
 
     It drops faulty facts; with *insists* it repeats them unchanged, so that the formation has to
     decide. With *misquotes* it cites invented words. *offered* are the texts of its notes.
@@ -194,7 +194,7 @@ class FactModel:
     offered: list[str] = field(default_factory=list)
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
-        """Return a note for each fact, or what of them is said again."""
+        """Return a note for each fact, or the rejected ones again."""
         tokens = tokens_of(request)
         self.spent.add(tokens)
         if len(request.turns) == 1:
@@ -205,7 +205,7 @@ class FactModel:
         return ModelAnswer(calls=calls or nothing, usage=Usage(input_tokens=tokens))
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """Yield nothing: it only forms."""
+        """Yield nothing: it only answers formation requests."""
         for turn in request.turns[:0]:
             yield turn.text
 
@@ -230,7 +230,7 @@ class FactModel:
 
 
 def _said_again(request: ModelRequest) -> tuple[ToolCall, ...]:
-    """Return the calls of the last answer that were not kept."""
+    """Return the calls of the last answer that were not stored."""
     kept = {
         turn.answers for turn in request.turns if turn.role == "tool" and turn.text == ENGLISH.kept
     }
@@ -258,6 +258,6 @@ def _note(fact: RecordedFact, cited: Sequence[tuple[int, str]]) -> ToolCall:
 
 
 def counted(texts: Sequence[str], tools: object) -> int:
-    """Return about how many tokens the texts and tool definitions of one request cost."""
+    """Estimate the tokens of the texts and tool definitions of one request."""
     written = json.dumps(tools, ensure_ascii=False, default=str) if tools else ""
     return sum(map(estimated_tokens, texts)) + estimated_tokens(written)

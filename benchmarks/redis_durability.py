@@ -1,4 +1,4 @@
-"""Cost of killing a Redis server under writers, by its persistence settings."""
+"""Kill a Redis server under load, and count lost writes by its persistence settings."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from recollect.records import NewMessage, PutMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.system_clock import timer_s
-from recollect.testing.redis_server import RedisServer, open_server
+from tests.harness.redis_server import RedisServer, open_server
 
 WRITERS: Final = 4
 PAUSE_S: Final = 0.05
 RELAXED_S_MAX: Final = 3.0
-"""A server holds writes back for two seconds while a sync is under way; the rest is slack."""
+"""Longest loss allowed: Redis delays writes by up to two seconds during a sync; plus slack."""
 WITHOUT_FILE: Final = "appendonly no"
 _CONTROL_KILLS: Final = 2
 _PAGE: Final = 1_000
@@ -28,7 +28,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisFaultCounts:
-    """How often to kill a server; zero leaves a kind out."""
+    """The number of kills of each kind of server; zero omits it."""
 
     kills: int = 100
     relaxed: int = 20
@@ -37,7 +37,7 @@ class RedisFaultCounts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisFaultPlan:
     """
-    How often to kill a server, and the loss allowed.
+    The number of kills of a server, and the allowed loss.
 
     Before each kill it runs for one of *pauses_s*, in turn. Writes acknowledged up to *lost_s*
     seconds before a kill may be lost.
@@ -53,7 +53,7 @@ RELAXED: Final = RedisFaultPlan(pauses_s=(RELAXED_S_MAX + 0.5, PAUSE_S), lost_s=
 
 async def run(counts: RedisFaultCounts, progress: Progress = lambda _: None) -> FaultReport:
     """
-    Kill servers as often as *counts* says, and beside each one that keeps no file.
+    Kill servers as in *counts*, each with a control that has no persistence.
 
     Raises:
         UsageError: There is no program of a server.
@@ -84,11 +84,11 @@ class _Writer:
 
     number: int
     acknowledged_s: list[float] = field(default_factory=list)
-    """Of each message, when it was acknowledged."""
+    """Time of the acknowledgement of each message."""
     told: list[str] = field(default_factory=list)
 
     async def write(self, store: Store, done: asyncio.Event, written: asyncio.Event) -> None:
-        """Write until it is *done*, or the store is gone; what fails is tried again."""
+        """Write until *done* or the store is gone; failed writes are retried."""
         scope = _scope_of(self.number)
         while not done.is_set():
             count = len(self.acknowledged_s)
@@ -113,7 +113,7 @@ def _scope_of(writer: int) -> tuple[str, ...]:
 
 
 async def kill(server: RedisServer, plan: RedisFaultPlan) -> FaultOutcome:
-    """Kill and start a server under four writers; count what became of their writes."""
+    """Kill and restart a server under four writers; count their lost writes."""
     done, written, killed_s = asyncio.Event(), asyncio.Event(), list[float]()
     writers = [_Writer(number) for number in range(WRITERS)]
     outcome = FaultOutcome(tried=plan.kills)
@@ -143,7 +143,7 @@ async def _count(
     plan: RedisFaultPlan,
     outcome: FaultOutcome,
 ) -> None:
-    """Compare what a writer was told with what is there."""
+    """Compare a writer's acknowledged writes with the stored ones."""
     count = len(writer.acknowledged_s)
     ids = await _ids(store, _scope_of(writer.number))
     memory = await store.get(_scope_of(writer.number), "Fact", "k")

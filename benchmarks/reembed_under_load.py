@@ -1,4 +1,4 @@
-"""Quality of recall while another embedder is built next to the one in use, under load."""
+"""Quality of recall under load during a change of embedder."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from recollect.stores.locator import open_store
 
 DEPTH: Final = 10
 ASKERS: Final = 4
-"""So many ask at the same time, while one writes."""
+"""Concurrent readers, beside one writer."""
 PARTS: Final = 5
-"""The time until all vectors are there, by how many are, in so many parts."""
+"""Stages of the re-embedding, by the share of new vectors."""
 SAMPLES_MIN: Final = 20
-"""A part in which fewer questions were answered says nothing alone."""
+"""Questions that a stage needs to be judged."""
 _WRITE_EVERY_S: Final = 0.1
 _BATCH: Final = 1_000
 _LOAD: Final[Scope] = ("bench", "load")
@@ -37,7 +37,7 @@ _TALK: Final = "conversation"
 _SEED: Final = 7
 
 Shares = dict[str, float]
-"""The share of its evidence that was found among the first ``DEPTH``, by question."""
+"""The share of each question's evidence among the first ``DEPTH`` entries."""
 Progress = Callable[[str], None]
 
 
@@ -74,7 +74,7 @@ class ProjectedEmbedder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildStage:
-    """The questions asked while so large a part of the new vectors was there."""
+    """The questions asked at one stage of the new vectors."""
 
     until: float
     questions: int
@@ -88,7 +88,7 @@ class RebuildStage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReembeddingReport:
-    """Recall of all questions before, after and by words, and meanwhile by parts."""
+    """Recall of all questions before, after and by words alone, and during the change by stage."""
 
     questions: int
     entries: int
@@ -100,7 +100,7 @@ class ReembeddingReport:
 
     @property
     def holds(self) -> bool:
-        """Whether no part is below words alone, and one of the control is below what was."""
+        """Whether no stage is below words alone, and one of the control falls below *before*."""
         kept = all(each.found >= each.by_words for each in self.beside)
         return bool(self.beside) and kept and any(each.found < each.before for each in self.control)
 
@@ -113,7 +113,7 @@ async def run(
     dataset: Dataset, data: Path, old: EmbedderChoice, target: Embedder, progress: Progress
 ) -> ReembeddingReport:
     """
-    Change from *old* to another embedder under load, and sample what is found meanwhile.
+    Change from *old* to another embedder under load, and sample recall during the change.
 
     The control opens the memory with the new embedder at once, whose vectors do not exist yet:
     what is not embedded is found by its words alone.
@@ -156,7 +156,7 @@ async def run(
 
 
 def counting_questions(dataset: Dataset, data: Path) -> list[BenchmarkQuestion]:
-    """Return the questions that count, in an order by chance that is always the same."""
+    """Return the counted questions in a seeded random order."""
     found = dataset.questions(dataset.find_folder(data))
     counting = [each for each in found if dataset.counts(each) and each.evidence]
     random.Random(_SEED).shuffle(counting)  # noqa: S311
@@ -164,7 +164,7 @@ def counting_questions(dataset: Dataset, data: Path) -> list[BenchmarkQuestion]:
 
 
 def scope_of(conversation_id: str) -> Scope:
-    """Return the scope in which a conversation is kept."""
+    """Return the scope of a conversation."""
     return ("bench", conversation_id)
 
 
@@ -192,7 +192,7 @@ async def _settled(memory: Recollect, asked: QuestionSet) -> None:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """The questions, and how they are asked."""
+    """The questions, and their recall on a memory."""
 
     questions: Sequence[BenchmarkQuestion]
 
@@ -210,7 +210,7 @@ class QuestionSet:
 
 
 class _Sampled:
-    """Questions asked again and again while an embedder works, and how far it had come."""
+    """Results of questions asked during the re-embedding, with its progress at the time."""
 
     def __init__(self, asked: QuestionSet, embedder: ProjectedEmbedder, entries: int) -> None:
         self._asked = asked
@@ -220,7 +220,7 @@ class _Sampled:
         self._is_over = False
 
     async def sample(self, memory: Recollect, work: Callable[[], object]) -> None:
-        """Ask and write until *work* is done."""
+        """Ask questions and write until *work* is done."""
         async with anyio.create_task_group() as group:
             for asker in range(ASKERS):
                 group.start_soon(self._ask, memory, asker)

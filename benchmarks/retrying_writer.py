@@ -1,4 +1,4 @@
-"""A client that appends word after word over HTTP, and says again what went unanswered."""
+"""A client that appends word after word over HTTP, and retries unanswered requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.stores.contract.base import Store
 
 _CREATED: Final = b"HTTP/1.1 201"
 _RETRIED: Final = (b"HTTP/1.1 502", b"HTTP/1.1 503", b"HTTP/1.1 504")
-"""A proxy's answers where a node went away: the write may have happened."""
+"""A proxy's answers when a node is gone: the write may have happened."""
 _PAGE: Final = 1_000
 
 
@@ -81,7 +81,7 @@ class RetryingWriter:
         answered: asyncio.Event,
         is_over: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Continue until the connection is gone, or it is over."""
+        """Write until the connection breaks or the run ends."""
         with suppress(OSError, asyncio.IncompleteReadError):
             reader, writer = await asyncio.open_connection(service.host, service.port)
             try:
@@ -93,7 +93,7 @@ class RetryingWriter:
                     if not head.startswith(_CREATED):
                         msg = f"the service answered {head[:40]!r} to a client"
                         raise RuntimeError(msg)
-                    # An answer whose head came was given: the write is promised from here on.
+                    # Once the head of the answer arrives, the write counts as acknowledged.
                     self.acknowledged.append(self.word)
                     self.number += 1
                     answered.set()
@@ -116,6 +116,6 @@ async def kept_texts(store: Store, scope: Scope, thread: str) -> Counter[str]:
 
 
 def count_words(promised: Iterable[str], kept: Counter[str], outcome: FaultOutcome) -> None:
-    """Count in *outcome* the words that are promised and not kept, and those kept twice."""
+    """Count in *outcome* the acknowledged words that are missing, and the duplicated ones."""
     outcome.add("lost", [word for word in promised if word not in kept])
     outcome.add("doubled", [f"{word} twice" for word, times in kept.items() if times > 1])

@@ -1,4 +1,4 @@
-"""Chinese questions in both scripts: what each is shown of the same talk, itself in both."""
+"""Evidence shown for Chinese questions by script: simplified and traditional, in all pairs."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ SCRIPTS: Final = ("simplified", "traditional")
 
 @dataclass
 class ScriptReport:
-    """Which questions had their whole evidence shown, by scripts and budget."""
+    """The questions whose whole evidence was shown, by scripts and budget."""
 
     dataset: str
     whole: dict[tuple[str, str, int], list[bool]] = field(default_factory=lambda: defaultdict(list))
-    """By the script of the talk, that of the question, and the budget."""
+    """Keyed by the script of the conversation, that of the question, and the budget."""
     share: dict[tuple[str, str, int], list[float]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -57,7 +57,7 @@ class ScriptReport:
         return {"whole": sum(whole) / len(whole), "share": sum(share) / len(share)}
 
     def differing(self, talk: str, budget: int) -> int:
-        """Return how many questions have their whole evidence shown in one script alone."""
+        """Return the number of questions whose whole evidence is shown in only one script."""
         pairs = zip(*(self.whole[talk, script, budget] for script in SCRIPTS), strict=True)
         return sum(one is not other for one, other in pairs)
 
@@ -82,7 +82,7 @@ async def measure_scripts(
     budgets: Sequence[int] = BUDGETS,
     progress: Progress = lambda _done, _total: None,
 ) -> ScriptReport:
-    """Ask every question in both scripts, of the talk in both scripts."""
+    """Ask every question in both scripts about the conversation in both scripts."""
     total = len(SCRIPTS) * len(choice.of(askable_questions(dataset, dataset.find_folder(data))))
     report, done = ScriptReport(dataset.name), 0
     for conversation, asked in asked_conversations(dataset, data, choice):
@@ -121,7 +121,7 @@ async def _ask(
 
 
 def in_script(conversation: BenchmarkConversation, script: str) -> BenchmarkConversation:
-    """Return *conversation* with all that was said in it written in *script*."""
+    """Return *conversation* with all texts in *script*."""
     messages = (replace(each, text=written_in(each.text, script)) for each in conversation.messages)
     return replace(conversation, messages=tuple(messages))
 
@@ -139,7 +139,7 @@ def written_in(text: str, script: str) -> str:
 def _read_traditional() -> dict[int, str]:
     lines = files("recollect.text").joinpath("simplified.txt").read_text("utf-8").splitlines()
     _, traditional, simple = lines
-    # Where several traditional characters have one simplified, the last one stands.
+    # If several traditional characters share a simplified one, the last is used.
     return dict(zip(map(ord, simple), traditional, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""The plain searches that recollect is printed beside: BM25 and cosine, nothing added."""
+"""The control searches: plain BM25 and plain cosine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def spoken_text(message: BenchmarkMessage) -> str:
 
 
 def dated_text(message: BenchmarkMessage) -> str:
-    """Return `spoken_text` and the day, e.g. ``8 May 2023``, for searches by words."""
+    """Return `spoken_text` with the day, such as ``8 May 2023``, for searches by words."""
     return f"{spoken_text(message)} {message.time.day} {message.time:%B} {message.time.year}"
 
 
@@ -58,7 +58,7 @@ class PlainBm25:
         self._impacts = np.zeros(0)
 
     async def load(self, conversation: BenchmarkConversation) -> None:
-        """Index *conversation* in place of the one before."""
+        """Replace the indexed conversation."""
         self._ids = [each.message_id for each in conversation.messages]
         counts = [Counter(self._terms(self._entry_text(each))) for each in conversation.messages]
         numbers: dict[str, int] = {}
@@ -112,7 +112,7 @@ def impacts(
 
 class PlainCosine:
     """
-    Cosine of the whole query and each message, of one embedder, in float32.
+    Cosine of the query and each message by one embedder, in float32.
 
     Messages without a vector come last; of equal scores the earlier comes first. A query
     without a vector leaves the messages in their order.
@@ -128,7 +128,7 @@ class PlainCosine:
         self._is_unknown = np.zeros(0, dtype=np.bool_)
 
     async def load(self, conversation: BenchmarkConversation) -> None:
-        """Embed *conversation* in place of the one before."""
+        """Replace the embedded conversation."""
         self._ids = [each.message_id for each in conversation.messages]
         found = self._embedder.embed([self._entry_text(each) for each in conversation.messages])
         nothing = np.zeros(self._embedder.dimensions, dtype=np.float32)

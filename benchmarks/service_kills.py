@@ -1,4 +1,4 @@
-"""Lost and duplicated writes when the service is killed under load and clients retry."""
+"""Kill the service under load with retrying clients, and count lost and duplicated writes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SHARED_SCOPE: Final = ("default",)
 CONTROL_KILLS_MIN: Final = 3
 _STORE: Final = "killed.db"
 _AFTER_S: Final = (0.02, 0.3)
-"""A service is killed so long after its first answer."""
+"""Delay of a kill after the service's first answer."""
 _ANSWER_S_MAX: Final = 60.0
 
 
 async def kill(folder: Path, number: int, *, seed: int = 1, careful: bool = True) -> FaultOutcome:
     """
-    Kill the service *number* times while clients write, and start it again each time.
+    Kill the service *number* times while clients write, and restart it each time.
 
     Every other time it is killed as soon as one client hears an answer: what was committed
     with that one is then not answered yet. Clients say what went unanswered again, the *careful*
@@ -58,7 +58,7 @@ async def _life(
     *,
     at_answer: bool = False,
 ) -> None:
-    """Let clients write until the service is killed; without a time, until each is answered."""
+    """Let clients write until the service is killed or, without a time, until each is answered."""
     answers = [asyncio.Event() for _ in clients]
     async with asyncio.TaskGroup() as group:
         for each, answered in zip(clients, answers, strict=True):
@@ -77,7 +77,7 @@ async def _life(
 
 async def _hear(answers: list[asyncio.Event], *, all_of_them: bool) -> None:
     """
-    Wait until a client, or each, was answered.
+    Wait until one client, or each, was answered.
 
     Raises:
         TimeoutError: That took longer than ``_ANSWER_S_MAX``.
@@ -93,7 +93,7 @@ async def _hear(answers: list[asyncio.Event], *, all_of_them: bool) -> None:
 
 
 async def _count(path: Path, clients: list[RetryingWriter], outcome: FaultOutcome) -> None:
-    """Count what was promised and is not there, and what is there twice."""
+    """Count lost and duplicated writes."""
     async with open_store(str(path)) as store:
         for each in clients:
             kept = await kept_texts(store, SHARED_SCOPE, each.name)
@@ -101,7 +101,7 @@ async def _count(path: Path, clients: list[RetryingWriter], outcome: FaultOutcom
 
 
 def run(number: int, progress: Callable[[str], None] = lambda _: None) -> FaultReport:
-    """Kill the service *number* times; beside it, clients that know of no idempotency keys."""
+    """Kill the service *number* times, with clients without idempotency keys as control."""
 
     def tried(times: int, *, careful: bool) -> FaultOutcome:
         with tempfile.TemporaryDirectory(prefix="recollect-kills-") as folder:

@@ -1,4 +1,4 @@
-"""Services in separate processes, to be measured from outside."""
+"""Run services in separate processes, to measure them from outside."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNHINDERED: Final = {
     "RECOLLECT_CONNECTIONS_PER_ADDRESS": "4000",
     "RECOLLECT_STREAMS_MAX": "4000",
 }
-"""The limits of a tenant are lifted, because it is the service that is measured."""
+"""Raised limits of the tenant, so that the service itself is measured."""
 
 
 class StartError(RuntimeError):
@@ -53,7 +53,7 @@ class Process:
         return int(told.stdout) * 1_024 / 1e6
 
     def cpu_s(self) -> float | None:
-        """Return the processor time it has taken so far; ``None`` where /proc does not say it."""
+        """Return its processor time so far; ``None`` if /proc does not show it."""
         try:
             told = Path(f"/proc/{self.process.pid}/stat").read_text("ascii")
         except OSError:
@@ -62,7 +62,7 @@ class Process:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def kill(self) -> None:
-        """End it in the middle of whatever it does."""
+        """Kill it with SIGKILL."""
         self.process.kill()
         self.process.wait()
 

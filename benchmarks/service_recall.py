@@ -36,7 +36,7 @@ def _word(number: int) -> str:
 
 
 def lag_figures(plan: ServicePlan, service: Process) -> list[Figure]:
-    """Append a word and, as soon as that is answered, recall it: how long until it is read."""
+    """Measure the time from an append's answer until its word is recalled."""
     talk, path = ZipfTalk(), "?scope=lag"
     filling = [{"role": "user", "text": talk.text(20)} for _ in range(ENTRIES)]
     fill = [

@@ -29,7 +29,7 @@ class ServicePlan:
     seconds: float = 10.0
     turns: int = 3
     most: int = 5_000
-    """So many requests find the most that is taken, a turn."""
+    """Requests per round that determine the maximum rate."""
     scopes: int = 20
     recalls: int = 200
     lags: int = 300
@@ -39,19 +39,19 @@ class ServicePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One figure, what it is meant to be, and its controls."""
+    """One figure, with its goal and controls."""
 
     name: str
     value: float
     unit: str
     goal: float | None = None
     is_least: bool = False
-    """Whether the goal is the least it should be, not the most."""
+    """Whether the goal is a lower bound, not an upper one."""
     controls: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_met(self) -> bool | None:
-        """Whether it is what it is meant to be, where that is said."""
+        """Whether it meets its goal; ``None`` without one."""
         if self.goal is None:
             return None
         return self.value >= self.goal if self.is_least else self.value <= self.goal
@@ -59,7 +59,7 @@ class Figure:
 
 @dataclass(slots=True, kw_only=True)
 class ServiceReport:
-    """All figures of one run, and what the kills cost."""
+    """All figures of one run, and the losses by kills."""
 
     figures: list[Figure] = field(default_factory=list)
     kills: Outcomes = field(default_factory=lambda: Outcomes([]))
@@ -84,7 +84,7 @@ def order_of(
     connections: int = CONNECTIONS,
     rate: float | None = None,
 ) -> Order:
-    """Return an order of requests to a service, with its key, and the time they may take."""
+    """Return an order of requests to a service, with its key and their time limit."""
     return Order(
         host=service.host,
         port=service.port,

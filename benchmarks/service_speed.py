@@ -154,7 +154,7 @@ def _most_figures(most: _Turns, library: float) -> list[Figure]:
 
 
 def _processor_figures(at: str, turns: _Turns) -> list[Figure]:
-    """Return the processor time of a request, which other work on the machine disturbs least."""
+    """Return the processor time per request, which other load on the machine disturbs least."""
     if any(each.service_cpu_s is None for found in turns.found.values() for each in found):
         return []
 
@@ -230,7 +230,7 @@ def _stream_figures(plan: ServicePlan, service: Process, bare: Process) -> list[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """The cost of streams: memory before and with them, and processor share."""
+    """The cost of streams: memory before and during them, and processor share."""
 
     alone_mb: float
     mb: float

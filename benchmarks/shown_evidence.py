@@ -1,5 +1,5 @@
 """
-Shares of evidence, answers' words and waste in a prompt's tokens, beside controls.
+Evidence, answers' words and waste in a prompt by its tokens, beside controls.
 
 A message counts as shown if all its words stand in the text, or, where an excerpt leaves words
 out, if those words of the answer that the message holds stand in the excerpt; an excerpt of a
@@ -74,7 +74,7 @@ class ShownTally:
 
 @dataclass
 class ShownReport:
-    """The figures of each system at each budget, and how often nothing was shown."""
+    """The figures of each system at each budget, and the counts of empty contexts."""
 
     dataset: str
     embedder: str
@@ -83,9 +83,9 @@ class ShownReport:
         default_factory=lambda: defaultdict(ShownTally)
     )
     nothing: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
-    """By kind of query whether nothing but the profile was shown."""
+    """By kind of query: whether only the profile was shown."""
     bearing: list[tuple[float, bool]] = field(default_factory=list)
-    """Of each entry of a context: its relevance, and whether it is evidence."""
+    """The relevance of each entry of a context, and whether it is evidence."""
 
     def as_json(self) -> dict[str, object]:
         """Return the report as a JSON object."""
@@ -158,7 +158,7 @@ async def measure_shown(
     budgets: Sequence[int] = BUDGETS,
     progress: Progress = lambda _done, _total: None,
 ) -> ShownReport:
-    """Ask every question of a set, and look at what each system would show a model."""
+    """Ask every question of a set, and examine the text that each system would show a model."""
     total = len(choice.of(askable_questions(dataset, dataset.find_folder(data))))
     report = ShownReport(dataset.name, embedder.identity if embedder else "none")
     for conversation, asked in asked_conversations(dataset, data, choice):
@@ -253,7 +253,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def is_shown(message: BenchmarkMessage, words: str | None, answer: str) -> bool:
-    """Return True if *words*, which are shown of *message*, hold what it is evidence of."""
+    """Return True if the *words* shown of *message* contain its evidence."""
     if words is None:
         return False
     seen, whole = _terms(words), _terms(message.text)
@@ -269,7 +269,7 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def reliability(bearing: Sequence[tuple[float, bool]]) -> list[tuple[float, float, int]]:
-    """Return for each band of relevance its mean, the share that is evidence, and how many."""
+    """Return the mean relevance, the share of evidence and the count of each band of relevance."""
     bounds = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.01)
     bands = []
     for low, high in pairwise(bounds):

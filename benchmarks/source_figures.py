@@ -89,7 +89,7 @@ def _code_lines(tokens: list[tokenize.TokenInfo]) -> set[int]:
 
 
 def _docstrings(tree: ast.AST) -> Iterator[ast.stmt]:
-    """Yield texts that stand as statements: docstrings, also those of attributes."""
+    """Yield the docstrings, including those of attributes."""
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Expr)
@@ -111,7 +111,7 @@ def _compared_lines(
     comments = {
         token.start[0]: token.start[1] for token in tokens if token.type == tokenize.COMMENT
     }
-    # Not `splitlines`, which counts a form feed inside a text as the end of a line.
+    # Not `splitlines`, which splits at a form feed inside a text.
     numbered = enumerate(text.split("\n"), 1)
     found = [(at, line[: comments.get(at)].strip()) for at, line in numbered if at in code]
     return [(at, line) for at, line in found if _HAS_WORD.search(line)]

@@ -1,4 +1,4 @@
-"""The same histories on the store in process, SQLite, PostgreSQL and Redis: differences counted."""
+"""Run the same histories on all stores, and count differences in their results."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from benchmarks.fault_counts import FaultOutcome
-from recollect.testing.postgres_server import PostgresServer, empty_store
 from tests.harness.congruence import first_difference, forgetful_tables, history
 from tests.harness.postgres_faults import bytes_left
+from tests.harness.postgres_server import PostgresServer, empty_store
 
 if TYPE_CHECKING:
-    from recollect.testing.redis_server import RedisServer
+    from tests.harness.redis_server import RedisServer
 
 FORGETFUL: Final = "newest messages not found"
 DIFFERENT: Final = "answered differently"
 LENGTHS: Final = (20, 20, 20, 60)
-"""How many writes the histories have, in turn; each is followed by two questions."""
+"""Numbers of writes of the histories, in turn; two reads follow each write."""
 BATCH: Final = 20
-"""So many histories a process runs at once; fewer of them than two batches run in this one."""
+"""Histories per batch of a process; fewer than two batches run in this process."""
 LANES_A_CORE: Final = 2
-"""A store waits for its server half of the time."""
+"""Lanes per core, because a store waits for its server half of the time."""
 
 _Lane: TypeAlias = tuple[str, ...]
-"""The addresses of stores on servers that one process has to itself."""
+"""The server addresses that one process uses alone."""
 
 
 async def compare(
@@ -81,7 +81,7 @@ def _lanes(server: PostgresServer, redis: RedisServer | None, batches: int) -> l
 
 @contextmanager
 def _processes(count: int) -> Iterator[Executor | None]:
-    """Yield what runs so many batches at the same time; ``None``, a thread, for a single one."""
+    """Yield an executor for concurrent batches; ``None`` for a single one."""
     if count < 2:
         yield None
         return
@@ -97,7 +97,7 @@ def _add(outcome: FaultOutcome, found: FaultOutcome) -> None:
 
 
 def run_batch(seeds: Sequence[int], lane: _Lane, control: str) -> FaultOutcome:
-    """Run the histories of *seeds* on the in-process store, one in a file, and those of *lane*."""
+    """Run the histories of *seeds* in process, on SQLite and on the stores of *lane*."""
     outcome = FaultOutcome()
     with ExitStack() as changed:
         changed.enter_context(bytes_left())
@@ -124,14 +124,14 @@ def _empty(lane: _Lane) -> None:
     postgres, *others = lane
     empty_store(postgres)
     for each in others:
-        from recollect.testing import redis_server as redis
+        from tests.harness import redis_server as redis
 
         redis.empty_store(each)
 
 
 @contextmanager
 def _redis_bytes_left() -> Iterator[None]:
-    from recollect.testing import redis_server as redis
+    from tests.harness import redis_server as redis
 
     with redis.bytes_left():
         yield

@@ -1,4 +1,4 @@
-"""Shares that formation's checks let pass: of honest answers, and of a manipulated model's."""
+"""Shares of honest and manipulated answers that formation's support check accepts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BEFORE: Final = datetime(2020, 1, 1, tzinfo=UTC)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportVerdict:
     """
-    The fate of one answer.
+    The outcome of one answer.
 
     *passes* is True if nothing is repaired, refused or quarantined. *as_user* is what is in force
     afterwards as the user's own words, or has ended; *active* is everything in force.
@@ -68,7 +68,7 @@ class SupportRow:
 
 @dataclass(slots=True)
 class SupportReport:
-    """All rows of a run, and the cases that did not end as they should."""
+    """All rows of a run, and the cases with unexpected outcomes."""
 
     rows: list[SupportRow] = field(default_factory=list)
     wrong: list[SupportVerdict] = field(default_factory=list)
@@ -79,7 +79,7 @@ class SupportReport:
 
 
 def measure_support(folder: Path) -> SupportReport:
-    """Run all cases in *folder* through the gate, and through its control: any one word will do."""
+    """Run all cases in *folder* through the gate and its control, which accepts any shared word."""
     report = SupportReport()
     gates: tuple[tuple[str, Decide], ...] = (("support", decide), ("control", decide_by_a_word))
     for gate, decides in gates:
@@ -95,7 +95,7 @@ def measure_support(folder: Path) -> SupportReport:
 
 
 def _groups_of(name: str, cases: Sequence[Case]) -> Iterator[tuple[str, Sequence[Case]]]:
-    """Yield attacks together; honest cases by half and by language, as their ids tell it."""
+    """Group the cases: attacks together, honest ones by half and by language."""
     if name not in HONEST:
         yield name, cases
         return
@@ -109,7 +109,7 @@ def _groups_of(name: str, cases: Sequence[Case]) -> Iterator[tuple[str, Sequence
 
 def decide_by_a_word(operation: Operation, heard: HeardWindow) -> tuple[Operation, Grounds]:
     """
-    Return the decision of the former rule: sharing one word with a quote suffices.
+    Return the decision of the control: one word shared with a quote suffices.
 
     Numbers, names and dates have to be said, and nothing else; no words are traced.
     """
@@ -142,7 +142,7 @@ def _is_obeyed(verdict: SupportVerdict) -> bool:
 
 
 def verdict_on(case: Case, decides: Decide = decide) -> SupportVerdict:
-    """Return the fate of the answer in one case."""
+    """Return the outcome of the answer in one case."""
     window, known = window_of_case(case), [_memory(each) for each in case["known"]]
     names = {each["name"] for each in case["calls"]} | {each.type for each in known}
     names |= {each.name for each in DEFAULT_TYPES}
@@ -173,7 +173,7 @@ def verdict_on(case: Case, decides: Decide = decide) -> SupportVerdict:
 
 
 def window_of_case(case: Case) -> Window:
-    """Return the talk of a case as a formation reads it."""
+    """Return the messages of a case as formation reads them."""
     lines = tuple(
         WindowLine(
             number=number, message=_message(each, number), text=each["text"], new=each["new"]
@@ -235,7 +235,7 @@ def _keys() -> Callable[[], str]:
 
 
 def _trust_in_force(outcome: OperationOutcome) -> str:
-    """Return whose words an outcome puts in force, ``"ended"`` for an end, ``""`` for none."""
+    """Return the trust of the activated value, ``"ended"`` for an end, ``""`` for none."""
     if isinstance(outcome.write, EndMemory):
         return "ended"
     if isinstance(outcome.write, PutMemory) and outcome.write.state == "active":
@@ -244,7 +244,7 @@ def _trust_in_force(outcome: OperationOutcome) -> str:
 
 
 def support_page(report: SupportReport) -> str:
-    """Return the rows as a table, and what did not end as it should."""
+    """Return the rows as a table, followed by the unexpected outcomes."""
     heads = f"{'cases':>6}{'pass at once':>14}{'active':>8}{'as user':>9}{'s':>7}"
     lines = [f"{'gate':<9}{'file':<34}{heads}"]
     lines += [

@@ -1,4 +1,4 @@
-"""A report as a page of plain text: every figure of the first system beside its controls."""
+"""Render a report as plain text: the figures of the first system beside its controls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ABSENT: Final = "-"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: a heading in two lines, the measure below it, and what it is a unit of."""
+    """One column: a heading of two lines, its measure, and its unit."""
 
     group: str
     heading: str
@@ -132,7 +132,7 @@ def _official_blocks(official: OfficialFigures, shown: Sequence[str]) -> Iterato
 
 
 def table(title: str, columns: Sequence[Column], rows: Sequence[Row], below: Sequence[Row]) -> str:
-    """Return a table under *title*; *below* are rows of ratios, which have no unit."""
+    """Return a table with a *title*; *below* are rows of ratios without unit."""
     widths = [max(6, len(column.heading) + 1, len(column.group) + 1) for column in columns]
     lines = [_line("", widths, [column.group for column in columns])]
     lines.append(_line("", widths, [column.heading for column in columns]))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from recollect.testing.redis_server import open_server
 from tests.harness.loop_guard import guarded_loops
+from tests.harness.redis_server import open_server
 
 # Set before any test imports langchain-core, whose tracing would call home.
 os.environ["LANGSMITH_TRACING"] = "false"

@@ -1,1 +1,1 @@
-"""Random histories of a whole memory, in which every feature meets every other."""
+"""Random histories of a whole memory that combine every feature with every other."""

@@ -15,7 +15,7 @@ from recollect.stores.unit_of_work import Rows
 
 
 class KeyHolder:
-    """Somebody with a key, which may be revoked at any moment."""
+    """The holder of a key that may be revoked at any moment."""
 
     def __init__(self) -> None:
         self.is_revoked = False
@@ -29,7 +29,7 @@ class KeyHolder:
 
 @operation("write with a revoked key", weight=2)
 async def write_revoked(world: World) -> None:
-    """Write with a key just revoked: nothing is written or reserved."""
+    """Write with a revoked key: nothing may be written or reserved."""
     holder = KeyHolder()
     view = world.memory.acting("a key", proviso=holder.proviso)
     view = view.over(view.store.metered(world.allowance))
@@ -45,7 +45,7 @@ async def write_revoked(world: World) -> None:
 
 @operation("revoke while forming", weight=3)
 async def revoke_while_forming(world: World) -> None:
-    """Revoke the key that forms or consolidates, while the model answers."""
+    """Revoke the key of a formation or consolidation while the model answers."""
     scope, holder = world.scope(), KeyHolder()
     view = world.memory.acting("a key", proviso=holder.proviso)
     before: list[str] = []
@@ -75,7 +75,7 @@ async def _memories(world: World, scope: Scope) -> str:
 
 @operation("write over quota", weight=2)
 async def write_over_quota(world: World) -> None:
-    """Be refused by a quota, and ask again under the same key when there is room: once is kept."""
+    """Exceed a quota, then retry under the same key with room: the write must be stored once."""
     allowance = world.allowance
     view = world.memory.over(world.memory.store.metered(allowance))
     request, pending = keyed_append(world)
@@ -97,7 +97,7 @@ async def write_over_quota(world: World) -> None:
 
 @operation("write at once over quota", weight=1)
 async def write_at_once(world: World) -> None:
-    """Let two writers compete for one slot of a quota: one is refused, nothing stays reserved."""
+    """Let two writers compete for the last unit of a quota: one must fail and reserve nothing."""
     allowance, scope = world.allowance, world.scope()
     view = world.memory.over(world.memory.store.metered(allowance))
     left, allowance.left = allowance.left, allowance.reserved + 1
@@ -112,7 +112,7 @@ async def write_at_once(world: World) -> None:
 
 @operation("set the types of a scope", weight=1)
 async def set_types(world: World) -> None:
-    """Set a scope's types: the same ones with other descriptions."""
+    """Set a scope's types to the same ones with other descriptions."""
     scope = world.scope()
     types = [{**each.as_config(), "description": "What was said."} for each in TYPES]
     write = PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": types})

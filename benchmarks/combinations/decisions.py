@@ -1,4 +1,4 @@
-"""Operations on memories: what a model forms, and what a program or a person decides."""
+"""Operations on memories: formation by a model, and edits by programs and people."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ KEYS: Final = ("k", "l", "m")
 
 @operation("form", weight=8)
 async def form(world: World) -> None:
-    """Form what waits in a scope."""
+    """Form the pending messages of a scope."""
     await world.view().form(world.scope())
 
 
 @operation("consolidate", weight=3)
 async def consolidate(world: World) -> None:
-    """Merge or derive memories; sometimes take that back at once."""
+    """Consolidate memories; sometimes undo it at once."""
     scope = world.scope()
     done = await world.view().consolidate(scope)
     if done.dropped:  # what was derived from a version that is no more in force goes with it
@@ -50,7 +50,7 @@ async def consolidate(world: World) -> None:
 
 @operation("migrate a type")
 async def migrate(world: World) -> None:
-    """Turn a type into the other form, and take that back."""
+    """Migrate a type to the other update mode, and undo it."""
     scope = world.scope()
     type_, mode = world.chance.choice([("Note", "patch"), ("Life", "insert")])
     done = await world.memory.migrate_type(scope, type_, mode)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ async def migrate(world: World) -> None:
 async def _made_by(
     world: World, scope: Scope, type_: str, changes: Sequence[DerivedChange]
 ) -> set[str]:
-    """Return the keys of the memories that a migration made anew."""
+    """Return the keys of the memories that a migration created."""
     page = await world.memory.memories(scope, type_=type_, limit=200)
     made = {each.key for each in changes}
     return {each.key for each in page.rows if each.key in made and each.version == 1}
@@ -75,7 +75,7 @@ async def _made_by(
 
 @operation("put", weight=4)
 async def put(world: World) -> None:
-    """Write a memory of a program's, or its next version, under a key or without."""
+    """Write a program's memory or its next version, with or without an idempotency key."""
     scope, key = world.scope(), world.chance.choice(KEYS)
     word = world.expected.words.new()
     write = PutMemory(type=TALLY, key=key, value={"says": word})
@@ -101,7 +101,7 @@ def _versions(world: World, scope: Scope, key: str) -> tuple[str, ...]:
 
 
 def write_noted(world: World, scope: Scope, key: str, word: str) -> Carrier:
-    """Record that a tally says *word* now; return its carrier, a new one if it was away."""
+    """Record that a tally now contains *word*; return its carrier, a new one if it was gone."""
     tally = world.expected.tally(scope, key)
     if tally is None or tally.state != "living":
         tally = Carrier(world.expected.name(), scope, "tally", key=key)
@@ -112,7 +112,7 @@ def write_noted(world: World, scope: Scope, key: str, word: str) -> Carrier:
 
 @operation("put in two scopes", weight=1)
 async def put_in_two_scopes(world: World) -> None:
-    """Write in two scopes at once, or in none."""
+    """Write to two scopes atomically."""
     scopes = [("team", "ada"), ("team", "bob")]
     words = {scope: world.expected.words.new() for scope in scopes}
     await world.view().apply_each(
@@ -127,7 +127,7 @@ async def put_in_two_scopes(world: World) -> None:
 
 @operation("forget", weight=2)
 async def forget(world: World) -> None:
-    """Delete a memory, of a program's or a formed one."""
+    """Delete a program's memory or a formed one."""
     scope, log = world.scope(), UndoLog()
     living = [each for each in world.expected.tallies(scope) if each.state == "living"]
     world.loses.add(scope)
@@ -148,7 +148,7 @@ async def forget(world: World) -> None:
 
 @operation("undo", weight=4)
 async def undo(world: World) -> None:
-    """Undo a recorded change: exactly, or not at all."""
+    """Undo a recorded change completely, or not at all."""
     if not world.noted:
         raise NothingToDoError
     noted = world.noted.pop(world.chance.randrange(len(world.noted)))
@@ -166,7 +166,7 @@ async def undo(world: World) -> None:
 
 @operation("review", weight=4)
 async def review(world: World) -> None:
-    """Approve or reject a memory, or a field of it, and have the rest formed."""
+    """Approve or reject a memory or one of its fields, and form the rest."""
     scope, log = world.scope(), UndoLog()
     memory = await world.a_memory(scope)
     if memory is None:
@@ -184,7 +184,7 @@ async def review(world: World) -> None:
 
 @operation("say a rejected note again", weight=3)
 async def reject_and_form_again(world: World) -> None:
-    """Reject a note, then have the very same formed again: it is not."""
+    """Reject a note, then form the same note: it must stay rejected."""
     scope = world.scope()
     memory = await world.a_memory(scope, "active")
     if memory is None or memory.type != "Note" or "content" not in memory.value:
@@ -211,7 +211,7 @@ async def reject_and_form_again(world: World) -> None:
 
 @operation("edit", weight=3)
 async def edit(world: World) -> None:
-    """Rewrite a memory by hand, correct it in the talk, restore a version, or end it."""
+    """Edit a memory: rewrite it, correct it by a message, restore a version, or end it."""
     scope = world.scope()
     memory = await world.a_memory(scope)
     if memory is None:

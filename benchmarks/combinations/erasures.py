@@ -1,4 +1,4 @@
-"""Operations that erase, and what the model of a memory makes of each."""
+"""Operations that erase, and their effect on the expected state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ABOVE: Final = ("team",)
 
 
 async def erase(world: World, scope: Scope, target: EraseTarget) -> None:
-    """Erase *target*, and note what is gone."""
+    """Erase *target*, and record its effect on the expected state."""
     below = isinstance(target, EraseScope) and target.below
     world.forget_as_of(*(SCOPES if below else [scope]))
     await world.view().erase(scope, target)
@@ -41,7 +41,7 @@ def note_erased(world: World, scope: Scope, target: EraseTarget) -> None:
             case EraseMessages():
                 return is_message and each.name in target.messages
             case EraseSource():
-                # Of a message that was removed nobody knows any more where it came from.
+                # The source of a removed message is no longer known.
                 return is_message and each.source == target.source and each.state == "living"
             case EraseMemory():
                 return (each.scope, each.kind, each.key) == (scope, "tally", target.key) and (
@@ -53,7 +53,7 @@ def note_erased(world: World, scope: Scope, target: EraseTarget) -> None:
 
 
 def some_target(world: World, scope: Scope) -> EraseTarget | None:
-    """Return some messages, a thread or a source to be erased, if there is something."""
+    """Return a random target: messages, a thread or a source, if any exist."""
     kind = world.chance.choice(["messages", "messages", "thread", "source"])
     if kind == "thread":
         return EraseThread(thread=world.chance.choice(THREADS))
@@ -72,7 +72,7 @@ def some_target(world: World, scope: Scope) -> EraseTarget | None:
 
 @operation("erase messages", weight=4)
 async def erase_messages(world: World) -> None:
-    """Erase a message or two."""
+    """Erase one or two messages."""
     scope = world.scope()
     target = some_target(world, scope)
     while target is not None and not isinstance(target, EraseMessages):
@@ -90,13 +90,13 @@ async def erase_thread(world: World) -> None:
 
 @operation("erase a source", weight=1)
 async def erase_source(world: World) -> None:
-    """Erase all that came from one source."""
+    """Erase the data of one source."""
     await erase(world, world.scope(), EraseSource(source=world.chance.choice(SOURCES[1:])))
 
 
 @operation("erase a memory", weight=2)
 async def erase_memory(world: World) -> None:
-    """Erase a memory of a program's, or a formed one: that is not formed again of old words."""
+    """Erase a program's memory, or a formed one, which must not be formed again."""
     scope = world.scope()
     living = [each for each in world.expected.tallies(scope) if each.state == "living"]
     if living and world.is_odd(0.6):
@@ -112,14 +112,14 @@ async def erase_memory(world: World) -> None:
 
 @operation("erase a scope", weight=1)
 async def erase_scope(world: World) -> None:
-    """Erase a scope, seldom with those below it."""
+    """Erase a scope, rarely together with those below it."""
     below = world.is_odd(0.2)
     await erase(world, ABOVE if below else world.scope(), EraseScope(below=below))
 
 
 @operation("erase while forming", weight=3)
 async def erase_while_forming(world: World) -> None:
-    """Erase words while a model, which was shown them, answers."""
+    """Erase messages while a model that was shown them answers."""
     scope = world.scope()
     target = some_target(world, scope)
     if target is None:

@@ -1,4 +1,4 @@
-"""Random histories: operations in any order, with every promise checked after each."""
+"""Run random histories: operations in random order, with every promise checked after each."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from recollect.errors import RecollectError
 from recollect.stores.locator import file_of
 
 MODULES: Final = (access, decisions, erasures, moves, talk)
-"""The modules that fill the table of operations."""
+"""The modules that register operations."""
 
 
 @dataclass
 class Tally:
-    """Counts of some histories, and the violations found."""
+    """Counts over some histories, and the violations found."""
 
     histories: int = 0
     steps: int = 0
     done: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     pairs: set[tuple[str, str]] = field(default_factory=set)
-    """Operations after which a promise was checked that could have been broken."""
+    """(Operation, promise) pairs that were tested."""
     followed: set[tuple[str, str]] = field(default_factory=set)
-    """Operations of which the second came right after the first."""
+    """Pairs of consecutive operations."""
     broken: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
-        """Add what other histories did."""
+        """Add the counts of other histories."""
         self.histories += other.histories
         self.steps += other.steps
         self.done += other.done
@@ -47,7 +47,7 @@ class Tally:
 
 
 def operations_on(*, lasts: bool, only: Collection[str] = ()) -> list[str]:
-    """Return the operations that a kind of store can take; some of them if *only* is given."""
+    """Return the operations that a kind of store supports, optionally *only* some."""
     return [
         name
         for name, each in OPERATIONS.items()
@@ -56,7 +56,7 @@ def operations_on(*, lasts: bool, only: Collection[str] = ()) -> list[str]:
 
 
 async def take_step(world: World, name: str, seed: int) -> tuple[set[str], list[str]]:
-    """Run one operation; return the promises it could break, and those it broke."""
+    """Run one operation; return the promises that it tested and those that it broke."""
     world.chance.seed(seed)
     world.clock.advance(STEP_S)
     world.loses, world.told = set(), []
@@ -95,7 +95,7 @@ async def left_in_file(world: World) -> list[str]:
 
 
 async def play(places: Places, seed: int, steps: int, *, only: Collection[str] = ()) -> Tally:
-    """Play one random history, until it ends or a promise is broken."""
+    """Run one random history until it ends or a promise is broken."""
     chance, tally = Random(seed), Tally(histories=1)  # noqa: S311 (it protects nothing)
     names = operations_on(lasts=places.lasts, only=only)
     weights = [OPERATIONS[each].weight for each in names]

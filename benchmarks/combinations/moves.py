@@ -1,4 +1,4 @@
-"""Operations that end a store and begin another: crash, copy, backup, export, import, embedders."""
+"""Operations that replace a store: crash, copy, backup, export, import, change of embedder."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from recollect.testing.hashed_embedder import HashedEmbedder
 
 @operation("reopen", weight=2, needs_lasting=True)
 async def reopen(world: World) -> None:
-    """Abandon the memory without closing it, and open the store anew."""
+    """Abandon the memory without closing it, and reopen the store."""
     await world.stage.crash()
 
 
 @operation("crash in an append", weight=3, needs_lasting=True)
 async def crash_in_append(world: World) -> None:
-    """Abandon the memory while it appends under a key; then ask again under it."""
+    """Abandon the memory during a keyed append; then repeat the append."""
     request, pending = keyed_append(world)
     task = asyncio.ensure_future(request.ask(world.memory))
     await _cut_off(world, task)
@@ -40,7 +40,7 @@ async def crash_in_append(world: World) -> None:
 
 @operation("crash in an erase", weight=2, needs_lasting=True)
 async def crash_in_erase(world: World) -> None:
-    """Abandon the memory while it erases; then erase again."""
+    """Abandon the memory during an erase; then erase again."""
     scope = world.scope()
     target = some_target(world, scope)
     if target is None:
@@ -53,12 +53,12 @@ async def crash_in_erase(world: World) -> None:
 
 @operation("crash while forming", weight=2, needs_lasting=True)
 async def crash_while_forming(world: World) -> None:
-    """Abandon the memory while it forms."""
+    """Abandon the memory during a formation."""
     await _cut_off(world, asyncio.ensure_future(world.memory.form(world.scope())))
 
 
 async def _cut_off(world: World, task: asyncio.Future[Any]) -> None:
-    """Stop *task* somewhere, and abandon the memory; what was begun to be written has ended."""
+    """Cancel *task* at a random point; abandon the memory once writes in progress have ended."""
     for _ in range(world.chance.randint(0, 12)):
         await asyncio.sleep(0)
     task.cancel()
@@ -72,7 +72,7 @@ async def _cut_off(world: World, task: asyncio.Future[Any]) -> None:
 
 @operation("copy", weight=2)
 async def copy(world: World) -> None:
-    """Copy the store into an empty one, and go on there."""
+    """Copy the store into an empty one, and continue there."""
     url = world.stage.places.fresh()
     destination = world.stage.new_store(url)
     await copy_store(world.memory.store, destination)
@@ -108,14 +108,14 @@ async def restore(world: World) -> None:
 
 @operation("export", weight=2)
 async def export(world: World) -> None:
-    """Export a scope, and keep the records."""
+    """Export a scope, and keep the records for `take_import`."""
     scope = world.scope()
     world.exports.append((scope, [each async for each in world.memory.export(scope)]))
 
 
 @operation("import", weight=3)
 async def take_import(world: World) -> None:
-    """Import an old export where it came from, but for what contradicts what is there."""
+    """Import an old export into its scope, except for records that conflict with present ones."""
     if not world.exports:
         raise NothingToDoError
     scope, records = world.chance.choice(world.exports)
@@ -155,7 +155,7 @@ async def _take_tally(world: World, carrier: Carrier) -> None:
 
 @operation("change the embedder", weight=2)
 async def reembed(world: World) -> None:
-    """Change the embedder through a view; then recall by it, with the memory and all views."""
+    """Change the embedder through a view; then recall with the memory and all views."""
     view = world.view()
     if world.is_odd(0.4):
         with suppress(RecollectError):

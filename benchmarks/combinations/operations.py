@@ -1,4 +1,4 @@
-"""The table of all operations, filled by the modules beside it."""
+"""The registry of operations, filled by the modules of this package."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Act: TypeAlias = Callable[[World], Awaitable[None]]
 
 
 class NothingToDoError(Exception):
-    """There is nothing yet that the operation could be done to."""
+    """Nothing exists yet that the operation applies to."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryOperation:
-    """Something that is done to a memory; *weight* says how often."""
+    """An operation on a memory; *weight* is its relative frequency."""
 
     act: Act
     weight: int
@@ -29,7 +29,7 @@ OPERATIONS: Final[dict[str, HistoryOperation]] = {}
 
 
 def operation(name: str, weight: int = 2, *, needs_lasting: bool = False) -> Callable[[Act], Act]:
-    """Add a function to the table of operations."""
+    """Register a function as an operation."""
 
     def add(act: Act) -> Act:
         OPERATIONS[name] = HistoryOperation(act, weight, needs_lasting)

@@ -1,4 +1,4 @@
-"""The promises of a memory, checked by reading everything it returns."""
+"""Check the promises of a memory by reading everything it returns."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Address: TypeAlias = tuple[str, str]
 
 @dataclass
 class Reading:
-    """All that a memory tells of a scope."""
+    """Everything that a memory returns about a scope."""
 
     scope: Scope
     messages: dict[str, list[Message]] = field(default_factory=dict)
     memories: list[Memory] = field(default_factory=list)
     histories: dict[Address, tuple[Revision, ...]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
-    """Everything else, and all of the above again, as text by where it was read."""
+    """Everything that was read, as text, by the read that returned it."""
 
 
 async def read_scope(world: World, scope: Scope) -> Reading:
-    """Read a scope by every way there is."""
+    """Read a scope through every read of the API."""
     memory, reading = world.memory, Reading(scope)
     for thread in (await memory.threads(scope)).rows:
         page = await memory.messages(scope, thread.id, limit=_ALL)
@@ -56,7 +56,7 @@ async def read_scope(world: World, scope: Scope) -> Reading:
 
 
 async def check_kept(world: World, reading: Reading) -> list[str]:
-    """Nothing that was acknowledged is lost or doubled."""
+    """Check that no acknowledged write is lost or duplicated."""
     scope, broken = reading.scope, []
     for thread in {*reading.messages, *(m.thread for m in world.expected.messages(scope))}:
         wanted = [(each.name, each.text) for each in world.expected.messages(scope, thread)]
@@ -82,12 +82,12 @@ async def check_kept(world: World, reading: Reading) -> list[str]:
 
 
 async def check_gone(world: World, reading: Reading) -> list[str]:
-    """Nothing that was erased is left or has come back."""
+    """Check that no erased data remains or returned."""
     return _said_in(reading, world.expected.gone(), "erased")
 
 
 async def check_apart(world: World, reading: Reading) -> list[str]:
-    """No scope tells what was said in another alone."""
+    """Check that no scope returns data of another one."""
     return _said_in(reading, world.expected.of_others(reading.scope), "of another scope")
 
 
@@ -100,7 +100,7 @@ def _said_in(reading: Reading, words: set[str], what: str) -> list[str]:
 
 
 async def check_past(world: World, reading: Reading) -> list[str]:
-    """Read the past again, by history and as of a moment: it is the same."""
+    """Check that past versions and earlier recalls read the same as before."""
     scope = reading.scope
     now_past = _past_of(reading)
     before = world.past.get(scope, {})
@@ -123,7 +123,7 @@ async def check_past(world: World, reading: Reading) -> list[str]:
 
 
 def _past_of(reading: Reading) -> Past:
-    """Return the versions that are no longer in force, by address and when the first one was."""
+    """Return the past versions, by address and creation time of the memory."""
     return {
         (f"{type_}/{key}", str(versions[0].believed_from)): {
             each.version: repr((each.value, each.believed_from, each.believed_until))
@@ -135,7 +135,7 @@ def _past_of(reading: Reading) -> Past:
 
 
 async def _as_of(world: World, reading: Reading) -> list[str]:
-    """Repeat an earlier recall as of its time, and compare the answers."""
+    """Repeat an earlier recall as of its time, and compare the results."""
     scope = reading.scope
     asked = world.asked_as_of.get(scope)
     if asked is None:
@@ -145,7 +145,7 @@ async def _as_of(world: World, reading: Reading) -> list[str]:
         return []
     moment, before = asked
     found = await _recalled(world, scope, moment)
-    # What was deleted and written anew since is another memory.
+    # A memory that was deleted and written again is another one.
     there = {(e.type, e.key) for e in reading.memories if e.created_at <= moment}
     changed = {
         address
@@ -169,7 +169,7 @@ async def _recalled(world: World, scope: Scope, moment: object) -> dict[Address,
 
 
 async def check_founded(world: World, reading: Reading) -> list[str]:
-    """Check that each word of each active formed value is in living evidence, or was written."""
+    """Check that each word of an active formed value is in its evidence or was written by hand."""
     typed = world.expected.typed(reading.scope)
     broken = []
     for memory in reading.memories:
@@ -188,7 +188,7 @@ def _all_evidence(memory: Memory) -> list[Evidence]:
 
 
 def _evident(world: World, reading: Reading, evidence: list[Evidence]) -> set[str]:
-    """Return the words of what some evidence names, through the memories that it names."""
+    """Return the words of the cited messages, following cited memories."""
     words, seen, waiting = set[str](), set[tuple[str, str]](), list(evidence)
     while waiting:
         each = waiting.pop()
@@ -223,7 +223,7 @@ PROMISES: Final[dict[str, Check]] = {
 
 
 def tested_by(world: World, readings: list[Reading]) -> set[str]:
-    """Return the promises that could have been broken: there was something that each is about."""
+    """Return the promises that had data to test them."""
     found = set()
     if any(each.messages or each.memories for each in readings):
         found.add("kept")

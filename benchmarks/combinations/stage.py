@@ -1,4 +1,4 @@
-"""A memory that is opened, abandoned, copied and opened again, on a store of any kind."""
+"""A memory that can be opened, abandoned, moved and reopened, on any kind of store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.harness.carried_words import CarryingModel
 LIFE: Final = replace(USER, name="Life", parameters={"type": "object"})
 TYPES: Final = (LIFE, NOTE)
 DIMENSIONS: Final = (16, 24)
-"""Of the two embedders between which a memory changes."""
+"""Dimensions of the two embedders between which a memory changes."""
 
 
 class Places(Protocol):
@@ -35,19 +35,19 @@ class Places(Protocol):
     folder: Path
 
     def fresh(self) -> str:
-        """Return the address of an empty place, not the one that was returned last."""
+        """Return the address of an empty store, different from the last one."""
 
 
 @dataclass
 class FilePlaces:
-    """Files of SQLite's in a folder, or stores in memory."""
+    """SQLite files in a folder, or in-process stores."""
 
     folder: Path
     lasts: bool = True
     number: int = 0
 
     def fresh(self) -> str:
-        """Return a new file, or the address of a store in memory."""
+        """Return a new file, or the address of an in-process store."""
         self.number += 1
         return str(self.folder / f"{self.number}.db") if self.lasts else "memory:"
 
@@ -63,7 +63,7 @@ class ServerPlaces:
     number: int = 0
 
     def fresh(self) -> str:
-        """Return the one that is not in use, emptied."""
+        """Empty the database that is not in use, and return it."""
         self.number += 1
         url = self.urls[self.number % 2]
         self.empty(url)
@@ -71,7 +71,7 @@ class ServerPlaces:
 
 
 class OpenWorld:
-    """The memory that a history is played on; it is another object after each opening."""
+    """The memory under test; each opening makes a new object."""
 
     def __init__(self, places: Places, clock: FrozenClock, seed: int, model: CarryingModel) -> None:
         self.places = places
@@ -79,7 +79,7 @@ class OpenWorld:
         self.url = places.fresh()
         self.dimensions = DIMENSIONS[0]
         self.while_answering: Callable[[], Awaitable[None]] | None = None
-        """Is done once, while the model answers."""
+        """Called once, while the model answers."""
         self._ids = SeededIds(seed)
         self.model = model
         self._abandoned: list[Store] = []
@@ -87,7 +87,7 @@ class OpenWorld:
         self._host: asyncio.Task[None] | None = None
 
     async def open(self, store: Store | None = None) -> None:
-        """Open the memory, or one over *store*, in its own task, as a process would."""
+        """Open the memory, or one over *store*, in its own task."""
         ready: asyncio.Future[Recollect] = asyncio.get_running_loop().create_future()
         self._ended = asyncio.Event()
         self._host = asyncio.create_task(self._live(store or self.new_store(self.url), ready))
@@ -98,13 +98,13 @@ class OpenWorld:
         return open_store(url, clock=self.clock, ids=self._ids, durability="relaxed")
 
     async def close(self) -> None:
-        """Close the memory in good order."""
+        """Close the memory."""
         self._ended.set()
         if self._host is not None:
             await self._host
 
     async def crash(self) -> None:
-        """Abandon the memory: its store is not closed, and whatever it knew is forgotten."""
+        """Abandon the memory with its caches, without closing the store."""
         store, closing = self.memory.store, self.memory.store.aclose
         vars(store)["aclose"] = _nothing
         await self.close()

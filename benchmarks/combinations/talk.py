@@ -1,4 +1,4 @@
-"""Operations on what is said: append, with keys and without, retries, replace, remove, readers."""
+"""Operations on messages: append with and without keys, retry, replace, remove, and read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.combinations.world import SCOPES, TALLY, THREADS, OpenPage, Requ
 from recollect.errors import GoneError, RecollectError
 from recollect.memory.facade import Recollect
 from recollect.records import Message, NewMessage, Scope
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 
 PAGE: Final = 1
 FORMED_AT_ONCE: Final = 0.5
@@ -20,7 +20,7 @@ FORMED_AT_ONCE: Final = 0.5
 
 @operation("append", weight=8)
 async def append(world: World) -> None:
-    """Append a message or two; often form at once, so that there is much to decide about."""
+    """Append one or two messages; often form at once, so that many memories exist."""
     scope, thread = world.scope(), world.chance.choice(THREADS)
     pending = [world.pending_message(scope, thread) for _ in range(world.chance.randint(1, 2))]
     given = [message for message, *_ in pending]
@@ -34,14 +34,14 @@ async def append(world: World) -> None:
 
 @operation("append under a key", weight=5)
 async def append_under_a_key(world: World) -> None:
-    """Append a message under a key, once."""
+    """Append a message once under a key."""
     request, pending = keyed_append(world)
     answer = await request.ask(world.view())
     take_answer(world, request, pending, answer)
 
 
 def keyed_append(world: World) -> tuple[Request, list[tuple[Carrier, set[str]]]]:
-    """Return a request that appends under a new key, and the carriers that it will make."""
+    """Return a request that appends under a new key, with the carriers that it will create."""
     scope, thread = world.scope(), world.chance.choice(THREADS)
     pending = [world.pending_message(scope, thread) for _ in range(world.chance.randint(1, 2))]
     key = f"request {len(world.requests)} {world.chance.getrandbits(40):x}"
@@ -73,7 +73,7 @@ def take_answer(
 
 @operation("retry", weight=5)
 async def retry(world: World) -> None:
-    """Repeat a keyed request, however old: nothing changes."""
+    """Repeat a keyed request of any age: nothing may change."""
     if not world.requests:
         raise NothingToDoError
     request = world.chance.choice(world.requests[-6:])
@@ -93,7 +93,7 @@ async def retry(world: World) -> None:
 
 @operation("replace")
 async def replace(world: World) -> None:
-    """Replace a message by other words."""
+    """Replace the text of a message."""
     scope = world.scope()
     found = world.expected.messages(scope)
     if not found:
@@ -116,7 +116,7 @@ async def replace(world: World) -> None:
 
 @operation("remove")
 async def remove(world: World) -> None:
-    """Remove a message; what was formed of it stays."""
+    """Remove a message; memories formed from it stay."""
     scope = world.scope()
     found = world.expected.messages(scope)
     if not found:
@@ -138,7 +138,7 @@ async def open_page(world: World) -> None:
 
 @operation("read the next page", weight=2)
 async def next_page(world: World) -> None:
-    """Continue a listing that was begun earlier."""
+    """Read the next page of an open listing."""
     if not world.pages:
         raise NothingToDoError
     page = world.pages.pop(world.chance.randrange(len(world.pages)))
@@ -148,7 +148,7 @@ async def next_page(world: World) -> None:
 
 
 async def _read_page(world: World, page: OpenPage) -> None:
-    """Read one page, which holds exactly what follows the cursor now."""
+    """Read one page, and check that it contains exactly what follows the cursor now."""
     try:
         if page.thread:
             await _read_messages(world, page)
@@ -178,9 +178,9 @@ async def _read_tallies(world: World, page: OpenPage) -> None:
 
 @operation("follow the changes", weight=3)
 async def follow(world: World) -> None:
-    """Follow the feed of a scope from where its reader was: it has then what a new one gets."""
+    """Read a scope's feed from an old cursor, and check that the result equals a full read."""
     for scope in SCOPES:
-        # A vector that comes between both readings would move an entry.
+        # A vector that arrives between the two reads would move an entry.
         await world.memory.settled(scope)
         follower = world.followers[scope]
         follower.take_in(await world.memory.store.changes(follower.cursor))

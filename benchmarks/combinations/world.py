@@ -1,4 +1,4 @@
-"""A memory, its expected state, and references to its past that clients may hold."""
+"""A memory, its expected state, and the references to its past that clients may hold."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ SCOPES: Final[tuple[Scope, ...]] = (("team", "ada"), ("team", "bob"), ("team",))
 THREADS: Final = ("a", "b")
 SOURCES: Final = (None, "mail", "chat")
 TALLY: Final = "Tally"
-"""The type of the memories that a program keeps: no model is shown them."""
+"""The type of a program's memories, which no model is shown."""
 FORMED: Final = frozenset({"Life", "Note"})
 STEP_S: Final = 60
 _BEFORE: Final = timedelta(hours=12)
-"""So far behind the clock on the wall that of the history begins: backups are made by that one."""
+"""Start of the history's clock before the wall clock, by which backups are dated."""
 
 
 @dataclass
 class Request:
-    """A keyed request to be repeated, and the carriers it made."""
+    """A keyed request that can be repeated, and the carriers it created."""
 
     key: str
     ask: Callable[[Recollect], Awaitable[Sequence[object]]]
     carriers: list[str]
     names: list[str] = field(default_factory=list)
-    """Ids of the messages that were answered."""
+    """Ids of the listed messages."""
 
 
 @dataclass
 class OpenPage:
-    """A listing whose first page was read."""
+    """A listing after its first page."""
 
     scope: Scope
     thread: str
-    """Empty: it is a listing of memories."""
+    """Empty for a listing of memories."""
     cursor: str | None
 
 
 @dataclass
 class NotedChange:
-    """A change that may be taken back, and of the tallies that it wrote the versions before it."""
+    """An undoable change, and the previous versions of the tallies that it wrote."""
 
     scope: Scope
     undo: JsonObject
@@ -64,7 +64,7 @@ class NotedChange:
 
 @dataclass
 class Backup:
-    """A backup, and what there was when it was made."""
+    """A backup, and the expected state at its time."""
 
     path: Path
     kept: Kept
@@ -73,7 +73,7 @@ class Backup:
 
 @dataclass
 class Allowance:
-    """A meter: so many entries may be written, and what was spent of it is counted."""
+    """A meter with a limit of entries, which counts what was spent."""
 
     left: int = 1_000_000
     spent: int = 0
@@ -92,7 +92,7 @@ class ExpectedCharge:
         self._cost = 0
 
     def reserve(self, _: Rows, effect: Effect) -> None:
-        """Reserve what *effect* costs."""
+        """Reserve the cost of *effect*."""
         self.release()
         cost = len(effect.messages) + len(effect.memories)
         if self._allowance.reserved + cost > self._allowance.left:
@@ -101,7 +101,7 @@ class ExpectedCharge:
         self._allowance.reserved += cost
 
     def spend(self) -> None:
-        """Turn what was reserved into spent."""
+        """Turn the reservation into spending."""
         self._allowance.spent += self._cost
         self.release()
 
@@ -112,11 +112,11 @@ class ExpectedCharge:
 
 
 Past: TypeAlias = dict[tuple[str, str], dict[int, str]]
-"""By address what each past version of a memory said, and when it was believed."""
+"""The value and period of each past version of a memory, by address."""
 
 
 class World:
-    """Everything that a history knows and holds."""
+    """The state of one history."""
 
     def __init__(self, places: Places, seed: int) -> None:
         self.chance = Random(seed)  # noqa: S311 (it protects nothing)
@@ -133,25 +133,25 @@ class World:
         self.past: dict[Scope, Past] = {}
         self.asked_as_of: dict[Scope, tuple[datetime, dict[tuple[str, str], str]]] = {}
         self.standing: dict[Scope, set[tuple[str, str]]] = {}
-        """The addresses of memories at the last look."""
+        """The addresses of memories after the previous step."""
         self.loses: set[Scope] = set()
-        """Scopes of which memories may have gone in this step."""
+        """Scopes that may lose memories in this step."""
         self.told: list[str] = []
-        """The faults that an operation itself found."""
+        """Violations that operations found themselves."""
         self.done: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
 
     @property
     def memory(self) -> Recollect:
-        """The memory as it is open now."""
+        """The memory that is open now."""
         return self.stage.memory
 
     def scope(self) -> Scope:
-        """Return a scope, mostly the same one, so that things meet."""
+        """Return a scope, mostly the same one, so that operations interact."""
         return self.chance.choice([SCOPES[0]] * 4 + list(SCOPES))
 
     def view(self) -> Recollect:
-        """Return the memory as one of those uses it who may."""
+        """Return the memory or one of its views."""
         choice = self.chance.random()
         if choice < 0.3:
             return self.memory.acting("somebody", proviso=lambda _: None)
@@ -160,7 +160,7 @@ class World:
         )  # fmt: skip
 
     def is_odd(self, share: float) -> bool:
-        """Return True in this *share* of cases."""
+        """Return True with probability *share*."""
         return self.chance.random() < share
 
     def message(self, words: Sequence[str], source: str | None) -> NewMessage:
@@ -171,7 +171,7 @@ class World:
         return NewMessage(role="user", text=text, source=source)
 
     def new_words(self, scope: Scope) -> list[str]:
-        """Return new words, and sometimes one that was said in the scope before."""
+        """Return new words, sometimes with an earlier one of the scope."""
         words = [self.expected.words.new() for _ in range(self.chance.randint(1, 2))]
         said = [each.name for each in self.expected.messages(scope)]
         if said and self.is_odd(0.25):
@@ -181,7 +181,7 @@ class World:
         return list(dict.fromkeys(words))
 
     def pending_message(self, scope: Scope, thread: str) -> tuple[NewMessage, Carrier, set[str]]:
-        """Return a message that is about to be appended, and its carrier, still without its id."""
+        """Return a message to append, and its carrier, which has no id yet."""
         words = self.new_words(scope)
         message = self.message(words, self.chance.choice(SOURCES))
         carrier = Carrier(
@@ -200,16 +200,16 @@ class World:
         return self.chance.choice(found) if found else None
 
     def note(self, scope: Scope, log: UndoLog, before: dict[str, tuple[str, ...]]) -> None:
-        """Keep what takes a change back, as JSON, so that it outlives a crash."""
+        """Keep an undo record as JSON, so that it survives a crash."""
         if log.last is not None:
             self.noted.append(NotedChange(scope, log.last.as_json(), before))
 
     def noted_undo(self, noted: NotedChange) -> Undo:
-        """Return a recorded undo in the form that the memory takes."""
+        """Decode a kept undo record."""
         return Undo.of_json(noted.undo)
 
     def forget_as_of(self, *scopes: Scope) -> None:
-        """Drop earlier results for *scopes*, as something was erased there."""
+        """Drop earlier results for *scopes*, in which something was erased."""
         for each in scopes:
             self.past.pop(each, None)
             self.asked_as_of.pop(each, None)

@@ -1,1 +1,1 @@
-"""Commands of `python -m benchmarks` with their own module."""
+"""The commands of `python -m benchmarks` that have a module of their own."""

@@ -18,10 +18,10 @@ Examples:
 """
 
 
-@click.command("between", epilog=_EXAMPLE, short_help="what features do to one another")
-@click.option("--histories", type=click.IntRange(0), default=50, help="In a file and in memory.")
-@click.option("--on-servers", type=click.IntRange(0), default=12, help="On each server.")
-@click.option("--steps", type=click.IntRange(1), default=40, help="Of each history.")
+@click.command("between", epilog=_EXAMPLE, short_help="random histories of all features")
+@click.option("--histories", type=click.IntRange(0), default=50, help="In a file, and in memory.")
+@click.option("--on-servers", type=click.IntRange(0), default=12, help="Histories on each server.")
+@click.option("--steps", type=click.IntRange(1), default=40, help="Steps per history.")
 @click.option("--first", type=click.IntRange(0), default=0, help="The first seed.")
 @report_option()
 def between_bench(

@@ -1,4 +1,4 @@
-"""`python -m benchmarks consolidation`: what a consolidation makes of recorded answers."""
+"""`python -m benchmarks consolidation`: consolidation on recorded model answers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Example:
 """
 
 
-@click.command("consolidation", epilog=_EXAMPLE, short_help="recorded answers about like memories")
+@click.command("consolidation", epilog=_EXAMPLE, short_help="consolidation on recorded answers")
 @click.option("--data", required=True, metavar="DIR", help="The folder of the answers.")
 @report_option()
 def consolidation_bench(*, data: str, json_file: str | None) -> None:
     """
-    Count right merges that are kept at once, and wrong ones that are kept.
+    Count right merges that are stored at once, and wrong ones that are stored.
 
     Readers saw the request about groups of memories alone. A consolidation without checks would
     keep every wrong answer.

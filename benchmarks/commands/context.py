@@ -1,4 +1,4 @@
-"""`python -m benchmarks context`: what a prompt is shown by rendered tokens, beside `render()`."""
+"""`python -m benchmarks context`: evidence in a prompt by its tokens, beside `render()`."""
 
 from __future__ import annotations
 
@@ -38,15 +38,17 @@ CHINESE_SETS: Final = ("lifebench", "madial")
 ALL_SETS: Final = (*SETS, "madial", "talk", "talk_kept")
 
 
-@click.command("context", epilog=_EXAMPLE, short_help="evidence shown by rendered tokens")
+@click.command("context", epilog=_EXAMPLE, short_help="evidence in a prompt by its tokens")
 @click.option("--data", required=True, metavar="DIR", help="The folder of the sets.")
 @click.option("--set", "sets", type=click.Choice(ALL_SETS), multiple=True, help="Only this set.")
-@click.option("--budget", "budgets", type=click.IntRange(1), multiple=True, help="Tokens.")
+@click.option(
+    "--budget", "budgets", type=click.IntRange(1), multiple=True, help="A budget in tokens."
+)
 @click.option("--limit", type=click.IntRange(1), help="Ask only the first questions.")
-@click.option("--write-blocks", metavar="DIR", help="Write what readers get there instead.")
+@click.option("--write-blocks", metavar="DIR", help="Write the readers' blocks there instead.")
 @click.option("--scripts", is_flag=True, help="Ask in simplified and traditional characters.")
-@click.option("--count", type=click.IntRange(1), help="Draw so many questions of each set.")
-@click.option("--seed", type=int, default=0, help="By which they are drawn.")
+@click.option("--count", type=click.IntRange(1), help="Questions drawn from each set.")
+@click.option("--seed", type=int, default=0, help="Seed of the draw.")
 @click.option("--cache", metavar="DIR", help="Keep vectors there between runs.")
 @embedder_option()
 @report_option()
@@ -65,7 +67,7 @@ def context_bench(
     json_file: str | None,
 ) -> None:
     """
-    Count the questions whose whole evidence stands in the text that a prompt gets.
+    Count the questions whose whole evidence is in the text of the context.
 
     Beside `Recollect.context`: `Recall.render` filled to the same budget, and with the default
     limit of ten entries; the messages that a plain search ranks first (cosine with an embedder,
@@ -125,7 +127,7 @@ def _reports_of(
     embedder: Embedder | None,
     choice: QuestionChoice,
 ) -> list[ReportT]:
-    """Measure each set, and print its page as soon as it is done."""
+    """Measure each set, and print its page when it is done."""
     from benchmarks.datasets import DATASETS
 
     reports = []

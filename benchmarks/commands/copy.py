@@ -24,15 +24,15 @@ Examples:
 
 
 @click.command(
-    "copy", epilog=_EXAMPLE, short_help="copies by way of PostgreSQL and Redis, killed and resumed"
+    "copy", epilog=_EXAMPLE, short_help="copies through PostgreSQL and Redis, killed and resumed"
 )
-@click.option("--messages", type=click.IntRange(20), default=20_000, help="So many messages.")
-@click.option("--kills", type=click.IntRange(0), default=5, help="Of each copy.")
+@click.option("--messages", type=click.IntRange(20), default=20_000, help="Messages in the store.")
+@click.option("--kills", type=click.IntRange(0), default=5, help="Kills of each copy.")
 @click.option("--store", metavar="URL", help="A PostgreSQL server; a database is made for it.")
 @click.option("--redis", metavar="URL", help="An empty database of a Redis server.")
 def copy_bench(messages: int, kills: int, store: str | None, redis: str | None) -> None:
     """
-    Copy a file to PostgreSQL, to Redis and to a file; status 1 if anything differs at the end.
+    Copy a file to PostgreSQL, Redis and a file; exit with status 1 if the result differs.
 
     Each copy is a process that is killed and begun again. Servers are started for it, unless
     they are named.

@@ -1,4 +1,4 @@
-"""`python -m benchmarks reembed`: recall while another embedder is built beside the one in use."""
+"""`python -m benchmarks reembed`: recall while a new embedder's vectors are computed."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Example:
 """
 
 
-@click.command("reembed", epilog=_EXAMPLE, short_help="recall while another embedder is built")
+@click.command("reembed", epilog=_EXAMPLE, short_help="recall during a change of embedder")
 @click.option("--data", required=True, metavar="DIR", help="LoCoMo's folder, or its parent.")
 @embedder_option()
 @click.option("--cache", metavar="DIR", help="Where the vectors in use are kept between runs.")
 @report_option()
 def reembed_bench(data: str, embedder: str, cache: str | None, json_file: str | None) -> None:
     """
-    Sample recall under load while the embedder is changed; status 1 if it fell below words alone.
+    Sample recall under load during a change of embedder; status 1 if it fell below words alone.
 
     The new embedder is the one in use, its vectors turned into a space of half the dimensions.
     """

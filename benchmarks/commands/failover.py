@@ -1,4 +1,4 @@
-"""`python -m benchmarks failover`: the primary of a Patroni cluster is killed under load."""
+"""`python -m benchmarks failover`: kill the primary of a Patroni cluster under load."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ Examples:
 
 
 @click.command("failover", epilog=_EXAMPLE, short_help="primaries killed under Patroni")
-@click.option("--kills", type=click.IntRange(1), default=50, show_default=True, help="How many.")
 @click.option(
-    "--writers", type=click.IntRange(1), default=16, show_default=True, help="Who append meanwhile."
+    "--kills", type=click.IntRange(1), default=50, show_default=True, help="Number of kills."
+)
+@click.option(
+    "--writers", type=click.IntRange(1), default=16, show_default=True, help="Concurrent writers."
 )
 @report_option()
 def failover_bench(kills: int, writers: int, json_file: str | None) -> None:

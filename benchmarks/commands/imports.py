@@ -1,4 +1,4 @@
-"""`python -m benchmarks imports`: records that an import stores in a second."""
+"""`python -m benchmarks imports`: records imported per second."""
 
 from __future__ import annotations
 
@@ -29,16 +29,18 @@ _LINES: Final = (
 )
 
 
-@click.command("imports", epilog=_EXAMPLE, short_help="records a second into SQLite and PostgreSQL")
-@click.option("--scopes", type=click.IntRange(1), help="So many scopes, in place of 4 and 600.")
-@click.option("--messages", type=click.IntRange(1), default=20, help="In each of --scopes.")
-@click.option("--turns", type=click.IntRange(1), default=3, show_default=True, help="So often.")
+@click.command("imports", epilog=_EXAMPLE, short_help="records imported per second")
+@click.option("--scopes", type=click.IntRange(1), help="Number of scopes, instead of 4 and 600.")
+@click.option(
+    "--messages", type=click.IntRange(1), default=20, help="Messages in each of --scopes."
+)
+@click.option("--turns", type=click.IntRange(1), default=3, show_default=True, help="Rounds.")
 @click.option("--store", metavar="URL", help="A PostgreSQL server; databases are made for it.")
 @report_option()
 def imports_bench(
     scopes: int | None, messages: int, turns: int, store: str | None, json_file: str | None
 ) -> None:
-    """Import exported records into SQLite and PostgreSQL in turn; without --store on its own."""
+    """Import records into SQLite and PostgreSQL in turn; without --store on a private server."""
     try:
         from benchmarks.import_speed import SHAPES, ImportShape
         from benchmarks.import_speed import run as run_imports

@@ -27,11 +27,11 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLE, short_help="LangGraph's store over ours, beside its own")
-@click.option("--size", "sizes", type=click.IntRange(1), multiple=True, help="So many items.")
+@click.option("--size", "sizes", type=click.IntRange(1), multiple=True, help="Number of items.")
 @click.option("--large", is_flag=True, help="Measure 100,000 items as well.")
-@click.option("--data", metavar="DIR", help="Measure instead what is found on LoCoMo, kept there.")
+@click.option("--data", metavar="DIR", help="Measure recall on LoCoMo in this folder instead.")
 @embedder_option()
-@click.option("--cache", metavar="DIR", help="Where its vectors are kept between runs.")
+@click.option("--cache", metavar="DIR", help="Keep vectors there between runs.")
 @report_option()
 def langgraph(
     sizes: tuple[int, ...],

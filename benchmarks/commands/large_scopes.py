@@ -1,4 +1,4 @@
-"""`python -m benchmarks large`: the first recall of a large scope, by part, and its memory."""
+"""`python -m benchmarks large`: time and memory of the first recall of a large scope."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _LINES: Final = (
 )
 
 
-@click.command("large", epilog=_EXAMPLE, short_help="the first recall of a large scope, by part")
+@click.command("large", epilog=_EXAMPLE, short_help="the first recall of a large scope")
 @click.option("--size", type=click.IntRange(1), default=100_000, help="Messages of the scope.")
 @click.option("--turns", type=click.IntRange(1), default=5, help="New processes of each kind.")
 @click.option("--words", is_flag=True, help="Without vectors.")
 @report_option()
 def large_bench(size: int, turns: int, *, words: bool, json_file: str | None) -> None:
-    """Recall for the first time in new processes, from a file, in blocks and row by row in turn."""
+    """Recall first in new processes: in turn from an index file, in blocks, and row by row."""
     from benchmarks.large_scopes import measure
 
     with progress_bar("large") as bar:

@@ -32,14 +32,24 @@ _LINES: Final = (
 )
 
 
-@click.command("nodes", epilog=_EXAMPLE, short_help="several services on one PostgreSQL, killed")
-@click.option("--nodes", type=click.IntRange(1, 16), multiple=True, help="So many; repeatable.")
-@click.option("--turns", type=click.IntRange(1), default=3, show_default=True, help="So often.")
+@click.command("nodes", epilog=_EXAMPLE, short_help="several services on one PostgreSQL")
 @click.option(
-    "--requests", type=click.IntRange(64), default=600, show_default=True, help="Of each kind."
+    "--nodes", type=click.IntRange(1, 16), multiple=True, help="Their number; repeatable."
+)
+@click.option("--turns", type=click.IntRange(1), default=3, show_default=True, help="Rounds.")
+@click.option(
+    "--requests",
+    type=click.IntRange(64),
+    default=600,
+    show_default=True,
+    help="Requests of each kind.",
 )
 @click.option(
-    "--kills", type=click.IntRange(0), default=6, show_default=True, help="0 leaves them out."
+    "--kills",
+    type=click.IntRange(0),
+    default=6,
+    show_default=True,
+    help="Number of kills; 0 for none.",
 )
 @report_option()
 def nodes_bench(
@@ -89,7 +99,7 @@ def _print(report: NodeReport) -> None:
 
 
 def _figure(name: str, row: NodeRow, control: NodeRow) -> str:
-    """Return a figure, and how many times the control's a rate is."""
+    """Return a figure, for rates with the ratio to the control."""
     value, before = getattr(row, name), getattr(control, name)
     if not name.endswith("_a_second") or row is control or not before:
         return f"{value:,.1f}"

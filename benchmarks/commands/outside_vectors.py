@@ -1,4 +1,4 @@
-"""`python -m benchmarks outside`: what an external vector stores adds, by its weight."""
+"""`python -m benchmarks outside`: recall with an external vector store, by its weight."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Example:
 """
 
 
-@click.command("outside", epilog=_EXAMPLE, short_help="an outside store of vectors, by its weight")
+@click.command("outside", epilog=_EXAMPLE, short_help="recall with an external vector store")
 @click.option("--data", required=True, metavar="DIR", help="LoCoMo's folder, or its parent.")
-@click.option("--cache", metavar="DIR", help="Where vectors are kept between runs.")
+@click.option("--cache", metavar="DIR", help="Keep vectors there between runs.")
 @report_option()
 def outside_bench(data: str, cache: str | None, json_file: str | None) -> None:
     """

@@ -33,14 +33,16 @@ _LINES: Final = (
 @click.option(
     "--partitions", type=click.IntRange(0, 1_024), multiple=True, help="So many; repeatable."
 )
-@click.option("--messages", type=click.IntRange(0), default=200_000, help="In each schema.")
-@click.option("--turns", type=click.IntRange(1), default=5, show_default=True, help="So often.")
+@click.option(
+    "--messages", type=click.IntRange(0), default=200_000, help="Messages in each schema."
+)
+@click.option("--turns", type=click.IntRange(1), default=5, show_default=True, help="Rounds.")
 @report_option()
 def partitions_bench(
     partitions: tuple[int, ...], messages: int, turns: int, json_file: str | None
 ) -> None:
     """
-    Measure appends and recalls over schemas with other numbers of partitions, in turn.
+    Measure appends and recalls on schemas with different numbers of partitions, in turn.
 
     All are on one private server. 0 are plain tables; the first number is what others are
     compared with.

@@ -1,4 +1,4 @@
-"""`python -m benchmarks peers`: ours beside other stores, in one run."""
+"""`python -m benchmarks peers`: Recollect beside other memory stores."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Examples:
 """
 
 
-@click.command("peers", epilog=_EXAMPLE, short_help="ours beside other memory stores")
+@click.command("peers", epilog=_EXAMPLE, short_help="Recollect beside other memory stores")
 @click.option("--items", type=click.IntRange(100), default=10_000, show_default=True)
 @click.option("--store", "stores", multiple=True, help="Only these; repeatable.")
 @report_option()
 def peers_bench(items: int, stores: tuple[str, ...], json_file: str | None) -> None:
     """
-    Time writes, queries and starts of ours and of other stores, each in a process of its own.
+    Time writes, queries and starts of Recollect and other stores, each in its own process.
 
     A store whose packages are not installed is left out and named. All of them:
     pip install -e '.[langgraph,chroma,lancedb,peers]'

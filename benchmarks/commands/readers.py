@@ -1,4 +1,4 @@
-"""`python -m benchmarks readers`: what readers answered who saw only a context."""
+"""`python -m benchmarks readers`: judged answers of readers who saw only a context."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ Examples:
 """
 
 
-@click.command("readers", epilog=_EXAMPLE, short_help="what readers answered from contexts")
-@click.option("--keep", metavar="SET", help="First keep the answers below as those of this set.")
-@click.option("--blocks", metavar="DIR", help="With --keep: what `context --write-blocks` wrote.")
+@click.command("readers", epilog=_EXAMPLE, short_help="answers of readers from contexts")
+@click.option("--keep", metavar="SET", help="First store the answers below as those of this set.")
+@click.option(
+    "--blocks", metavar="DIR", help="With --keep: the folder of `context --write-blocks`."
+)
 @click.option("--answers", metavar="DIR", help="With --keep: answers.json and verdicts.json.")
 @report_option()
 def readers_bench(
     *, keep: str | None, blocks: str | None, answers: str | None, json_file: str | None
 ) -> None:
     """
-    Count the right answers of readers who saw a context and the question, and nothing else.
+    Count the right answers of readers who saw only a context and the question.
 
     The answers and verdicts are kept beside this program, by the questions' ids; a reader answers
     from the block alone, another judges the answer by the gold one.

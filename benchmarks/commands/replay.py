@@ -1,4 +1,4 @@
-"""`python -m benchmarks replay`: what formation makes of the recorded answers of models."""
+"""`python -m benchmarks replay`: formation on recorded model answers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Example:
 """
 
 
-@click.command("replay", epilog=_EXAMPLE, short_help="recorded answers, right and wrong")
+@click.command("replay", epilog=_EXAMPLE, short_help="formation on recorded answers")
 @click.option("--data", required=True, metavar="DIR", help="The folder of the answers.")
-@click.option("--all", "tells_all", is_flag=True, help="Tell of the half kept apart, too.")
+@click.option("--all", "tells_all", is_flag=True, help="Also report the held-out half.")
 @report_option()
 def replay_bench(*, data: str, tells_all: bool, json_file: str | None) -> None:
     """
-    Count right answers that are kept at once, and wrong ones that come into force.
+    Count right answers that are stored at once, and wrong ones that become active.
 
     Each talk is played into a memory of its own and formed with the recorded answer, a talk of
     months after each of its sessions. A store without checks would keep every wrong answer.

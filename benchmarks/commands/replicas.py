@@ -1,4 +1,4 @@
-"""`python -m benchmarks replicas`: what a PostgreSQL primary is spared by a read replica."""
+"""`python -m benchmarks replicas`: load that a read replica takes from a PostgreSQL primary."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ _LINES: Final = (
 )
 
 
-@click.command("replicas", epilog=_EXAMPLE, short_help="What a read replica spares its primary")
-@click.option("--entries", type=click.IntRange(1), default=2_000, help="In each of 8 scopes.")
-@click.option("--recalls", type=click.IntRange(1), default=400, help="Warm, in each turn.")
-@click.option("--turns", type=click.IntRange(1), default=5, show_default=True, help="So often.")
+@click.command("replicas", epilog=_EXAMPLE, short_help="load that a replica takes from its primary")
+@click.option(
+    "--entries", type=click.IntRange(1), default=2_000, help="Entries in each of 8 scopes."
+)
+@click.option("--recalls", type=click.IntRange(1), default=400, help="Warm recalls per round.")
+@click.option("--turns", type=click.IntRange(1), default=5, show_default=True, help="Rounds.")
 @report_option()
 def replicas_bench(entries: int, recalls: int, turns: int, json_file: str | None) -> None:
     """
-    Recall from a primary, and from a standby under a bound of staleness, in turn.
+    Recall in turn from a primary and, with a staleness bound, from a standby.
 
     Both are private servers on this machine. A server's time is that of all its processes.
     """

@@ -30,7 +30,7 @@ class BenchmarkReport(Protocol):
 @contextmanager
 def drivers_named() -> Iterator[None]:
     """
-    Import what needs a driver of a store within this.
+    Import store drivers inside this block: a missing one is reported with its extra.
 
     Raises:
         MissingExtraError: The driver is not installed.
@@ -49,7 +49,7 @@ def report_option() -> Callable[[Command], Command]:
 
 
 def cached(choice: str, folder: Path) -> CachedEmbedder | None:
-    """Return the embedder that *choice* names, its vectors kept in *folder*."""
+    """Return the embedder that *choice* names, with its vectors cached in *folder*."""
     from benchmarks.cached_embedder import CachedEmbedder
     from recollect.embedders import open_embedder
 
@@ -59,7 +59,7 @@ def cached(choice: str, folder: Path) -> CachedEmbedder | None:
 
 def write_report_file(file: str | None, write: Callable[[Path], object]) -> None:
     """
-    Write *file* with *write*, if it is given.
+    Call *write* with *file*, if a file is given.
 
     Raises:
         UsageError: The file cannot be written.

@@ -1,4 +1,4 @@
-"""`python -m benchmarks rules`: the right and wrong answers that each rule of formation stops."""
+"""`python -m benchmarks rules`: right and wrong answers that each formation check stops."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Example:
 """
 
 
-@click.command("rules", epilog=_EXAMPLE, short_help="what each check of formation stops")
+@click.command("rules", epilog=_EXAMPLE, short_help="answers that each formation check stops")
 @click.option("--data", required=True, metavar="DIR", help="The folder of the answers.")
 @report_option()
 def rules_bench(data: str, json_file: str | None) -> None:
     """
-    Count, for each rule, the right answers, wrong ones and attacks that it stops.
+    Count the right answers, wrong ones and attacks that each check stops.
 
     Answers that are kept apart are not judged. *alone* are those that no other rule stops.
     """

@@ -23,24 +23,32 @@ Examples:
 
 @click.command(epilog=_EXAMPLE, short_help="the HTTP service under load, and killed")
 @click.option(
-    "--rate", type=click.FloatRange(1), default=500.0, show_default=True, help="Appends a second."
+    "--rate", type=click.FloatRange(1), default=500.0, show_default=True, help="Appends per second."
 )
 @click.option(
-    "--seconds", type=click.FloatRange(0.1), default=10.0, show_default=True, help="For so long."
+    "--seconds",
+    type=click.FloatRange(0.1),
+    default=10.0,
+    show_default=True,
+    help="Duration of each load.",
 )
-@click.option("--turns", type=click.IntRange(1), default=3, show_default=True, help="So often.")
+@click.option("--turns", type=click.IntRange(1), default=3, show_default=True, help="Rounds.")
 @click.option(
     "--most",
     type=click.IntRange(64),
     default=5_000,
     show_default=True,
-    help="So many requests find the most it takes.",
+    help="Requests that determine the maximum rate.",
 )
 @click.option(
     "--recalls", type=click.IntRange(10), default=200, show_default=True, help="Of each kind."
 )
 @click.option(
-    "--streams", type=click.IntRange(1, 3_000), default=1_000, show_default=True, help="Idle ones."
+    "--streams",
+    type=click.IntRange(1, 3_000),
+    default=1_000,
+    show_default=True,
+    help="Idle streams.",
 )
 @click.option(
     "--kills", type=click.IntRange(0), default=50, show_default=True, help="0 leaves them out."
@@ -94,7 +102,7 @@ def service(
 
 
 def service_page(report: ServiceReport) -> str:
-    """Return the figures as plain text, a line each, with goal and controls; then the kills."""
+    """Return the figures as text, one line each with goal and controls, followed by the kills."""
     width = max(len(each.name) for each in report.figures)
     lines = [_line(each, width) for each in report.figures]
     if report.kills.rows:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks strength`: what it gains to weigh an embedder by what it is worth."""
+"""`python -m benchmarks strength`: recall with embedders weighted by their strength."""
 
 from __future__ import annotations
 
@@ -25,13 +25,20 @@ Examples:
 _OWN_SETS: Final = Path("training/data")
 
 
-@click.command("strength", epilog=_EXAMPLE, short_help="embedders weighed by what they are worth")
-@click.option("--set", "name", default="talk_kept", help="A set of talk.", show_default=True)
-@click.option("--data", metavar="DIR", help="The set's folder, or its parent.  [our own sets]")
+@click.command("strength", epilog=_EXAMPLE, short_help="embedders weighted by their strength")
 @click.option(
-    "--sample", type=int, default=200, show_default=True, help="Tune on so many questions."
+    "--set", "name", default="talk_kept", help="A set of conversations.", show_default=True
 )
-@click.option("--noise", "noises", type=float, multiple=True, default=(1.0, 2.0), help="Oracles.")
+@click.option("--data", metavar="DIR", help="The set's folder, or its parent.  [our own sets]")
+@click.option("--sample", type=int, default=200, show_default=True, help="Questions to tune on.")
+@click.option(
+    "--noise",
+    "noises",
+    type=float,
+    multiple=True,
+    default=(1.0, 2.0),
+    help="Noise of an oracle embedder; repeatable.",
+)
 @click.option("--cache", metavar="DIR", help="Where vectors are kept between runs.")
 @report_option()
 def strength_bench(
@@ -43,7 +50,7 @@ def strength_bench(
     json_file: str | None,
 ) -> None:
     """
-    Measure recall with weak, medium and strong embedders, at the usual weights and at others.
+    Measure recall with weak, medium and strong embedders, at default and tuned weights.
 
     The embedders are one of spelling, MiniLM where it is installed, and oracles with noise.
     Questions on which a strength was tuned are not measured.

@@ -1,4 +1,4 @@
-"""`python -m benchmarks support`: what the deciding of a formation lets pass, and its control."""
+"""`python -m benchmarks support`: answers that formation's support check accepts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Example:
 
 
 @click.command(
-    "support", epilog=_EXAMPLE, short_help="honest answers and attacks, beside a control"
+    "support", epilog=_EXAMPLE, short_help="honest answers and attacks that are accepted"
 )
 @click.option("--data", required=True, metavar="DIR", help="The folder of the answers.")
 @report_option()
 def support_bench(data: str, json_file: str | None) -> None:
-    """Count honest answers that pass at once, and attacks that become the user's memory."""
+    """Count honest answers that are accepted at once, and attacks that become user memories."""
     from benchmarks.support import measure_support, support_page
 
     report = measure_support(Path(data))

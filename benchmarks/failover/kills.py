@@ -1,4 +1,4 @@
-"""The primary of a cluster is killed under load: nothing acknowledged is lost or doubled."""
+"""Kill the primary of a cluster under load, and count lost and duplicated writes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from recollect.stores.locator import open_store
 from recollect.stores.system_clock import timer_s
 
 LATE_S: Final = 2.0
-"""Writes are back within the failover's own time and so much more."""
+"""Time that writes may take to recover, in addition to the failover's own."""
 PLAIN: Final = "plain"
 LOG_HELD: Final = "log held"
 ANSWERS_HELD: Final = "answers held"
 WAYS: Final = (PLAIN, LOG_HELD, ANSWERS_HELD)
-"""How a primary dies: at once, after a stretch without replicas, or without having answered."""
+"""Ways of killing a primary: at once, after the log was held back, or before it answers."""
 
 _THREAD: Final = "talk"
 _AGAIN_S: Final = 0.05
 _BEFORE_S: Final = (0.2, 1.0)
-"""A primary is killed so long after every writer was answered."""
+"""Delay of a kill after every writer was answered."""
 _HELD_S: Final = 0.4
 _ANSWER_S_MAX: Final = 120.0
 _PROBE_TABLE: Final = "CREATE TABLE IF NOT EXISTS public.probe (at timestamptz)"
@@ -42,7 +42,7 @@ _PROBE: Final = "INSERT INTO public.probe VALUES (now())"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailoverPlan:
-    """How often a primary is killed and in which ways, by turns, and who writes meanwhile."""
+    """The number of kills, the ways of killing in turn, and the number of writers."""
 
     kills: int = 50
     writers: int = 16
@@ -53,7 +53,7 @@ class FailoverPlan:
 
 @dataclass(slots=True)
 class FailoverTimes:
-    """Seconds from each kill until a write: of a bare client, and of every writer."""
+    """Seconds from each kill until a bare client, and until every writer, could write again."""
 
     bare_s: list[float] = field(default_factory=list)
     ours_s: list[float] = field(default_factory=list)
@@ -72,7 +72,7 @@ def kill_primaries(
     plan: FailoverPlan, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[FaultOutcome, FailoverTimes]:
     """
-    Kill the primary of a cluster of its own under load, again and again, and count.
+    Kill the primary of a private cluster repeatedly under load, and count the losses.
 
     Raises:
         UsageError: Patroni, etcd or PostgreSQL is not installed.
@@ -84,7 +84,7 @@ def kill_primaries(
 
 
 class _Writer:
-    """Appends word after word to its own scope, each again until it is acknowledged."""
+    """Appends word after word to its own scope, retrying each until it is acknowledged."""
 
     def __init__(self, name: str, *, has_keys: bool) -> None:
         self.name = name
@@ -92,13 +92,13 @@ class _Writer:
         self.acknowledged: list[str] = []
         self.errors: list[str] = []
         self.answered_s = 0.0
-        """When the last acknowledged request was begun."""
+        """Start time of the last acknowledged request."""
         self._has_keys = has_keys
 
     async def write(self, store: Store, is_over: Callable[[], bool]) -> None:
         while not is_over():
             word = f"{self.name} says {len(self.acknowledged)}"
-            # No id of its own: that would keep it from being there twice as well.
+            # No message id: it would prevent duplicates as well.
             said = [NewMessage(role="user", text=word)]
             begun_s = timer_s()
             try:
@@ -108,7 +108,7 @@ class _Writer:
             except StoreUnavailableError:
                 await asyncio.sleep(_AGAIN_S)
             except RecollectError as error:
-                # No other error tells a caller to try again.
+                # Only this error tells a caller to retry.
                 self.errors.append(f"{type(error).__name__}: {error}")
                 await asyncio.sleep(_AGAIN_S)
             else:
@@ -117,7 +117,7 @@ class _Writer:
 
 
 class _Trial:
-    """One run: writers at work while primaries are killed."""
+    """One run: writers append while primaries are killed."""
 
     def __init__(
         self, cluster: PatroniCluster, plan: FailoverPlan, progress: Callable[[str], None]
@@ -133,7 +133,7 @@ class _Trial:
         self._times = FailoverTimes()
 
     async def run(self) -> tuple[FaultOutcome, FailoverTimes]:
-        """Write and kill; read everything back from a store opened anew."""
+        """Write and kill; then read everything back from a reopened store."""
         outcome = FaultOutcome()
         async with open_store(self._cluster.url()) as store, asyncio.TaskGroup() as group:
             for writer in self._writers:
@@ -165,11 +165,11 @@ class _Trial:
         if primary is None:
             raise TimeoutError("the cluster lost its primary by itself, and nobody killed it")
         if way != PLAIN:
-            # Every writer comes to wait for a standby, or is told what may be lost with this node.
+            # By then every writer waits for a standby, or was told what may be lost with this node.
             await asyncio.to_thread(self._cluster.hold_log, primary)
             await asyncio.sleep(_HELD_S)
         if way == ANSWERS_HELD:
-            # Commits that waited reach the standby, and the callers never hear of it.
+            # Waiting commits reach the standby, but their callers never learn of it.
             await asyncio.to_thread(self._cluster.hold_answers, primary)
             await asyncio.sleep(_HELD_S)
         killed_s = timer_s()
@@ -185,7 +185,7 @@ class _Trial:
 
     async def _answered_since(self, since_s: float) -> float:
         """
-        Wait until a request of every writer that was begun later is acknowledged; return when.
+        Wait until every writer has a later request acknowledged; return the time.
 
         Raises:
             TimeoutError: That took longer than ``_ANSWER_S_MAX``.
@@ -197,7 +197,7 @@ class _Trial:
 
 
 def _write_barely(url: str) -> float:
-    """Connect and commit one row until that succeeds; return when."""
+    """Connect and commit one row, retrying; return the time of success."""
     end_s = timer_s() + _ANSWER_S_MAX
     while True:
         try:

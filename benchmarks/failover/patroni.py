@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster under Patroni and etcd on this machine, for tests and benchmarks."""
+"""Run a PostgreSQL cluster under Patroni and etcd on this machine, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ import psycopg
 from benchmarks.nodes.proxy import HOST, free_ports
 from benchmarks.service_process import StartError
 from recollect.errors import UsageError
-from recollect.testing.postgres_server import find_binaries
+from tests.harness.postgres_server import find_binaries
 
 DATABASE: Final = "memory"
 NODES: Final = 3
 START_S_MAX: Final = 120.0
 TIMINGS: Final = {"ttl": 4, "loop_wait": 1, "retry_timeout": 2}
-"""Seconds: a dead leader's key ends after `ttl`, each node looks every `loop_wait`."""
+"""Patroni's timings in seconds: `ttl` of a dead leader's key, `loop_wait` between checks."""
 
 _POSTGRES_VERSIONS: Final = (15, 16, 17)
-"""Those that the Patroni of Debian 12 knows."""
+"""Versions supported by the Patroni of Debian 12."""
 _LOOK_EVERY_S: Final = 0.05
 _REST_S: Final = 2.0
 _SENDER: Final = b"walsender"
 _OPTIONS: Final = {
-    # Processes are killed, not machines: the kernel keeps what was written.
+    # Processes are killed, not machines: the kernel still writes their data.
     "fsync": "off",
     "max_connections": 100,
     "wal_keep_size": "256MB",
@@ -49,12 +49,12 @@ for file in "$0"/*.pid "$0"/*/data/postmaster.pid; do
   kill -KILL "$(head -n 1 "$file")" 2>/dev/null
 done
 """
-"""Ends the cluster if this process dies: its end of the pipe closes then."""
+"""Ends the cluster when this process dies, which closes its end of the pipe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Where the programs of a cluster are."""
+    """The paths of a cluster's programs."""
 
     patroni: str
     etcd: str
@@ -62,7 +62,7 @@ class Programs:
 
 
 def find_programs() -> Programs | None:
-    """Return the programs, ``None`` where one of them is not installed."""
+    """Return the programs, ``None`` if one of them is not installed."""
     patroni, etcd = shutil.which("patroni"), shutil.which("etcd")
     found = (find_binaries(version) for version in _POSTGRES_VERSIONS)
     postgres = next((each for each in found if each and (each / "pg_rewind").exists()), None)
@@ -98,7 +98,7 @@ class Node:
 
 @dataclass(slots=True, kw_only=True)
 class PatroniCluster:
-    """Patroni nodes on loopback; all of them may be killed and started again."""
+    """Patroni nodes on loopback, which can be killed and restarted."""
 
     programs: Programs
     folder: Path
@@ -140,12 +140,12 @@ class PatroniCluster:
         self._spawn(node.name, [self.programs.patroni, str(file)])
 
     def primary(self) -> Node | None:
-        """Return the node that Patroni calls the running leader, ``None`` without one."""
+        """Return the running leader according to Patroni, ``None`` without one."""
         leaders = [each["name"] for each in self._members() if each["role"] in {"leader", "master"}]
         return next((node for node in self.nodes if node.name in leaders), None)
 
     def is_complete(self) -> bool:
-        """Whether all nodes run, and the log reaches every replica."""
+        """Whether all nodes run and every replica receives the log."""
         members = [each for each in self._members() if each["state"] in {"running", "streaming"}]
         roles = [each["role"] for each in members]
         lines = {each.get("timeline") for each in members}
@@ -154,7 +154,7 @@ class PatroniCluster:
 
     def wait_complete(self) -> None:
         """
-        Wait until the cluster could lose any node.
+        Wait until the cluster can lose any node.
 
         Raises:
             StartError: That takes too long.
@@ -162,7 +162,7 @@ class PatroniCluster:
         self._wait("not all nodes run", self.is_complete)
 
     def hold_log(self, node: Node) -> None:
-        """Stop the processes that send *node*'s log to its replicas, as a slow network would."""
+        """Stop the processes that send *node*'s log to its replicas, like a slow network."""
         _signal_processes(node, _SENDER, signal.SIGSTOP)
 
     def hold_answers(self, node: Node) -> None:
@@ -171,12 +171,12 @@ class PatroniCluster:
         _signal_processes(node, _SENDER, signal.SIGCONT)
 
     def kill(self, node: Node) -> None:
-        """Kill a node's Patroni, its server and every process of that, at one moment."""
+        """Kill a node's Patroni, its server and all the server's processes at once."""
         patroni = self._running.pop(node.name)
         postmaster = node.postmaster()
         victims = [patroni.pid, *_descendants(patroni.pid)]
         victims += [postmaster, *_descendants(postmaster)] if postmaster else []
-        # Stopped first, so that no backend acts on the death of another.
+        # Stopped first, so that no backend reacts to the death of another.
         for each in (signal.SIGSTOP, signal.SIGKILL):
             for pid in victims:
                 _signalled(pid, each)
@@ -193,7 +193,7 @@ class PatroniCluster:
         self._running.clear()
 
     def log_tail(self) -> str:
-        """Return the last lines that each program said, for an error."""
+        """Return the last output lines of each program, for an error."""
         tails = []
         for file in sorted(self.folder.glob("*.log")):
             with suppress(OSError):
@@ -201,7 +201,7 @@ class PatroniCluster:
         return "\n".join(tails)
 
     def _members(self) -> list[dict[str, Any]]:
-        """Return what the first node that answers says of all; nothing if none answers."""
+        """Return the cluster's members as reported by the first node that answers, if any."""
         for node in self.nodes:
             if node.name not in self._running:
                 continue
@@ -239,7 +239,7 @@ class PatroniCluster:
             return False
 
     def _spawn(self, name: str, command: Sequence[str]) -> None:
-        # Patroni is a program of the system's own Python, for which our modules are none.
+        # Patroni runs on the system's Python, which must not import our packages.
         environment = {each: os.environ[each] for each in ("PATH", "HOME") if each in os.environ}
         with (self.folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(  # noqa: S603
@@ -340,7 +340,7 @@ def running_cluster(*, is_synchronous: bool = True, nodes: int = NODES) -> Itera
 
 
 def _user() -> str | None:
-    """Return the user as whom the programs run: PostgreSQL refuses to run as root."""
+    """Return the user that runs the programs: PostgreSQL refuses to run as root."""
     return "nobody" if os.geteuid() == 0 else None
 
 
@@ -351,7 +351,7 @@ def _signal_processes(node: Node, named: bytes, number: signal.Signals) -> None:
 
 
 def _descendants(root: int | None) -> list[int]:
-    """Return the processes below *root*, by /proc: a server's backends have groups of their own."""
+    """Return the descendants of *root* from /proc: a server's backends have their own groups."""
     children: dict[int, list[int]] = {}
     for place in Path("/proc").iterdir():
         if place.name.isdigit():

@@ -1,4 +1,4 @@
-"""Report on failovers: what killing primaries costs, beside clusters and writers that must fail."""
+"""Report on failovers: losses and downtime, beside controls that must fail."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailoverReport:
-    """The faults of one run, and how long writes were away."""
+    """The faults of one run, and the downtimes of writes."""
 
     faults: FaultReport
     times: FailoverTimes
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was lost, doubled or late, and both controls failed."""
+        """Whether nothing was lost, duplicated or late, and both controls failed."""
         return self.faults.holds
 
     def as_json(self) -> dict[str, object]:
@@ -46,7 +46,7 @@ class FailoverReport:
 
 def run(plan: FailoverPlan, progress: Progress = lambda _: None) -> FailoverReport:
     """
-    Kill primaries as *plan* says, then some of two controls; print nothing.
+    Kill primaries by *plan*, then those of two controls; print nothing.
 
     Raises:
         UsageError: Patroni, etcd or PostgreSQL is not installed.

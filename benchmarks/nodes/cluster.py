@@ -1,4 +1,4 @@
-"""Nodes: service processes on one PostgreSQL database, that come and go behind one address."""
+"""Service processes (nodes) on one PostgreSQL database, which come and go behind one address."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from benchmarks.nodes.proxy import HOST, Route, free_ports, proxying
 from benchmarks.service_process import Process, serving
 
 ROOT: Final = "copy"
-"""The first segment of every scope, which is that of the nodes' key."""
+"""The first segment of every scope, to which the nodes' key is bound."""
 CONFIG: Final = "nodes.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePlan:
-    """How each node is run: when it forms, and whether it does."""
+    """The configuration of the nodes: whether they form, and after which pause."""
 
     quiet_s: float = 3_600.0
     has_worker: bool = True
@@ -38,7 +38,7 @@ class NodePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteAddress:
-    """Where a route is reached, and the headers of each request."""
+    """The address of a route, and the headers of each request."""
 
     port: int
     headers: Mapping[str, str]
@@ -47,7 +47,7 @@ class RouteAddress:
 
 @dataclass(slots=True, kw_only=True)
 class Cluster:
-    """Nodes by their place behind the proxy; a place may be empty."""
+    """The nodes by place behind the proxy; a place may be empty."""
 
     url: str
     folder: Path
@@ -78,12 +78,12 @@ class Cluster:
         return node
 
     def kill(self, at: int) -> None:
-        """End a node with SIGKILL, whatever it does."""
+        """Kill a node with SIGKILL."""
         self.nodes.pop(at).kill()
         self._exits.pop(at).close()
 
     def close(self) -> None:
-        """End all nodes, as they are asked to."""
+        """Stop all nodes gracefully."""
         for at in list(self.nodes):
             del self.nodes[at]
             self._exits.pop(at).close()
@@ -101,7 +101,7 @@ class Cluster:
         connections: int,
         timeout_s: float = 300.0,
     ) -> Order:
-        """Return an order of requests by way of *route*."""
+        """Return an order of requests through *route*."""
         address = self.at(route)
         return Order(
             host=address.host,
@@ -117,7 +117,7 @@ class Cluster:
         return sum(each.cpu_s() or 0.0 for each in self.nodes.values())
 
     def memory_mb(self) -> float:
-        """Return what the nodes keep resident, together."""
+        """Return the resident memory of all nodes in MB."""
         return sum(each.memory_mb() for each in self.nodes.values())
 
 
@@ -126,7 +126,7 @@ def running(
     url: str, folder: Path, places: int, plan: NodePlan, routes: Sequence[Route], *, first: int
 ) -> Iterator[Cluster]:
     """
-    Run the *first* nodes on the database at *url* behind HAProxy with *places* during a block.
+    Run *first* nodes on the database at *url* behind HAProxy with *places*, during a block.
 
     Raises:
         UsageError: HAProxy is not installed.

@@ -1,4 +1,4 @@
-"""Scopes with a thread that is due to be formed, and how often each was formed."""
+"""Create scopes with a due thread, and count their formations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DUE: Final = (
 
 
 async def add_due(store: Store, scopes: Sequence[Scope], quiet_s: float) -> None:
-    """Append one message to each of *scopes*, which is due after so many seconds."""
+    """Append one message to each of *scopes*, due for formation after *quiet_s* seconds."""
     said = [NewMessage(role="user", text=NOTE)]
     async with anyio.create_task_group() as group:
         for scope in scopes:
@@ -33,7 +33,7 @@ async def _add(store: Store, scope: Scope, said: Sequence[NewMessage], debounce:
 
 
 def unformed(url: str, scopes: Sequence[Scope]) -> int:
-    """Return how many of *scopes* are not formed yet."""
+    """Return the number of *scopes* that are not formed yet."""
     paths = [b"".join(segment.encode() + b"\0" for segment in scope) for scope in scopes]
     with psycopg.connect(url, autocommit=True) as connection:
         ((found,),) = connection.execute(_DUE, (paths,)).fetchall()
@@ -41,7 +41,7 @@ def unformed(url: str, scopes: Sequence[Scope]) -> int:
 
 
 async def count_formations(store: Store, scopes: Sequence[Scope], outcome: FaultOutcome) -> None:
-    """Count those of *scopes* that were not formed, and those that were formed twice."""
+    """Count the *scopes* that were never formed, and those formed twice."""
     for scope in scopes:
         runs = (await store.formations(scope, status="formed")).rows
         notes = (await store.memories(scope)).rows

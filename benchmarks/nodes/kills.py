@@ -1,4 +1,4 @@
-"""Nodes that are killed and added under load: nothing acknowledged is lost, nothing is twice."""
+"""Kill and add nodes under load, and count lost and duplicated writes and formations."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ UNKEYED: Final = "asked again without idempotency keys"
 _AGAIN_S: Final = 0.05
 _ANSWER_S_MAX: Final = 120.0
 _FORM_S_MAX: Final = 240.0
-"""A killed node's scopes wait for the end of its leases, a minute."""
+"""Time limit for formation: a killed node's scopes wait a minute for its leases to expire."""
 _AFTER_S: Final = (0.2, 1.0)
-"""A node is killed so long after everybody was answered."""
+"""Delay of a kill after every writer was answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeKillPlan:
-    """Nodes, kills, writers, and scopes that are due before each kill; 0 forms nothing."""
+    """The numbers of nodes, kills, writers, and due scopes per kill; 0 forms nothing."""
 
     nodes: int = 4
     kills: int = 6
@@ -56,7 +56,7 @@ def kill_nodes(url: str, plan: NodeKillPlan, progress: Callable[[str], None]) ->
 
 
 class _Kills:
-    """One run: writers at work, while nodes come and go."""
+    """One run: writers append while nodes come and go."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class _Kills:
         self._answers = [asyncio.Event() for _ in self._writers]
 
     async def run(self) -> FaultOutcome:
-        """Write, kill and add; wait until all is formed; count."""
+        """Write, kill and add nodes; wait until everything is formed; count the losses."""
         outcome = FaultOutcome()
         async with asyncio.TaskGroup() as group:
             for writer, answered in zip(self._writers, self._answers, strict=True):
@@ -104,7 +104,7 @@ class _Kills:
             await asyncio.sleep(_AGAIN_S)
 
     async def _kill(self, number: int) -> None:
-        """Kill a node, every other time as soon as somebody is answered, and add one."""
+        """Kill a node, every other time right after an answer, and add one."""
         await self._fill()
         await self._hear(self._answers)
         await asyncio.sleep(self._chance.uniform(*_AFTER_S))
@@ -125,7 +125,7 @@ class _Kills:
 
     async def _hear(self, answers: Sequence[asyncio.Event]) -> None:
         """
-        Wait until each is answered anew.
+        Wait until every writer gets a new answer.
 
         Raises:
             TimeoutError: That took longer than ``_ANSWER_S_MAX``.

@@ -1,4 +1,4 @@
-"""HAProxy as the one address of several nodes: in turn, or by a hash of the scope."""
+"""HAProxy in front of several nodes: round robin, or by a hash of the scope."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recollect.errors import UsageError
 HOST: Final = "127.0.0.1"
 _PLACES: Final = ("/usr/sbin/haproxy", "/usr/local/sbin/haproxy")
 _PORTS: Final = range(20_000, 30_000)
-"""Below those that the system gives to outgoing connections: a node can come back to its own."""
+"""Ports below those of outgoing connections, so that a restarted node can reuse its own."""
 _START_S_MAX: Final = 10.0
 _LOOK_EVERY_S: Final = 0.02
 
@@ -44,7 +44,7 @@ backend nodes
   http-check send meth GET uri /health/ready ver HTTP/1.1 hdr host 127.0.0.1
   default-server check inter 1s fastinter 250ms fall 4 rise 1
 """
-"""Each node is looked at once, however many addresses lead to it."""
+"""One health check per node, whatever the number of routes."""
 _BY_SCOPE: Final = """\
   http-request set-var(txn.scope) query,'regsub("(^|&)(?!scope=)[^&]*","",g)','regsub("^&","")'
   http-request set-var-fmt(txn.key) "%[req.hdr(authorization)]%[req.hdr(x-api-key)]"
@@ -52,7 +52,7 @@ _BY_SCOPE: Final = """\
   balance hash var(txn.place)
   hash-type consistent
 """
-"""The same key and the same ``scope=`` parameters go to the same node, whatever else is asked."""
+"""Requests with the same key and ``scope=`` parameters go to the same node."""
 _IN_TURN: Final = """\
   balance roundrobin
 """
@@ -60,19 +60,19 @@ _IN_TURN: Final = """\
 
 @dataclass(frozen=True, slots=True, order=True)
 class Route:
-    """A way to the first so many nodes: in turn, or by a hash of key and scope."""
+    """A route to the first nodes: round robin, or by a hash of key and scope."""
 
     nodes: int
     by_scope: bool
 
 
 def find_haproxy() -> str | None:
-    """Return the path of HAProxy, ``None`` where it is not installed."""
+    """Return the path of HAProxy, ``None`` if it is not installed."""
     return shutil.which("haproxy") or next((each for each in _PLACES if Path(each).exists()), None)
 
 
 def free_ports(count: int) -> list[int]:
-    """Return so many ports that nothing listens at."""
+    """Return *count* free ports."""
     found: list[int] = []
     for port in SystemRandom().sample(_PORTS, len(_PORTS)):
         with socket.socket() as tried:
@@ -84,7 +84,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def configuration(routes: Mapping[Route, int], nodes: Sequence[int]) -> str:
-    """Return the configuration of a proxy with a port for each route, before the nodes' ports."""
+    """Return the configuration of a proxy with a port per route in front of the nodes' ports."""
     servers = [f"  server node{at} {HOST}:{port}" for at, port in enumerate(nodes)]
     parts = [_CONFIGURATION, _CHECKED, "".join(f"{each}\n" for each in servers)]
     for at, (route, port) in enumerate(sorted(routes.items())):
@@ -100,7 +100,7 @@ def proxying(
     folder: Path, routes: Sequence[Route], nodes: Sequence[int]
 ) -> Iterator[dict[Route, int]]:
     """
-    Run HAProxy before the nodes at the ports *nodes* during a block; yield the port of each route.
+    Run HAProxy for the nodes at the ports *nodes* during a block; yield the port of each route.
 
     Raises:
         UsageError: HAProxy is not installed.

@@ -1,4 +1,4 @@
-"""Report on nodes: throughput by their number, and what kills under load cost."""
+"""Report on nodes: throughput by their number, and losses by kills under load."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.fault_counts import FaultReport, FaultRow
 from benchmarks.nodes.kills import UNKEYED, NodeKillPlan, kill_nodes
 from benchmarks.nodes.throughput import ThroughputPlan, ThroughputReport, measure
 from recollect.stores.system_clock import timer_s
-from recollect.testing.postgres_server import open_server
+from tests.harness.postgres_server import open_server
 
 _SERVER: Final = {"fsync": "on", "full_page_writes": "on", "max_connections": "200"}
 _CONTROL_KILLS: Final = 3
@@ -27,7 +27,7 @@ class NodeReport:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was lost, doubled or missed, and the control noticed that it was."""
+        """Whether nothing was lost, duplicated or missed, and the control detected its losses."""
         counted = self.throughput
         return self.faults.holds and not counted.outcome.failures and not counted.unread
 

@@ -1,4 +1,4 @@
-"""Throughput of nodes behind one address, each size in turn, and that nothing is there twice."""
+"""Measure the throughput of nodes behind one address by their number, and count duplicates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RECALLS_AN_APPEND: Final = 9
 _TEMPLATE: Final = ("template",)
 _AT_ONCE: Final = 500
 _QUIET_S: Final = 4.0
-"""Scopes are due so long after they are filled: filling is over by then."""
+"""Delay until filled scopes are due, longer than the filling takes."""
 _LOOK_EVERY_S: Final = 0.05
 _FORM_S_MAX: Final = 300.0
 
@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThroughputPlan:
-    """Numbers of nodes, and the amounts for each of them."""
+    """The numbers of nodes, and the amounts of work."""
 
     nodes: Sequence[int] = (1, 2, 4)
     turns: int = 3
@@ -54,7 +54,7 @@ class ThroughputPlan:
 
 @dataclass(slots=True, kw_only=True)
 class NodeRow:
-    """The figures of so many nodes: medians of the turns, in requests a second and ms."""
+    """The figures of one number of nodes: medians of the rounds, in requests per second and ms."""
 
     nodes: int
     appends_a_second: float = 0.0
@@ -69,12 +69,12 @@ class NodeRow:
 
 @dataclass(slots=True)
 class ThroughputReport:
-    """A row for each number of nodes; the memory of the largest; what was lost or doubled."""
+    """A row per number of nodes, the memory of the largest, and lost or duplicated writes."""
 
     rows: list[NodeRow] = field(default_factory=list)
     index_mb: dict[str, float] = field(default_factory=dict)
     unread: int = 0
-    """Words that the first recall after their append did not find, asked of another node."""
+    """Words that the first recall after their append, by another node, did not find."""
     outcome: FaultOutcome = field(default_factory=FaultOutcome)
 
     def as_json(self) -> dict[str, object]:
@@ -100,7 +100,7 @@ def measure(url: str, plan: ThroughputPlan, progress: Progress) -> ThroughputRep
 
 
 class _Trial:
-    """One run over a cluster that grows, and is then asked by way of more and more nodes."""
+    """One run on a growing cluster, which is then measured through more and more nodes."""
 
     def __init__(
         self, url: str, cluster: Cluster, plan: ThroughputPlan, progress: Progress
@@ -150,7 +150,7 @@ class _Trial:
         row.formation_cpu_ms = (self._cluster.cpu_s() - cpu_s) / count * 1_000
 
     def _fill(self) -> None:
-        """Fill the scopes to recall from: one, and copies of it."""
+        """Fill one scope, and copy it, for the recalls."""
         self._progress("scopes to recall from")
         asyncio.run(self._fill_template())
         copy_scope(self._url, _TEMPLATE, self._plan.recall_scopes)
@@ -169,7 +169,7 @@ class _Trial:
                 await store.append(_TEMPLATE, f"t{start}", messages[start : start + _AT_ONCE])
 
     def _warm(self) -> dict[str, float]:
-        """Load every index, first in one node each; return what each way added, in MB."""
+        """Load every index, first in one node each; return the memory in MB that each way added."""
         most, found = max(self._plan.nodes), {}
         before = self._cluster.memory_mb()
         for name, by_scope, rounds in (("by scope", True, 1), ("in turn", False, 2 * most)):
@@ -184,7 +184,7 @@ class _Trial:
         return found
 
     def _take_turns(self) -> None:
-        """Ask every size in each turn, so that what else the machine does concerns all alike."""
+        """Measure every size in each round, so that other load on the machine affects all alike."""
         found: dict[tuple[int, str], list[tuple[float, float]]] = {}
         for turn in range(self._plan.turns):
             for at, nodes in enumerate(self._rows):
@@ -247,7 +247,7 @@ class _Trial:
         )
 
     def _recalls(self, tag: str) -> list[LoadRequest]:
-        """Return recalls, and an append among so many of them: every index has to keep up."""
+        """Return recalls with some appends between them, so that every index has to keep up."""
         found: list[LoadRequest] = []
         for at in range(self._plan.recalls):
             scope = self._recalled[(at * 7) % len(self._recalled)]
@@ -256,7 +256,7 @@ class _Trial:
         return found
 
     def _read_back(self) -> int:
-        """Append and recall in turn over one connection; return how many words were not found."""
+        """Append and recall in turn over one connection; return the number of words not found."""
         self._progress("recall of what was just appended")
         pairs: list[LoadRequest] = []
         for at in range(self._plan.read_backs):

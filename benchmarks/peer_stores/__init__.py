@@ -1,1 +1,1 @@
-"""Memory stores beside ours, each in a process of its own, with the same texts and vectors."""
+"""Other memory stores beside ours, each in its own process, with the same texts and vectors."""

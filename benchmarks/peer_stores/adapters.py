@@ -1,4 +1,4 @@
-"""One small face for each store: put items, and ask for those that bear on a query."""
+"""A common interface for each store: put items, and query them."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ from benchmarks.peer_stores.known_vectors import VectorTable
 
 LIMIT: Final = 10
 BULK_MIN: Final = 200
-"""So many items are a filling, which is not timed."""
+"""Batches of at least this size fill the store, untimed."""
 NAMESPACE: Final = ("users", "ada")
 _COLLECTION: Final = "items"
 _ROOT: Final = ("bench",)
 
 
 class PeerStore(Protocol):
-    """A store at work; it is closed by the end of its process."""
+    """An open store, which the end of its process closes."""
 
     def put(self, numbers: Sequence[int]) -> None:
-        """Put items; on return they are kept as the store keeps them."""
+        """Put items; on return they are as durable as the store makes them."""
         ...
 
     def query(self, text: str) -> int:
-        """Return how many items a query finds."""
+        """Return the number of items that a query finds."""
         ...
 
     def settle(self) -> None:
-        """Wait, untimed, until nothing works in the background."""
+        """Wait, untimed, until background work has ended."""
         ...
 
 
 class _Settled:
-    """A store that works in the caller's call alone."""
+    """A store without background work."""
 
     def settle(self) -> None:
         """Return at once."""
 
 
 class _NoStore(_Settled):
-    """The control of memory and start: texts and vectors, and nothing that keeps them."""
+    """The control for memory and start-up: texts and vectors without a store."""
 
     def __init__(self, folder: Path, vectors: VectorTable) -> None:
         self._vectors = vectors
 
     def put(self, numbers: Sequence[int]) -> None:
-        """Look at the vectors."""
+        """Read the vectors."""
         for number in numbers:
             self._vectors.of(text_of(number))
 
     def query(self, text: str) -> int:
-        """Look at the query's vector."""
+        """Read the query's vector."""
         return int(self._vectors.of(text).shape[0] > 0)
 
 
 class _TableEmbedder:
-    """The known vectors, as an embedder of ours and of LangGraph's stores."""
+    """The known vectors as an embedder for our store and LangGraph's."""
 
     identity = "known/256/1"
 
@@ -77,12 +77,12 @@ class _TableEmbedder:
         return [self._vectors.of(text) for text in texts]
 
     def __call__(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the same as lists."""
+        """Return the vectors as lists."""
         return [self._vectors.of(text).tolist() for text in texts]
 
 
 class _Ours:
-    """Messages of a thread on SQLite, found by words and vectors."""
+    """Our store: messages of a thread on SQLite, found by words and vectors."""
 
     def __init__(self, folder: Path, vectors: VectorTable) -> None:
         import recollect
@@ -100,7 +100,7 @@ class _Ours:
         return len(self._memory.recall(NAMESPACE, text, limit=LIMIT).entries)
 
     def settle(self) -> None:
-        """Wait until what was appended has its vectors."""
+        """Wait until the appended messages are embedded."""
         self._memory.settled(NAMESPACE)
 
 
@@ -125,7 +125,7 @@ class _LangGraph:
         return len(self._store.search((), query=text, limit=LIMIT))
 
     def settle(self) -> None:
-        """Wait until ours has embedded."""
+        """Wait until our store has embedded the items."""
         if self._memory is not None:
             self._memory.settled(_ROOT, below=True)
 
@@ -176,7 +176,7 @@ class _LangMem(_Settled):
         self._search = langmem.create_search_memory_tool(NAMESPACE, store=store)
 
     def put(self, numbers: Sequence[int]) -> None:
-        """Create memories one by one, as the tool does; very many go to the store below it."""
+        """Create memories one by one with the tool; large batches go to the underlying store."""
         if len(numbers) >= BULK_MIN:
             op = import_module("langgraph.store.base").PutOp
             texts = {f"k{number}": {"content": text_of(number)} for number in numbers}
@@ -191,7 +191,7 @@ class _LangMem(_Settled):
 
 
 class _Mem0(_Settled):
-    """mem0's memory on Qdrant's files, without its model: texts are kept as they are."""
+    """mem0's memory on Qdrant's files, without its model: texts are stored unchanged."""
 
     def __init__(self, folder: Path, vectors: VectorTable) -> None:
         os.environ.update(MEM0_TELEMETRY="False", MEM0_DIR=str(folder / "mem0"))
@@ -210,7 +210,7 @@ class _Mem0(_Settled):
         self._memory.embedding_model = _Mem0Vectors(vectors)
 
     def put(self, numbers: Sequence[int]) -> None:
-        """Add texts one by one; very many go to the vectors below it."""
+        """Add texts one by one; large batches go to the underlying vectors."""
         if len(numbers) >= BULK_MIN:
             texts = [text_of(number) for number in numbers]
             self._memory.vector_store.insert(
@@ -228,7 +228,7 @@ class _Mem0(_Settled):
 
 
 class _Mem0Vectors:
-    """The known vectors, as mem0 asks for them."""
+    """The known vectors as an embedder for mem0."""
 
     def __init__(self, vectors: VectorTable) -> None:
         self._vectors = vectors
@@ -269,7 +269,7 @@ class _Chroma(_Settled):
 
 
 class _Lance(_Settled):
-    """A table of LanceDB in a folder, without an index: every vector is compared."""
+    """A LanceDB table in a folder, without an index: every vector is compared."""
 
     def __init__(self, folder: Path, vectors: VectorTable) -> None:
         self._base = import_module("lancedb").connect(str(folder / "lance"))
@@ -309,4 +309,4 @@ ADAPTERS: Final[Mapping[str, Callable[[Path, VectorTable], PeerStore]]] = {
     "LanceDB": _Lance,
 }
 IN_MEMORY: Final = frozenset({"InMemoryStore", "LangMem"})
-"""They keep nothing after their process ends."""
+"""Stores that keep nothing after their process ends."""

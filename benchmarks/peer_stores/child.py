@@ -1,4 +1,4 @@
-"""One store in a process of its own, told by lines what to do, and timed where it works."""
+"""Run one store in its own process, commanded by lines on standard input, and time it there."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any, Final
 
 MODULE: Final = "benchmarks.peer_stores.child"
 MISSING: Final = 3
-"""The exit status where a package is not installed."""
+"""Exit status if a package is not installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeedTime:
-    """Time that a deed took: on the clock, and of the processor, in ms."""
+    """Duration and processor time of an operation, in ms."""
 
     wall_ms: float
     cpu_ms: float
@@ -31,14 +31,14 @@ class MissingPeerError(RuntimeError):
 
 
 class PeerChild:
-    """A store in a process of its own."""
+    """A store in its own process."""
 
     def __init__(self, process: Popen[str]) -> None:
         self._process = process
 
     def ask(self, deed: str, **arguments: Any) -> Any:
         """
-        Return what the process answers.
+        Return the answer of the process.
 
         Raises:
             MissingPeerError: A package that the store needs is not installed.
@@ -58,13 +58,13 @@ class PeerChild:
         raise MissingPeerError(last) if status == MISSING else RuntimeError(last)
 
     def spent(self, deed: str, **arguments: Any) -> DeedTime:
-        """Return what a deed took."""
+        """Return the time of an operation."""
         return DeedTime(**self.ask(deed, **arguments))
 
 
 @contextmanager
 def opened_child(name: str, folder: Path) -> Iterator[PeerChild]:
-    """Run the store *name* on *folder* in a process of its own during a block."""
+    """Run the store *name* on *folder* in its own process during a block."""
     with Popen(  # noqa: S603
         [sys.executable, "-m", MODULE, name, str(folder)],
         stdin=PIPE,
@@ -79,7 +79,7 @@ def opened_child(name: str, folder: Path) -> Iterator[PeerChild]:
 
 
 def resident_mb() -> float:
-    """Return what this process keeps resident, in MB of a million bytes."""
+    """Return the resident memory of this process, in MB of a million bytes."""
     for line in Path("/proc/self/status").read_text("ascii").splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1_024 / 1e6
@@ -87,7 +87,7 @@ def resident_mb() -> float:
 
 
 class _Deeds:
-    """The deeds of the process, by name."""
+    """The operations of the process, by name."""
 
     def __init__(self, name: str, folder: Path) -> None:
         from benchmarks.peer_stores.adapters import ADAPTERS
@@ -97,7 +97,7 @@ class _Deeds:
         self._store = ADAPTERS[name](folder, self._vectors)
 
     def put(self, first: int, count: int) -> DeedTime:
-        """Put so many items at once, and settle untimed."""
+        """Put items in one batch, and settle untimed."""
         numbers = range(first, first + count)
         self._vectors.learn(numbers)
         with _timed() as spent:
@@ -106,7 +106,7 @@ class _Deeds:
         return spent[0]
 
     def query(self, number: int) -> DeedTime:
-        """Ask one query; it has to find something."""
+        """Run one query, which must find something."""
         from benchmarks.peer_stores.known_vectors import query_text
 
         with _timed() as spent:
@@ -116,12 +116,12 @@ class _Deeds:
         return spent[0]
 
     def start(self) -> DeedTime:
-        """Return what this process took until its first query was answered."""
+        """Return the time from the start of this process to the answer of its first query."""
         self.query(0)
         return DeedTime(wall_ms=0.0, cpu_ms=time.process_time() * 1_000)
 
     def memory(self) -> float:
-        """Return what is resident, in MB."""
+        """Return the resident memory, in MB."""
         gc.collect()
         return resident_mb()
 
@@ -140,7 +140,7 @@ def _timed() -> Iterator[list[DeedTime]]:
 
 
 def main(name: str, folder: str) -> None:
-    """Do what the lines on standard input say, one answer a line."""
+    """Execute the commands on standard input, and print one answer per line."""
     out, sys.stdout = sys.stdout, sys.stderr  # libraries print where they like
     try:
         deeds = _Deeds(name, Path(folder))

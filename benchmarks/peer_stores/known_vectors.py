@@ -1,4 +1,4 @@
-"""Vectors that are known before anything is timed, so that no store is timed for embedding."""
+"""Precomputed vectors, so that no store is timed for embedding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.item_texts import text_of
 
 VECTORS: Final = "vectors.npy"
 QUERIES: Final = 50
-"""Queries are the items before the first: -1, -2 and so on."""
+"""Number of queries; they are the items -1, -2 and so on."""
 
 
 def query_text(number: int) -> str:
@@ -37,17 +37,17 @@ class VectorTable:
         return int(self._vectors.shape[1])
 
     def learn(self, numbers: Sequence[int]) -> None:
-        """Know the texts of items, which are asked for next."""
+        """Register the texts of items whose vectors are needed next."""
         self._row.update((text_of(number), number) for number in numbers)
 
     def of(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a text that is known."""
+        """Return the vector of a registered text."""
         found: NDArray[np.float32] = self._vectors[self._row[text]]
         return found
 
 
 def write_vectors(folder: Path, items: int) -> None:
-    """Write the vectors of so many items, and of the queries behind them."""
+    """Write the vectors of the items, followed by those of the queries."""
     from recollect.testing import HashedEmbedder
 
     texts = [text_of(number) for number in range(items)]

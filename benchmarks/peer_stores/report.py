@@ -1,4 +1,4 @@
-"""Ours beside other stores, deed by deed in turn, and why a row is not ours."""
+"""Compare our store with others, operation by operation in turn, and explain lost rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeersPlan:
-    """Items, and how often each deed is timed."""
+    """The number of items, and of timings per operation."""
 
     items: int = 10_000
     writes: int = 20
@@ -51,7 +51,7 @@ class PeersPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerFigure:
-    """A figure of a store: the clock's, in ms or MB, and the processor's where it was counted."""
+    """A figure of a store in ms or MB, with its processor time if measured."""
 
     value: float
     cpu_ms: float | None = None
@@ -59,7 +59,7 @@ class PeerFigure:
 
 @dataclass(slots=True)
 class PeersReport:
-    """The figures of one run by row and store, and which stores are not installed."""
+    """The figures of one run by row and store, and the stores that are not installed."""
 
     items: int
     figures: dict[str, dict[str, PeerFigure]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class PeersReport:
         return asdict(self)
 
     def verdict(self, row: str) -> str:
-        """Return whether a row is ours among stores that keep their files, or why it is not."""
+        """Return whether our store wins a row among the durable stores, or the reason why not."""
         figures = {
             name: _compared(each)
             for name, each in self.figures[row].items()
@@ -85,12 +85,12 @@ class PeersReport:
 
 
 def _compared(figure: PeerFigure) -> float:
-    """Return the processor's time where it was counted, which other work disturbs least."""
+    """Return the processor time if measured, because other load disturbs it least."""
     return figure.value if figure.cpu_ms is None else figure.cpu_ms
 
 
 def run(names: Sequence[str], plan: PeersPlan, progress: Progress) -> PeersReport:
-    """Fill the stores *names*, time each deed in all of them in turn; print nothing."""
+    """Fill the stores *names* and time each operation in all of them in turn; print nothing."""
     report = PeersReport(items=plan.items)
     with TemporaryDirectory(prefix="recollect-peers-") as place:
         folders = {name: Path(place, f"store{at}") for at, name in enumerate(names)}
@@ -114,7 +114,7 @@ def _filled(
     progress: Progress,
     exit_: ExitStack,
 ) -> dict[str, PeerChild]:
-    """Return the stores at work, filled; note in *report* those that cannot be."""
+    """Return the filled stores; record missing ones in *report*."""
     children: dict[str, PeerChild] = {}
     for name, folder in folders.items():
         progress(f"{name} is filled")
@@ -133,7 +133,7 @@ def _filled(
 
 
 def _write_or_link(folder: Path, first: Path, items: int) -> None:
-    """Write the vectors to the first folder; the others share its file."""
+    """Write the vectors to the first folder; the other folders link to its file."""
     if folder == first:
         write_vectors(folder, items)
         return
@@ -148,7 +148,7 @@ def _fill(child: PeerChild, items: int) -> None:
 def _take_turns(
     children: dict[str, PeerChild], plan: PeersPlan, report: PeersReport, progress: Progress
 ) -> None:
-    """Time writes, batches and queries; in each turn every store does the same."""
+    """Time writes, batches and queries; in each round every store does the same."""
     first = plan.items
     for row, turns, count in ((WRITE, plan.writes, 1), (MANY, plan.batches, AT_ONCE)):
         progress(row)
@@ -172,7 +172,7 @@ def _take_turns(
 
 
 def _starts(folders: dict[str, Path], starts: int) -> dict[str, PeerFigure]:
-    """Open each store in new processes, ask one query, and end them."""
+    """Open each store in new processes, run one query, and stop them."""
     found: dict[str, list[DeedTime]] = {name: [] for name in folders}
     for _ in range(starts):
         for name, folder in folders.items():

@@ -419,7 +419,7 @@ FORGOTTEN: Final = "Forgotten"
 """
 Kind of the side records that mark an erased memory, by a keyed digest of its content.
 
-Formation looks them up, so that it does not form the memory anew.
+Formation looks them up, so that it does not form the memory again.
 """
 SERVICE_KEY: Final = "ServiceKey"
 """Kind of the side records with the digest of an API key, by its id."""

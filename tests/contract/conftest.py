@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, Phase, settings
 from recollect.ports import Clock, Ids
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.testing.postgres_server import empty_store, shared_database
-from recollect.testing.redis_server import empty_store as empty_redis
-from recollect.testing.redis_server import shared_server as shared_redis
+from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.redis_server import empty_store as empty_redis
+from tests.harness.redis_server import shared_server as shared_redis
 
 # A step may wait for the disk, so that no figure of time says anything of the store.
 _QUIET = settings(

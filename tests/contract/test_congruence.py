@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from benchmarks.store_congruence import BATCH, DIFFERENT, FORGETFUL, LENGTHS, compare
 from recollect.stores.memory import Tables
-from recollect.testing.postgres_server import PostgresServer, shared_server
-from recollect.testing.redis_server import RedisServer, bytes_left
-from recollect.testing.redis_server import empty_store as empty_redis
-from recollect.testing.redis_server import shared_server as shared_redis
 from tests.harness.congruence import first_difference, history
+from tests.harness.postgres_server import PostgresServer, shared_server
+from tests.harness.redis_server import RedisServer, bytes_left
+from tests.harness.redis_server import empty_store as empty_redis
+from tests.harness.redis_server import shared_server as shared_redis
 
 LANE = 9
 """The database of these histories on the shared Redis server; those before it are lanes."""

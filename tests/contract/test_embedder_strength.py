@@ -9,7 +9,7 @@ from recollect import NotFoundError, UsageError
 from recollect.lifecycle.store_copy import copy_store
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
-from recollect.recall.strength import kept_strength, kept_strengths
+from recollect.recall.strength import stored_strength, stored_strengths
 from recollect.recall.vector_backlog import Embedding
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
@@ -33,7 +33,7 @@ async def test_what_helps_is_in_force_at_once_and_kept(memory: Recollect) -> Non
     """Recall ranks with it, and one who opens the store later finds it."""
     found = await memory.tune(sample())
     again = Embedding(memory.store, STRONG)
-    (kept,) = await kept_strengths(memory.store)
+    (kept,) = await stored_strengths(memory.store)
 
     assert found.is_kept
     assert found.strength > 1
@@ -61,7 +61,7 @@ async def test_it_can_be_forgotten(memory: Recollect) -> None:
     await memory.forget_strength()
 
     assert memory.strength == 1.0
-    assert await kept_strength(memory.store, STRONG.identity) is None
+    assert await stored_strength(memory.store, STRONG.identity) is None
     with pytest.raises(NotFoundError, match="nothing to forget"):
         await memory.forget_strength()
 
@@ -71,7 +71,7 @@ async def test_a_copy_takes_it_along(memory: Recollect) -> None:
     found = await memory.tune(sample())
     async with open_store("memory:") as other:
         await copy_store(memory.store, other)
-        kept = await kept_strength(other, STRONG.identity)
+        kept = await stored_strength(other, STRONG.identity)
 
     assert kept is not None
     assert (kept.strength, kept.after) == (found.strength, round(found.after, 4))
@@ -86,7 +86,7 @@ async def test_an_embedder_that_fails_leaves_nothing_half_kept(memory: Recollect
     with pytest.raises(Exception, match="the judge is asleep"):
         await memory.tune(sample())
 
-    assert await kept_strengths(memory.store) == []
+    assert await stored_strengths(memory.store) == []
     assert memory.strength == 1.0
 
 

@@ -11,13 +11,13 @@ from recollect.agents.examples import Example, Examples, ImportedExamples
 from recollect.errors import StaleReadError
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
-from recollect.recall.rendering import read_block
 from recollect.records import EndMemory, JsonObject, PutMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.validation import JSON_BYTES_MAX, WRITES_MAX
 from recollect.testing import FrozenClock, SeededIds
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.rendered_blocks import read_block
 
 ADA = ("users", "ada")
 TASKS = {

@@ -7,15 +7,16 @@ from typing import TypeAlias
 
 import pytest
 
-from recollect.agents.tools.tool_answers import shown_of
+from recollect.agents.tools.tool_answers import results_within
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall
 from recollect.recall.query import Where
-from recollect.recall.rendering import Record, read_block
+from recollect.recall.rendering import Record
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.wire.memories import memory_to_json
+from tests.harness.rendered_blocks import read_block
 
 ADA: Scope = ("users", "ada")
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -118,7 +119,7 @@ async def test_every_door_tells_the_time(memory: Recollect) -> None:
     written = {json.loads(json.dumps(memory_to_json(each)))["said_at"] for each in notes}
     assert {"2023-03-04T09:00:00Z", "2023-06-07T09:00:00Z"} == written
     assert {e.time.isoformat() for e in notes} == {
-        each["since"] for each in shown_of(notes, 1_000) if isinstance(each, dict)
+        each["since"] for each in results_within(notes, 1_000) if isinstance(each, dict)
     }
 
 

@@ -44,7 +44,8 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.formation import Formed, Lease
-from recollect.stores.rows import Cursor, ScopeRow, ThreadRow
+from recollect.stores.rows import ScopeRow, ThreadRow
+from recollect.stores.scope_feed import Cursor
 from recollect.stores.unit_of_work import Effect
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.follower import FeedFollower

@@ -28,13 +28,13 @@ from recollect.stores.rows import (
     IdempotencyRow,
     MemoryRow,
     MessageRow,
-    ReadMoment,
     ReceiptRow,
     ScopeRow,
     SidePlace,
     SideRow,
     ThreadRow,
 )
+from recollect.stores.scope_feed import ReadMoment
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_appends import AppendContract

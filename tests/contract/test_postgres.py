@@ -11,8 +11,8 @@ from recollect.stores.locator import open_store
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_durability import DurableContract, Reopen
-from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.store_contract import StoreContract
+from tests.harness.postgres_server import empty_store, shared_database
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.postgres_server import (
+from recollect.testing.store_contract import StoreContract
+from tests.harness.pooler import VARIABLE, find_pooler, open_pooler
+from tests.harness.postgres_server import (
     PostgresServer,
     empty_store,
     shared_database,
     shared_server,
 )
-from recollect.testing.store_contract import StoreContract
-from tests.harness.pooler import VARIABLE, find_pooler, open_pooler
 
 if find_pooler() is None:
     # One line of it, not one for each test of the contract.

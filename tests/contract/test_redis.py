@@ -9,8 +9,8 @@ from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_durability import DurableContract, Reopen
-from recollect.testing.redis_server import empty_store, shared_server
 from recollect.testing.store_contract import StoreContract
+from tests.harness.redis_server import empty_store, shared_server
 
 DATABASE = 0
 

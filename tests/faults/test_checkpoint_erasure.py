@@ -30,7 +30,7 @@ from recollect.stores.postgres import store as postgres_store
 from recollect.stores.postgres import vacuum as cleaning
 from recollect.stores.sqlite import checkpoints as files
 from recollect.stores.sqlite import store as sqlite_store
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 ADA, ADAS_PETS, BOB = ("users", "ada"), ("users", "ada", "pets"), ("users", "ad")
 CANARY = "canary-in-the-mine"

@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.copy_chain import run
-from recollect.testing.postgres_server import find_binaries
-from recollect.testing.redis_server import find_server
+from tests.harness.postgres_server import find_binaries
+from tests.harness.redis_server import find_server
 
 
 @pytest.mark.parametrize(

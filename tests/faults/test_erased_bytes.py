@@ -25,7 +25,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.formation import Formed, Lease
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.testing import FrozenClock, SeededIds
 from tests.harness.invariants import Canary, violations
 from tests.harness.power_loss import PowerLossDisk

@@ -22,7 +22,7 @@ from recollect.errors import LeaseLostError
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans.formation import Lease
-from recollect.testing.postgres_server import find_binaries, open_server
+from tests.harness.postgres_server import find_binaries, open_server
 
 pytest.importorskip("fastapi", reason="nodes are services")
 pytest.importorskip("prometheus_client", reason="nodes are services")

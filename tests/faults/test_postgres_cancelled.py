@@ -6,7 +6,7 @@ import gc
 import pytest
 
 from benchmarks.connection_faults import HASTY, cancel
-from recollect.testing.postgres_server import PostgresServer, shared_database, shared_server
+from tests.harness.postgres_server import PostgresServer, shared_database, shared_server
 
 
 @pytest.fixture

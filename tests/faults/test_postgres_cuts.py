@@ -10,13 +10,13 @@ from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.postgres_server import (
+from tests.harness.faulty_proxy import Cut, FaultyProxy
+from tests.harness.postgres_server import (
     PostgresServer,
     empty_store,
     shared_database,
     shared_server,
 )
-from tests.harness.faulty_proxy import Cut, FaultyProxy
 
 ADA = ("users", "ada")
 CUTS: tuple[Cut, ...] = ("before", "after")

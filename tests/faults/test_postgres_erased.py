@@ -12,7 +12,7 @@ from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.postgres import store as postgres_store
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 CANARY = "canary-in-the-mine"

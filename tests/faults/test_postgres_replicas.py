@@ -32,9 +32,10 @@ from recollect.stores.plans.erase_targets import (
 from recollect.stores.postgres import replicas
 from recollect.stores.postgres.replica_reads import ReplicaReading
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.rows import Cursor, ScopeRow
+from recollect.stores.rows import ScopeRow
+from recollect.stores.scope_feed import Cursor
 from recollect.testing.hashed_embedder import HashedEmbedder
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 ADA: Scope = ("users", "ada")
 ASKED = "when does the ferry leave?"

@@ -11,7 +11,7 @@ from benchmarks.postgres_restarts import TORN, UNSYNCED, Load, restart
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 WRITERS = 4
 ROUNDS = 10

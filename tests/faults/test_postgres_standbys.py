@@ -10,7 +10,7 @@ from recollect.records import NewMessage
 from recollect.stores.postgres import rows, unit_runner
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 SCOPE = ("users", "ada")
 HELLO = NewMessage(role="user", text="hello")

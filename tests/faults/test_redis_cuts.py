@@ -11,8 +11,8 @@ from recollect.stores.redis.commit import Commit
 from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.scripts import DIGESTS
 from recollect.stores.redis.store import RedisStore
-from recollect.testing.redis_server import RedisServer, empty_store, shared_server
 from tests.harness.faulty_proxy import Cut, FaultyProxy
+from tests.harness.redis_server import RedisServer, empty_store, shared_server
 
 ADA = ("users", "ada")
 CUTS: tuple[Cut, ...] = ("before", "after")

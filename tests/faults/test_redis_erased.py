@@ -8,7 +8,7 @@ import pytest
 from recollect.records import Evidence, NewMessage, PutMemory
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget
 from recollect.stores.redis.store import RedisStore
-from recollect.testing.redis_server import RedisServer, bytes_left, find_server, open_server
+from tests.harness.redis_server import RedisServer, bytes_left, find_server, open_server
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 CANARY = "canary-in-the-mine"

@@ -40,7 +40,7 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.formation import Formed, Lease
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import Cursor, Feed
+from recollect.stores.scope_feed import Cursor, Feed
 from recollect.stores.vector_codec import encode_vector
 from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.hashed_embedder import HashedEmbedder

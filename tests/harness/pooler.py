@@ -14,7 +14,7 @@ from time import monotonic, sleep
 from typing import Final
 
 from recollect.errors import StoreUnavailableError
-from recollect.testing.postgres_server import PostgresServer
+from tests.harness.postgres_server import PostgresServer
 
 VARIABLE: Final = "RECOLLECT_PGBOUNCER"
 """Names the program where it is not on the path."""

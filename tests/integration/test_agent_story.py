@@ -31,8 +31,9 @@ from recollect.integrations.langchain.middleware import (
 from recollect.integrations.langchain.middleware import recall_middleware as recalling
 from recollect.integrations.langgraph import RecollectStore
 from recollect.ports import ToolCall
-from recollect.recall.rendering import Record, read_block
+from recollect.recall.rendering import Record
 from recollect.testing import RuleModel, ScriptedModel
+from tests.harness.rendered_blocks import read_block
 
 new_agent: Any = create_agent  # its own types are too many to be told apart here
 ADA = ("users", "ada")

@@ -26,7 +26,7 @@ from recollect.stores.unit_of_work import Effect, Plan, Rows
 from recollect.testing import FrozenClock
 from recollect.testing.contract_audit import FIRST, KEY, TAMPERINGS, AuditContract, four_changes
 from recollect.testing.contract_samples import ADA, TALK, keep_facts, tell
-from recollect.testing.postgres_server import PostgresServer, shared_server
+from tests.harness.postgres_server import PostgresServer, shared_server
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ from benchmarks.postgres_speed import PostgresPlan, own_database, run
 from recollect.errors import UsageError
 from recollect.records import NewMessage
 from recollect.stores.locator import open_store
-from recollect.testing.postgres_server import PostgresServer, find_binaries, shared_server
+from tests.harness.postgres_server import PostgresServer, find_binaries, shared_server
 
 SMALL = PostgresPlan(
     scopes=2, sizes=(1_200, 1_800), searches=4, appends=70, due_threads=90, claims=64

@@ -7,7 +7,7 @@ import pytest
 
 import recollect
 from recollect.formation.config import FormationLimits, FormationSettings
-from recollect.formation.past_plans import PLANS_MAX, gone_day, recent_plans
+from recollect.formation.past_plans import PLANS_MAX, passed_day, recent_plans
 from recollect.formation.prompt_texts import TEXTS, PromptLanguage
 from recollect.formation.rule_model import shown_in
 from recollect.ports import ModelRequest, ToolCall
@@ -64,7 +64,7 @@ def memory(
 )
 def test_a_plan_names_a_day_that_was_to_come(content: str, expected: date | None) -> None:
     """With its year; what may recur, or cannot be read, is no plan."""
-    assert expected == gone_day(memory(content), TODAY)
+    assert expected == passed_day(memory(content), TODAY)
 
 
 def test_the_beginning_of_a_memory_is_a_day_too() -> None:
@@ -72,11 +72,11 @@ def test_the_beginning_of_a_memory_is_a_day_too() -> None:
     later, until = SAID + timedelta(days=9), SAID + timedelta(days=10)
     plan = memory("Moves to Hull", since=later)
 
-    assert later.date() == gone_day(plan, TODAY)
-    assert None is gone_day(memory("Moves to Hull", since=later, until=until), TODAY)
-    assert None is gone_day(memory("Moves to Hull", "User", since=later), TODAY)
-    assert None is gone_day(plan, SAID.date())
-    assert None is gone_day(plan, later.date())
+    assert later.date() == passed_day(plan, TODAY)
+    assert None is passed_day(memory("Moves to Hull", since=later, until=until), TODAY)
+    assert None is passed_day(memory("Moves to Hull", "User", since=later), TODAY)
+    assert None is passed_day(plan, SAID.date())
+    assert None is passed_day(plan, later.date())
 
 
 def test_the_plans_that_went_last_come_first() -> None:

@@ -25,7 +25,7 @@ from recollect.integrations.langgraph.postgres_saver import PostgresCheckpoints
 from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.integrations.langgraph.serializer import StrictSerializer
 from recollect.stores.checkpoint_threads import CheckpointThreads
-from recollect.testing.postgres_server import shared_database
+from tests.harness.postgres_server import shared_database
 
 
 def config(thread_id: str) -> RunnableConfig:

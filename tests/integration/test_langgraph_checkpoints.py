@@ -30,8 +30,8 @@ from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.integrations.langgraph.sqlite_saver import SQLiteCheckpoints
 from recollect.stores.sqlite import checkpoints as files
 from recollect.stores.sqlite import engine
-from recollect.testing.postgres_server import shared_database
-from recollect.testing.redis_server import shared_server as shared_redis
+from tests.harness.postgres_server import shared_database
+from tests.harness.redis_server import shared_server as shared_redis
 
 ADA = ("acme", "ada@example.org")
 REDIS = 7

@@ -12,7 +12,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from recollect.integrations.langgraph import checkpointer
 from recollect.integrations.langgraph.saver_base import CompleteSaver
-from recollect.testing.postgres_server import shared_database
+from tests.harness.postgres_server import shared_database
 
 THREAD = "delta"
 

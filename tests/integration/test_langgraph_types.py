@@ -32,7 +32,7 @@ from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.integrations.langgraph.schema_types import derive_for, type_names_in
 from recollect.integrations.langgraph.serializer import StrictSerializer
 from recollect.messages import AIMessage, HumanMessage
-from recollect.testing.postgres_server import shared_database
+from tests.harness.postgres_server import shared_database
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 

@@ -24,7 +24,7 @@ from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.server import clock
 from recollect.stores.system_clock import SystemClock
 from recollect.stores.unit_of_work import Plan
-from recollect.testing.postgres_server import empty_store, shared_database
+from tests.harness.postgres_server import empty_store, shared_database
 
 HELLO = NewMessage(role="user", text="hello")
 AT_ONCE = Debounce(quiet_s=0)

@@ -33,16 +33,16 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.row_security import inside
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Transaction
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.testing import FrozenClock
-from recollect.testing.postgres_server import (
+from tests.harness.faulty_proxy import Cut, FaultyProxy
+from tests.harness.postgres_faults import changed, dropped_predicates
+from tests.harness.postgres_server import (
     PostgresServer,
     empty_store,
     shared_database,
     shared_server,
 )
-from tests.harness.faulty_proxy import Cut, FaultyProxy
-from tests.harness.postgres_faults import changed, dropped_predicates
 
 AT_ONCE = Debounce(quiet_s=0)
 SCOPES: tuple[Scope, ...] = tuple(("users", f"u{number:02}") for number in range(12))

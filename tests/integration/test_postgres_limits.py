@@ -15,8 +15,8 @@ from recollect.errors import StoreError, StoreFullError, StoreReadOnlyError, Sto
 from recollect.records import NewMessage
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing.postgres_server import PostgresServer, find_binaries, open_server
 from tests.harness.pooler import VARIABLE, find_pooler, open_pooler
+from tests.harness.postgres_server import PostgresServer, find_binaries, open_server
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 DISK_MB = 48

@@ -17,7 +17,7 @@ from recollect.stores.postgres.transaction import Question, Stored, Transaction
 from recollect.stores.postgres.unit_runner import PostgresUnits
 from recollect.stores.server.notifications import Bell
 from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows
-from recollect.testing.postgres_server import empty_store, shared_database
+from tests.harness.postgres_server import empty_store, shared_database
 
 ADA: Scope = ("users", "ada")
 MEMORIES = 30

@@ -32,7 +32,7 @@ from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.postgres.unit_runner import TRIES_MAX
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
-from recollect.testing.postgres_server import (
+from tests.harness.postgres_server import (
     PostgresServer,
     empty_store,
     find_binaries,

@@ -14,7 +14,7 @@ from recollect.stores.postgres.location import (
     STATEMENT_S,
     TURN_WAIT_S,
 )
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 from tests.structure.test_docs import python_blocks
 from tests.surface.test_tutorial import blocks
 

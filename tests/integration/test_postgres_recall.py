@@ -19,8 +19,9 @@ from recollect.stores.postgres.scope_guesses import KNOWN_SCOPES_MAX, KnownScope
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Question, Stored, Transaction
-from recollect.stores.rows import Cursor, Place, ScopeRow
-from recollect.testing.postgres_server import empty_store, shared_database
+from recollect.stores.rows import Place, ScopeRow
+from recollect.stores.scope_feed import Cursor
+from tests.harness.postgres_server import empty_store, shared_database
 
 ADA: Scope = ("users", "ada")
 

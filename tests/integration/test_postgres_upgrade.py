@@ -22,8 +22,8 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.migrations import STEPS, Steps, migrate, schema_lines, schema_version
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.postgres_server import PostgresServer, empty_store, shared_server
 from recollect.testing.store_contract import StoreContract
+from tests.harness.postgres_server import PostgresServer, empty_store, shared_server
 
 ADA = ("users", "ada")
 GROWS = """

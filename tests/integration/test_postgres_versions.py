@@ -14,7 +14,7 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.migrations import differences
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 ADA = ("users", "ada")
 

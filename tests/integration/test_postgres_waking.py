@@ -12,8 +12,8 @@ from recollect.records import NewMessage
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.server.notifications import Bell, Listener
-from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.worker import loop
+from tests.harness.postgres_server import empty_store, shared_database
 
 ADA = ("users", "ada")
 NEVER_S = 3_600.0

@@ -18,11 +18,11 @@ from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, Era
 from recollect.stores.plans.formation import Formed
 from recollect.stores.postgres.statements import QUERIES, WRITES
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.postgres_server import empty_store, shared_database, shared_server
 from recollect.testing.store_contract import StoreContract
 from tests.harness.postgres_faults import dropped_predicates, without_predicates
+from tests.harness.postgres_server import empty_store, shared_database, shared_server
 
 SCOPES: tuple[Scope, ...] = (("a",), ("a", "b"), ("ab",), ("z",))
 

@@ -22,7 +22,7 @@ from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
 from recollect.stores.locator import open_store
 from recollect.stores.memory import InProcessStore
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.testing import NOON, HashedEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -18,7 +18,7 @@ from recollect import recall
 from recollect.recall.duplicates import SaidAlready
 from recollect.recall.packing import packed
 from recollect.recall.query_analysis import _pattern, names_in, read_question, without_names
-from recollect.recall.rendering import Record, read_block, render_block
+from recollect.recall.rendering import Record, render_block
 from recollect.recall.results import Recalled
 from recollect.records import Evidence, Memory, Message
 from recollect.text import analysis, time_expressions
@@ -26,6 +26,7 @@ from recollect.text.analysis import terms_of
 from recollect.text.terms import encode_terms
 from recollect.text.time_expressions import asks_when, days_meant, has_time_expression
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.rendered_blocks import read_block
 
 BYTES = 100_000
 PATTERN_S_MAX = 0.15

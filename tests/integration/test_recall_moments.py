@@ -19,7 +19,7 @@ from recollect.recall.query import Kinds, Where
 from recollect.records import DeleteMemory, PutMemory, Scope
 from recollect.stores.plans.changes import Below
 from recollect.stores.plans.erase_targets import EraseScope
-from recollect.stores.rows import ReadMoment, ReadMoments
+from recollect.stores.scope_feed import ReadMoment, ReadMoments
 from recollect.stores.sqlite import readers
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.thread_calls import ThreadCall, answer

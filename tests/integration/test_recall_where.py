@@ -11,11 +11,12 @@ import pytest
 from recollect import EndMemory, LimitError, NewMessage, Recall, Recollect, UsageError, Where
 from recollect.recall import candidates as collections
 from recollect.recall.query import MATCHES_MAX
-from recollect.recall.rendering import Record, read_block
+from recollect.recall.rendering import Record
 from recollect.records import PutMemory, Scope
 from recollect.stores.locator import open_store
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.rendered_blocks import read_block
 
 pytestmark = pytest.mark.anyio
 

@@ -23,7 +23,7 @@ from recollect.stores.rows import AuditRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing.contract_audit import FIRST, KEY, four_changes
 from recollect.testing.contract_samples import ADA, TALK, keep_facts, tell
-from recollect.testing.redis_server import RedisServer, open_server, shared_server
+from tests.harness.redis_server import RedisServer, open_server, shared_server
 
 DATABASE = 6
 STORES = 4

@@ -21,7 +21,7 @@ from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.redis import keys
 from recollect.stores.redis.bootstrap import FORMAT
 from recollect.stores.redis.store import RedisStore
-from recollect.testing.redis_server import RedisServer, find_server, open_server
+from tests.harness.redis_server import RedisServer, find_server, open_server
 
 ADA = ("users", "ada")
 HELLO = NewMessage(role="user", text="hello " * 20_000)

@@ -14,7 +14,7 @@ from recollect.stores.redis import optimistic_reads as reading
 from recollect.stores.redis import unit_runner as work
 from recollect.stores.redis.scripts import DIGESTS, SCRIPTS
 from recollect.stores.redis.store import RedisStore
-from recollect.testing.redis_server import shared_server
+from tests.harness.redis_server import shared_server
 
 ADA = ("users", "ada")
 DATABASE = 3

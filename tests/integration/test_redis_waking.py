@@ -8,7 +8,7 @@ import pytest
 from recollect.records import NewMessage
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.redis.store import RedisStore
-from recollect.testing.redis_server import RedisServer, find_server, open_server
+from tests.harness.redis_server import RedisServer, find_server, open_server
 
 ADA = ("users", "ada")
 FAR_LONGER_S = 60.0

@@ -16,7 +16,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import Vector
 from recollect.records import NewMessage, Scope
 from recollect.testing.hashed_embedder import HashedEmbedder
-from recollect.testing.postgres_server import empty_store, shared_database
+from tests.harness.postgres_server import empty_store, shared_database
 
 ADA: Scope = ("ada",)
 THINGS = (

@@ -24,7 +24,7 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.plans.undo import UndoLog
-from recollect.stores.rows import Cursor, IndexFile, IndexFileDraft
+from recollect.stores.scope_feed import Cursor, IndexFile, IndexFileDraft
 from recollect.stores.sqlite import index_files
 from recollect.stores.sqlite.index_files import IndexFiles, folder_beside, size_beside
 from recollect.stores.sqlite.statements import WRITES

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from recollect.records import Evidence, FormationStatus, PutMemory, Scope
 from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans.erase_targets import EraseMessages
-from recollect.stores.rows import FormationRow, MemoryRow, ScopeRow, ThreadRow
+from recollect.stores.rows import (
+    FormationRow,
+    MemoryRow,
+    ScopeRow,
+    ThreadRow,
+)
 from recollect.stores.scope_paths import range_below, segments_of, stored_path
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.migrations import migrate
@@ -256,7 +261,7 @@ async def test_an_iteration_left_unfinished_holds_nothing_open(tmp_path: Path) -
         kept: list[Iterator[MemoryRow]] = []
 
         def begin(rows: Rows) -> MemoryRow:
-            kept.append(rows.memories(scope_id or 0, None, None))
+            kept.append(rows.memories(scope_id or 0))
             return next(kept[-1])
 
         found = [(await store._read(begin)).key for _ in range(5)]

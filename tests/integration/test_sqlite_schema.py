@@ -10,7 +10,6 @@ import pytest
 from apsw.ext import query_info
 
 from recollect.stores.rows import (
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
     MemoryRow,
@@ -20,6 +19,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
+from recollect.stores.scope_feed import FeedEntry
 from recollect.stores.sqlite import migrations
 from recollect.stores.sqlite.statements import QUERIES, WRITES
 

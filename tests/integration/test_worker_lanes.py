@@ -23,9 +23,9 @@ from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.rows import ThreadRow
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.formation_result import FormationResult
+from tests.harness.postgres_server import empty_store, shared_database
 
 ADA = ("users", "ada")
 NOTHING = ToolCall(name="remember_nothing", arguments="{}")

@@ -26,9 +26,9 @@ from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Evidence, Memory, NewMessage
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.postgres_server import empty_store, shared_database
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker import formation_run as former
+from tests.harness.postgres_server import empty_store, shared_database
 
 ADA = ("users", "ada")
 STORES = ("memory", "sqlite", "postgres")

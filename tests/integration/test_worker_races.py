@@ -29,10 +29,10 @@ from recollect.stores.plans import formation as planning
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.formation import Lease
 from recollect.stores.rows import ScopeRow
-from recollect.testing.postgres_server import empty_store, shared_database
-from recollect.testing.redis_server import shared_server
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.formation_result import FormationResult
+from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.redis_server import shared_server
 
 ADA: Final[Scope] = ("users", "ada")
 WORKERS: Final = 8

@@ -16,8 +16,8 @@ from pydantic import TypeAdapter
 from recollect.server.http.api_operations import OPERATIONS
 from recollect.server.http.openapi import operations
 from recollect.server.testing import Served, serving
-from recollect.testing.postgres_server import empty_store, shared_database
-from recollect.testing.redis_server import shared_server as shared_redis
+from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.redis_server import shared_server as shared_redis
 
 Connect = Callable[..., httpx.Client]
 Fresh = Callable[[str], str]

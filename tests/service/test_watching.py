@@ -12,7 +12,7 @@ from recollect.server.http import change_watch as watching
 from recollect.server.http.change_watch import Watch
 from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from benchmarks import postgres_durability
 from benchmarks.fault_counts import FaultOutcome
 from benchmarks.program import main
-from recollect.testing.postgres_server import PostgresServer, find_binaries
+from tests.harness.postgres_server import PostgresServer, find_binaries
 
 COMMAND = ("postgres-durability", "--messages", "0", "--histories", "0", "--cuts", "0")
 

@@ -10,7 +10,7 @@ from benchmarks import redis_durability
 from benchmarks.fault_counts import FaultOutcome
 from benchmarks.program import main
 from benchmarks.redis_durability import WITHOUT_FILE, RedisFaultPlan
-from recollect.testing.redis_server import RedisServer, find_server
+from tests.harness.redis_server import RedisServer, find_server
 
 COMMAND = ("redis-durability", "--kills", "2", "--relaxed", "0")
 

@@ -20,8 +20,8 @@ from recollect.server.api_keys import KEYS_SCOPE, Keys
 from recollect.server.authorization import PERMISSIONS, Principal
 from recollect.server.first_key import check_scope_is_bound, read_common_scope
 from recollect.stores.locator import open_store
-from recollect.testing.postgres_server import empty_store, shared_database
-from recollect.testing.redis_server import shared_server as shared_redis
+from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.redis_server import shared_server as shared_redis
 
 DATABASE = 11
 SECRET = re.compile(r"rk_[0-9a-f]{16}_[\w-]{43}")

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recollect.cli import main
-from recollect.testing.postgres_server import PostgresServer, find_binaries, shared_server
+from tests.harness.postgres_server import PostgresServer, find_binaries, shared_server
 
 ENVIRONMENT = {"RECOLLECT_EMBEDDER": "none", "COLUMNS": "100", "RECOLLECT_STORE": None}
 DATABASES = "SELECT datname FROM pg_database ORDER BY datname"

@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 import recollect
 from recollect.cli import main, output
-from recollect.recall.rendering import read_block
 from recollect.records import FORGOTTEN, PutSideRecord
+from tests.harness.rendered_blocks import read_block
 
 ADA = ("users", "ada")
 MOVED = datetime(2024, 5, 4, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recollect.cli import main
-from recollect.testing.redis_server import RedisServer, shared_server
+from tests.harness.redis_server import RedisServer, shared_server
 
 ENVIRONMENT = {"RECOLLECT_EMBEDDER": "none", "COLUMNS": "100", "RECOLLECT_STORE": None}
 DATABASE = 5

@@ -16,8 +16,8 @@ import pytest
 
 from recollect.errors import EXIT_STATUS
 from recollect.server.http.static_page import STATIC, is_built
-from recollect.testing.postgres_server import empty_store, shared_database
-from recollect.testing.redis_server import shared_server as shared_redis
+from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.redis_server import shared_server as shared_redis
 
 DATABASE = 10
 needs_page = pytest.mark.skipif(not is_built(STATIC), reason="the page is not built: `make page`")

@@ -18,7 +18,7 @@ from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import search
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.records import Scope
-from recollect.stores.rows import Feed, FeedEntry
+from recollect.stores.scope_feed import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector
 from recollect.testing import HashedEmbedder
 from recollect.text.terms import encode_terms, term_hash
@@ -134,7 +134,7 @@ def test_joined_memories_give_the_same_scores() -> None:
     collection = Collection(indexes, [EVERYTHING] * 2)
     joined = collection.joined()
 
-    assert joined.stands_alone
+    assert joined.has_single_entry_sessions
     for query in (*QUERIES, "kite kite", "nobody says this"):
         terms = read_question(query, date(2024, 5, 15)).terms
         scattered, together = (lexical_scores(each, terms).entry for each in (collection, joined))

@@ -22,7 +22,13 @@ from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans import changes
-from recollect.stores.rows import Cursor, EntryBlock, Feed, FeedBlocks, FeedEntry
+from recollect.stores.scope_feed import (
+    Cursor,
+    EntryBlock,
+    Feed,
+    FeedBlocks,
+    FeedEntry,
+)
 from recollect.stores.sqlite import feed_blocks
 from recollect.stores.sqlite import rows as sqlite_rows
 from recollect.testing import NOON, FrozenClock, HashedEmbedder, SeededIds

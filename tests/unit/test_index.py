@@ -31,7 +31,7 @@ from recollect.recall.vector_backlog import Embedding
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
-from recollect.stores.rows import Feed, FeedEntry
+from recollect.stores.scope_feed import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
 from recollect.text.terms import encode_terms, term_hash

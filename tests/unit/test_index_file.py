@@ -29,7 +29,12 @@ from recollect.recall.index_persistence import needs_file, without_dead
 from recollect.recall.scope_index import LiveSegment, Names, ScopeIndex, refreshed
 from recollect.recall.segment import Segment
 from recollect.records import Scope
-from recollect.stores.rows import Feed, FeedEntry, IndexFile, IndexFileRow
+from recollect.stores.scope_feed import (
+    Feed,
+    FeedEntry,
+    IndexFile,
+    IndexFileRow,
+)
 from recollect.stores.vector_codec import encode_vector
 from recollect.text.terms import encode_terms
 from tests.unit.test_index import (

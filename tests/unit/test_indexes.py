@@ -19,7 +19,7 @@ from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.segment import ROLES
 from recollect.records import Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.rows import Feed, FeedEntry, ReadMoment
+from recollect.stores.scope_feed import Feed, FeedEntry, ReadMoment
 from recollect.text.terms import encode_terms
 
 ADA: Scope = ("users", "ada")

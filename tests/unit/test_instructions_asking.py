@@ -2,7 +2,8 @@
 
 from recollect.agents.instructions.instruction_records import Trajectory
 from recollect.agents.instructions.reflection import TALKS_CHARACTERS_MAX, request_of
-from recollect.recall.rendering import Record, read_block
+from recollect.recall.rendering import Record
+from tests.harness.rendered_blocks import read_block
 
 
 def shown(*talks: Trajectory) -> list[Record]:

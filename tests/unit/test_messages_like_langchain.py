@@ -591,7 +591,7 @@ def test_pieces_of_a_stream_are_treated_the_same(examples: int) -> None:
         (filtering, "selection_filters._is_use", lambda *_: False),
         (merging, "message_runs._best_id", lambda first, _: first),
         (merging, "message_runs._LATER", frozenset()),
-        (merging, "message_runs._place_of_same", lambda *_: None),
+        (merging, "message_runs._index_of_same", lambda *_: None),
         (counting, "token_counters._SCALE_MAX", 2.0),
         (counting, "token_counters._is_text", lambda _: False),
         (rendering, "transcript.text_of", lambda message: str(message.content)),

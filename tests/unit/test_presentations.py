@@ -4,9 +4,10 @@ from datetime import UTC, datetime
 
 from recollect.agents.examples import Chosen, Example, Selection
 from recollect.agents.instructions import Prompt
-from recollect.recall.rendering import Record, read_block
+from recollect.recall.rendering import Record
 from recollect.recall.results import Recall, Recalled
 from recollect.records import Message
+from tests.harness.rendered_blocks import read_block
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 

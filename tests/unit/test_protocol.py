@@ -154,7 +154,7 @@ class Kept:
             scope,
             tuple(tables.threads(scope.id, None, 9)),
             tuple(tables.all_messages(scope.id)),
-            tuple(tables.memories(scope.id, None, None)),
+            tuple(tables.memories(scope.id)),
             tuple(tables.formations(scope.id, None, None, 99)),
         )
         return kept, planned.result

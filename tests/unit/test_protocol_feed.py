@@ -25,7 +25,8 @@ from recollect.stores.plans.memory_writes import plan_apply
 from recollect.stores.plans.prepared_writes import prepare_write
 from recollect.stores.plans.thread_edits import Replacement, plan_removal, plan_replacement
 from recollect.stores.plans.threads import Append, PreparedMessage, plan_append, prepare_message
-from recollect.stores.rows import Cursor, Feed, FeedEntry, ReceiptRow, ScopeRow
+from recollect.stores.rows import ReceiptRow, ScopeRow
+from recollect.stores.scope_feed import Cursor, Feed, FeedEntry
 from recollect.stores.unit_of_work import Plan
 from recollect.testing import NOON, CountingIds
 from recollect.testing.follower import FeedFollower

@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import UsageError
-from recollect.recall.rendering import PREAMBLE, Record, read_block, render_block
+from recollect.recall.rendering import PREAMBLE, Record, render_block
+from tests.harness.rendered_blocks import read_block
 
 Render = Callable[[Sequence[Record]], str]
 

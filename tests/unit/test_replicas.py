@@ -12,7 +12,7 @@ from recollect.stores.postgres import replicas
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.replicas import Replica, Replicas
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor, StaleBound
 from recollect.stores.server.notifications import Bell
 
 CURSORS = [Cursor(scope=("ada",))]
@@ -59,7 +59,7 @@ def two_replicas() -> list[FakeReplica]:
 
 async def origins(asked: Replicas, reads: int) -> list[int | None]:
     """Return the replicas that answer so many reads."""
-    found = [await asked.read(lambda _: 0, 0, CURSORS, 5.0) for _ in range(reads)]
+    found = [await asked.read(lambda _: 0, 0, StaleBound(CURSORS, 5.0)) for _ in range(reads)]
     return [each[1].replica if each else None for each in found]
 
 
@@ -95,7 +95,7 @@ def test_without_replicas_the_primary_is_not_even_asked_where_it_is() -> None:
     assert [None] == asyncio.run(origins(Replicas([], b"", untold), 1))
     assert [None] == asyncio.run(origins(Replicas(failed, b"", untold), 1))
     asked = Replicas(two_replicas(), b"", untold)
-    assert asyncio.run(asked.read(lambda _: 0, 0, [], 5.0)) is None
+    assert asyncio.run(asked.read(lambda _: 0, 0, StaleBound([], 5.0))) is None
 
 
 def test_a_primary_that_is_none_any_more_vouches_for_no_replica() -> None:

@@ -4,7 +4,8 @@ import pytest
 
 import recollect
 from recollect.formation.config import FormationSettings
-from recollect.formation.rule_answers import answer_of, remembered_in
+from recollect.formation.remembered_lines import remembered_in
+from recollect.formation.rule_answers import answer_of
 from recollect.formation.rule_model import RuleModel
 from recollect.formation.types import FACT, USER
 from recollect.ports import ModelRequest, Turn

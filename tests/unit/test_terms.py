@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.memory import InProcessStore
-from recollect.stores.rows import Cursor, Feed
+from recollect.stores.scope_feed import Cursor, Feed
 from recollect.testing import NOON, CountingIds, FrozenClock
 from recollect.text import terms as stored_terms
 from recollect.text.analysis import ANALYSER_VERSION, is_first_person, terms_of

@@ -106,7 +106,7 @@ class DemoStage:
         ]
 
     def then(self, then: Then, earlier: Recalled | None, now: Recalled | None) -> None:
-        """Print what was true, or believed, at another time and now."""
+        """Print the values that were true, or believed, at another time and now."""
         print_line()
         print_line((then.text, "bold cyan"), ("   ", ""), (then.kind, "dim"))
         rows = [(f"{then.at.day} {then.at:%B}", earlier), ("now", now)]
@@ -166,14 +166,14 @@ async def _keep(stage: DemoStage, memory: Recollect, clock: StoryClock) -> None:
     await memory.settled(SCOPE)
     entries = await entries_of(memory)
     stage.know(entries)
-    stage.act("1. Keep and form", _kept_sentence(played))
+    stage.act("1. Keep and form", _summary_sentence(played))
     memories = [entry for entry in entries if isinstance(entry, Memory)]
     stage.rows([(each.type, each.text, "") for each in memories if each.valid_until is None])
     by = f"meaning ({memory.embedder}) and words" if memory.embedder else "words alone"
     stage.say(f"All of it is found by {by}. No model was called: its answers were recorded.", "dim")
 
 
-def _kept_sentence(played: Played) -> str:
+def _summary_sentence(played: Played) -> str:
     days = f"{played.began_at.day} {played.began_at:%B} to {played.ended_at.day} "
     return (
         f"{played.messages} messages in {played.threads} threads, {days}{played.ended_at:%B %Y}. "

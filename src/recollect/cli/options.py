@@ -191,7 +191,7 @@ def stale_option() -> Option:
         "--stale-s-max",
         type=float,
         metavar="SECONDS",
-        help="Let a --replica answer that lags by at most so many seconds.",
+        help="Allow a --replica that lags by at most this many seconds.",
     )
 
 

@@ -166,7 +166,7 @@ def _folded(parts: Sequence[Part], width: int | None) -> list[list[Part]]:
     shown = [(_visible_part(text), style) for text, style in parts]
     joined = "".join(text for text, _ in shown)
     spans = [(0, len(joined))] if width is None else fold(joined, max(width, 1))
-    return [_within(shown, span) for span in spans]
+    return [_parts_in(shown, span) for span in spans]
 
 
 def _visible_part(text: str) -> str:
@@ -175,7 +175,7 @@ def _visible_part(text: str) -> str:
     return spaces + visible(text)
 
 
-def _within(parts: Sequence[Part], span: Span) -> list[Part]:
+def _parts_in(parts: Sequence[Part], span: Span) -> list[Part]:
     found: list[Part] = []
     at = 0
     for text, style in parts:

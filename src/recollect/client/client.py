@@ -467,14 +467,14 @@ class Client(ServiceConnection):
     # Forget
 
     async def preview_erase(self, scope: ScopeLike, target: EraseTarget) -> ErasePreview:
-        """Return what an erase would remove; `confirm_erase` carries it out within ten minutes."""
+        """Preview an erase; `confirm_erase` carries it out within ten minutes."""
         body = {"target": target_to_json(target)}
         answer = await self._write("POST", scope, "erase", "preview", body=body, is_repeatable=True)
         return answer.read(preview_from_json)
 
     async def confirm_erase(self, scope: ScopeLike, preview: ErasePreview) -> EraseReceipt:
         """
-        Erase exactly what was previewed.
+        Carry out a previewed erase exactly.
 
         Raises:
             ConflictError: The counts have changed since the preview: preview again.

@@ -163,7 +163,7 @@ class HttpSender:
             raise _unreachable(request, failed) from failed
 
     def _build(self, request: ServiceRequest) -> httpx.Request:
-        # Scopes are relative to the key's own, which the empty one stands for.
+        # Scopes are relative to the key's own; the empty one is the key's own.
         scope = check_scope(request.scope) if request.scope != () else ()
         query = [("scope", each) for each in scope]
         query += [

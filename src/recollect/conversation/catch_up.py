@@ -51,7 +51,7 @@ class ReadingMemory(ChatMemory):
     @abstractmethod
     async def learn(self, memory: Recollect, piece: Sequence[Placed], *, is_saved: bool) -> None:
         """
-        Read *piece*, and store what was learnt and the progress in one write.
+        Read *piece*, and store its results and the progress in one write.
 
         Args:
             is_saved: Whether the last turn of *piece* is the one being saved.
@@ -119,7 +119,7 @@ class ReadingMemory(ChatMemory):
             await self._check(memory, piece)
 
     async def _check(self, memory: Recollect, piece: Sequence[Placed]) -> None:
-        """Revert what was learnt from messages that were erased while the model answered."""
+        """Revert results from messages that were erased while the model answered."""
         before, count = piece[0].position - 1, len(piece)
         there = {each.id for each in await self.talk.after(memory, before, limit=count)}
         if gone := [each.id for each in piece if each.id and each.id not in there]:

@@ -58,7 +58,7 @@ class CombinedMemory(BaseMemory):
         _check_apart(self.memories)
         _warn_of_guessed_keys(self.memories)
         _warn_of_kept_variables(self.memories)
-        _warn_of_turns_kept_twice(self.memories)
+        _warn_of_turns_stored_twice(self.memories)
         self.max_token_limit = max_token_limit
         self.priority = list(self.memory_variables if priority is None else priority)
         self.count_tokens = count_tokens
@@ -131,7 +131,7 @@ def _warn_of_kept_variables(memories: Sequence[BaseMemory]) -> None:
             warnings.warn(msg, stacklevel=3)
 
 
-def _warn_of_turns_kept_twice(memories: Sequence[BaseMemory]) -> None:
+def _warn_of_turns_stored_twice(memories: Sequence[BaseMemory]) -> None:
     kept: dict[object, BaseMemory] = {}
     for each in memories:
         where = _conversation_of(each)

@@ -29,7 +29,7 @@ from recollect.records import Evidence, ScopeLike
 from recollect.sync.object_home import AnyRecollect
 
 TRIES_MAX: Final = 5
-"""Attempts to store what a turn says of its entities, when other writers come first."""
+"""Attempts to store a turn's summaries when other writers come first."""
 
 
 class EntityOptions(Conversation, EntityPrompts, total=False):
@@ -202,7 +202,7 @@ class ConversationEntityMemory(ReadingMemory):
         return [each for each in near if each.position <= piece[-1].position]
 
     async def _names(self, memory: Recollect, history: str, said: str) -> list[str]:
-        """Return the names in what was *said*, in the store's spelling where it has one."""
+        """Return the names in the message *said*, in the store's spelling if it has one."""
         names = await self._reader.names(history, said)
         if not self._reader.normalised or isinstance(self.entity_store, ScopeEntityStore):
             return names

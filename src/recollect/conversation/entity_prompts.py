@@ -52,7 +52,7 @@ class EntityReader:
         self.model = MemoryModel(llm)
 
     async def names(self, history: str, said: str) -> list[str]:
-        """Return the names in what was *said*, by one model call."""
+        """Return the names in the message *said*, by one model call."""
         answer = await self.model.ask(self.extraction, history=history, input=said)
         return clean_names(answer) if self.normalised else listed_names(answer)
 
@@ -66,7 +66,7 @@ class EntityReader:
         key: Callable[[str], str],
     ) -> dict[str, str]:
         """
-        Return the summaries of *names* by name, updated by what was *said*.
+        Return the summaries of *names* by name, updated by the message *said*.
 
         A name with an empty answer is omitted, so that its stored summary stays.
 

@@ -254,7 +254,7 @@ class KeptEntities:
 
     async def write(self, memory: Recollect, known: KnownEntities, learnt: Learnt) -> None:
         """
-        Store what was learnt, atomically if the store is over the memory's own scope.
+        Store new summaries, atomically if the store is in the memory's own scope.
 
         Raises:
             VersionConflictError: An ``Entity`` was written since *known* was read.

@@ -112,7 +112,7 @@ class KeptFacts:
                 replace(each, evidence=()) if isinstance(each, NewFact) else each
                 for each in statements
             ]
-            await self._there(memory, graph, lambda there: graph.take(there, bare))
+            await self._run_on_memory(memory, graph, lambda there: graph.take(there, bare))
         await memory.apply(scope, [beside])
 
     async def about(
@@ -204,9 +204,9 @@ class KeptFacts:
         return None
 
     async def _view(self, memory: Recollect, graph: KnowledgeGraph) -> GraphSnapshot:
-        return await self._there(memory, graph, graph.read)
+        return await self._run_on_memory(memory, graph, graph.read)
 
-    async def _there(
+    async def _run_on_memory(
         self,
         memory: Recollect,
         graph: KnowledgeGraph,

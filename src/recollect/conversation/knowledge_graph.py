@@ -168,13 +168,13 @@ class ConversationKGMemory(ReadingMemory):
     get_knowledge_triplets, aget_knowledge_triplets = method_pair(_get_knowledge_triplets)
 
     async def names_in(self, memory: Recollect, said: str) -> list[str]:
-        """Return the names in what was *said*, by one model call."""
+        """Return the names in the message *said*, by one model call."""
         lines = self._lines(await self._recent(memory))
         answer = await self._asking.ask(self.entity_extraction_prompt, history=lines, input=said)
         return get_entities(answer, strict_original=self.strict_original)
 
     async def triples_in(self, memory: Recollect, said: str) -> list[KnowledgeTriple]:
-        """Return the facts stated in what the user *said*, by one model call."""
+        """Return the facts stated in the user's message *said*, by one model call."""
         lines = self._lines(await self._recent(memory))
         if self.strict_original:
             answer = await self._asking.ask(

@@ -68,7 +68,7 @@ QUESTIONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Then:
-    """A question about another time: what was true, or was believed, then."""
+    """A question about a value that was true, or believed, at another time."""
 
     text: str
     at: datetime

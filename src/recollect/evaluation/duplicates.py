@@ -51,7 +51,7 @@ def _repeated_elements(memory: Memory) -> int:
 
 def _is_near(one: Memory, other: Memory, case: EvaluationCase) -> bool:
     """Return True if two entries meet the same expectation, or have nearly the same words."""
-    about = [e for e in case.expectations if e.type == one.type and _names_one(e)]
+    about = [e for e in case.expectations if e.type == one.type and _expects_one_entry(e)]
     mine = {at for at, e in enumerate(about) if pattern_of(e).matches(one.value)}
     theirs = {at for at, e in enumerate(about) if pattern_of(e).matches(other.value)}
     if mine - theirs and theirs - mine:  # each meets an expectation that the other does not
@@ -62,7 +62,7 @@ def _is_near(one: Memory, other: Memory, case: EvaluationCase) -> bool:
     return len(first & second) >= NEAR * len(first | second)
 
 
-def _names_one(expectation: Expectation) -> bool:
+def _expects_one_entry(expectation: Expectation) -> bool:
     """Return True if *expectation* is about one entry, so that two which meet it are duplicates."""
     is_there = expectation.kind == "must" and not (expectation.absent or expectation.ended)
     says_which = bool(expectation.where or expectation.equals or expectation.contains)

@@ -158,7 +158,7 @@ def _verdict(expectation: Expectation, step: FormationStep) -> CaseVerdict:
     else:
         met = bool(found) == (expectation.kind == "must" and not expectation.absent)
     shown = [each for each in found or all_of if each.state == "active"]
-    instead = "; ".join(_shown(each, step.at) for each in shown[:5])
+    instead = "; ".join(_memory_line(each, step.at) for each in shown[:5])
     return CaseVerdict(
         kind=expectation.kind,
         about=str(expectation),
@@ -174,7 +174,7 @@ def _is_dated(memory: Memory, expectation: Expectation) -> bool:
     return all(day is None or (m is not None and m.date() == day) for day, m in pairs)
 
 
-def _shown(memory: Memory, now: datetime) -> str:
+def _memory_line(memory: Memory, now: datetime) -> str:
     texts = [f"{pointer[1:]} {leaf!r}" for pointer, leaf in leaves(memory.value)]
     return f"{', '.join(texts)}{'' if is_current(memory, now) else ' (ended)'}"
 

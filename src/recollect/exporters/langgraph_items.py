@@ -18,7 +18,7 @@ async def items_of(
     records: AsyncIterator[JsonObject], scope: Scope, counts: Exported, *, now: int
 ) -> AsyncIterator[JsonObject]:
     """
-    Yield each memory in force as an item, and count in *counts* what is changed or left out.
+    Yield each active memory as an item; count changed and omitted ones in *counts*.
 
     An item's namespace is the memory's scope below *scope*; for a memory of another type than
     ``Item``, the type's name is added to it. Importing the items into *scope* puts those that were

@@ -223,7 +223,7 @@ def _read_patch(
     done = [change.operation for change in _changes_of(target, earlier.kept)]
     try:
         read = [_read_change(each, at) for at, each in enumerate(changes)]
-        _check_shown(read, offer.hidden[target])
+        _check_is_visible(read, offer.hidden[target])
         new = tuple(change for change in read if change.operation not in done)
         _check_patched(target, [*earlier.patches_of(target), *new], offer)
     except WrongCallError as error:
@@ -270,7 +270,7 @@ def _check_patched(target: str, changes: Sequence[PatchChange], offer: Offer) ->
         raise WrongCallError("value", reason)
 
 
-def _check_shown(changes: Sequence[PatchChange], hidden: frozenset[str]) -> None:
+def _check_is_visible(changes: Sequence[PatchChange], hidden: frozenset[str]) -> None:
     """Reject a change of the whole document, or of a field that the model was not shown."""
     for change in changes:
         for name in ("path", "from"):

@@ -43,7 +43,7 @@ def calls_of(
     """
     text = answer.text
     if len(answer.calls) == 1 and not answer.calls[0].name:
-        # Where tools are told in words, what has not their form comes as a call without a name.
+        # With tools described in the prompt, an answer of another form becomes a call without name.
         text = str(answer.calls[0].arguments)
     elif answer.calls:
         return answer.calls

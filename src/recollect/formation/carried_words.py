@@ -20,7 +20,7 @@ _STRETCH_MIN: Final = 2
 
 def words_beyond(text: str, others: Sequence[str]) -> list[str]:
     """
-    Return the content words of *text* that none of *others* says, in order.
+    Return the content words of *text* that occur in none of *others*, in order.
 
     A word counts as said if a form, a synonym or a slip of the pen of it was. Neutral words
     (`support.neutral_words`) and numbers, which are compared elsewhere, are left out.
@@ -36,12 +36,12 @@ def words_beyond(text: str, others: Sequence[str]) -> list[str]:
     for token in tokens_in(text):
         if token.is_run:
             found += _stretches(token.key, index, groups)
-        elif not _is_said(token, index, groups):
+        elif not _is_in_groups(token, index, groups):
             found.append(token.folded)
     return list(dict.fromkeys(found))
 
 
-def _is_said(token: Token, index: WordIndex, groups: frozenset[int]) -> bool:
+def _is_in_groups(token: Token, index: WordIndex, groups: frozenset[int]) -> bool:
     if is_neutral(token) or index.has(token) or index.resembles(token):
         return True
     return bool(groups_of(token) & groups)
@@ -64,7 +64,7 @@ def _stretches(run: str, index: WordIndex, groups: frozenset[int]) -> Iterator[s
 
 
 def _known_length(run: str, at: int, index: WordIndex, groups: frozenset[int]) -> int:
-    """Return the length of what is said or neutral in *run* at *at*; 0 for a strange character."""
+    """Return the length of the known or neutral text at *at*; 0 for an unknown character."""
     length, named = group_at(run, at)
     if not named & groups:
         length = 0

@@ -1,8 +1,8 @@
 """
-Citations as a model writes them: ``3 /home: we moved to Oslo``, or an object that says the same.
+Citations as a model writes them: ``3 /home: we moved to Oslo``, or the same as an object.
 
-One line costs a model few tokens, to be told of it and to write it; the object is what clients
-and models fall back on.
+The line costs few tokens, in the prompt and in the answer; clients and models that do not use it
+write the object.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CITED_FORM: Final = "3 /home: we moved to Oslo"
 
 _WRITTEN: Final = re.compile(
     r"\s*#?(?P<message>\d{1,9})\s*"
-    # A field; or the name of the speaker, who stands there in the talk as well.
+    # A field, or the speaker's name, which the prompt shows at that place as well.
     r"(?:(?P<path>/.*?)(?::\s|\uff1a)|[^/:\uff1a\n][^:\uff1a\n]{0,79}?[:\uff1a]|[:\uff1a])"
     r"\s*(?P<quote>.*)",
     re.DOTALL,

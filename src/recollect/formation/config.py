@@ -77,10 +77,10 @@ class FormationSettings:
     How to form memories.
 
     *model* is named as ``provider/model``; ``None`` means the worker's default. *language* is that
-    of the prompts: ``"en"``, ``"zh"`` or ``"zh-hant"``; ``None`` means the talk's. *schedule* is a
-    cron line (UTC) at which pending messages are formed, in addition to *debounce*; *consolidate*
-    is the cron line for consolidating every scope. *time_zone* is the speakers': "yesterday" and
-    the days that a prompt names are counted in it; ``"Asia/Taipei"``, ``"+08:00"``.
+    of the prompts: ``"en"``, ``"zh"`` or ``"zh-hant"``; ``None`` means that of the messages.
+    *schedule* is a cron line (UTC) at which pending messages are formed, in addition to *debounce*;
+    *consolidate* is the cron line for consolidating every scope. *time_zone* is the speakers':
+    "yesterday" and the days in a prompt are counted in it; ``"Asia/Taipei"``, ``"+08:00"``.
 
     >>> settings = FormationSettings(model="rules", schedule="0 3 * * *")
     >>> [each.name for each in settings.types]
@@ -150,7 +150,7 @@ class Assistants:
         """
         model = settings.get("model")
         if isinstance(model, str) and is_object_name(model):
-            # These settings came with a request: importing what they name would run its code.
+            # These settings came with a request: importing the named objects would run their code.
             msg = f"model {model!r}: only a configuration may name an object of a module"
             raise UsageError(msg)
         chosen = self._settings_of(settings.get("assistant", self.assistant_of(scope)))

@@ -262,10 +262,10 @@ def _read_call(call: ToolCall, batch: Batch, earlier: Sequence[Combination]) -> 
     )
     _check_once(read, earlier)
     _check_ground(read)
-    return replace(read, besides=_besides(read, batch))
+    return replace(read, besides=_unnamed_sources(read, batch))
 
 
-def _besides(read: Combination, batch: Batch) -> tuple[Memory, ...]:
+def _unnamed_sources(read: Combination, batch: Batch) -> tuple[Memory, ...]:
     """Return the memories whose words the model used without naming them."""
     missing = _words(read.value).difference(*(_words(each.value) for each in read.sources))
     derived = (each for found in batch.derived.values() for each in found)
@@ -329,7 +329,7 @@ def _check_ground(read: Combination) -> None:
     """Reject a value that adds to its sources, or a merge that drops from them."""
     sources = [_source(each, each.value) for each in read.sources]
     text, said = memory_text(read.value), [each.text for each in sources]
-    shown = [*sources, *_days_shown(read.sources)]
+    shown = [*sources, *_visible_days(read.sources)]
     added = [*unsupported(read.value, shown), *_beyond(_without_label(read.value), said)]
     if added:
         raise _WrongCallError("claim", *(f"none of the memories says {each}" for each in added))
@@ -380,7 +380,7 @@ def _denied_in(text: str) -> list[str]:
     return [each.text.strip() for each in clauses if each.denials]
 
 
-def _days_shown(memories: Sequence[Memory]) -> list[SaidSource]:
+def _visible_days(memories: Sequence[Memory]) -> list[SaidSource]:
     """Return the days shown next to memories, which a model may write into a value."""
     days = [at for each in memories if (at := _began(each))]
     return [SaidSource(text=at.date().isoformat(), at=at, speaker=None) for at in days]

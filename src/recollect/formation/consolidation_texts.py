@@ -16,7 +16,7 @@ class ConsolidationTexts:
     All texts of a consolidation's requests in one language.
 
     *instructions* name the tools as ``{merge}``, ``{derive}`` and ``{leave}``, *group* its
-    ``{number}``; *derived* stands before what was derived of a group already.
+    ``{number}``; *derived* introduces the memories that were already derived from a group.
     """
 
     language: PromptLanguage

@@ -70,7 +70,7 @@ class DerivedChange:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveMemories:
     """
-    The memories as they stand: all that are in force, by address, and what else was looked up.
+    The active memories by address, and others that were looked up.
 
     *refused* are addresses of values that a person refused, *erased* of values that were erased
     since their sources were written, *taken* those of any memory.
@@ -98,7 +98,7 @@ def sources_of(memory: Memory) -> list[MemoryVersion]:
 
 def can_be_source(memory: Memory, now: datetime) -> bool:
     """
-    Return True if a memory is in force, without an end, and can be named as a source.
+    Return True if a memory is active, has no end, and can be named as a source.
 
     An agent's finding cannot: merged with a user's words, it would replace them.
     """
@@ -302,7 +302,7 @@ def _read_change(record: Mapping[str, Json]) -> DerivedChange:
 
 
 def before_end(memory: Memory, history: Sequence[Revision], *, cause: str) -> list[Write]:
-    """Return the write that puts the version before the current one in force again."""
+    """Return the write that makes the previous version current again."""
     past = [each for each in history if each.version < memory.version]
     if not past:
         return []
@@ -327,7 +327,7 @@ def before_end(memory: Memory, history: Sequence[Revision], *, cause: str) -> li
 
 def holds_no_more(version: int, history: Sequence[Revision]) -> bool:
     """
-    Return True if a source has changed so that what was derived from a version of it is outdated.
+    Return True if a source changed so that memories derived from *version* are outdated.
 
     It has if its value is another, or if it ended for another reason than being merged. Where
     that version is gone from the history, an erase has left what it could.

@@ -45,7 +45,7 @@ from recollect.stores.provenance import words_alone
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """The next version of a document; *memory* is what is stored, *version* the new number."""
+    """The next version of a document; *memory* is the stored one, *version* the new number."""
 
     type: MemoryType
     key: str
@@ -212,7 +212,7 @@ def _loses_words(draft: _Draft, taken: _Draft) -> bool:
         for pointer, leaf, found in Founded(draft.value, draft.evidence).leaves()
         if not any(each.is_finding for each in found)
     )
-    # Without any evidence all of it is the agent's; beside findings, a person wrote what has none.
+    # Without any evidence all fields are the agent's; next to findings, the others are a person's.
     return bool(draft.evidence) and not said <= _leaf_counts(taken.value)
 
 
@@ -239,7 +239,7 @@ def _brought_by(
         for pointer, key in field_keys(operation.value, owner=owner)
         if (how := present.refused(operation.type, key, _bearing_on(pointer, operation)))
     }
-    # Places in lists move up: what comes later goes first.
+    # Removing a list element moves the later ones up, so remove from the end.
     cuts = [
         TracedOperation(operation={"op": "remove", "path": pointer})
         for pointer in reversed(refused)
@@ -332,7 +332,7 @@ def _value_after(value: JsonObject, steps: Sequence[TracedOperation]) -> JsonObj
     try:
         return apply_patch(value, [step.operation for step in steps])
     except PatchError:
-        return value  # it is told when all of them are carried out
+        return value  # the error is reported when all operations are carried out
 
 
 def keys_of(change: PatchChange, value: JsonObject, owner: str) -> list[str]:

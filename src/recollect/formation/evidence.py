@@ -30,7 +30,7 @@ from recollect.stores.provenance import (
     evidence_at,
     gathered,
     quoted,
-    said_again,
+    reaffirmed_evidence,
     source_at,
     unusual,
     words_in,
@@ -181,7 +181,7 @@ class _Trail:
     def _found(self, pointer: str, leaf: Scalar, given: Found, before: int | None) -> Found:
         """Return the evidence of a leaf set by a step that cites *given*."""
         if before is not None and _is_same(self._leaves[before][1], leaf):
-            return said_again(words_in(leaf), self._marks[before], given, self._said)
+            return reaffirmed_evidence(words_in(leaf), self._marks[before], given, self._said)
         words = self._schema.of(pointer, leaf)
         if words <= frozenset().union(*map(self._said, given)):
             return given

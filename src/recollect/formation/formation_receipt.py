@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
-from typing import Final, cast
+from typing import Final
 
 from recollect.formation.config import ModelPrices
 from recollect.formation.operations import Fault, Insert, Operation
@@ -55,10 +55,27 @@ class ModelExchanges:
         return len(self.exchanges)
 
     @property
+    def input_tokens(self) -> int:
+        """Number of tokens that the model read."""
+        return sum(each.answer.usage.input_tokens for each in self.exchanges)
+
+    @property
+    def output_tokens(self) -> int:
+        """Number of tokens that the model wrote."""
+        return sum(each.answer.usage.output_tokens for each in self.exchanges)
+
+    @property
     def tokens(self) -> int:
-        """Return the tokens that the model read and wrote."""
-        usage = [each.answer.usage for each in self.exchanges]
-        return sum(each.input_tokens + each.output_tokens for each in usage)
+        """Number of tokens that the model read and wrote."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def cost(self) -> float | None:
+        """Total cost of all requests, ``None`` without prices."""
+        if self.prices is None:
+            return None
+        read, written = self.input_tokens, self.output_tokens
+        return round((read * self.prices.input + written * self.prices.output) / 1_000_000, 8)
 
 
 def receipt_of(
@@ -70,24 +87,24 @@ def receipt_of(
     reason: str = "",
 ) -> JsonObject:
     """Return the receipt as JSON: no part of it is needed to read the memories themselves."""
-    usage = [each.answer.usage for each in asked.exchanges]
-    read, written = sum(u.input_tokens for u in usage), sum(u.output_tokens for u in usage)
+    refused = _first_that_fit(starmap(_refused, asked.refused), REFUSED_BYTES_MAX)
     receipt: dict[str, Json] = {
         "model": model,
         "calls": asked.calls,
-        "input_tokens": read,
-        "output_tokens": written,
+        "input_tokens": asked.input_tokens,
+        "output_tokens": asked.output_tokens,
         "messages": len(window.new),
-        **outcomes_told(outcomes),
-        "refused": _within(starmap(_refused, asked.refused), REFUSED_BYTES_MAX),
-        "by_type": _by_type(outcomes, read + written, _price(asked)),
-        "exchanges": _within(map(_exchange, asked.exchanges[:EXCHANGES_MAX]), EXCHANGES_BYTES_MAX),
+        **outcomes_record(outcomes),
+        "refused": refused,
+        "by_type": _by_type(outcomes, asked.tokens, asked.cost),
+        "exchanges": _first_that_fit(
+            map(_exchange, asked.exchanges[:EXCHANGES_MAX]), EXCHANGES_BYTES_MAX
+        ),
     }
-    left_out = len(asked.refused) - len(cast("list[Json]", receipt["refused"]))
-    if left_out:
+    if left_out := len(asked.refused) - len(refused):
         receipt["refused_left_out"] = left_out
     if asked.prices is not None:
-        receipt["cost"] = {"amount": _price(asked), "currency": asked.prices.currency}
+        receipt["cost"] = {"amount": asked.cost, "currency": asked.prices.currency}
     notes = dict.fromkeys(note for each in asked.grounded for note in each.grounds.notes)
     if notes:
         receipt["notes"] = [kept_text(each, VALUE_CHARACTERS_MAX) for each in notes]
@@ -96,9 +113,9 @@ def receipt_of(
     return receipt
 
 
-def outcomes_told(outcomes: Sequence[OperationOutcome]) -> dict[str, Json]:
+def outcomes_record(outcomes: Sequence[OperationOutcome]) -> dict[str, Json]:
     """Return the outcomes of all operations and their counts, for a receipt."""
-    listed = _within(map(_outcome, outcomes), OUTCOMES_BYTES_MAX)
+    listed = _first_that_fit(map(_outcome, outcomes), OUTCOMES_BYTES_MAX)
     counts = Counter(outcome.action for outcome in outcomes)
     told: dict[str, Json] = {"counts": dict(sorted(counts.items())), "outcomes": listed}
     left_out = len(outcomes) - len(listed)
@@ -122,15 +139,6 @@ def _refused(operation: Operation | None, fault: Fault) -> JsonObject:
     return found
 
 
-def _price(asked: ModelExchanges) -> float | None:
-    """Return the total cost of all requests, ``None`` without prices."""
-    if asked.prices is None:
-        return None
-    usage = [each.answer.usage for each in asked.exchanges]
-    read, written = sum(u.input_tokens for u in usage), sum(u.output_tokens for u in usage)
-    return round((read * asked.prices.input + written * asked.prices.output) / 1_000_000, 8)
-
-
 def _by_type(
     outcomes: Sequence[OperationOutcome], tokens: int, price: float | None
 ) -> Mapping[str, JsonObject]:
@@ -146,7 +154,7 @@ def _by_type(
     return shared
 
 
-def _within(records: Iterable[JsonObject], bytes_max: int) -> list[Json]:
+def _first_that_fit(records: Iterable[JsonObject], bytes_max: int) -> list[Json]:
     """Return as many of the first records as fit."""
     found: list[Json] = []
     room = bytes_max

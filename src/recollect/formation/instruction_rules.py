@@ -13,7 +13,7 @@ RULES_MAX: Final = 200
 INSTRUCTIONS_CHARACTERS_MAX: Final = 20_000
 """Most characters of the rules of one document together."""
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# Parts of emoji and of Persian and Indian words, which join what stands beside them.
+# Joiners in emoji and in Persian and Indian words.
 _JOINERS: Final = frozenset("\u200c\u200d")
 # How a sign or an ideograph before them looks.
 _SELECTORS: Final = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))

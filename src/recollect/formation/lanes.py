@@ -10,7 +10,7 @@ from recollect.records import Lane, Thread
 
 def laned(types: Sequence[MemoryType], recorded: Collection[str]) -> tuple[MemoryType, ...]:
     """
-    Return the types that are not formed with the talk: those with a schedule, or a lane of it.
+    Return the types with a schedule of their own, or with a lane in the thread.
 
     A type whose schedule was taken away keeps its lane until it is formed as far as the others.
     """
@@ -20,7 +20,7 @@ def laned(types: Sequence[MemoryType], recorded: Collection[str]) -> tuple[Memor
 def formed_with_talk(
     types: Sequence[MemoryType], recorded: Collection[str]
 ) -> tuple[MemoryType, ...]:
-    """Return the types that are formed when talk pauses."""
+    """Return the types that are formed when the conversation pauses."""
     apart = laned(types, recorded)
     return tuple(each for each in types if each not in apart)
 

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Final
 
 from recollect.formation.document_excerpts import hidden_fields
-from recollect.formation.past_plans import gone_day
+from recollect.formation.past_plans import passed_day
 from recollect.formation.prompt_texts import ENGLISH, PromptLanguage, PromptTexts
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.tool_names import END, NOTHING, PATCH
@@ -97,7 +97,7 @@ def offer_of(
         tools=tuple(tools),
         whose=whose or {},
         past=frozenset(
-            id_ for id_, memory in known.items() if today and gone_day(memory, today) is not None
+            id_ for id_, memory in known.items() if today and passed_day(memory, today) is not None
         ),
         texts=texts,
     )

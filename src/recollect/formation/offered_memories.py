@@ -62,11 +62,10 @@ def chosen_memories(
     """
     Return the memories to show, oldest first, from what each message has *found*, best first.
 
-    The messages take turns, so that none is left out for another; each gives what is in force
-    before what has ended. With a memory those come that say nearly the same, next to it: if one of
-    them is changed alone, the other stays stale. One that is too long for the tokens left is passed
-    over, but for the first. In the order of time the newest of several that contradict each other
-    is read last.
+    The messages take turns, so that none crowds out another; each offers active memories before
+    ended ones. Memories that say nearly the same come together: if the model changed only one, the
+    other would become stale. A memory that is too long for the remaining tokens is skipped, except
+    the first. The order by time lets the model read the newest of contradicting memories last.
     """
     chosen: dict[MemoryAddress, Memory] = {}
     groups: list[list[Memory]] = []
@@ -92,7 +91,7 @@ def _age(memory: Memory) -> tuple[datetime, str, str]:
 
 
 class _Twins:
-    """The memories in force, among those found, that say nearly the same as another one."""
+    """The active memories among those found that say nearly the same as another one."""
 
     def __init__(self, found: Sequence[Sequence[Memory]], now: datetime) -> None:
         every = {

@@ -63,11 +63,10 @@ class Present:
     """
     The state that reconciliation depends on, read before it starts.
 
-    *at* holds what stands at the addresses of `addresses_of`, *forgotten* when what would stand
-    there was erased; *rivals*, by call, the active
-    memories that a single-valued new one may replace, see `rival_type`; *seen* are memories that
-    the model may have seen besides the offer; *finding* is what the operations rest on where an
-    agent found it, and no message says it.
+    *at* holds the memories at the addresses of `addresses_of`, *forgotten* the times at which such
+    memories were erased. *rivals* are, by call, the active memories that a single-valued new one
+    may replace (see `rival_type`). *seen* are further memories that the model may have seen.
+    *finding* is the evidence of operations that rest on an agent's finding, not on messages.
     """
 
     window: Window
@@ -81,7 +80,7 @@ class Present:
     finding: Evidence | None = None
 
     def evidence_of(self, because: Sequence[Citation]) -> EvidenceMap:
-        """Return what is cited, by pointer: the finding, or messages of the window."""
+        """Return the evidence by pointer: the finding, or messages of the window."""
         return {"": (self.finding,)} if self.finding else evidence_of(because, self.window)
 
     @cached_property

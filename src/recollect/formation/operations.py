@@ -10,9 +10,8 @@ from recollect.records import JsonObject
 
 FaultKind: TypeAlias = Literal["answer", "call", "value", "quote", "claim", "hedge", "support"]
 """
-Kind of fault: the whole answer, a call's form, a value that its schema refuses, words that were
-not said, a claim that nobody made, a doubt that was left out, or a value that the quoted words
-do not bear out.
+Kind of fault: the whole answer, a call's form, a value that violates its schema, a quote that is
+in no message, an unsupported claim, an omitted doubt, or a value that its quotes do not support.
 """
 
 
@@ -49,7 +48,7 @@ class Insert:
 
     @property
     def document_key(self) -> str:
-        """Return the key under which it stands, if it is a document."""
+        """Return its key, if it is a document."""
         return self.key or self.type
 
 

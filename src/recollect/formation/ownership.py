@@ -62,7 +62,7 @@ def speaker_faults(operation: Operation, window: Window, offer: Offer) -> list[F
 def _insert_reasons(operation: Insert, window: Window, whose: SpeakerDocuments) -> Iterator[str]:
     cited = _cited_speakers(operation.because, window)
     if len({whose.keys[each] for each in cited}) > 1:
-        names = " and ".join(sorted(map(_shown, cited)))
+        names = " and ".join(sorted(map(_speaker_name, cited)))
         yield (
             f"it cites {names}, each of whom has a {operation.type}: make a call for each, with "
             "the words of that user alone"
@@ -80,13 +80,13 @@ def _patch_reasons(
     owners = _owners(operation, offer, whose)
     for change in operation.changes:
         cited = _cited_speakers(cited_by(change), window)
-        others = sorted(map(_shown, cited - owners))
+        others = sorted(map(_speaker_name, cited - owners))
         if others or not cited:
             said = f"the words of {others[0]}" if others else "no user"
+            whom = " or ".join(sorted(map(_speaker_name, owners))) or "another"
             yield (
                 f"{change.operation.get('path')} cites {said}, and {operation.target} belongs to "
-                f"{' or '.join(sorted(map(_shown, owners))) or 'another'}: cite the owner's own "
-                "words, or make a document of the user who spoke"
+                f"{whom}: cite the owner's own words, or make a document of the user who spoke"
             )
 
 
@@ -111,7 +111,7 @@ def _cited_speakers(cited: Sequence[Citation], window: Window) -> frozenset[Spea
 def _without_others(
     cited: Sequence[Citation], owners: frozenset[Speaker], window: Window
 ) -> tuple[Citation, ...]:
-    """Return *cited* without what is implied by words of users who are not among *owners*."""
+    """Return *cited* without evidence from users who are not among *owners*."""
     return tuple(
         each
         for each in cited
@@ -122,5 +122,5 @@ def _without_others(
     )
 
 
-def _shown(speaker: Speaker) -> str:
+def _speaker_name(speaker: Speaker) -> str:
     return "the user without a name" if speaker is None else speaker

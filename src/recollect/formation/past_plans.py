@@ -1,4 +1,4 @@
-"""Past plans: entries in force whose day was ahead when said and has passed."""
+"""Past plans: active entries about a day that was in the future and has passed."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _FORMS: Final = tuple(
     )
 )
 _BEFORE, _BEHIND = 20, 10
-"""So many characters around a year a date may stand in."""
+"""Characters before and after a year in which its date may occur."""
 
 
-def gone_day(memory: Memory, today: date) -> date | None:
+def passed_day(memory: Memory, today: date) -> date | None:
     """
-    Return the day of a plan that is in force though its day has gone; ``None`` for all else.
+    Return the day of an active plan whose day has passed; ``None`` for other memories.
 
     A plan names a day or a month with its year, or begins on a day, that was still to come when it
     was said. Days without a year and days of the week may recur: they make no plan.
@@ -74,7 +74,7 @@ def days_named(text: str) -> Iterator[Days]:
 
 def recent_plans(memories: Sequence[Memory], today: date) -> list[Memory]:
     """Return the plans whose day went lately, those first that went last."""
-    found = [(day, each) for each in memories if (day := gone_day(each, today)) is not None]
+    found = [(day, each) for each in memories if (day := passed_day(each, today)) is not None]
     lately = [each for each in found if (today - each[0]).days <= GONE_DAYS_MAX]
     lately.sort(key=lambda each: (each[0], each[1].type, each[1].key), reverse=True)
     return [memory for _, memory in lately[:PLANS_MAX]]

@@ -76,7 +76,7 @@ def apply_patch(document: JsonObject, operations: Sequence[JsonObject]) -> JsonO
     if not is_list(operations):
         msg = f"a patch is a list of operations, not {shown(operations)}"
         raise UsageError(msg)
-    whole = _own(document, "the document")
+    whole = _plain_copy(document, "the document")
     if not isinstance(whole, dict):
         msg = f"a patch changes a JSON object, not {kind_of(document)}"
         raise UsageError(msg)
@@ -152,7 +152,7 @@ def _are_equal_numbers(old: Json, new: Json) -> bool:
     return isinstance(old, int | float) and isinstance(new, int | float) and old == new
 
 
-def _own(value: object, what: str) -> Json:
+def _plain_copy(value: object, what: str) -> Json:
     """Return a copy of *value* in plain dicts and lists; reject values that cannot be stored."""
     copied: Json = json.loads(encode_json(value, what))
     return copied
@@ -196,7 +196,7 @@ def _value(operation: JsonObject) -> Json:
     if "value" not in operation:
         msg = f"'value' is missing: {operation['op']} needs one, be it null"
         raise UsageError(msg)
-    return _own(operation["value"], "'value'")
+    return _plain_copy(operation["value"], "'value'")
 
 
 def _put(whole: _Whole, steps: tuple[str, ...], value: Json) -> _Whole:
@@ -244,7 +244,7 @@ def _added(whole: _Whole, operation: JsonObject) -> _Whole:
 
 def _copied(whole: _Whole, operation: JsonObject) -> _Whole:
     part = value_at(whole, _pointer(operation, "from"))
-    return _put(whole, _path(operation), _own(part, "the copied part"))
+    return _put(whole, _path(operation), _plain_copy(part, "the copied part"))
 
 
 def _cut(whole: _Whole, operation: JsonObject) -> _Whole:

@@ -53,7 +53,7 @@ def first_request(window: Window, offer: Offer) -> ModelRequest:
     """Return the first request of a formation, with all types, memories and messages."""
     return ModelRequest(
         system=_system(offer),
-        turns=(_shown(window, offer),),
+        turns=(_context_turn(window, offer),),
         tools=offer.tools,
         must_call=True,
     )
@@ -69,11 +69,11 @@ def cut_request(
     """Return *request* with only these lines and memories, under the same numbers."""
     cut = replace(window, lines=tuple(e for e in window.lines if e.number in numbers))
     known = {id_: memory for id_, memory in offer.known.items() if id_ in targets}
-    return replace(request, turns=(_shown(cut, replace(offer, known=known)),))
+    return replace(request, turns=(_context_turn(cut, replace(offer, known=known)),))
 
 
-def _shown(window: Window, offer: Offer) -> Turn:
-    """Return the turn that shows the known memories and the talk."""
+def _context_turn(window: Window, offer: Offer) -> Turn:
+    """Return the turn that shows the known memories and the messages."""
     known = [offer.texts.remembered, *_known_lines(offer)] if offer.known else []
     return Turn(role="user", text="\n".join([*known, *_talk_lines(window, offer.texts)]))
 
@@ -123,7 +123,7 @@ def _known_line(id_: str, memory: Memory, offer: Offer) -> str:
 
 
 def _talk_lines(window: Window, texts: PromptTexts) -> list[str]:
-    """Return the lines of the talk, with a heading before new ones, and times where they change."""
+    """Return the lines of the messages, with a heading before new ones, and changed times."""
     lines: list[str] = []
     before: WindowLine | None = None
     for line in window.lines:

@@ -85,7 +85,7 @@ class FormationPrompts:
     """
     The prompt texts for the model: those of `PromptTexts` that are replaced, and those beside.
 
-    A text that is ``None`` is taken from the language of the talk. *extraction* may name
+    A text that is ``None`` is taken from the language of the messages. *extraction* may name
     ``{nothing}`` (the tool for nothing to remember), *sources* ``{type}`` and ``{roles}``,
     *speakers* ``{types}``, *consolidation* (what is asked of similar memories) ``{merge}``,
     ``{derive}`` and ``{leave}``, *chatbot* ``{time}`` and ``{memories}``, *summary* ``{summary}``

@@ -292,7 +292,7 @@ def _best_of(group: Sequence[Grounded]) -> list[Grounded]:
 
 
 def _equal(operation: Insert, standing: Memory | None, present: Present) -> Memory | None:
-    """Return a memory in force that has the same content."""
+    """Return an active memory with the same content."""
     candidates = [*([standing] if standing else []), *present.offer.known.values()]
     for memory in candidates:
         is_present = memory.valid_until is None or memory.valid_until > present.now
@@ -308,7 +308,7 @@ def _merged(
     """Return the outcome for an existing memory whose content was said again."""
     type_, name = present.offer.types[memory.type], memory.type
     is_finding = grounds.trust == "agent"
-    # What a user says takes the place of what an agent found: it rests on the words alone.
+    # A user's statement replaces an agent's finding, and rests on the user's words alone.
     is_released = (memory.state == "quarantined" or memory.trust == "agent") and not (
         grounds.doubts or is_finding
     )

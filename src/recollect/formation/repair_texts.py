@@ -67,7 +67,7 @@ def _filled(told: str, language: PromptLanguage, found: Mapping[str, str]) -> st
 
 
 def _claim_in(language: PromptLanguage, what: str) -> str:
-    """Return in Chinese the kind of what was not said: a number, a name, a date or a time."""
+    """Return the Chinese word for the kind of unsupported claim: number, name, date or time."""
     match = _CLAIM.fullmatch(what)
     if not match:
         return what

@@ -119,7 +119,7 @@ def only_repairs(
     offer: Offer,
 ) -> tuple[list[Operation], list[Operation]]:
     """
-    Split *operations* into repairs of faulty calls and calls that nobody asked for.
+    Split *operations* into repairs of faulty calls and unrequested calls.
 
     One call repairs a faulty one, preferably by the same tool. A call that mixed several users'
     words is repaired by one call for each user. Valid calls are neither changed nor repeated.
@@ -135,7 +135,7 @@ def only_repairs(
         if any(same_operation(each, other) for other in kept):
             continue
         repaired = min(left, key=lambda w: _distance(each, w), default=None)
-        if repaired is None or _changes_what_was_right(each, kept):
+        if repaired is None or _changes_valid_place(each, kept):
             unasked.append(each)
             continue
         if repaired.about[0] not in offer.whose:
@@ -155,7 +155,7 @@ def _distance(operation: Operation, wrong: FaultyCall) -> int:
     return 0 if same_operation(operation, wrong.operation) else 1 if is_near else 2
 
 
-def _changes_what_was_right(operation: Operation, kept: Sequence[Operation]) -> bool:
+def _changes_valid_place(operation: Operation, kept: Sequence[Operation]) -> bool:
     """Return True if a call changes a place that a valid call has changed already."""
     if isinstance(operation, Insert):
         return False

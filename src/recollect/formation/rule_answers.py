@@ -1,41 +1,26 @@
 """
 Chat answers of the rule model: it quotes the memories in its prompt, with dates.
 
-It finds the memory that bears on a question by words and by a short glossary of what people ask
-about themselves, in English and in both scripts of Chinese, and says so where there is none. It
-reads a memory in either form in which one stands in a prompt: `recollect.recall.rendering` (a JSON
-record a line) and `recollect.recall.context` (headings, and a source in brackets).
+It finds the memory that answers a question by its words and by a short glossary of questions about
+oneself, in English and in both scripts of Chinese, and says so if there is none.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
+from recollect.formation.remembered_lines import RememberedLine, remembered_in
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
-from recollect.text.days import MONTH_NAME, month_number
 from recollect.text.small_talk import is_small_talk
 from recollect.text.terms import MONTHS
 
 Language = Literal["en", "zh", "zh-hant"]
-Tense = Literal["", "since", "until"]
 
-_DATE: Final = re.compile(
-    rf"(?P<d>\d{{1,2}}) (?P<month>{MONTH_NAME}) (?P<y>\d{{4}})"
-    r"|(?P<y2>\d{4})(?:年|-)(?P<m2>\d{1,2})(?:月|-)(?P<d2>\d{1,2})",
-    re.IGNORECASE,
-)
-_BLOCK: Final = re.compile(r"<memory ([0-9a-f]+)>[^\n]*\n(.*?)\n</memory \1>", re.DOTALL)
-_ENTRY: Final = re.compile(r"…?\[\w{4,}\] (?P<text>.*)", re.DOTALL)
-_SPEAKER: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<words>.*)", re.DOTALL)
-_DATED: Final = re.compile(r"(?P<text>.*?) \((?P<when>[^()]*\d{4}[^()]*)\)", re.DOTALL)
-_FIELDS: Final = re.compile(r"; (?=\w+: )")
-_FIELD: Final = re.compile(r"(?P<name>\w+): (?P<value>.+)", re.DOTALL)
 _ASKS: Final = re.compile(
     r"[?？]\s*$|^\W*(?:what|when|where|which|who|whom|whose|how|why|do|does|did|is|are|am|was|were"
     r"|can|could|have|has|had|should|tell me)\b"
@@ -53,7 +38,7 @@ _ASKS_PAST: Final = re.compile(
 _ASKS_BEFORE: Final = re.compile(
     r"\b(?:used to|before|earlier|formerly|previously)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
 )
-# What a question and a memory are about, whatever the language of each.
+# Topics of questions and memories, across languages.
 _TOPICS: Final = tuple(
     (name, re.compile(rule, re.IGNORECASE))
     for name, rule in (
@@ -86,7 +71,7 @@ _TOPICS: Final = tuple(
     )
 )
 _WEAK: Final = frozenset({"name"})
-"""A topic that says which thing is asked of, not about whom."""
+"""Topics too general to match a line alone."""
 _COMMON: Final = frozenset(
     terms_of(
         "what when where which who whom whose how why is are am was were do does did have has had "
@@ -141,28 +126,8 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RememberedLine:
-    """
-    One thing that a prompt remembers: a field of a profile, another memory, or a message.
-
-    *field* is the field's name, *speaker* who said a message; both are empty otherwise.
-    """
-
-    text: str
-    day: date | None = None
-    tense: Tense = ""
-    field: str = ""
-    speaker: str = ""
-
-    @property
-    def is_memory(self) -> bool:
-        """Whether it was formed, not only said."""
-        return not self.speaker
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToldEarlier:
-    """A profile field that the user told earlier in this talk: its value, and the words."""
+    """A profile field stated earlier in this conversation: its value and the words."""
 
     field: str
     quote: str
@@ -173,13 +138,13 @@ def answer_of(
     said: str, system: str, noted: Sequence[str], earlier: Sequence[ToldEarlier] = ()
 ) -> str:
     """
-    Return the answer to what was *said*, from what the prompt *system* remembers.
+    Return the answer to the message *said* from the memories in the prompt *system*.
 
     Args:
         said: The user's words.
         system: The system prompt, with a memory in it.
-        noted: What of the words will be formed.
-        earlier: What the user told before in this talk, oldest first; it may not be formed yet.
+        noted: The parts of the message that will be formed.
+        earlier: The user's earlier statements in this conversation, oldest first; not formed yet.
     """
     language = language_of(said)
     if is_small_talk(said):
@@ -193,8 +158,8 @@ def answer_of(
         return _sentence("all", language, quotes=_listed(every, language)) if every else nothing
     best = best_of(said, lines)
     if _ASKS.search(simplified(said)):
-        told = _told(best, language) if best else ""
-        return (told + _told_here(said, best, earlier, language)).strip() or nothing
+        told = _quote_with_date(best, language) if best else ""
+        return (told + _quote_of_earlier(said, best, earlier, language)).strip() or nothing
     if not noted:
         return _sentence("kept", language)
     quotes = _listed([_quoted(each, language) for each in noted], language)
@@ -210,10 +175,10 @@ def _is_in(told: ToldEarlier, known: Sequence[RememberedLine]) -> bool:
     return any(told.value in each.text for each in known)
 
 
-def _told_here(
+def _quote_of_earlier(
     said: str, best: RememberedLine | None, earlier: Sequence[ToldEarlier], language: Language
 ) -> str:
-    """Return the sentence that quotes what the user told of it in this talk, if it is news."""
+    """Return a sentence that quotes the user's earlier messages about it, if they add anything."""
     lines = [RememberedLine(text=each.quote, field=each.field, speaker="user") for each in earlier]
     found = best_of(said, lines)
     if found is None:
@@ -237,82 +202,6 @@ def language_of(text: str) -> Language:
     if not _HAN.search(text):
         return "en"
     return "zh" if simplified(text) == text else "zh-hant"
-
-
-def remembered_in(system: str) -> Iterator[RememberedLine]:
-    """Yield what a prompt remembers, profiles by their fields; records first, the oldest before."""
-    records = [found for line in system.splitlines() if (found := _record_in(line))]
-    for record in sorted(records, key=lambda each: each.day or date.min):
-        yield from _fields_of(record)
-    for _, body in _BLOCK.findall(system):
-        lines = body.replace("\n  ", " ").split("\n")
-        if not lines[0].startswith("{"):
-            yield from _lines_of_context(lines)
-
-
-def _record_in(line: str) -> RememberedLine | None:
-    """Return what a record of `recollect.recall.rendering` says; other lines say nothing."""
-    try:
-        record = json.loads(line) if line.startswith("{") else {}
-    except ValueError:
-        return None
-    if not all(isinstance(record.get(name), str) for name in ("source", "who", "text")):
-        return None
-    kind = record["who"].partition(" ")[0]
-    is_memory = record["source"].startswith(f"{kind}/")
-    when = _day_in(str(record.get("date", record.get("at"))))
-    speaker = "" if is_memory else record["who"]
-    return RememberedLine(text=record["text"], day=when, speaker=speaker)
-
-
-def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
-    """Yield what the lines of a `recollect.recall.context` say."""
-    day, speaker = None, ""
-    for line in lines:
-        if line.startswith("# "):
-            day, speaker = _day_in(line), ""
-        elif line.startswith("- "):
-            yield from _fields_of(_dated(line.removeprefix("- ")))
-        elif entry := _ENTRY.fullmatch(line):
-            message = _SPEAKER.fullmatch(entry["text"]) if day else None
-            if message:
-                speaker = message["speaker"]
-                yield RememberedLine(text=message["words"], day=day, speaker=speaker)
-            elif speaker:  # a line without a speaker is by that of the line above
-                yield RememberedLine(text=entry["text"], day=day, speaker=speaker)
-            else:
-                yield from _fields_of(_dated(entry["text"]))
-
-
-def _dated(text: str) -> RememberedLine:
-    """Return a memory whose line ends with its time in brackets."""
-    found = _DATED.fullmatch(text)
-    if not found:
-        return RememberedLine(text=text)
-    when = found["when"]
-    is_over = re.search(r"\buntil\b|至", when)
-    tense: Tense = "until" if is_over else "since" if re.search(r"\bsince\b|自", when) else ""
-    days = [match.group() for match in _DATE.finditer(when)]
-    return RememberedLine(text=found["text"], day=_day_in(days[-1]) if days else None, tense=tense)
-
-
-def _fields_of(line: RememberedLine) -> Iterator[RememberedLine]:
-    """Yield the fields of a profile as lines of their own; anything else as it is."""
-    parts = _FIELDS.split(line.text)
-    if line.speaker or not all(_FIELD.fullmatch(each) for each in parts):
-        yield line
-        return
-    for each in parts:
-        yield replace(line, text=each, field=each.partition(":")[0])
-
-
-def _day_in(written: str) -> date | None:
-    found = _DATE.search(written)
-    if not found:
-        return None
-    if found["month"]:
-        return date(int(found["y"]), month_number(found["month"]), int(found["d"]))
-    return date(int(found["y2"]), int(found["m2"]), int(found["d2"]))
 
 
 def best_of(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None:
@@ -361,7 +250,7 @@ def _terms_of(text: str) -> frozenset[str]:
     return frozenset(each for each in found if len(each) > 1 or not _HAN.match(each))
 
 
-def _told(line: RememberedLine, language: Language) -> str:
+def _quote_with_date(line: RememberedLine, language: Language) -> str:
     """Return the sentence that quotes a line, with its date."""
     quote = _quote(line, language)
     if line.is_memory:

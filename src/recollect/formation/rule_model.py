@@ -74,7 +74,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
 )
 _SENTENCE: Final = re.compile(r"(?:(?:Hi|Hello|Hey)! ?)?[^.!?。！？\n]+[.!?。！？]?")
-# Requests too: "Plan my week" says nothing about it.
+# Requests too: "Plan my week" states nothing about it.
 _QUESTION: Final = re.compile(
     r"^\W*(?:please |(?:can|could) you )?(?:plan|book|list|show|find|check|tell|give|help|suggest"
     r"|recommend|write|draft|review|compare|describe|prepare|schedule|summari[sz]e)\b"
@@ -99,7 +99,7 @@ _SEVERAL_SPEAK: Final = tuple(re.split("[.。{]", each.speakers)[0] for each in 
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 _LIVES: Final = re.compile(r"\blives? (?:in|at)$|住在?$")
-"""The predicate of a fact that says where somebody lives."""
+"""The predicate of a fact about a place of residence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class RuleModel:
     """
     A `Model` whose answers follow from rules, for the built-in types ``User`` and ``Note``.
 
-    *requests* keeps what it was asked. It speaks the English sentences "My name is …", "Hi, I'm
+    *requests* records the requests. It understands the English sentences "My name is …", "Hi, I'm
     …", "I live in …", "I moved to …", "I am … years old", "I work as …", "I like …", "Please keep
     …", "… my … …", and some Chinese ones.
     """
@@ -125,7 +125,7 @@ class RuleModel:
     requests: list[ModelRequest] = field(default_factory=list)
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
-        """Return calls for what the new messages of *request* say, or that there is nothing."""
+        """Return calls for the statements in the new messages of *request*, or an empty answer."""
         self.requests.append(request)
         if any(tool.name == LEAVE for tool in request.tools):
             # A consolidation request, for which it has no rules.
@@ -139,7 +139,7 @@ class RuleModel:
             each
             for number, speaker, words in shown.new
             if _is_user(speaker)
-            for each in _said_in(number, speaker, words)
+            for each in _statements_in(number, speaker, words)
         ]
         offered = {tool.name for tool in request.tools}
         told = [each for each in said if each.field != "note"]
@@ -158,15 +158,15 @@ class RuleModel:
         )
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """Yield, word by word, an answer from what the system prompt remembers."""
+        """Yield, word by word, an answer from the memories in the system prompt."""
         self.requests.append(request)
         *before, last = request.turns
-        noted = [each.quote.strip() for each in _said_in(1, "user", last.text)]
+        noted = [each.quote.strip() for each in _statements_in(1, "user", last.text)]
         told = [
             ToldEarlier(field=each.field, quote=each.quote.strip(), value=str(each.value))
             for turn in before
             if turn.role == "user"
-            for each in _said_in(1, "user", turn.text)
+            for each in _statements_in(1, "user", turn.text)
         ]
         answer = answer_of(last.text, request.system, noted, told)
         for number, word in enumerate(answer.split(" ")):
@@ -222,7 +222,7 @@ def _is_user(speaker: str) -> bool:
     return speaker.split(" ", maxsplit=1)[0] not in {"assistant", "tool", "system"}
 
 
-def _said_in(number: int, speaker: str, words: str) -> list[_Said]:
+def _statements_in(number: int, speaker: str, words: str) -> list[_Said]:
     told = [each.group().strip() for each in _SENTENCE.finditer(words)]
     told = [each for each in told if not _QUESTION.search(each)]
     found = [
@@ -317,7 +317,7 @@ def _changes(each: _Said, current: dict[str, Json]) -> list[Json]:
 def _ended_homes(
     known: Sequence[Mapping[str, Json]], told: Sequence[_Said], offered: set[str]
 ) -> list[ToolCall]:
-    """Return the calls that end what is known of a home that the user has left."""
+    """Return the calls that end known facts about a home that the user has left."""
     home = next((each for each in reversed(told) if each.field == "home"), None)
     if home is None or END not in offered:
         return []
@@ -354,7 +354,7 @@ def _note_calls(
 
 
 def _note_fields(tool: Tool) -> tuple[str, list[str]]:
-    """Return the field in which a note stands, and the others that it must have."""
+    """Return the field of a note's text, and the other required fields."""
     schema: Any = tool.parameters
     required = list(schema["properties"]["value"].get("required", ()))
     main = "content" if "content" in required or not required else required[-1]

@@ -69,7 +69,7 @@ def problem_of(settings: SideRecord) -> str | None:
 async def types_in_force(
     store: Store, scope: Scope, assistants: Assistants, *, depth: int
 ) -> tuple[MemoryType, ...]:
-    """Return the memory types in force in a scope; for *depth* see `scope_settings`."""
+    """Return the memory types that apply in a scope; for *depth* see `scope_settings`."""
     found = await sound_settings(store, scope, depth=depth)
     own = None if found is None else types_in(found.value)
     return assistants.of({}, scope).types if own is None else own

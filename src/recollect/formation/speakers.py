@@ -27,7 +27,7 @@ def speaker_of(message: Message) -> Speaker:
 
 def speaker_key(speaker: str) -> str:
     """
-    Return the key under which the documents of a speaker stand.
+    Return the key of a speaker's documents.
 
     Of a name that does not fit, or that would read as something else in a key, the key has what
     fits and a digest of the rest: no two speakers share one.
@@ -85,7 +85,7 @@ def documents_of_speakers(
     whose name is the last segment of the scope. Every other name has its own document.
 
     Args:
-        standing: The documents of the type that are in force.
+        standing: The active documents of the type.
         messages: The messages of the window.
         authors: The speakers of the user messages that the main document cites.
     """

@@ -14,7 +14,7 @@ NUMBER_CHARACTERS_MAX: Final = 32
 
 
 class NotJsonError(ValueError):
-    """The text is not strict JSON; the message says where and why."""
+    """The text is not strict JSON; the message has the position and the reason."""
 
 
 def read_json(text: str) -> Json:

@@ -1,4 +1,4 @@
-"""Detect the language of a talk or of memories, for the prompt."""
+"""Detect the language of messages or memories, for the prompt."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def language_of_talk(window: Window) -> PromptLanguage:
 
 
 def language_of_texts(*choices: Sequence[str]) -> PromptLanguage:
-    """Return the language of most of the texts in the first of *choices* that tells one."""
-    chinese = next(filter(None, map(_told, choices)), [])
+    """Return the language of most texts of the first of *choices* in which one is detected."""
+    chinese = next(filter(None, map(_chinese_flags, choices)), [])
     if 2 * sum(chinese) <= len(chinese):
         return "en"
     balance = next(filter(None, map(_traditional_balance, choices)), 0)
     return "zh-hant" if balance > 0 else "zh"
 
 
-def _told(texts: Sequence[str]) -> list[bool]:
+def _chinese_flags(texts: Sequence[str]) -> list[bool]:
     """Return for each text with words whether it is Chinese."""
     found = (_is_chinese(text) for text in texts)
     return [each for each in found if each is not None]
@@ -63,7 +63,7 @@ def _is_chinese(text: str) -> bool | None:
 def _traditional_balance(texts: Sequence[str]) -> int:
     """Return how many more characters are traditional alone than simplified alone."""
     text = "".join(texts)[:_SAMPLE_CHARACTERS]
-    # The two encodings hold one script each; what both or neither hold tells nothing.
+    # Each encoding holds one script; characters in both or neither are no evidence.
     return _encodable(text, "big5") - _encodable(text, "gb2312")
 
 

@@ -23,7 +23,7 @@ def in_other_mode(
     memories: Sequence[Memory], update_mode: UpdateMode, now: datetime
 ) -> list[Memory]:
     """
-    Return the memories in force that are not where *update_mode* stores them.
+    Return the active memories that are not where *update_mode* stores them.
 
     The document of a patched type has the type's name, or a speaker's mark, as its key; entries of
     a collection have other keys. Quarantined, rejected and ended memories are ignored.
@@ -117,7 +117,7 @@ def _merged(
                     del evidence[pointer]
                 held = []
             if is_list(given) and is_list(held):
-                # Each element rests on its own: one that goes takes no other along.
+                # Each element has its own evidence: erasing one's removes no other.
                 new = _unsaid(held, given)
                 for place, at in enumerate(new, start=len(held)):
                     _cite(evidence, (name, str(at)), (name, str(place)), memory, named=named)

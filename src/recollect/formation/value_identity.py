@@ -7,7 +7,7 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, cast
+from typing import Final
 
 from recollect.records import SPEAKER_MARK, Json, JsonObject
 from recollect.stores.json_pointers import leaves
@@ -87,14 +87,14 @@ def owner_of(type_: str, key: str) -> str:
 
 
 def field_key(pointer: str, leaf: Json, owner: str = "") -> str:
-    """Return the key under which a refused value of one field stands; list places are alike."""
+    """Return the key of a refused value of one field; list indexes are ignored."""
     words = normalised(memory_text({"value": leaf}))
     of = (owner,) if owner else ()
     return f"field-{_digest(_INDEX.sub('/-', pointer), words, *of)}"
 
 
 def field_keys(value: Json, at: str = "", owner: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the pointer and key of every leaf of *value*, which stands at the pointer *at*."""
+    """Yield the pointer and key of every leaf of *value*, whose own pointer is *at*."""
     for pointer, leaf in leaves(value):
         yield at + pointer, field_key(at + pointer, leaf, owner)
 
@@ -148,7 +148,7 @@ def proposed_for(key: str) -> tuple[str, int] | None:
 
 
 def is_shortened(name: str) -> bool:
-    """Return True if what a proposal is named for may be a memory's key in short."""
+    """Return True if the key in a proposal's name may be a shortened key of a memory."""
     return len(name) == PROPOSED_CHARACTERS_MAX
 
 
@@ -183,8 +183,8 @@ def leading_fields(schema: JsonObject) -> tuple[str, ...]:
     >>> leading_fields(note)
     ('context', 'content')
     """
-    required = required_fields(schema)
-    names = tuple(cast("JsonObject", schema.get("properties", {}))) if required else ()
+    required, properties = required_fields(schema), schema.get("properties")
+    names = tuple(properties) if isinstance(properties, Mapping) else ()
     return names[: names.index(required[-1]) + 1] if required else ()
 
 

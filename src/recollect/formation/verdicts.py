@@ -50,8 +50,11 @@ def rejection_of(
     """
     owner = _owner(memory, standing)
     if pointer:
-        value = _at(memory, pointer)
-        return [_without(memory, pointer, type_), *_refused_fields(memory, value, pointer, owner)]
+        value = _value_in(memory, pointer)
+        return [
+            _removal_of(memory, pointer, type_),
+            *_refused_fields(memory, value, pointer, owner),
+        ]
     refused: list[Write] = [revision(memory, memory.value, state="rejected", cause="rejected")]
     key = content_key(memory.value)
     proposed = proposed_for(memory.key) if memory.state == "quarantined" else None
@@ -93,7 +96,7 @@ def _refused_changes(proposal: Memory, standing: Memory | None, owner: str) -> I
             yield from _refused_fields(proposal, leaf, at, owner)
 
 
-def _at(memory: Memory, pointer: str) -> Json:
+def _value_in(memory: Memory, pointer: str) -> Json:
     try:
         return value_at(memory.value, pointer)
     except LookupError:
@@ -101,7 +104,7 @@ def _at(memory: Memory, pointer: str) -> Json:
         raise NotFoundError(msg) from None
 
 
-def _without(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemory:
+def _removal_of(memory: Memory, pointer: str, type_: MemoryType | None) -> PutMemory:
     try:
         cut = TracedOperation(operation={"op": "remove", "path": pointer})
         value, evidence = traced(memory.value, memory.evidence, [cut])
@@ -156,18 +159,18 @@ def approval_of(
     rivals: Sequence[Memory] = (),
 ) -> list[Write]:
     """
-    Return the writes that put a quarantined memory in force, unchanged.
+    Return the writes that activate a quarantined memory unchanged.
 
     A single value ends the *rivals* that it replaces, as a newly formed one does.
 
     Args:
-        standing: The memory that a proposed change is for, if it is one.
+        standing: The memory that *memory* proposes to change, if any.
         type_: The memory's type, where it is known.
-        rivals: Memories of the type that speak of the same.
+        rivals: Memories of the type about the same subject.
 
     Raises:
-        UsageError: It does not wait for approval.
-        VersionConflictError: What the change was proposed for has changed since.
+        UsageError: The memory is not quarantined.
+        VersionConflictError: The memory that it would change has changed since.
     """
     if memory.state != "quarantined":
         msg = f"{memory.type}/{memory.key} is {memory.state}: nothing waits for approval"

@@ -16,7 +16,7 @@ from recollect.text.searchable import message_text
 from recollect.text.time_zones import told_in
 
 MESSAGES_MAX: Final = 200
-"""Most new messages of a window, whatever is configured."""
+"""Maximum of new messages in a window, regardless of the configuration."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, Unpack
 
 from recollect.formation.grounding.grounds import least
 from recollect.graph.fact_ends import end_of, is_ended_by
@@ -15,6 +15,7 @@ from recollect.graph.name_equality import name_key
 from recollect.graph.values import (
     FACT_TYPE,
     Addition,
+    FactOptions,
     GraphFact,
     NewFact,
     Retraction,
@@ -219,24 +220,11 @@ class FactMethods(GraphAccess):
         entity: str,
         attribute: str,
         value: Value,
-        *,
-        several: bool | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        evidence: Sequence[Evidence] = (),
-        trust: Trust = "user",
+        **options: Unpack[FactOptions],
     ) -> Addition:
         """Add an attribute: a text *value* is text, not an entity; otherwise like `add`."""
         new = NewFact(
-            subject=entity,
-            predicate=attribute,
-            object=value,
-            is_attribute=True,
-            several=several,
-            since=since,
-            until=until,
-            evidence=evidence,
-            trust=trust,
+            subject=entity, predicate=attribute, object=value, is_attribute=True, **options
         )
         (addition,) = await self.add_facts(memory, [new])
         return addition

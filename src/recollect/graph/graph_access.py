@@ -17,7 +17,7 @@ from recollect.stores.pages import each_row
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import Feed
+from recollect.stores.scope_feed import Feed
 from recollect.stores.validation import check_scope, check_time, to_datetime
 from recollect.sync.object_home import AnyRecollect, Home
 

@@ -26,7 +26,7 @@ from recollect.graph.values import (
 )
 from recollect.records import Memory, Scope
 from recollect.stores.plans.changes import Entry
-from recollect.stores.rows import Cursor, Feed
+from recollect.stores.scope_feed import Cursor, Feed
 from recollect.stores.validation import to_datetime
 
 _EVER: Final = datetime.min.replace(tzinfo=UTC)

@@ -26,9 +26,9 @@ _Place: TypeAlias = tuple[int, datetime, str]
 
 
 def place_of(memory: Memory) -> _Place:
-    """Return the sort key of nodes and edges: other writers' first, then ours in order."""
+    """Return the sort key of nodes and edges: other writers' first, then this graph's in order."""
     is_ours = _NUMBERED.fullmatch(memory.key) is not None
-    # Order ours by the number in the key, which does not depend on the clock.
+    # Order this graph's by the number in the key, which does not depend on the clock.
     return (1, _UNTIMED, memory.key) if is_ours else (0, memory.created_at, memory.key)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypedDict
 
 from recollect.errors import UsageError
 from recollect.formation.types.builtin import ENTITY, FACT
@@ -50,6 +50,16 @@ class NewFact:
     trust: Trust = "user"
 
 
+class FactOptions(TypedDict, total=False):
+    """The optional fields of `NewFact` for any kind of fact."""
+
+    several: bool | None
+    since: datetime | None
+    until: datetime | None
+    evidence: Sequence[Evidence]
+    trust: Trust
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retraction:
     """
@@ -85,11 +95,6 @@ class GraphFact:
     evidence: EvidenceMap = field(hash=False)
     trust: Trust
     state: MemoryState
-
-    @property
-    def is_relation(self) -> bool:
-        """Whether the object is an entity."""
-        return self.object_type == "entity"
 
     def __str__(self) -> str:
         return f"{self.subject} {self.predicate} {shown(self.object)}"

@@ -108,7 +108,7 @@ def _read_message(
     thread: str,
     changed: Counter[str],
 ) -> Incoming | None:
-    """Return a message, counting in *changed* what it loses; ``None`` if it is empty."""
+    """Return a message, counting omitted parts in *changed*; ``None`` if it is empty."""
     if not isinstance(raw, Mapping):
         raise UsageError(f"a message is {shown(raw)}, not a JSON object")
     role = read_role(raw.get("sender"), _ROLES, what="sender")

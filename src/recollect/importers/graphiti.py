@@ -147,7 +147,7 @@ class GraphitiGraph:
         self.held.clear()
 
     def _name_ends(self, value: JsonObject) -> None:
-        """Take the names of a fact's entities from the fact if the entities are not in the file."""
+        """Name a fact's entities from the fact itself if they are not in the file."""
         for end, uuid in zip(("source", "target"), _ends(value), strict=True):
             name = value.get(f"{end}_node_name")
             if isinstance(name, str) and name:

@@ -22,7 +22,7 @@ RoleT = TypeVar("RoleT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A message to store in *thread*; *place* says where in the file it stands."""
+    """A message to store in *thread*; *place* is its position in the file."""
 
     place: str
     thread: str
@@ -30,7 +30,7 @@ class Incoming:
     is_zone_assumed: bool = False
     """Whether its time named no zone, so that the zone of the options was used."""
     below: Scope = ()
-    """The segments below the target scope of the scope that it goes to."""
+    """The segments of its scope below the target scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,7 +97,7 @@ def read_memory(value: JsonObject, place: str, reading: ImportOptions) -> Iterat
     """
     value = _with_text_ids(value)
     try:
-        found, has_full_history = _read_found(value, reading)
+        found, has_full_history = _read_memory_row(value, reading)
         below = _read_owner(value)
     except UsageError as error:
         yield Refused(place=place, reason=str(error))
@@ -123,7 +123,7 @@ def _read_owner(value: JsonObject) -> Scope:
     return tuple(segments)
 
 
-def _read_found(value: JsonObject, reading: ImportOptions) -> tuple[FileMemory, bool]:
+def _read_memory_row(value: JsonObject, reading: ImportOptions) -> tuple[FileMemory, bool]:
     """Return a memory, and False if it has a history that does not end in its current text."""
     text, about = text_in(value, "memory"), _read_extra(value)
     history = value.get("history")

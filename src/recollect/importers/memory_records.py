@@ -48,7 +48,7 @@ class FileMemory:
 
 
 def remembered(place: str, found: FileMemory, below: Scope = ()) -> ImportedMemory:
-    """Return *found* as a record with external trust: nobody here vouches for its content."""
+    """Return *found* as a record with external trust: its content is unverified."""
     versions: list[dict[str, Json]] = [
         {
             **_version(number, past.value, None, {}),
@@ -69,7 +69,7 @@ def remembered(place: str, found: FileMemory, below: Scope = ()) -> ImportedMemo
         "expires_at": found.expires_at,
         "revisions": versions,
     }
-    # One known time stands for both; without any, the store dates the memory.
+    # One known time serves for both; without any, the store dates the memory.
     created = found.updated_at if found.created_at is None else found.created_at
     if created is not None:
         record["created_at"] = created

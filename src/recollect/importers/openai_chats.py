@@ -42,7 +42,7 @@ def read_chat_message(
     value: Json, place: str, reading: ImportOptions, *, thread: str, index: int
 ) -> Incoming:
     """
-    Return the message at *index* of a chat that goes to *thread*.
+    Return the message at *index* of a chat, to be stored in *thread*.
 
     Raises:
         UsageError: A field is missing or invalid.

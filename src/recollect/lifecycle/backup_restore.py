@@ -18,7 +18,7 @@ from recollect.lifecycle.backup_lines import (
     is_database,
     read_lines,
 )
-from recollect.lifecycle.backups import check_exists, made_beside
+from recollect.lifecycle.backups import check_exists, replaced_atomically
 from recollect.lifecycle.copy_journal import MARK, each_scope, mark_destination
 from recollect.lifecycle.store_copy import try_clean, unknown_erases
 from recollect.records import DeleteSideRecord, JsonObject, PutSideRecord, Scope
@@ -135,13 +135,13 @@ async def _restore_file(
             f"{str(path)!r} is a backup of a SQLite file: restore it into a file, then copy that "
             "to the other store with `recollect copy`"
         )
-    with made_beside(file) as made:
+    with replaced_atomically(file) as made:
         put_back(path, made)
         async with open_store(made) as store:
             since = _since(ledger, await store.ledger())
             done = await _erase_named(store, since, named, form="file")
             await store.clean()
-        # Only now: nobody can open the file before the erased data and its bytes are removed.
+        # Last: the file must not be opened before the erased data and its bytes are removed.
         put_in_place(made, file)
     return done
 
@@ -179,7 +179,7 @@ async def apply_ledger(
 async def _erase_named(
     store: Store, since: Sequence[LedgerEntry], named: Named, *, form: str
 ) -> Restored:
-    """Erase what *since* names, then add it to the store's ledger; return what is left."""
+    """Erase the targets in *since*, add them to the store's ledger, and return the counts."""
     scopes = records = applied = 0
     async for scope in each_scope(store):
         found = await store.archive(scope)
@@ -280,7 +280,7 @@ class _Part:
 
 
 async def _make_equal(store: Store, scope: Scope, records: Sequence[JsonObject]) -> None:
-    """Make a scope hold exactly *records*, whatever an interrupted restore left there."""
+    """Make a scope contain exactly *records*, also after an interrupted restore."""
     wanted, there = digests_of(records), digests_of(await store.archive(scope))
     if (there - wanted).total():
         await store.vacate(scope)

@@ -45,7 +45,7 @@ async def back_up(url: str, path: Path) -> BackedUp:
         UsageError: *path* exists, or its folder does not.
         StoreError: The store failed.
     """
-    with made_beside(path) as made:
+    with replaced_atomically(path) as made:
         if back_up_file(url, made):
             async with open_store(url) as store:
                 done = BackedUp(form="file", erases=len(await store.ledger()))
@@ -111,7 +111,7 @@ def check_exists(path: Path) -> None:
 
 
 @contextmanager
-def made_beside(path: Path) -> Iterator[Path]:
+def replaced_atomically(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside *path*, from which a complete file is renamed to *path*."""
     if path.exists():
         raise UsageError(f"{str(path)!r} exists: name a file that does not")

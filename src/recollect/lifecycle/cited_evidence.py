@@ -16,10 +16,12 @@ def cited_by(record: JsonObject) -> Iterator[Cited]:
         return
     for version in versions_in(record):
         for found in evidence_in(version).values():
-            yield from ((each.thread, each.message) for each in found if not _stands_alone(each))
+            yield from (
+                (each.thread, each.message) for each in found if not _cites_no_message(each)
+            )
 
 
-def _stands_alone(evidence: Evidence) -> bool:
+def _cites_no_message(evidence: Evidence) -> bool:
     """Return True if evidence cites no message: an agent's finding, or a whole thread."""
     # An id with "@" and no quote only ties the memory to its thread, so that both are erased.
     return evidence.is_finding or (evidence.message.startswith("@") and evidence.quote is None)

@@ -98,7 +98,7 @@ class Notes:
         return self.noted.get(self._place(scope)) in (_WRITING, self._seal(content))
 
     def begin_pass(self) -> None:
-        """Forget what an earlier pass found."""
+        """Reset the findings of an earlier pass."""
         self.found = {}
 
     def find(self, scope: Scope, content: str) -> None:
@@ -112,7 +112,7 @@ class Notes:
             await self._write([self._put(place, _WRITING)])
             self.noted[place] = _WRITING
 
-    async def keep_found(self) -> None:
+    async def store_findings(self) -> None:
         """Store the findings of the last pass, even of one that ended early."""
         changed = {at: held for at, held in self.found.items() if self.noted.get(at) != held}
         await self._write([self._put(at, held) for at, held in changed.items()])

@@ -52,7 +52,7 @@ async def forgotten_notes(store: Store, scope: Scope, target: EraseMemory) -> li
 async def _keys_of(
     store: Store, scope: Scope, target: EraseMemory, versions: Sequence[Revision]
 ) -> set[str]:
-    """Return the keys that the content of *versions* would have if it was formed anew."""
+    """Return the keys that the content of *versions* would have if it was formed again."""
     proposed = proposed_for(target.key) if versions[-1].state == "quarantined" else None
     if proposed is None:
         return {k for each in versions for k in refusing_keys(target.type, target.key, each.value)}

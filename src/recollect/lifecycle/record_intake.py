@@ -285,7 +285,7 @@ class Intake:
                 checked.change(place, left[at], BLANKED)
 
     async def _leave_out_forgotten(self, scope: Scope, checked: _Checked) -> None:
-        """Leave out values whose digest is recorded as erased, at whatever address they occur."""
+        """Leave out values whose digest is recorded as erased, at any address."""
         memories = [each for each in checked.left.items() if each[1].get("kind") == "memory"]
         if not memories or not await self._has_forgotten(scope):
             return
@@ -330,13 +330,13 @@ class Intake:
         for place, cited in named.items():
             lacking = unfounded & cited
             if lacking:  # evidence that the stored memory already cites stays valid
-                lacking -= await self._named_here(scope, checked.left[place])
+                lacking -= await self._stored_evidence_at(scope, checked.left[place])
             if lacking and last:
                 checked.change(place, without_unfounded(checked.left[place], lacking), UNFOUNDED)
             elif lacking:
                 checked.wait(place)
 
-    async def _named_here(self, scope: Scope, record: JsonObject) -> set[Cited]:
+    async def _stored_evidence_at(self, scope: Scope, record: JsonObject) -> set[Cited]:
         """Return the evidence cited by the stored memory at the address of *record*."""
         _, type_, key = name_of(record)
         return {

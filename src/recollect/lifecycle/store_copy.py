@@ -28,7 +28,7 @@ from recollect.wire.record_digests import Digest, digests_of
 
 LOG: Final = package_logger("recollect.lifecycle.store_copy")
 PASSES_MAX: Final = 5
-"""Most passes over the source; a later pass copies what was written during the one before."""
+"""Maximum of passes over the source; each copies the writes made during the one before."""
 _Archives: TypeAlias = tuple[list[JsonObject], list[JsonObject]]
 
 CopyProgress: TypeAlias = Callable[[int, int, int], None]
@@ -90,12 +90,12 @@ class _Copying:
     behind: int = 0
     scopes: int = 0
     gone: set[Scope] = field(default_factory=set)
-    """Scopes that a pass found at the destination and not at the source."""
+    """Scopes that a pass found only at the destination."""
     digests: tuple[Digest, Digest] = field(default_factory=lambda: (Digest(), Digest()))
 
     async def run_pass(self, since: Sequence[LedgerEntry]) -> None:
         """
-        Read the whole source once, and copy what is missing or different.
+        Read the whole source once, and copy missing or different records.
 
         Data that the source no longer has is removed from the destination if it came from there;
         *since* lists erases that the destination does not know.
@@ -107,7 +107,7 @@ class _Copying:
         try:
             await self._compare(since)
         finally:  # also after an error, so that the next run recognises what was copied
-            await self.notes.keep_found()
+            await self.notes.store_findings()
 
     async def _compare(self, since: Sequence[LedgerEntry]) -> None:
         seen: set[Scope] = set()
@@ -347,14 +347,6 @@ async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:
     if isinstance(second, BaseException):
         raise second
     return first, second
-
-
-async def content_digest(store: Store) -> Digest:
-    """Return the digest of all records of a store, each scope read at one point in time."""
-    found = Digest()
-    async for scope in each_scope(store):
-        found.add(await store.archive(scope))
-    return found
 
 
 async def try_clean(store: Store) -> None:

@@ -129,7 +129,7 @@ async def _packed(
     ranked = found.considered if found else []
     if plan.now.utcoffset():
         zone = plan.now.tzinfo or UTC
-        ranked = [_told_in(each, zone) for each in ranked]
+        ranked = [_in_zone(each, zone) for each in ranked]
         documents = [replace(each, updated_at=told_in(each.updated_at, zone)) for each in documents]
     weights = found.term_weights if found else {}
     characters = sum(len(each.content.text) for each in ranked)
@@ -148,8 +148,8 @@ def idle_below(found: Recall | None, asked: str) -> float:
     return IDLE_BELOW if found and found.embedder else IDLE_BELOW_BY_WORDS
 
 
-def _told_in(entry: Recalled, zone: tzinfo) -> Recalled:
-    """Return an entry with the time of its words in *zone*, in which days are told."""
+def _in_zone(entry: Recalled, zone: tzinfo) -> Recalled:
+    """Return an entry with the time of its words in *zone*, which determines days."""
     content = entry.content
     if isinstance(content, Message):
         return replace(entry, content=replace(content, time=told_in(content.time, zone)))

@@ -14,7 +14,7 @@ from recollect.recall.strength import (
     EMBEDDERS_SCOPE,
     KIND,
     KeptStrength,
-    kept_strength,
+    stored_strength,
     strength_write,
 )
 from recollect.recall.strength_sample import SampleLike, check_sample
@@ -34,7 +34,7 @@ class Tuning:
     *before* is the recall among the first 10 entries at the *earlier* strength. *after* is the
     cross-validated recall: each question at the strength chosen on the other questions; equal to
     *before* if none helped. *gain* is the difference in nDCG, and *error* its standard error. If
-    *is_kept*, the *strength* is in force now.
+    *is_kept*, the *strength* is used from now on.
 
     >>> import recollect
     >>> from recollect.testing import HashedEmbedder
@@ -146,7 +146,7 @@ class EmbedderTuning:
         """
         embedding = self._tuned()
         identity = await embedding.learn_identity()
-        if await kept_strength(self.store, identity) is None:
+        if await stored_strength(self.store, identity) is None:
             msg = f"no strength is stored for {identity!r}: there is nothing to forget"
             raise NotFoundError(msg)
         await self.store.apply(EMBEDDERS_SCOPE, [DeleteSideRecord(kind=KIND, key=identity)])

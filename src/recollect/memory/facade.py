@@ -405,8 +405,8 @@ class Recollect(
             asked_at: The time of the question, from which "last week" counts in the zone of this
                 time, and at which memories must be valid; the present if ``None``.
             min_score: Least `Recalled.relevance` of an entry, from 0 to 1.
-            stale_s_max: Let a read replica answer that lags by at most so many seconds;
-                `Recall.replica` and `Recall.behind_s` tell. What was erased is never found.
+            stale_s_max: Allow a read replica to answer if it lags by at most this many seconds; see
+                `Recall.replica` and `Recall.behind_s`. Erased data is never returned.
 
         Raises:
             UsageError: The query is empty, or an argument is outside its range.

@@ -59,7 +59,7 @@ class MemoryEdits(ABC):
         """
         Create a memory, or write its next version; see `PutMemory` for the fields.
 
-        *value* is checked against the schema of its type if the type is built in or in force in the
+        *value* is checked against the schema of its type if the type is built in or applies in the
         scope; `apply` does not check.
 
         Raises:
@@ -122,8 +122,8 @@ class MemoryEdits(ABC):
         memory: repeating it returns the memory unchanged, or makes it active again if it had ended
         or was not active.
 
-        It cites no message, like any memory that a program writes: *trust* says who vouches
-        for it. To form memories that cite a user's words, `append` the message instead.
+        It cites no message, like any memory that a program writes: *trust* names its
+        source. To form memories that cite a user's words, `append` the message instead.
 
         Args:
             text: What to remember, readable on its own.

@@ -46,7 +46,7 @@ def summary_in(kept: Memory | None) -> ThreadSummary:
         return ThreadSummary()
     content, until = kept.value.get("content"), kept.value.get("until")
     if not isinstance(content, str) or not isinstance(until, int):
-        # Erased: keep the version for the next write, and summarise the remaining messages anew.
+        # Erased: keep the version for the next write, and summarise the remaining messages again.
         return ThreadSummary(version=kept.version)
     return ThreadSummary(content=content, until=until, version=kept.version)
 

@@ -19,7 +19,7 @@ def check_document(types: Sequence[MemoryType], type_: str, value: JsonObject) -
     """
     Return the type whose schema *value* fits, ``None`` if the type is unknown.
 
-    Known are *types*, which are in force, and the built-in ones. An unknown type is accepted,
+    Known are *types*, which apply in the scope, and the built-in ones. An unknown type is accepted,
     unless its name looks like a misspelt known one.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.messages.coercion import MessageLike, coerced_all
@@ -155,17 +155,16 @@ def _lists(first: list[object], second: Sequence[object]) -> list[object]:
     """Return the lists concatenated; chunks of a block (with the same index) are merged."""
     merged = list(first)
     for each in second:
-        place = _place_of_same(merged, each) if isinstance(each, Mapping) else None
-        if place is None:
-            merged.append(each)
+        place = _index_of_same(merged, each) if isinstance(each, Mapping) else None
+        before = None if place is None else merged[place]
+        if place is not None and isinstance(before, Mapping) and isinstance(each, Mapping):
+            merged[place] = _pieces(before, each)
         else:
-            merged[place] = _pieces(
-                cast("Mapping[str, object]", merged[place]), cast("Mapping[str, object]", each)
-            )
+            merged.append(each)
     return merged
 
 
-def _place_of_same(items: Sequence[object], piece: Mapping[str, object]) -> int | None:
+def _index_of_same(items: Sequence[object], piece: Mapping[str, object]) -> int | None:
     index = piece.get("index")
     if not (isinstance(index, int) or (isinstance(index, str) and index.startswith(_MADE_ID))):
         return None

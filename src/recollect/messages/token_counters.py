@@ -80,7 +80,7 @@ def list_counter(counter: MessageCounter | str) -> ListCounter:
             "'get_num_tokens_from_messages()' or a function. Received object of type "
             f"{type(counter)}."
         )
-    # The annotation of its parameter says what it counts: a message, a text, or all messages.
+    # The annotation of its parameter decides what it counts: a message, a text, or all messages.
     counted = _counted(counter)
     counting: Callable[..., Any] = counter
     if counted in {"BaseMessage", "AnyMessage"}:

@@ -96,13 +96,13 @@ class LangChainModel:
         )
 
     async def _pieces(self, request: ModelRequest) -> AsyncGenerator[str, None]:
-        model = self._within(request.output_tokens_max)
+        model = self._limited_to(request.output_tokens_max)
         async for chunk in model.astream(self._messages(in_words(request, describe=False))):
             if piece := text_of(chunk.content):
                 yield piece
 
     async def _ask(self, request: ModelRequest) -> AIMessage:
-        model = self._within(request.output_tokens_max)
+        model = self._limited_to(request.output_tokens_max)
         if not request.tools:
             return _message(await model.ainvoke(self._messages(request)))
         if self._mode == "native":
@@ -120,7 +120,7 @@ class LangChainModel:
         is_marked = type(self._model).__module__.startswith("langchain_anthropic")
         return messages_of(request, marks_stable_part=is_marked)
 
-    def _within(self, output_tokens_max: int) -> Any:
+    def _limited_to(self, output_tokens_max: int) -> Any:
         """Return the model with its limit of output tokens lowered to *output_tokens_max*."""
         if output_tokens_max not in self._limited:
             self._limited = {output_tokens_max: _limited(self._model, output_tokens_max)}

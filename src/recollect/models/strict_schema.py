@@ -110,7 +110,7 @@ def _is_definition(reference: object) -> bool:
 
 def without_added_nulls(written: str, schema: JsonObject) -> str:
     """
-    Return the JSON text *written* without the nulls that stand for omitted properties of *schema*.
+    Return the JSON text *written* without nulls of omitted properties of *schema*.
 
     Text that is not JSON, or has no such nulls, is returned unchanged.
 

@@ -22,7 +22,7 @@ from recollect.recall.eligibility import Eligibility, eligible
 from recollect.recall.scope_index import ScopeIndex
 from recollect.recall.segment import MESSAGE, AnyArray, Searched, Segment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
-from recollect.stores.rows import ReadMoments
+from recollect.stores.scope_feed import ReadMoments
 from recollect.stores.validation import to_datetime
 from recollect.stores.vector_codec import similarities
 
@@ -152,7 +152,7 @@ class Collection:
             vars(same).pop(cached, None)
         own_places = np.arange(len(self), dtype=np.int32)
         searched = Searched(*postings, *vectors)
-        if self.stands_alone:
+        if self.has_single_entry_sessions:
             # Such collections (a namespace of a key-value store) may span thousands of scopes:
             # saturating every count once makes each later search a sum of products.
             norm = length_norm(self.length.astype(np.float32))
@@ -206,7 +206,7 @@ class Collection:
         return int(self.session[-1]) + 1 if len(self) else 0
 
     @cached_property
-    def stands_alone(self) -> bool:
+    def has_single_entry_sessions(self) -> bool:
         """Whether every session has exactly one entry, as each memory is a session of its own."""
         return self.sessions == len(self)
 
@@ -230,7 +230,7 @@ class Collection:
 
     def best_of_session(self, column: Floats) -> Floats:
         """Return for each entry the largest element in its session."""
-        if self.stands_alone:
+        if self.has_single_entry_sessions:
             return column
         best: Floats = np.maximum.reduceat(column, np.flatnonzero(self.begins_session))
         return best[self.session]
@@ -268,7 +268,7 @@ class Collection:
         """
         Return for each of *terms* (hashes) its entries and its saturated frequency in each.
 
-        ``None`` unless `joined` precomputed them, which it does if each entry stands alone.
+        ``None`` unless `joined` precomputed them, which it does if each entry is its own session.
         """
         if self._impacts is None:
             return None
@@ -301,7 +301,7 @@ class Collection:
             at, rows = each.rank[wanted], segment.vector_row[wanted]
             if not len(rows):
                 continue
-            # Rows stand in the order of the entries, so that eligible ones lie in one span: the
+            # Rows are in the order of the entries, so that eligible ones form one span: the
             # product over that span reads no vector of another stretch of the segment.
             span = slice(int(rows[0]), int(rows[-1]) + 1)
             cosine = similarities(segment.vectors[span], segment.scales[span], query)

@@ -93,7 +93,7 @@ class ContextEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileDocument:
     """
-    A document in force, with those of its *fields* that are shown; *handle* names it in the text.
+    An active document with its shown *fields*; *handle* names it in the text.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -132,7 +132,7 @@ class Context:
     """
     Remembered text for a prompt; ``str(context)`` is the text, "" if nothing bears on the query.
 
-    *profile* are the documents in force, *entries* the memories and messages that bear on the
+    *profile* are the active documents, *entries* the memories and messages that bear on the
     query, best first. *history* are the newest messages of the thread, oldest first, if they were
     requested; *summary* is the thread's summary, if the history does not reach its beginning.
     *instructions* and *examples* are as given. *tokens* is the cost of all these parts as rendered,
@@ -281,7 +281,7 @@ def _speaker_of(entry: Recalled) -> tuple[Scope, str] | None:
 def _without_speaker(text: str, name: str) -> str:
     """Return the *text* of a message without its speaker *name*, which the line above shows."""
     rest = text.removeprefix(_shown_name(name))
-    # "Bob: I agree", said by Ada, must not stand there as if Bob had said it.
+    # "Bob: I agree", said by Ada, must not look like a message of Bob's.
     return text if _POSES_AS_SPOKEN.match(rest) else rest
 
 
@@ -304,7 +304,7 @@ def heading_above(entry: Recalled, *, has_ended: bool, chinese: bool) -> str:
 
 
 def place_of(entry: ContextEntry) -> tuple[int, date, str, int, str]:
-    """Return a sort key: memories in force, ended memories, then messages as they were said."""
+    """Return a sort key: active memories, ended memories, then messages by time."""
     content = entry.entry.content
     if isinstance(content, Message):
         return (2, content.time.date(), content.thread, content.position, content.id)

@@ -92,7 +92,7 @@ class EntryPacker:
         return [*self._repeats, *over]
 
     def add(self, more: Sequence[Recalled], *, may_repeat: bool = False) -> None:
-        """Let the next `fill` choose *more*; with *may_repeat* even what repeats other entries."""
+        """Offer *more* entries to the next `fill`; with *may_repeat* also repeating ones."""
         ordered = _memories_before_repeats(_ordered_by_value(more, self._count))
         self._waiting += [replace(each, may_repeat=may_repeat) for each in ordered]
         if may_repeat:
@@ -193,7 +193,7 @@ def _ordered_by_value(bearing: Sequence[Recalled], count: TokenCounter) -> list[
 
 
 def _memories_before_repeats(ordered: list[_Candidate]) -> list[_Candidate]:
-    """Move each memory before the first message that says no more than the memory does."""
+    """Move each memory before the first message that adds nothing to it."""
     if not any(isinstance(each.entry.content, Memory) for each in ordered):
         return ordered
     said = {
@@ -246,7 +246,7 @@ def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
     chinese = is_chinese(sentence)
     before = memory_sentence(former.value, "") if former else ""
     when = validity_of(memory, chinese=chinese)
-    # The day of its words need not be told of "On 3 April 2025 Ada moved".
+    # "On 3 April 2025 Ada moved" needs no date of its words.
     place = sentence.find(when)
     has_day = place == 0 or (place > 0 and not sentence[place - 1].isdigit())
     is_told = has_day and not (memory.valid_from or memory.valid_until)
@@ -278,10 +278,10 @@ class _ShownEntries:
 
     def repeats(self, candidate: _Candidate) -> bool:
         """
-        Return True if an entry says no more than those that are shown.
+        Return True if an entry adds nothing to the shown ones.
 
-        That is: it has the text of a shown one, or is a message whose terms all stand in memories
-        that rest on it.
+        That is: it has the text of a shown one, or is a message whose terms all occur in shown
+        memories that cite it.
         """
         entry, content = candidate.entry, candidate.entry.content
         if candidate.compared in self._texts:

@@ -35,7 +35,7 @@ from recollect.text.searchable import message_text
 SUMMARY_SHARE: Final = 0.5
 """Share of ``history_tokens`` that a summary may cost; a longer one is left out."""
 FILLS_MAX: Final = 4
-"""Passes over the entries; each spends what the one before charged too much, mostly in one."""
+"""Maximum of passes over the entries; each spends tokens that the previous one overestimated."""
 MARKER_SLACK: Final = 4
 """Tokens that a marker may cost beyond the placeholder in `FRAME`, by the caller's counter."""
 
@@ -48,13 +48,13 @@ def packed_context(
     count: TokenCounter,
 ) -> Context:
     """
-    Return the context of *plan*, made of the *ranked* entries and the *documents* in force.
+    Return the context of *plan*, made of the *ranked* entries and the active *documents*.
 
     Args:
         plan: The query, the budget and the texts that the prompt shows already.
         ranked: The recalled entries, best first.
         weights: The weight of each query term, by its hash; see `Recall.term_weights`.
-        documents: The documents in force, which make the profile.
+        documents: The active documents, which make the profile.
         count: Returns the number of tokens of a text.
 
     Raises:
@@ -153,7 +153,7 @@ class _Draft:
         size = len(self.profile), len(self.entries)
         if self.rendered_size != size:
             text = self._rendered(self.profile, self.entries)
-            self.text, self.tokens = text, self._beside() + (self.count(text) if text else 0)
+            self.text, self.tokens = text, self._fixed_cost() + (self.count(text) if text else 0)
             self.rendered_size = size
         return self.tokens
 
@@ -171,7 +171,7 @@ class _Draft:
                 self.profile.pop()
         return taken
 
-    def _beside(self) -> int:
+    def _fixed_cost(self) -> int:
         """Return the cost of the parts beside the text: summary, given texts and history."""
         texts = (self.summary, self.plan.instructions, *self.plan.examples)
         return sum(self.count(each) for each in texts if each) + self._history_tokens

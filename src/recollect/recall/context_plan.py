@@ -42,7 +42,7 @@ class ContextPlan:
     query: str
     budget_tokens: int
     now: datetime = END_OF_TIME
-    """When the query is asked: a memory that ended before is told as no longer so."""
+    """The time of the query: memories that ended before are shown as past."""
     min_score: float | None = None
     idle_below: float = IDLE_BELOW
     asks_for_answers: bool = False

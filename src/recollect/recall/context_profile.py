@@ -1,4 +1,4 @@
-"""The profile of a context: the documents in force, shortened to the fields that fit."""
+"""The profile of a context: the active documents, shortened to the fields that fit."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _listed(value: Json) -> Json:
 
 
 def _field_line(name: str, value: Json, memory: Memory, former: Revision | None) -> str:
-    """Return the line of a field, with its previous value and that one's end if *former* has it."""
+    """Return the line of a field, with its previous value and when that ended, if in *former*."""
     words = memory_text({name: _listed(value)})
     before = former.value.get(name) if former else None
     if isinstance(before, list | tuple) and isinstance(value, list | tuple):

@@ -22,9 +22,9 @@ TAIL_FROM: Final = 0.2
 POLITE_CHARACTERS_MAX: Final = 60
 """Longer turns of an assistant always say something."""
 AROUND_ENTRIES: Final = 10
-"""Shown entries, the best ones, whose neighbours in the talk are shown too if there is room."""
+"""Best entries whose neighbouring messages are shown as well if there is room."""
 MEMORIES_ADDED: Final = 5
-"""Memories in force that are shown beside those that bear on the query, if there is room."""
+"""Further active memories that are shown if there is room."""
 
 
 def bearing_entries(
@@ -62,10 +62,10 @@ def worth_adding(
     plan: ContextPlan, entries: Sequence[ContextEntry], left_out: Sequence[LeftOut]
 ) -> list[Recalled]:
     """
-    Return what was left out for its score and is worth its tokens if the budget has room.
+    Return entries left out for their score that are worth their tokens if the budget has room.
 
     The messages before and after the best ones: they may ask what those answer, or correct them.
-    And the best of the memories in force.
+    And the best of the active memories.
     """
     if plan.min_score is not None or not entries:
         return []
@@ -112,7 +112,7 @@ def replies_among(entries: Sequence[ContextEntry], left_out: Sequence[LeftOut]) 
 def _reason_against(
     entry: Recalled, least: float, known: frozenset[tuple[str, str]], said: set[str]
 ) -> LeftOutReason | None:
-    # What the prompt shows already is told first: only what is left out for its score may be added.
+    # Check for text in the prompt first: only entries left out for their score may return.
     if _is_in_prompt(entry.content, known, said):
         return "in the thread"
     return "score" if entry.relevance < least or _is_polite(entry.content) else None

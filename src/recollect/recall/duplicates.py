@@ -1,4 +1,4 @@
-"""Detect entries of an answer that only repeat an entry kept before them."""
+"""Detect entries of an answer that only repeat an earlier one."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from recollect.recall.query import Kinds, RecallQuery
 from recollect.recall.scope_index import LiveSegment, ScopeIndex
 from recollect.recall.segment import MESSAGE, Segment
 from recollect.records import UNRECALLED_TYPES
-from recollect.stores.rows import Feed
+from recollect.stores.scope_feed import Feed
 from recollect.stores.validation import check_time
 
 

@@ -11,7 +11,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.stores.rows import EntryBlock, FeedBlocks, FeedEntry, VectorBlock
+from recollect.stores.scope_feed import (
+    EntryBlock,
+    FeedBlocks,
+    FeedEntry,
+    VectorBlock,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ def _columns(by_name: Mapping[str, Floats]) -> Iterable[tuple[list[str], Floats]
     """Yield each distinct column with the names of its signals, which may share a column."""
     found: dict[int, tuple[list[str], Floats]] = {}
     for name, column in by_name.items():
-        # By identity: entries that stand alone have one array for several signals, multiplied once.
+        # By identity: single entries share one array between signals, which is multiplied once.
         found.setdefault(id(column), ([], column))[0].append(name)
     return found.values()
 

@@ -15,7 +15,7 @@ from recollect.recall.query import Kinds
 from recollect.recall.scope_index import ScopeIndex, merged, needs_merging
 from recollect.records import Scope
 from recollect.stores.plans.changes import Below
-from recollect.stores.rows import ReadMoment, ReadMoments
+from recollect.stores.scope_feed import ReadMoment, ReadMoments
 from recollect.stores.system_clock import timer_s
 
 INDEX_BYTES_MAX: Final = 512 * 1024 * 1024
@@ -169,7 +169,7 @@ class Indexes:
         kept = self._indexes.get(index.scope)
         if kept and kept.epoch > index.epoch == 0:
             # A scope that does not exist has no epoch. It was erased, or was not made yet when this
-            # search read it: either way the next search reads it anew.
+            # search read it: either way the next search reads it again.
             self._drop(index.scope)
             return
         # Concurrent searches may finish in any order: never replace an index by an older one.
@@ -280,7 +280,7 @@ class Indexes:
         Evict the least recently used collections while over the count or size limit.
 
         A single index may exceed the limit by itself. It stays, with one collection: building that
-        anew in each search takes several times as long as the search.
+        again in each search takes several times as long as the search.
         """
         is_alone = len(self._indexes) == len(self._collections) == 1
         while self._collections and (

@@ -16,7 +16,7 @@ from recollect.recall.scope_index import ScopeIndex, merged, refreshed
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import IndexFile, IndexFileDraft
+from recollect.stores.scope_feed import IndexFile, IndexFileDraft
 from recollect.stores.system_clock import timer_s
 
 LOG: Final = package_logger("recollect.recall")

@@ -25,14 +25,14 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
     """
     Score every entry for the query *terms* (hashes mapped to their count in the query).
 
-    Term frequencies of windows and sessions are sums over their eligible entries; where each
-    entry stands alone, all three scores are that of the entry.
+    Term frequencies of windows and sessions are sums over their eligible entries; if each
+    entry is its own session, all three scores are that of the entry.
     """
     n = len(collection)
     entry = np.zeros(n, np.float32)
     if not n:
         return LexicalScores(entry, entry, entry)
-    if collection.stands_alone:
+    if collection.has_single_entry_sessions:
         entry = _alone(collection, terms)
         return LexicalScores(entry, entry, entry)
     entry_norm = length_norm(collection.length.astype(np.float32))

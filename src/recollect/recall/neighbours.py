@@ -17,7 +17,7 @@ from recollect.records import JsonObject, Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import Cursor, Feed, FeedEntry
+from recollect.stores.scope_feed import Cursor, Feed, FeedEntry
 from recollect.stores.validation import check_scope
 from recollect.stores.vector_codec import decode_vectors
 

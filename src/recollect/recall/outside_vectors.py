@@ -36,7 +36,7 @@ HITS_MAX: Final = 100
 SCOPES_MAX: Final = 16
 """Scopes up to which an outside store takes part in a recall: each needs a request of its own."""
 ANSWER_S: Final = 2.0
-"""Seconds that a recall waits for an outside store before it goes on without."""
+"""Seconds that a recall waits for an external store before it continues without it."""
 CALLS_MAX: Final = 8
 """Concurrent requests to an outside store: a hanging one must not use up all worker threads."""
 REMOVED_MAX: Final = 1_000

@@ -84,7 +84,7 @@ class RecallQuery:
     *asked_at* is the query's "now": "last week" counts from it, and memories must be true then.
     Entries stored later are found all the same (see ``Where.known_at``). Entries with a relevance
     below *min_score* are left out. *is_reranked*: use the memory's reranker, if it has one.
-    *stale_s_max*: a read replica may answer that lags by at most so many seconds; ``None`` for the
+    *stale_s_max*: allow a read replica that lags by at most this many seconds; ``None`` for the
     primary.
     """
 

@@ -83,7 +83,7 @@ def read_question(text: str, asked_at: date, utc_offset: timedelta = timedelta(0
 
 def asks_about_oneself(text: str) -> bool:
     """
-    Return True if *text* is a question, or a request to recall, about whoever says it.
+    Return True if *text* asks for something about its speaker.
 
     >>> asks_about_oneself("What pets do I have?"), asks_about_oneself("How are you?")
     (True, False)
@@ -98,7 +98,7 @@ def asks_about_oneself(text: str) -> bool:
 
 def refers_to_somebody(text: str) -> bool:
     """
-    Return True if *text* says "she", "their" or 他 of somebody whom it takes as known.
+    Return True if *text* refers to a known person by a pronoun: "she", "their", 他.
 
     >>> refers_to_somebody("what do they charge to see her?"), refers_to_somebody("Tell me a joke")
     (True, False)
@@ -139,7 +139,7 @@ def names_in(text: str, names: Iterable[str]) -> list[str]:
     ([], ['Will Lee'])
     """
     text = simplified(text)
-    return [name for name in _candidates(text, tuple(names)) if any(_found(name, text))]
+    return [name for name in _candidates(text, tuple(names)) if any(_mentions_of(name, text))]
 
 
 def _candidates(text: str, names: tuple[str, ...]) -> list[str]:
@@ -164,7 +164,7 @@ def _by_first_run(names: tuple[str, ...]) -> dict[str, list[int]]:
     return known
 
 
-def _found(name: str, text: str) -> Iterator[re.Match[str]]:
+def _mentions_of(name: str, text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of *name*, or of its first word, in *text* that mean a person."""
     for match in _pattern(simplified(name)).finditer(simplified(text)):
         word = match["name"]
@@ -199,7 +199,7 @@ def without_names(text: str, names: Iterable[str]) -> str:
 
 def _without(text: str, name: str) -> str:
     start, kept = 0, []
-    for match in _found(name, text):
+    for match in _mentions_of(name, text):
         kept.append(text[start : match.start()])
         start = match.end()
     return " ".join([*kept, text[start:]])

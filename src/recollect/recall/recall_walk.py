@@ -46,7 +46,7 @@ from recollect.stores.fast_records import maker_of
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import PRIMARY, Feed, ReadOrigin
+from recollect.stores.scope_feed import PRIMARY, Feed, ReadOrigin
 
 _RECALLED: Final = maker_of(Recalled)
 CONSIDERED_MIN: Final = 50

@@ -26,7 +26,7 @@ RERANK: Final = "rerank"
 CANDIDATES: Final = 32
 """Entries given to the reranker, the best ones of the ranking."""
 ANSWER_S: Final = 2.0
-"""Seconds that a recall waits for the reranker before it goes on without."""
+"""Seconds that a recall waits for the reranker before it continues without it."""
 FAILURES_MAX: Final = 3
 """Failures in a row after which the reranker is skipped for a while."""
 REST_S: Final = 30.0

@@ -28,7 +28,7 @@ from recollect.recall.vector_backlog import Embedding
 from recollect.records import Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 
 _READ_ENTRIES: Final = 500
 """Entries read in one call, which bounds memory and the time of a statement."""

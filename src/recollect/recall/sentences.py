@@ -103,7 +103,7 @@ def day_of(moment: date, *, chinese: bool = False) -> str:
     return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
 
 
-# Of a date, not a moment: equal moments of two zones are one key, and may lie on two days.
+# By date, not moment: equal moments in two zones are one key, but may be different days.
 @lru_cache(maxsize=4_096)
 def heading_of(day: date, *, chinese: bool = False) -> str:
     """
@@ -113,7 +113,7 @@ def heading_of(day: date, *, chinese: bool = False) -> str:
     >>> heading_of(date(2025, 4, 3)), heading_of(date(2025, 4, 3), chinese=True)
     ('Thu 3 April 2025', '2025年4月3日 周四')
     """
-    # The month stays in full: a reader answers with the words that stand here.
+    # The month is written in full: a reader answers with these words.
     told = day_of(day, chinese=chinese)
     if chinese:
         return f"{told} 周{'一二三四五六日'[day.weekday()]}"

@@ -47,7 +47,7 @@ def signals_of(
         cosine, has_vector = similar
         among = None if has_vector.all() else has_vector
         of_session = dense = standardised(cosine, among)
-        if not collection.stands_alone:
+        if not collection.has_single_entry_sessions:
             best = collection.best_of_session(np.where(has_vector, cosine, np.float32(-1)))
             of_session = standardised(best, among)
         found.append(Signal("dense", dense))
@@ -61,7 +61,7 @@ def signals_of(
 def word_signals(collection: Collection, question: AnalysedQuery) -> list[Signal]:
     """Return the signals that need no vector; date signals only if the query names a time."""
     lexical = lexical_scores(collection, question.terms)
-    is_alone = collection.stands_alone
+    is_alone = collection.has_single_entry_sessions
     entry = standardised(lexical.entry)
     found = [
         Signal("entry", entry),

@@ -81,14 +81,14 @@ def strength_write(kept: KeptStrength) -> PutSideRecord:
     )
 
 
-async def kept_strength(store: Store, embedder: str) -> KeptStrength | None:
-    """Return what is kept of the embedder with this identity, ``None`` if nothing is."""
+async def stored_strength(store: Store, embedder: str) -> KeptStrength | None:
+    """Return the stored strength of the embedder with this identity, if any."""
     found = await store.side_record(EMBEDDERS_SCOPE, KIND, embedder)
     return None if found is None else _read(found)
 
 
-async def kept_strengths(store: Store) -> list[KeptStrength]:
-    """Return what is kept of all embedders, by their identities."""
+async def stored_strengths(store: Store) -> list[KeptStrength]:
+    """Return the stored strengths of all embedders, by identity."""
     records = each_row(lambda cursor: store.side_records(EMBEDDERS_SCOPE, KIND, cursor=cursor))
     found = [_read(each) async for each in records]
     return [each for each in found if each is not None]

@@ -106,7 +106,7 @@ def chosen_strength(scores: SampleScores, current: float) -> StrengthChoice:
     mean = float(np.mean(differences))
     before, after = float(np.mean(scores.recall[:, now])), float(np.mean(recall))
     best = _best(scores.gain, now)
-    # The smooth gain tells strengths apart with few questions; recall is what users notice, and
+    # The smooth gain separates strengths with few questions; recall is what users notice, and
     # must not fall for it.
     helps = best != now and mean > ERRORS_MIN * error and after >= before
     return StrengthChoice(

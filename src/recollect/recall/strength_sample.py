@@ -118,7 +118,7 @@ def _checked(given: object, number: str) -> CheckedQuestion:
         raise _wrong(number, f"it is {given!r:.80}, not a SampleQuestion")
     place = question.place or number
     try:
-        checked = _asked(question, place)
+        checked = _checked_question(question, place)
     except UsageError as error:
         raise _wrong(place, str(error)) from error
     if not (checked.messages or checked.memories):
@@ -128,7 +128,7 @@ def _checked(given: object, number: str) -> CheckedQuestion:
     return checked
 
 
-def _asked(question: SampleQuestion, place: str) -> CheckedQuestion:
+def _checked_question(question: SampleQuestion, place: str) -> CheckedQuestion:
     ask = RecallQuery(
         query=question.query,
         limit=1,

@@ -16,7 +16,7 @@ from recollect.deferred_imports import load_modules
 from recollect.errors import EmbedderError, StoreError
 from recollect.observability.logs import package_logger
 from recollect.ports import Embedder, Vector
-from recollect.recall.strength import STRENGTH, KeptStrength, declared_strength, kept_strength
+from recollect.recall.strength import STRENGTH, KeptStrength, declared_strength, stored_strength
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
@@ -55,7 +55,7 @@ class Embedding:
         # Guards the fields below: queries are embedded on worker threads.
         self._turn = Lock()
         # One lock per scope, so that the background task and `settle` never embed the same batch.
-        # Weak, so that a lock goes when nobody holds or awaits it.
+        # Weak, so that a lock disappears when no task holds or awaits it.
         self._batches: WeakValueDictionary[int, anyio.Lock] = WeakValueDictionary()
         self._monitor = store.tasks.monitor(EMBEDDING, LOG)
         self._query_failed = False
@@ -99,10 +99,10 @@ class Embedding:
             EmbedderError: The embedder failed.
         """
         if self._identity is None:
-            self._identity = await to_thread.run_sync(self._asked_identity)
+            self._identity = await to_thread.run_sync(self._fetch_identity)
         return self._identity
 
-    def _asked_identity(self) -> str:
+    def _fetch_identity(self) -> str:
         return self._embedder.identity
 
     @property
@@ -114,13 +114,13 @@ class Embedding:
 
     async def learn_strength(self) -> float:
         """
-        Read the strength that the store has for this embedder, and return the one in force.
+        Read the stored strength of this embedder, and return the one to use.
 
         Raises:
             EmbedderError: The embedder's identity could not be fetched.
             StoreError: The store failed; the strength stays as it was.
         """
-        self._kept = await kept_strength(self._store, await self.learn_identity())
+        self._kept = await stored_strength(self._store, await self.learn_identity())
         self._strength_read_s = timer_s()
         return self.strength
 
@@ -297,11 +297,11 @@ class Embedding:
             if text in self._queries:
                 self._queries.move_to_end(text)
                 return self._queries[text]
-        # Without the lock: embedding takes milliseconds, in which others may look up theirs.
+        # Without the lock: embedding takes milliseconds, during which others may look up vectors.
         (vector,) = self._embedder.embed([text])
         if self._query_failed:
             self._note_success()
-        self._identity = self._identity or self._asked_identity()
+        self._identity = self._identity or self._fetch_identity()
         with self._turn:
             self._queries[text] = vector
             if len(self._queries) > QUERIES_MAX:

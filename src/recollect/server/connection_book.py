@@ -164,7 +164,7 @@ class ConnectionBook:
     def begin(self, peer: Peer, *, is_keyed: bool) -> Held:
         """Record that a request is being answered, with a valid key or without."""
         held = self._held.get(peer)
-        # A port can be reused at once: an entry whose connection has gone is another peer's.
+        # A port can be reused at once: the entry of a closed connection may be another peer's.
         if held is None or (held.connection and held.connection not in self._open):
             held = self._held[peer] = self._new(peer)
         held.requests += 1
@@ -214,7 +214,7 @@ class ConnectionBook:
                 each.connection.transport.abort()
 
     def _note_open(self, now: float) -> None:
-        """Add new connections, and drop those that have gone."""
+        """Add new connections, and drop closed ones."""
         self._open = self._connections()
         open_ = {each.client: each for each in self._open if each.client}
         for peer in [each for each in self._held if each not in open_]:

@@ -81,7 +81,7 @@ def _read_now(
 ) -> tuple[MemoryListing, list[Entry]]:
     """Update the cached columns and read the listed memories, in one read transaction."""
     scopes = snapshot.scopes(Below((scope,))) if asked.below else [scope]
-    kept = [_kept(snapshot, each, cache) for each in scopes]
+    kept = [_cached_columns(snapshot, each, cache) for each in scopes]
     feeds = snapshot.feeds([each.cursor for each in kept], filter_=asked.filter)
     columns = [followed(each, feed) for each, feed in zip(kept, feeds, strict=True)]
     for each in columns:
@@ -93,7 +93,7 @@ def _read_now(
     return listing, snapshot.entries(listing.places, are_memories=True, are_indexed=True)
 
 
-def _kept(snapshot: StoreSnapshot, scope: Scope, cache: ColumnCache) -> MemoryColumns:
+def _cached_columns(snapshot: StoreSnapshot, scope: Scope, cache: ColumnCache) -> MemoryColumns:
     """Return the cached columns of a scope, or build them from the snapshot."""
     return cache.take(scope) if cache.has(scope) else columns_of(*snapshot.summaries(scope))
 

@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 
 from recollect.records import MemoryState, Scope
 from recollect.stores.plans.changes import summaries_of
-from recollect.stores.rows import NO_SUMMARIES, Cursor, Feed, MemorySummaries, Place
+from recollect.stores.rows import Place
+from recollect.stores.scope_feed import (
+    NO_SUMMARIES,
+    Cursor,
+    Feed,
+    MemorySummaries,
+)
 
 MemoryOrder: TypeAlias = Literal["newest", "oldest", "type", "recalled"]
 STATES: Final[tuple[MemoryState, ...]] = ("active", "quarantined", "rejected")

@@ -30,7 +30,12 @@ from recollect.server.usage import UsageBook, UsageLimits
 from recollect.stores.contract.base import Store
 from recollect.stores.meter import Meter
 from recollect.stores.plans.outside_removals import LEFT
-from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
+from recollect.stores.rows import (
+    MemoryRow,
+    MessageRow,
+    RevisionRow,
+    ThreadRow,
+)
 from recollect.stores.unit_of_work import Effect, Rows
 
 DOCUMENTS: Final = "langgraph"

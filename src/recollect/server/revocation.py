@@ -44,7 +44,7 @@ class Revocation:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and end it when its key becomes invalid."""
         principal: Principal | None = scope.get("state", {}).get("principal")
-        if principal is None or not principal.credential or _is_told_whole(scope):
+        if principal is None or not principal.credential or _needs_no_watch(scope):
             await self._app(scope, receive, send)
             return
         answer = _Answer(scope["app"].state.service, principal, send)
@@ -60,7 +60,7 @@ class Revocation:
             await answer.tell_end(scope, receive)
 
 
-def _is_told_whole(scope: Scope) -> bool:
+def _needs_no_watch(scope: Scope) -> bool:
     """
     Return True if the key is checked in the write transaction only, and the response kept whole.
 

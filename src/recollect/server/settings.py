@@ -143,7 +143,7 @@ def _read(name: str, value: object, place: str) -> object:
             return value
     else:
         return _number(name, value, place, is_whole=not isinstance(default, float))
-    raise UsageError(f"{place} cannot be {_shown(name, value)}")
+    raise UsageError(f"{place} cannot be {_redacted(name, value)}")
 
 
 def _number(name: str, value: object, place: str, *, is_whole: bool) -> int | float:
@@ -167,7 +167,7 @@ def _parsed(value: object, *, is_whole: bool) -> int | float | None:
         return None
 
 
-def _shown(name: str, value: object) -> str:
+def _redacted(name: str, value: object) -> str:
     return "what was given" if name == "secret" else repr(value)  # a secret is never printed
 
 

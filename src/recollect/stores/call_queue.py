@@ -76,7 +76,7 @@ class CallQueue(Generic[WorkT]):
             if self._is_closed:
                 return
             self._is_closed = True
-            # Calls of a loop's current turn come before the end marks, or nobody would take them.
+            # Calls of the loop's current turn must precede the end marks, or they would never run.
             for calls in self._arriving.values():
                 for call in calls:
                     self._queue.put(call)

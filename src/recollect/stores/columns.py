@@ -9,7 +9,6 @@ from typing import Any, Final
 from recollect.stores.fast_records import maker_of
 from recollect.stores.rows import (
     AuditRow,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
     MemoryRow,
@@ -20,6 +19,7 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
+from recollect.stores.scope_feed import FeedEntry
 from recollect.stores.scope_paths import segments_of
 
 thread_row: Final = maker_of(ThreadRow)

@@ -8,7 +8,12 @@ from recollect.records import Scope
 from recollect.stores.filters import Condition
 from recollect.stores.plans.newest import matching, updates_of
 from recollect.stores.plans.scopes import scopes_holding
-from recollect.stores.rows import MemoryRow, Place, SideRow
+from recollect.stores.rows import (
+    MemoryRange,
+    MemoryRow,
+    Place,
+    SideRow,
+)
 from recollect.stores.unit_of_work import Rows
 
 
@@ -35,11 +40,11 @@ class DerivedReads:
         self: Rows, scope_id: int, type_: str | None, conditions: Sequence[Condition]
     ) -> Iterator[MemoryRow]:
         """Read every memory; see `Rows.memories_matching`."""
-        return matching(self.memories(scope_id, type_, None), conditions)
+        return matching(self.memories(scope_id, MemoryRange(type_)), conditions)
 
     def updates(self: Rows, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         """Read every memory; see `Rows.updates`."""
-        return updates_of(self.memories(scope_id, type_, None), now)
+        return updates_of(self.memories(scope_id, MemoryRange(type_)), now)
 
     def memories_in(self: Rows, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
         """Read scope by scope; see `Rows.memories_in`."""

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from recollect.errors import StoreClosedError
 from recollect.ports import Clock, Ids
-from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.records import FormationStatus, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import memory_entry, message_entry
@@ -24,14 +24,14 @@ from recollect.stores.plans.key_transfer import TAKEN_OVER
 from recollect.stores.plans.pending_messages import is_pending
 from recollect.stores.plans.receipts import place_of
 from recollect.stores.rows import (
+    ALL_MEMORIES,
     NO_SCOPE,
     AuditRow,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
+    MemoryRange,
     MemoryRow,
     MessageRow,
-    ReadMoment,
     ReceiptPlace,
     ReceiptRow,
     RevisionRow,
@@ -41,6 +41,7 @@ from recollect.stores.rows import (
     ThreadRow,
     VectorRow,
 )
+from recollect.stores.scope_feed import FeedEntry, ReadMoment
 from recollect.stores.unit_of_work import Effect, Plan, Query
 
 ResultT = TypeVar("ResultT")
@@ -202,18 +203,12 @@ class Tables(DerivedReads):
         uids = {table.by_address.get(each) for each in addresses}
         return [table.memories[uid] for uid in uids if uid is not None]
 
-    def memories(
-        self,
-        scope_id: int,
-        type_: str | None,
-        after: tuple[str, str] | None,
-        state: MemoryState | None = None,
-    ) -> Iterator[MemoryRow]:
+    def memories(self, scope_id: int, of: MemoryRange = ALL_MEMORIES) -> Iterator[MemoryRow]:
         table = self._of(scope_id)
         for address, uid in sorted(table.by_address.items()):
-            if type_ in (None, address[0]) and (after is None or address > after):
+            if of.type in (None, address[0]) and (of.after is None or address > of.after):
                 found = table.memories[uid]
-                if state in (None, found.state):
+                if of.state in (None, found.state):
                     yield found
 
     def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:

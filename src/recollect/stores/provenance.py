@@ -212,7 +212,7 @@ def is_enough(
     return not said_now or in_own_words or (words - _USUAL or words) <= said_now
 
 
-def said_again(
+def reaffirmed_evidence(
     words: Words, before: Sequence[Evidence], again: Sequence[Evidence], said: Said
 ) -> Found:
     """

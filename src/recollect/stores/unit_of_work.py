@@ -12,19 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.records import FormationStatus, Scope
 from recollect.stores.filters import Condition
 from recollect.stores.rows import (
+    ALL_MEMORIES,
     AuditRow,
-    FeedBlocks,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
+    MemoryRange,
     MemoryRow,
-    MemorySummaries,
     MessageRow,
     Place,
-    ReadMoment,
     ReceiptPlace,
     ReceiptRow,
     RevisionRow,
@@ -33,6 +31,12 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
     VectorRow,
+)
+from recollect.stores.scope_feed import (
+    FeedBlocks,
+    FeedEntry,
+    MemorySummaries,
+    ReadMoment,
 )
 
 ResultT = TypeVar("ResultT")
@@ -147,14 +151,8 @@ class Rows(Protocol):
         """Return those of the memories at (type, key) that exist, in any order."""
         ...
 
-    def memories(
-        self,
-        scope_id: int,
-        type_: str | None,
-        after: tuple[str, str] | None,
-        state: MemoryState | None = None,
-    ) -> Iterator[MemoryRow]:
-        """Yield memories in a *state* by (type, key), after the address *after*, expired or not."""
+    def memories(self, scope_id: int, of: MemoryRange = ALL_MEMORIES) -> Iterator[MemoryRow]:
+        """Yield the memories of a listing by (type, key), expired ones included."""
         ...
 
     def memories_matching(

@@ -80,7 +80,7 @@ class SyncRecollect(SyncFace[Recollect]):
         return memory if self._view is None else self._view(memory)
 
     def _viewed(self, view: Callable[[Recollect], Recollect]) -> Self:
-        """Return a face over a *view* of the memory; the view is made anew for each call."""
+        """Return a synchronous view: *view* is applied to the memory at each call."""
         face = object.__new__(type(self))
         outer = self._view
         composed = view if outer is None else lambda memory: view(outer(memory))

@@ -271,7 +271,7 @@ class AuditContract(Contract):
         assert (await store.verify_audit(ADA)).ok
 
     async def test_a_scope_that_begins_anew_goes_on_with_its_chain(self, store: Store) -> None:
-        """Nobody gets rid of what he did by erasing the scope, with an actor's name or without."""
+        """Erasing a scope keeps the audit rows of its changes, with or without an actor's name."""
         acting = await four_changes(store)
         await store.erase(ADA, EraseScope())
         await tell(acting, "m1")

@@ -118,7 +118,7 @@ class BacklogContract(Contract):
         assert [10, 18, 26, 34, 42, 50, 58, 60, 60] == dues
 
     async def test_a_longest_wait_may_be_endless(self, store: Store, clock: FrozenClock) -> None:
-        """With an infinite ``max_wait_s``, talk postpones its formation as long as it goes on."""
+        """With an infinite ``max_wait_s``, new messages postpone formation without limit."""
         endless = Debounce(quiet_s=10, max_wait_s=math.inf)
 
         for number in range(9):
@@ -152,7 +152,7 @@ class BacklogContract(Contract):
     async def test_enough_is_due_at_once(
         self, store: Store, enough: dict[str, int], quiet_s: float
     ) -> None:
-        """As soon as so many messages, or so many estimated tokens, wait, they are due at once."""
+        """Messages are due at once when their number or their estimated tokens reach a limit."""
         debounce = Debounce(quiet_s=quiet_s, **enough)
         four_tokens = "x" * 16
 
@@ -274,7 +274,7 @@ class BacklogContract(Contract):
         assert await store.claim("worker") is None
 
     async def test_a_signal_ends_a_backoff(self, store: Store, clock: FrozenClock) -> None:
-        """A signal makes due what waits, even what was backing off."""
+        """A signal makes pending messages due, even during a backoff."""
         await tell(store, "m1")
         lease = await claimed(store, clock)
         await store.release(lease, failed=[TALK], retry_s=3_600)

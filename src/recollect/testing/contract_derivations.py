@@ -70,7 +70,7 @@ class DerivedContract(Contract):
     async def test_derived_memories_follow_their_sources(
         self, store: Store, clock: FrozenClock, case: DerivationCase
     ) -> None:
-        """A derived memory goes with any source; memories it had replaced are reinstated."""
+        """A derived memory is removed with any source; memories that it replaced are reinstated."""
         await settle(store, clock)
 
         if isinstance(case.happens, PutMemory | EndMemory | DeleteMemory):
@@ -81,7 +81,7 @@ class DerivedContract(Contract):
         assert {**SETTLED, **case.fates} == await fates(store, clock)
 
     async def test_what_comes_back_is_as_it_was(self, store: Store, clock: FrozenClock) -> None:
-        """A source that is in force again says what it said; its history tells why."""
+        """A reinstated source has its former value; its history has the reason."""
         await settle(store, clock)
         before = (await store.history(ADA, "Note", "cake"))[0]
 
@@ -154,7 +154,7 @@ class DerivedContract(Contract):
         assert await store.get(ADA, "Note", "new") is None
 
     async def test_a_source_must_be_there(self, store: Store) -> None:
-        """A memory cannot be derived from one that is gone, refused, or of a later version."""
+        """A memory cannot be derived from one that is erased, rejected, or of a later version."""
         await store.apply(ADA, [note("tea")])
         await store.apply(ADA, [PutMemory(type="Note", key="no", value={}, state="rejected")])
         await store.apply(BOB, [note("cake")])
@@ -176,7 +176,7 @@ class DerivedContract(Contract):
         assert [] == list((await store.threads(ADA)).rows)
 
     async def test_derived_memories_are_restored(self, store: Store, clock: FrozenClock) -> None:
-        """An archive keeps what a memory was derived from: it goes with it afterwards too."""
+        """An archive keeps the sources of a memory, which is removed with them after a restore."""
         await settle(store, clock)
         records = await store.archive(ADA)
         moved = [{**each, "scope": list(BOB)} for each in records]

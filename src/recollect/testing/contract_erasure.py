@@ -324,7 +324,7 @@ class EraseContract(Contract):
     async def test_nothing_erased_is_a_receipt_of_zeros(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """An erase that found nothing has a receipt that says so."""
+        """An erase that found nothing has a receipt with zero counts."""
         targets: list[EraseTarget] = [
             EraseScope(),
             EraseScope(below=True),

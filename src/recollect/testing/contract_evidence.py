@@ -52,7 +52,7 @@ class EvidenceContract(Contract):
 
     @pytest.mark.parametrize("case", ERASURES, ids=lambda case: case.name)
     async def test_a_memory_loses_what_it_owes(self, store: Store, case: ErasureCase) -> None:
-        """A field goes when every message that it rests on is erased."""
+        """A field is removed when every message that it cites is erased."""
         await tell(store, "m1", "m2", "m3")
         await store.apply(ADA, [founded(case.value, case.evidence)])
 
@@ -155,7 +155,7 @@ class EvidenceContract(Contract):
         assert await store.get(ADA, "Fact", "home") is None
 
     async def test_the_past_of_the_removed_can_be_erased(self, store: Store) -> None:
-        """A past version that rested on a message removed before goes with its erase."""
+        """A past version that cites a removed message is erased with that message."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [resting("home", "m1"), resting("home", "m2", city="Rome")])
         await store.remove(ADA, TALK, ["m1"])
@@ -165,7 +165,7 @@ class EvidenceContract(Contract):
         assert "m1" not in repr(await store.history(ADA, "Fact", "home"))
 
     async def test_an_empty_memory_outlives_its_past(self, store: Store) -> None:
-        """A memory of no fields, which rests on nothing, stays when its past goes."""
+        """A memory without fields and evidence stays when its past versions are erased."""
         await tell(store, "m1")
         await store.apply(ADA, [resting("home", "m1"), replace(fact("home"), value={})])
 
@@ -225,7 +225,7 @@ class EvidenceContract(Contract):
         assert not thread.pending
 
     async def test_a_version_that_is_restored_rests_on_what_it_did(self, store: Store) -> None:
-        """Not on what has come since: it is the same as it was."""
+        """A restored version has its former evidence, without later additions."""
         await tell(store, "m1", "m2")
         put = founded({"city": "nurse Oslo"}, {"/city": ("m1",)})
         other = founded({"city": "nurse Rome"}, {"/city": ("m2",)})

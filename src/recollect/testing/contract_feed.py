@@ -10,7 +10,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import Cursor, Feed
+from recollect.stores.scope_feed import Cursor, Feed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
@@ -72,7 +72,7 @@ class FeedContract(Contract):
         assert [] == await store.places([])
 
     async def test_an_erased_scope_stands_elsewhere(self, store: Store) -> None:
-        """Erase moves the place of a scope, whatever its number of changes is afterwards."""
+        """An erase changes the epoch of a scope, regardless of its number of changes."""
         await tell(store, "m1")
         (before,) = await store.places([ADA])
 
@@ -204,7 +204,7 @@ class FeedContract(Contract):
         assert start.entries[0].uid == entry.uid
 
     async def test_ids_tell_nothing_twice(self, store: Store) -> None:
-        """No two entries of a scope, living or gone, have the same id."""
+        """No two entries of a scope, live or removed, have the same id."""
         await tell(store, "m1", "m2")
         await store.apply(ADA, [fact("home"), PutMemory(type="Note", key="home", value={})])
         before = {entry.uid for entry in (await feed_from_start(store)).entries}

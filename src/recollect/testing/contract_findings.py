@@ -160,7 +160,7 @@ class FindingContract(Contract):
     async def test_an_erased_finding_leaves_nothing_to_its_source(
         self, store: Store, target: EraseThread | EraseMemory
     ) -> None:
-        """A memory of the same address that is written anew stays."""
+        """A memory that is written again at the same address stays."""
         await store.apply(ADA, [found(SOURCED)])
         await store.erase(ADA, target)
         await store.apply(ADA, [found(replace(OWN, thread="later"))])
@@ -234,7 +234,7 @@ class FindingContract(Contract):
         ],
     )
     async def test_a_kind_has_its_own_fields(self, store: Store, evidence: Evidence) -> None:
-        """Lines are of a file, a finding is of a talk."""
+        """Lines need a file, and a finding needs a thread."""
         with pytest.raises(UsageError):
             await store.apply(ADA, [found(evidence)])
 

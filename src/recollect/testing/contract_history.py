@@ -41,7 +41,7 @@ class HistoryContract(Contract):
         assert () == await store.history(BOB, "Fact", "home")
 
     async def test_the_present_version_is_the_memory(self, store: Store) -> None:
-        """The last version of the history says what the memory says."""
+        """The last version of the history equals the memory."""
         memory = await keep_facts(store, "Oslo", "Rome")
 
         last = (await store.history(ADA, "Fact", "home"))[-1]

@@ -102,7 +102,7 @@ class IdentityContract(Contract):
         assert ["m1"] == await ids_in(store, scope=numeric)
 
     async def test_segments_are_not_joined(self, store: Store) -> None:
-        """Scopes of other segments are other scopes, whatever joining them would give."""
+        """Scopes with different segments are different, even if the joined texts are equal."""
         scopes: list[Scope] = [
             ("a", "b"), ("a/b",), ("a,b",), ("a", "b", "c"), ("a",), ('a","b',), ("a\\", "b"),
         ]  # fmt: skip

@@ -162,7 +162,7 @@ class LeaseContract(Contract):
     async def test_a_failing_scope_starves_no_other(
         self, store: Store, clock: FrozenClock, retry_s: float
     ) -> None:
-        """A scope that fails whenever it is claimed takes its turn behind all others."""
+        """A scope that fails at every claim is claimed after all others."""
         others = [("users", str(number)) for number in range(5)]
         await tell(store, "m1")
         clock.advance(1)
@@ -256,7 +256,7 @@ class LeaseContract(Contract):
         assert ["home"] == await keys_in(store)
 
     async def test_an_erase_elsewhere_ends_no_lease(self, store: Store, clock: FrozenClock) -> None:
-        """An erase of another scope, or of what is not there, leaves a lease as it is."""
+        """An erase of another scope, or of nothing, keeps a lease."""
         await tell(store, "m1")
         await store.append(BOB, TALK, [said("m1")])
         lease = await claimed(store, clock)

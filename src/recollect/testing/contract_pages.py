@@ -117,7 +117,7 @@ class ListingContract(Contract):
         assert holds == bool(page.rows)
 
     async def test_memories_come_in_pages(self, store: Store, clock: FrozenClock) -> None:
-        """The cursor of a page continues after it, whatever was left out of the listing."""
+        """The cursor of a page continues after it, regardless of filtered rows."""
         await store.apply(ADA, [fact(key, "Oslo" if key in "ace" else "Rome") for key in "abcdef"])
         await store.apply(ADA, [replace(fact("bb"), expires_at=clock.now())])
 
@@ -235,7 +235,7 @@ class ListingContract(Contract):
 
     @pytest.mark.parametrize("depth_max", [0, -1])
     async def test_scopes_are_cut_to_a_segment_at_least(self, store: Store, depth_max: int) -> None:
-        """A scope cannot be cut to nothing: what has no segment is no scope."""
+        """A scope cannot be cut to zero segments."""
         with pytest.raises(UsageError):
             await store.scopes(depth_max=depth_max)
 

@@ -318,7 +318,7 @@ class ReceiptContract(Contract):
     async def test_a_record_of_a_formation_may_be_refused(
         self, store: Store, clock: FrozenClock, kind: str, wrong: dict[str, Any]
     ) -> None:
-        """A record of a formation, or of what waits again, is what it must be, or refused."""
+        """A malformed record of a formation, or of messages to form again, is refused."""
         await tell(store, "m1")
         await give_up(store, clock, 1, until=1)
         (record,) = [each for each in await store.archive(ADA) if each["kind"] == kind]

@@ -102,7 +102,7 @@ class RedriveContract(Contract):
     async def test_what_was_formed_again_waits_no_more(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """A commit says which of the positions it formed again; the others still wait."""
+        """A commit names the positions that it formed again; the others stay pending."""
         await tell(store, "m1", "m2", "m3")
         await store.redrive(ADA, await give_up(store, clock, 1, 2, 3, until=3))
         lease = await claimed(store, clock)

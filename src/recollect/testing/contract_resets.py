@@ -86,7 +86,7 @@ class ResetContract(Contract):
     async def test_a_reader_far_behind_starts_over(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Old tombstones are dropped: who needs one starts over, who does not goes on."""
+        """Old tombstones are dropped: only readers that need one start over."""
         monkeypatch.setattr(upkeep, "CHANGES_FOLLOWED_MAX", 3)
         await tell(store, "m1", "m2", "m3", "m4")
         await keep_facts(store, "Oslo")
@@ -108,7 +108,7 @@ class ResetContract(Contract):
     async def test_a_reader_not_far_behind_goes_on(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The last ``CHANGES_FOLLOWED_MAX`` changes can be followed, whatever was dropped."""
+        """The last ``CHANGES_FOLLOWED_MAX`` changes can always be followed."""
         monkeypatch.setattr(upkeep, "CHANGES_FOLLOWED_MAX", 3)
         await tell(store, *(f"m{n}" for n in range(30)))
         seen = [await feed_from_start(store)]

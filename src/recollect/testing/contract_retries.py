@@ -143,7 +143,7 @@ class RetryContract(Contract):
         assert ["work"] == await keys_in(store)
 
     async def test_a_request_is_gone_with_its_last_part(self, store: Store) -> None:
-        """A request erased in several steps is gone like one erased at once."""
+        """A request whose parts were erased one by one is gone, like one erased at once."""
         batch = [said("m1"), said("m2"), said("m3")]
         await store.append(ADA, TALK, batch, idempotency_key="k")
         for id_ in ("m2", "m1", "m3"):
@@ -167,7 +167,7 @@ class RetryContract(Contract):
         assert "the words of m1" == left.text
 
     async def test_a_memory_written_anew_is_not_overwritten(self, store: Store) -> None:
-        """A retry neither brings an erased memory back nor touches what took its place."""
+        """A retry neither restores an erased memory nor changes the one that replaced it."""
         await tell(store, "m1")
         await store.apply(ADA, [fact("home", "Oslo")], idempotency_key="k")
         await store.erase(ADA, EraseMemory(type="Fact", key="home"))
@@ -180,7 +180,7 @@ class RetryContract(Contract):
         assert (1, {"city": "Rome"}) == (memory.version, memory.value)
 
     async def test_what_expired_is_gone(self, store: Store, clock: FrozenClock) -> None:
-        """A memory that was erased because it had expired is gone as well."""
+        """A memory that was erased after its expiry is gone as well."""
         await tell(store, "m1")
         put = replace(fact("home"), expires_at=clock.now() + seconds(60))
         await store.apply(ADA, [put], idempotency_key="k")
@@ -221,7 +221,7 @@ class RetryContract(Contract):
     async def test_a_gone_key_is_good_for_a_week(
         self, store: Store, clock: FrozenClock, target: EraseTarget
     ) -> None:
-        """A key of what was erased is good for ``KEY_S`` after the erase."""
+        """The key of an erased request is kept for ``KEY_S`` after the erase."""
         await tell(store, "m9", thread="other")
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         clock.advance(KEY_S)
@@ -239,7 +239,7 @@ class RetryContract(Contract):
     async def test_a_retry_beside_an_erase_keeps_nothing(
         self, store: Store, target: EraseTarget
     ) -> None:
-        """A retry is carried out before an erase, or after it; either way nothing is left."""
+        """A retry that runs concurrently with an erase leaves nothing behind."""
         await store.append(ADA, TALK, [said("m1")], idempotency_key="k")
         outcomes: list[str] = []
 
@@ -263,7 +263,7 @@ class RetryContract(Contract):
         assert [] == await ids_in(store)
 
     async def test_keys_are_kept_as_digests(self, store: Store) -> None:
-        """Of a key no more is kept than a digest, made with the store's own secret."""
+        """A key is stored only as a digest, keyed with the store's secret."""
         batch = [NewMessage(role="user", text="hello", source="mail")]
         await store.append(ADA, TALK, batch, idempotency_key="my-words")
         await store.apply(ADA, [PutMemory(type="Fact", key="home", value={})], idempotency_key="k")

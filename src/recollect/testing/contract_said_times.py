@@ -83,7 +83,7 @@ class SaidTimeContract(Contract):
         assert JUNE == (await store.memories(ADA)).rows[0].said_at
 
     async def test_what_rests_on_nothing_known_has_no_such_time(self, store: Store) -> None:
-        """A memory without evidence, or of messages that were never there, is as old as it is."""
+        """A memory without evidence, or of unknown messages, has no *said_at*."""
         await tell_of_old(store)
 
         assert await said_at(store) is None
@@ -106,7 +106,7 @@ class SaidTimeContract(Contract):
         )
 
     async def test_words_and_memory_come_at_once(self, store: Store) -> None:
-        """A memory that is written with its messages knows when they were said."""
+        """A memory that is written together with its messages gets their time."""
         await store.append(ADA, TALK, [line("m1")], writes=[resting("home", "m1")])
         assert MAY == (await stored(store)).said_at
 
@@ -117,7 +117,7 @@ class SaidTimeContract(Contract):
         assert MAY == (await stored(store)).said_at
 
     async def test_an_end_says_nothing_new(self, store: Store, clock: FrozenClock) -> None:
-        """To end a memory, or to remove a message that it rests on, leaves the time as it is."""
+        """Ending a memory, or removing a message that it cites, keeps the time."""
         await tell_of_old(store)
         await said_at(store, "m1", "m2")
         clock.advance(60)
@@ -128,7 +128,7 @@ class SaidTimeContract(Contract):
         assert JUNE == (await stored(store)).said_at
 
     async def test_erased_words_take_their_time_along(self, store: Store) -> None:
-        """After an erase it is that of the newest message that is left."""
+        """After an erase it is the time of the newest remaining message."""
         await tell_of_old(store)
         await store.append(ADA, "other", [line("m2")])
         found = [Evidence(thread=TALK, message=each) for each in ("m1", "m3")]

@@ -10,7 +10,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.stores.plans.formation import Lease
-from recollect.stores.rows import Cursor, Feed
+from recollect.stores.scope_feed import Cursor, Feed
 from recollect.testing.frozen_clock import FrozenClock
 
 FoundT = TypeVar("FoundT")

@@ -56,7 +56,7 @@ class SideRecordUpkeepContract(Contract):
         assert ["k"] == await keys_of(store, thread=f"{TALK}s")
 
     async def test_a_thread_that_is_gone_takes_them_too(self, store: Store) -> None:
-        """Erasing a thread that does not exist erases what goes with its name."""
+        """Erasing a thread that does not exist erases the side records under its name."""
         await everywhere(store)
 
         await store.erase(ADA, EraseThread(thread=TALK))
@@ -88,7 +88,7 @@ class SideRecordUpkeepContract(Contract):
         assert await store.scope_id(ADA) is None
 
     async def test_what_expired_is_erased(self, store: Store, clock: FrozenClock) -> None:
-        """Side records that have expired are erased, of whatever kind; without any, no receipt."""
+        """Expired side records of every kind are erased; without any there is no receipt."""
         soon = clock.now() + seconds(1)
         await store.apply(ADA, [put("k", expires_at=soon), put("stays")])
         await store.apply((*ADA, "x"), [put("k", thread=TALK, expires_at=soon)])
@@ -218,7 +218,7 @@ class SideRecordUpkeepContract(Contract):
         assert [] == await store.archive(ADA)
 
     async def test_they_are_audited(self, store: Store) -> None:
-        """A change of a side record is audited by its id, and what it said is digested."""
+        """A change of a side record is audited by its id and a digest of its value."""
         acting = store.acting("ada's key")
         await acting.apply(ADA, [put("k", 1)])
         await acting.apply(ADA, [put("k", 2)])

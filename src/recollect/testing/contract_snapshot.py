@@ -13,7 +13,14 @@ from recollect.records import DeleteMemory, Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import NO_SUMMARIES, PRIMARY, Cursor, Feed, MemorySummaries, ReadMoment
+from recollect.stores.scope_feed import (
+    NO_SUMMARIES,
+    PRIMARY,
+    Cursor,
+    Feed,
+    MemorySummaries,
+    ReadMoment,
+)
 from recollect.stores.validation import to_datetime
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (

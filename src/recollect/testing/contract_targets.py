@@ -56,7 +56,7 @@ class TargetContract(Contract):
         assert replace(before, count=2, waiting=2) == await store.thread(ADA, TALK)
 
     async def test_a_thread_is_erased(self, store: Store) -> None:
-        """Erasing a thread takes its messages, and what memories owe to them alone."""
+        """Erasing a thread removes its messages, and parts of memories that rest on them alone."""
         await tell(store, "m1", "m2")
         await tell(store, "m1", thread="other")
         await store.apply(ADA, [resting("home", "m1", "m2"), resting("work", "m1", thread="other")])
@@ -68,7 +68,7 @@ class TargetContract(Contract):
         assert ["m1", "work"] == await names_in(store)
 
     async def test_a_thread_can_begin_anew(self, store: Store) -> None:
-        """A thread of the name of an erased one has nothing of it."""
+        """A new thread with the name of an erased one has none of its data."""
         await tell(store, "m1", "m2")
         await store.erase(ADA, EraseThread(thread=TALK))
 
@@ -79,7 +79,7 @@ class TargetContract(Contract):
         assert (message,) == (await store.messages(ADA, TALK)).rows
 
     async def test_a_memory_is_erased(self, store: Store) -> None:
-        """Erasing a memory takes all its revisions, and no message."""
+        """Erasing a memory removes all its revisions, and no message."""
         await tell(store, "m1")
         await store.apply(ADA, [resting("home", "m1"), fact("home", "Rome"), fact("work")])
 
@@ -114,7 +114,7 @@ class TargetContract(Contract):
         assert () == tuple((await store.memories(ADA)).rows)
 
     async def test_a_source_is_erased(self, store: Store) -> None:
-        """Erasing a source takes its messages from every thread, and what rests on them alone."""
+        """Erasing a source removes its messages everywhere, and memories resting on them alone."""
         await store.append(ADA, TALK, [said("m1", source="mail"), said("m2", source="chat")])
         await store.append(ADA, "other", [said("m1", source="mail"), said("m2")])
         await store.append(BOB, TALK, [said("m1", source="mail")])
@@ -129,7 +129,7 @@ class TargetContract(Contract):
         assert ["m1"] == await ids_in(store, scope=BOB)
 
     async def test_what_has_expired_is_erased(self, store: Store, clock: FrozenClock) -> None:
-        """Erasing what has expired takes it with its history, and nothing that lasts."""
+        """Erasing expired memories removes them with their history, and no others."""
         soon = to_datetime(store.now()) + timedelta(minutes=1)
         for scope in (ADA, (*ADA, "pets"), BOB):
             brief = [replace(fact(key), expires_at=soon) for key in ("a", "b")]
@@ -148,7 +148,7 @@ class TargetContract(Contract):
         assert () == await store.history(ADA, "Fact", "a")
 
     async def test_where_nothing_has_expired_no_receipt_is_kept(self, store: Store) -> None:
-        """Erasing what has expired, where nothing has, returns a clean receipt and keeps none."""
+        """Erasing expired memories, if there are none, returns a clean receipt and stores none."""
         await store.apply(ADA, [fact("lasting")])
 
         receipt = await store.erase(ADA, EraseExpired(below=True))
@@ -158,7 +158,7 @@ class TargetContract(Contract):
         assert [] == await store.receipts()
 
     async def test_a_scope_is_erased(self, store: Store) -> None:
-        """Erasing a scope takes everything of it, and nothing above, below or beside it."""
+        """Erasing a scope removes everything in it, and nothing above, below or next to it."""
         others: list[Scope] = [ADA[:-1], (*ADA, "pets"), BOB, (*ADA[:-1], "ada2"), ("ada",)]
         for scope in others:
             await store.append(scope, TALK, [said("m1")])
@@ -171,7 +171,7 @@ class TargetContract(Contract):
         assert tuple(sorted(others)) == (await store.scopes()).rows
 
     async def test_scopes_below_are_erased(self, store: Store) -> None:
-        """With *below*, every scope that begins with its segments goes too."""
+        """With *below*, every scope that begins with its segments is erased too."""
         below: list[Scope] = [("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d"), ("a", "b", "%")]
         beside: list[Scope] = [("a",), ("a", "bb"), ("a", "B"), ("b", "b"), ("a", "b c"), ("ab",)]
         for scope in (*below, *beside):
@@ -193,7 +193,7 @@ class TargetContract(Contract):
 
     @pytest.mark.parametrize("id_", ["%", "_", "*", "..", "a%", "ad_"])
     async def test_no_name_is_a_pattern(self, store: Store, id_: str) -> None:
-        """A name of special characters erases what has exactly that name."""
+        """A name with special characters matches only exactly that name."""
         await store.append(ADA, "ada", [said("ada", source="ada"), said("adx", source="adx")])
         await keep_facts(store, "Oslo", key="ada")
         targets: list[EraseTarget] = [

@@ -65,7 +65,7 @@ class ThreadContract(Contract):
         assert await store.thread(BOB, TALK) is None
 
     async def test_a_listed_thread_is_the_thread(self, store: Store) -> None:
-        """The listing and the single read say the same of a thread."""
+        """The listing and the single read return the same thread."""
         await tell(store, "m1", "m2")
 
         (listed,) = (await store.threads(ADA)).rows

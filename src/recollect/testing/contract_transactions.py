@@ -12,7 +12,7 @@ from recollect.records import DeleteMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.formation import Formed, Lease
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
@@ -82,7 +82,7 @@ class TransactionContract(Contract):
         assert list(range(1, TASKS + 1)) == [entry.position for entry in entries]
 
     async def test_one_of_many_wins(self, store: Store) -> None:
-        """Of many tasks that expect the same version, one writes and the others are told."""
+        """Of many tasks that expect the same version, one writes and the others get an error."""
         await keep_facts(store, "Oslo")
         outcomes: list[str] = []
 
@@ -147,7 +147,7 @@ class TransactionContract(Contract):
         assert {"taken", *(f"m{n}" for n in stored), *(f"n{n}" for n in stored)} == ids
 
     async def test_a_follower_misses_nothing(self, store: Store) -> None:
-        """A reader that follows the feed while others write ends with what is there."""
+        """A reader that follows the feed during writes ends with the current entries."""
         follower = FeedFollower(ADA)
 
         async def follow() -> None:

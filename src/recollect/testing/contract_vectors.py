@@ -135,7 +135,7 @@ class VectorContract(Contract):
         assert memory == await store.get(ADA, "Fact", "home")
 
     async def test_a_text_may_not_be_understood(self, store: Store) -> None:
-        """An empty vector says that there is none, and the entry is not asked about again."""
+        """An empty vector means that there is none, and the entry is not returned again."""
         await tell(store, "m1")
         scope_id = existing(await store.scope_id(ADA))
 
@@ -147,7 +147,7 @@ class VectorContract(Contract):
         assert await store.unembedded(scope_id, EMBEDDER) is None
 
     async def test_another_text_needs_another_vector(self, store: Store) -> None:
-        """A vector goes with its text: the same text again needs no other."""
+        """A vector belongs to a text: the same text needs no new one."""
         await keep_facts(store, "Oslo")
         await embed(store, await batch_of(store))
 

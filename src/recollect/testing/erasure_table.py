@@ -234,7 +234,7 @@ class DerivationCase:
     A change to the sources of derived memories, and the effect on all of them.
 
     The note *tea* cites the message m1, *cake* m2, *milk* m3 and m1. *both* was merged from tea and
-    cake, which ended; *trend* was derived from both and milk, which are in force. *fates* names the
+    cake, which ended; *trend* was derived from both and milk, which are active. *fates* names the
     notes that change; the others stay the same.
     """
 

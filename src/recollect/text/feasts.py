@@ -76,7 +76,7 @@ def _joined(*feasts: _Feast) -> _Feast:
     return lambda year: [day for feast in feasts for day in feast(year)]
 
 
-# Ordered so that a longer name stands before a shorter one that it contains.
+# Ordered so that a longer name precedes a shorter one that it contains.
 _TABLE: Final[tuple[tuple[str, _Feast], ...]] = (
     (r"新年初一", partial(_new_year, 0, 0)),
     (

@@ -105,7 +105,7 @@ _ANY_DAYS_IN_LOWER_ASCII: Final = re.compile(
 """A lower-case ASCII text that names days matches this; most questions do not, and end here."""
 
 LONGEST_LIFTED_DAYS: Final = 366
-"""A longer interval says too little to lift the sessions within it."""
+"""Longest interval that raises the sessions within it; longer ones are too vague."""
 
 
 def asks_when(query: str) -> bool:
@@ -151,7 +151,7 @@ def days_meant(query: str, asked_at: date, years: Iterable[int]) -> list[Days]:
     return found or _relative_days(query, asked_at)
 
 
-def _there(found: Iterable[Days | None]) -> list[Days]:
+def _existing(found: Iterable[Days | None]) -> list[Days]:
     return [days for days in found if days]
 
 
@@ -164,16 +164,16 @@ def _absolute_days(query: str, years: list[int]) -> list[Days]:
         exact += _in_years(match[3], years, month_number(match[1]), int(match[2]))
     for match in _NUMERIC.finditer(query):
         exact += _numeric_days(match)
-    if found := _there(exact):
+    if found := _existing(exact):
         return found
     in_a_month = _MONTH_YEAR.finditer(query)
-    if found := _there(stretch(int(each[2]), month_number(each[1])) for each in in_a_month):
+    if found := _existing(stretch(int(each[2]), month_number(each[1])) for each in in_a_month):
         return found
     named_years = [int(match[1]) for match in _YEAR.finditer(query)]
     months = [month_number(match[1] or match[2]) for match in _IN_MONTH.finditer(query)]
     if months:
-        return _there(stretch(year, month) for year in named_years or years for month in months)
-    return _there(stretch(year) for year in named_years)
+        return _existing(stretch(year, month) for year in named_years or years for month in months)
+    return _existing(stretch(year) for year in named_years)
 
 
 def _in_years(year: str | None, years: list[int], month: int, day: int) -> list[Days | None]:

@@ -1,4 +1,4 @@
-"""Time zones by name, in which days are counted and told."""
+"""Time zones by name, which determine the days of times."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_zone(name: str) -> tzinfo:
 
 
 def told_in(moment: datetime, zone: tzinfo) -> datetime:
-    """Return the same moment in *zone*; as it was if its day there lies outside the years."""
+    """Return the same moment in *zone*; unchanged if its day there is out of range."""
     try:
         return moment.astimezone(zone)
     except OverflowError:

@@ -114,7 +114,7 @@ def _signals_to_json(entry: Recalled, *, whole: bool) -> list[Json]:
     weights = at.having if "dense" in entry.signals else at.without
     written: list[Json] = []
     for name, each in entry.signals.items():
-        # The reranker's signal is what the entry's score changed by its move: it has no weight.
+        # The reranker's signal is the change of the score by its new rank: it has no weight.
         weight, part = 1.0 if name == RERANK else weights.get(name, 0.0), float(each)
         signal: Json = {
             "name": name,

@@ -95,7 +95,7 @@ class Questioner:
             run.reason = await self._over_limit(lease.scope, run, request)
             if run.reason:
                 break
-            # A lease that is lost shows here, before the model is paid for an answer in vain.
+            # A lost lease is noticed here, before paying the model for a useless answer.
             await self._store.extend(lease, lease_s=CALL_S)
             try:
                 answer = await answer_of(self._model, request)

@@ -318,7 +318,7 @@ class Consolidator:
             erased={
                 address
                 for address, each in zip(wanted, combinations, strict=True)
-                # As for messages: content with a source from after the erase may be formed anew.
+                # As for messages: content with a source from after the erase may be formed again.
                 if address in forgotten
                 and all(source.updated_at <= forgotten[address] for source in each.sources)
             },

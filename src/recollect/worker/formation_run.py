@@ -352,7 +352,7 @@ class Former:
 
 
 def _reason(error: Exception) -> str:
-    """Return the text of an error, with its class if it is not one of ours."""
+    """Return the text of an error, with its class unless it is a `RecollectError`."""
     return str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
 
 

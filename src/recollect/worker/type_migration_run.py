@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from recollect.errors import LeaseLostError, NotFoundError, UpdateModeError, UsageError
 from recollect.formation.derived_memories import DerivedChange, change_record, outcomes_of
-from recollect.formation.formation_receipt import outcomes_told
+from recollect.formation.formation_receipt import outcomes_record
 from recollect.formation.type_migration import in_other_mode, migration
 from recollect.formation.types import MemoryType, UpdateMode
 from recollect.formation.value_identity import content_key
@@ -47,7 +47,7 @@ class TypeMigration:
 
 async def check_modes(store: Store, scope: Scope, types: Sequence[MemoryType]) -> None:
     """
-    Raise if memories in force of *types* were written under another `update_mode`.
+    Raise if active memories of *types* were written under another `update_mode`.
 
     Raises:
         UpdateModeError: There are such memories; the message names the type, their number and the
@@ -124,7 +124,7 @@ async def _commit(
     type_ = changes[0].type
     last = await store.formations(lease.scope, status="consolidated", limit=1)
     receipt: JsonObject = {
-        **outcomes_told(outcomes_of(changes)),
+        **outcomes_record(outcomes_of(changes)),
         "reason": f"{type_} was migrated to {update_mode}",
         "consolidation": {
             "changes": [change_record(each) for each in changes],
@@ -144,7 +144,7 @@ async def _commit(
 
 
 async def _others(store: Store, scope: Scope, type_: str, update_mode: UpdateMode) -> list[Memory]:
-    """Return the memories in force of a type that are in the other mode."""
+    """Return the active memories of a type that are in the other mode."""
     found: list[Memory] = []
     now = to_datetime(store.now())
     async for page in each_page(

@@ -273,7 +273,7 @@ class InstructionProposals(InstructionDocuments):
         try:
             return await self._accept(memory, kept.id, by=REFLECTION, user=user)
         except VersionConflictError:
-            # The conflicting write may be somebody's decision on this very proposal: then
+            # The conflicting write may be another decision on this very proposal: then
             # refusing it fails, and their decision stays.
             try:
                 await self._refuse(memory, kept.id, by=REFLECTION, why=_OUTDATED, user=user)

@@ -19,7 +19,13 @@ from recollect.agents.tools.tool_findings import (
     grounds_of_finding,
     is_known,
 )
-from recollect.agents.tools.tool_quotes import Hearing, as_kept, citations, rests_already, said_now
+from recollect.agents.tools.tool_quotes import (
+    Hearing,
+    as_stored,
+    citations,
+    quoted_messages,
+    rests_already,
+)
 from recollect.formation.answer import read_answer
 from recollect.formation.config import FormationSettings
 from recollect.formation.grounding.grounds import decide
@@ -155,7 +161,7 @@ class CallAttempt:
     async def _window(self, said: Sequence[NewMessage]) -> Window:
         """Return the newest messages of the thread and the new ones (*said*): all can be quoted."""
         kept = await self.memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
-        newest = [*kept, *as_kept(said, self.thread, kept[-1].position if kept else 0)]
+        newest = [*kept, *as_stored(said, self.thread, kept[-1].position if kept else 0)]
         waiting = Waiting(
             thread=self.thread,
             formed=newest[0].position - 1 if newest else 0,
@@ -206,7 +212,7 @@ class CallAttempt:
 def new_messages(memory: Recollect, words: Sequence[str]) -> list[NewMessage]:
     """Return *words* as new user messages, with ids and the time of the store."""
     store = memory.store
-    return said_now(words, [store.new_name() for _ in words], to_datetime(store.now()))
+    return quoted_messages(words, [store.new_name() for _ in words], to_datetime(store.now()))
 
 
 def _ground_call(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounded], list[str]]:

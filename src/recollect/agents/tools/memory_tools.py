@@ -13,7 +13,7 @@ from recollect.agents.tools.tool_answers import (
     id_of,
     moment_in,
     refused,
-    shown_of,
+    results_within,
     unknown,
 )
 from recollect.agents.tools.tool_definitions import (
@@ -226,7 +226,7 @@ class MemoryTools:
         )
         recall = await memory.recall(self.scope, query, limit=int(limit), where=where)
         found = [each.content for each in recall.entries if isinstance(each.content, Memory)]
-        shown = shown_of(found, FOUND_TOKENS_MAX)
+        shown = results_within(found, FOUND_TOKENS_MAX)
         more = len(found) - len(shown)
         answer: JsonObject = {"status": "found", "memories": shown, "types": list(self.types)}
         return {**answer, "left_out": more} if more else answer

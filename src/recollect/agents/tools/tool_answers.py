@@ -60,7 +60,7 @@ def _counts(value: Json, pointer: Json) -> bool:
     return False
 
 
-def shown_of(found: Sequence[Memory], tokens_max: int) -> list[Json]:
+def results_within(found: Sequence[Memory], tokens_max: int) -> list[Json]:
     """Return the search results to show, best first: the best, and others within *tokens_max*."""
     shown: list[Json] = []
     left = tokens_max

@@ -39,7 +39,7 @@ class Hearing(Protocol):
         """
 
 
-def said_now(quotes: Sequence[str], ids: Sequence[str], now: datetime) -> list[NewMessage]:
+def quoted_messages(quotes: Sequence[str], ids: Sequence[str], now: datetime) -> list[NewMessage]:
     """Return *quotes* as user messages with *ids*."""
     return [
         NewMessage(role="user", text=quote, id=id_, time=now)
@@ -47,7 +47,7 @@ def said_now(quotes: Sequence[str], ids: Sequence[str], now: datetime) -> list[N
     ]
 
 
-def as_kept(said: Sequence[NewMessage], thread: str, after: int) -> list[Message]:
+def as_stored(said: Sequence[NewMessage], thread: str, after: int) -> list[Message]:
     """Return messages as *thread* will hold them, after the position *after*."""
     return [
         Message(

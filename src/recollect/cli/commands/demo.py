@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import socket
 import tempfile
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,7 +14,8 @@ import click
 from recollect.cli.formation_config import FormationOptions
 from recollect.cli.options import Target, embedder_option, run
 from recollect.cli.service_run import ServiceRun, check_service_packages, run_service
-from recollect.errors import MissingExtraError, UsageError
+from recollect.errors import UsageError
+from recollect.testing.temporary_databases import temporary_database
 
 _AFTER_S: Final = 4.0
 """Seconds after the last message of the demo's chat before memories are formed."""
@@ -61,7 +61,7 @@ def demo(
     if keep is not None and store is not None:
         raise UsageError("--keep and --store: a demo on a server leaves nothing; give one of them")
     if store is not None:
-        with _database(store) as url:
+        with temporary_database(store) as url:
             _play(url, embedder, serves=serves, port=port)
         return
     if keep is not None and Path(keep).exists():
@@ -121,23 +121,3 @@ def _free_port(wanted: int) -> int:
         except OSError:
             return 0
     return wanted
-
-
-def _database(store: str) -> AbstractContextManager[str]:
-    """
-    Return a context manager that creates a database for the demo, and removes it.
-
-    Raises:
-        MissingExtraError: The server's driver is not installed.
-    """
-    if store.lower().startswith("redis"):
-        try:
-            from recollect.testing.redis_server import borrowed_database
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("redis", "redis") from error
-        return borrowed_database(store)
-    try:
-        from recollect.testing.postgres_server import made_database
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("postgres", "psycopg") from error
-    return made_database(store, "demo")

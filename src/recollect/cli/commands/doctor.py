@@ -237,9 +237,9 @@ async def _examine_contents(findings: Findings, target: Target, *, clean: bool) 
 
 async def _examine_strengths(findings: Findings, memory: Recollect) -> None:
     """Add the tuned strengths of embedders, if there are any."""
-    from recollect.recall.strength import kept_strengths
+    from recollect.recall.strength import stored_strengths
 
-    kept = await kept_strengths(memory.store)
+    kept = await stored_strengths(memory.store)
     if kept:
         findings.sections["strengths"] = {each.embedder: describe_strength(each) for each in kept}
 
@@ -294,7 +294,7 @@ async def _examine_receipts(findings: Findings, memory: Recollect) -> None:
         "receipts": len(receipts),
         "unclean": [receipt_to_json(receipt) for receipt in unclean],
     }
-    findings.problems += [("error", _said_of(receipt)) for receipt in unclean]
+    findings.problems += [("error", _unclean_sentence(receipt)) for receipt in unclean]
 
 
 async def _examine_settings(findings: Findings, memory: Recollect) -> None:
@@ -306,7 +306,7 @@ async def _examine_settings(findings: Findings, memory: Recollect) -> None:
             findings.problems.append(("usage", sentence))
 
 
-def _said_of(receipt: EraseReceipt) -> str:
+def _unclean_sentence(receipt: EraseReceipt) -> str:
     return (
         f"the data of the erase {receipt.id} is no longer returned, but its bytes are still in "
         "the file: close other readers of the file and run `recollect doctor --clean`"
@@ -316,7 +316,7 @@ def _said_of(receipt: EraseReceipt) -> str:
 async def count_holdings(memory: Recollect, embedder: str | None) -> Holdings:
     """Count the contents of a store, scope by scope, with one scope's index in memory at a time."""
     from recollect.recall.scope_index import ScopeIndex, refreshed
-    from recollect.stores.rows import Cursor
+    from recollect.stores.scope_feed import Cursor
 
     held = Holdings()
     for scope in await scopes_of(memory, (), below=True):

@@ -106,11 +106,11 @@ def _strength_in(store: str, name: str) -> Json:
     from recollect.providers.object_names import is_object_name
 
     async def kept() -> list[KeptStrength]:
-        from recollect.recall.strength import kept_strengths
+        from recollect.recall.strength import stored_strengths
         from recollect.stores.locator import open_store
 
         async with open_store(store) as opened:
-            return await kept_strengths(opened)
+            return await stored_strengths(opened)
 
     check_exists(store, "`recollect import FILE`")
     found = run(kept)

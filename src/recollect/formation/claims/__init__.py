@@ -1,10 +1,9 @@
 """
-Whether a value says what was said: its numbers, names and dates against its sources.
+Check a value against its sources: its numbers, names and dates must occur in them.
 
-Precision comes first. An honest paraphrase passes, so whatever can be read in several ways
-is held to be said if one of them was. What is not seen: fabrication without a number, a
-name or a date; names across scripts, but for well-known places; keys of a document that
-look like field names.
+Precision comes first. An honest paraphrase passes: an ambiguous claim is accepted if a source
+supports one of its readings. Not detected: fabrication without a number, a name or a date;
+names across scripts, except well-known places; keys of a document that look like field names.
 """
 
 import math
@@ -45,7 +44,7 @@ __all__ = [
 ]
 
 DATES_MAX: Final = 200
-"""A text with more dates is refused, since each is compared with every date told."""
+"""A text with more dates is refused, since each is compared with every date of the sources."""
 _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
     r"|to) ?$"
@@ -61,10 +60,10 @@ def unsupported(value: Json, sources: Sequence[SaidText], before: Json = None) -
     """
     Return each number, name and date of *value* that neither *sources* nor *before* contain.
 
-    They are said in words for a model ("the number 42", "the name 'Bergen'", "the date
-    2024-05-07"), each once, in the order in which they occur. What is equal to a text or a
-    number of *before*, or stands word for word in a source, is never among them. A source
-    that names no time supports the day on which it was said.
+    They are in words for a model ("the number 42", "the name 'Bergen'", "the date
+    2024-05-07"), each once, in order of occurrence. Texts and numbers that equal one of *before*,
+    or occur literally in a source, are never among them. A source without a time supports the
+    day of its message.
 
     Args:
         value: Any part of a document. Keys that look like field names are not checked.
@@ -189,7 +188,7 @@ class Heard:
         return tuple(chain.from_iterable(map(self._missing_in, pieces)))
 
     def tells_other_date(self, leaf: str) -> bool:
-        """Return True if the sources tell a day, or a month, that is none of *leaf*'s."""
+        """Return True if the sources name a day or month, but none of *leaf*'s."""
         claims = [
             days
             for piece in self._value_texts.pieces(plain(leaf))
@@ -220,7 +219,7 @@ class Heard:
         letters = [each.letters for each in self._sources]
         return sum(han for _, han in letters) > _MOSTLY * sum(every for every, _ in letters)
 
-    def _is_told(self, claim: Dated) -> bool:
+    def _is_in_sources(self, claim: Dated) -> bool:
         if any(each.told.supports(claim) for each in self._sources):
             return True
         if any(claim.weekday in each.told.weekdays for each in self._sources):
@@ -229,7 +228,7 @@ class Heard:
         return any(map(self._is_put_together, days)) or any(map(self._is_computed, claim.stretches))
 
     def _is_computed(self, days: Days) -> bool:
-        """Return True if a year follows from an age or from a duration that was told."""
+        """Return True if a year follows from an age or duration in the sources."""
         is_year = (days.last - days.first).days > _YEAR_DAYS_MIN and not days.is_relative
         return (
             is_year
@@ -239,10 +238,10 @@ class Heard:
 
     def _is_put_together(self, day: date) -> bool:
         """
-        Return True if a day follows from two things that were told.
+        Return True if a day follows from two statements of the sources.
 
-        Its number ("the 21st", "11 to 18") and, by another source, its month; a day and a length of
-        time.
+        These are its number ("the 21st", "11 to 18") and, in another source, its month; or a day
+        and a length of time.
         """
         if any(day in each.told.reckoned for each in self._sources):
             return True
@@ -272,10 +271,10 @@ class Heard:
         if self._computes and any(exact in each.computed for each in self._sources):
             return True
         claim = year_claim(exact)
-        return claim is not None and self._is_told(claim)
+        return claim is not None and self._is_in_sources(claim)
 
     def _amounts_and_dates(self, value: ValueText) -> Iterator[tuple[int, str]]:
-        """Yield the dates, times and numbers that were not heard, and where they stand."""
+        """Yield the dates, times and numbers that are not in the sources, with their positions."""
         text = value.text
         taken: list[tuple[int, int]] = []
         yield from self._dates(value, taken)
@@ -293,27 +292,27 @@ class Heard:
                 yield number.start, f"the number {text[number.start : number.end].strip()}"
 
     def _dates(self, value: ValueText, taken: list[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-        """Yield the dates that were not heard; note in *taken* where dates stand."""
+        """Yield the dates missing in the sources; record the positions of dates in *taken*."""
         claims, text = value.dates(self._days), value.text
         if len(claims) > DATES_MAX:
             yield 0, f"some of more than {DATES_MAX} dates"
         for claim in claims[:DATES_MAX]:
             taken.append((claim.start, claim.end))
             written = text[claim.start : claim.end]
-            is_said = self._is_told(claim) or (
+            is_said = self._is_in_sources(claim) or (
                 claim.is_relative and any(written.lower() in each.lower for each in self._sources)
             )
             if not is_said and not (is_weak(written) and self._has_numbers(written)):
                 yield claim.start, f"the date {written}"
 
     def _ends_range(self, number: Number, text: str) -> bool:
-        """Return True if a number is the second day of "2025-05-24 or 25" and that day was told."""
+        """Return True if a number is the second day of "2025-05-24 or 25", and in the sources."""
         before = _RANGE.search(text[max(number.start - 24, 0) : number.start])
         if before is None or len(number.readings) != 1:
             return False
         day = next(iter(number.readings))
         whole = stretch(int(before["year"]), int(before["month"]), int(day))
-        return whole is not None and self._is_told(Dated(start=0, end=0, stretches=(whole,)))
+        return whole is not None and self._is_in_sources(Dated(start=0, end=0, stretches=(whole,)))
 
     def _has_time(self, time: ClockTime) -> bool:
         times = [heard for each in self._sources for heard in each.times]
@@ -325,7 +324,7 @@ class Heard:
         return any(hour in each.amounts for each in self._sources for hour in hours)
 
     def _has_telephone(self, digits: str) -> bool:
-        """Return True if a telephone number was told, with or without its country code."""
+        """Return True if the sources have the number, with or without its country code."""
         runs = (run for each in self._sources for run in each.runs)
         return any(run.endswith(digits) or digits.endswith(run) for run in runs)
 
@@ -391,7 +390,7 @@ def _written(leaf: str | float) -> str:
 
 
 def _stands_in(text: str, said: str) -> bool:
-    """Return True if *text* stands word for word in *said*, not as a part of longer words."""
+    """Return True if *text* occurs literally in *said*, as whole words."""
     at = said.find(text)
     if at < 0:
         return False

@@ -80,7 +80,7 @@ class SourceClaims:
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
-        """Return the digits of what may be telephone numbers."""
+        """Return the digit runs that may be telephone numbers."""
         pieces = pieces_of(self.text)
         return tuple(digits for piece in pieces for _, _, digits in digit_runs(piece))
 
@@ -96,7 +96,7 @@ class SourceClaims:
 
     @cached_property
     def told(self) -> Told:
-        """Return the days that the text tells of."""
+        """Return the days that the text mentions."""
         pieces = [*pieces_of(self.text), *self._short]
         return Told(pieces, self.source.at.date() if self.source.at else None)
 

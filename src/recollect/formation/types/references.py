@@ -34,7 +34,7 @@ _DROPPED: Final = frozenset("$anchor $defs $id $schema definitions".split())
 
 
 def subschemas(schema: JsonObject) -> Iterator[tuple[Steps, Json]]:
-    """Yield where below *schema* its parts stand that are schemas themselves, and those."""
+    """Yield the path and schema of each subschema directly below *schema*."""
     for keyword, value in schema.items():
         if keyword in _ONE:
             yield (keyword,), value
@@ -63,7 +63,7 @@ def path_of(start: str, steps: Steps) -> str:
 
 def written_out(schema: JsonObject, path: str) -> dict[str, Json]:
     """
-    Return *schema* with what its references refer to in their places, without definitions.
+    Return *schema* with its references replaced by their targets, without definitions.
 
     Raises:
         UsageError: A reference leads outside the schema, to nothing, or back to itself.
@@ -85,7 +85,7 @@ class _Writer:
         self.written_bytes = 0
 
     def write(self, part: Json, at: Steps, within: tuple[str, ...]) -> Json:
-        """Write out *part*, which stands at *at*, *within* the references being followed."""
+        """Expand *part* at the path *at*; *within* are the references being followed."""
         if len(at) > SCHEMA_DEPTH_MAX:
             what = f"levels of {self.path} with its references written out"
             raise LimitError(what, len(at), SCHEMA_DEPTH_MAX, "SCHEMA_DEPTH_MAX")

@@ -31,7 +31,7 @@ from recollect.stores.validation import (
 )
 
 VIOLATIONS_MAX: Final = 20
-"""At most so many violations of a document are named; the rest are counted."""
+"""Violations of a document that are listed, at most; the rest are counted."""
 CHECKS_MAX: Final = 5_000_000
 """A document is refused unchecked if its values times the schema's parts are more than this."""
 LISTED_CHECKS_MAX: Final = 50_000
@@ -153,7 +153,7 @@ def check_schema(parameters: object, path: str) -> dict[str, Json]:
 
 
 def _check_form(schema: dict[str, Json], path: str) -> None:
-    """Reject what the standard's own schema refuses."""
+    """Reject a schema that violates the standard's meta-schema."""
     try:
         meta.validate(schema)
     except ValidationError as error:
@@ -189,13 +189,13 @@ def _check_part(part: JsonObject, at: Steps, path: str) -> None:
         )
         raise UsageError(msg)
     named = part.get("patternProperties")
-    patterns = (
+    patterns: list[tuple[Steps, str]] = (
         [(("patternProperties", each), each) for each in named]
         if isinstance(named, Mapping)
         else []
     )
     if isinstance(given := part.get("pattern"), str):
-        patterns.append((("pattern",), given))  # type: ignore[arg-type]
+        patterns.append((("pattern",), given))
     for steps, pattern in patterns:
         _check_pattern(pattern, path_of(path, (*at, *steps)))
 
@@ -243,7 +243,7 @@ def _place(error: ValidationError) -> tuple[str, str]:
 
 
 def _unstorable(value: object, depth_max: int) -> Iterator[tuple[Steps, str]]:
-    """Yield each place in *value* that no document of ours can have, and why; never recursing."""
+    """Yield each place in *value* that cannot be stored, and why; without recursion."""
     waiting: list[tuple[Steps, object]] = [((), value)]
     seen = 0
     while waiting:

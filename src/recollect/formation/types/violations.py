@@ -85,7 +85,7 @@ def _fields_of(part: Json) -> str:
 
 
 def _reason(error: ValidationError) -> str:
-    """Return what was found at the place of *error*, and what is allowed there."""
+    """Describe the value at the place of *error*, and the values allowed there."""
     if error.kind.name in {"anyOf", "oneOf"}:
         return _alternatives(error)
     explained = _REASONS.get(error.kind.name)

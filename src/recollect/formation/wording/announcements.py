@@ -44,7 +44,7 @@ ASKED: Final = re.compile(
     r"|記事)[^\n]{0,80}[?？][ \t]{0,4}$",
     re.IGNORECASE,
 )
-"""A question about what is pasted below, behind a blank line."""
+"""A question about a text pasted below it, after a blank line."""
 _MINE: Final = (
     r"(?![^\n:：]{0,40}(?:\b(?:my|mein\w*|mis?|mon|ma|mes|minhas?|meus?)\b|我的|私の|僕の|自分の))"
 )
@@ -82,4 +82,4 @@ ROLE: Final = re.compile(
     r"|系统(?:提示|消息|指令|讯息)?|助手|助理|用户|使用者|アシスタント|ユーザー|システム) ?[:：]",
     re.IGNORECASE,
 )
-"""A line that plays the part of another in a talk."""
+"""A line that speaks for another role in a conversation."""

@@ -1,4 +1,4 @@
-"""Spell out short forms of times in talk, so that dates of a value are found in it."""
+"""Spell out short forms of times in messages, so that a value's dates are found in them."""
 
 import re
 from typing import Final
@@ -40,7 +40,7 @@ _SHORT: Final = re.compile(
 
 def spelled_out(piece: str) -> str:
     """
-    Return a piece of talk with its short forms of times spelled out; ``""`` if it has none.
+    Return a text with its short forms of times spelled out; ``""`` if it has none.
 
     Two readings of one form appear side by side: the result is for lookup, not for display.
 

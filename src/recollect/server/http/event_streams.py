@@ -21,7 +21,7 @@ from recollect.errors import QuotaError
 from recollect.records import Json, JsonObject
 from recollect.server.http.scope_access import Reach
 from recollect.server.http.state import Service
-from recollect.stores.rows import Cursor
+from recollect.stores.scope_feed import Cursor
 
 MEDIA_TYPE: Final = "text/event-stream"
 KEEP_ALIVE_S: Final = 15.0
@@ -76,7 +76,7 @@ async def _encoded(
             async for event in events:
                 yield event.encoded()
         finally:
-            # Shielded: when the reader goes, the generator still has to release what it holds.
+            # Shielded: after a disconnect the generator still has to release its resources.
             with anyio.CancelScope(shield=True):
                 await events.aclose()
 
@@ -135,7 +135,7 @@ class FollowingResponse(Response):
             await send({"type": "http.response.body", "body": b""})
 
     async def _is_gone(self, receive: Receive) -> bool:
-        """Wait for a change, or until a keep-alive is due; return True if the reader has gone."""
+        """Wait for a change or a due keep-alive; return True if the client disconnected."""
         watch, place = self._service.watch, self._follower.place
         with anyio.move_on_after(KEEP_ALIVE_S) as waiting, watch.waking(place, waiting.cancel):
             while (await receive())["type"] != "http.disconnect":

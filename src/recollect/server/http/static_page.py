@@ -107,7 +107,7 @@ def screen_address(path: str, query: str) -> str:
     return f"{up}#/{quote(name)}{'?' if query else ''}{quote(query, safe='=&%+')}"
 
 
-def _elsewhere(address: str) -> str:
+def _forwarding_page(address: str) -> str:
     """Return a 404 page that forwards to the page, which shows the error itself."""
     link = escape(address)
     return f"""\
@@ -123,7 +123,7 @@ def _deep(path: str, query: str) -> Response:
     address = screen_address(path, query)
     if path.split("/", 1)[0] in PLACES | {API}:
         return Response(status_code=307, headers={"location": address})
-    return Response(_elsewhere(address), status_code=404, media_type="text/html")
+    return Response(_forwarding_page(address), status_code=404, media_type="text/html")
 
 
 def page_router(folder: Path = STATIC) -> APIRouter:

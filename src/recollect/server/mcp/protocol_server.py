@@ -80,7 +80,9 @@ class _Handlers:
             raise _protocol_error(error) from error
         hints = self._offered.hints
         offered = self._offered.tools_of(kept)
-        return types.ListToolsResult(tools=[_shown(each, hints[each.name]) for each in offered])
+        return types.ListToolsResult(
+            tools=[_protocol_tool(each, hints[each.name]) for each in offered]
+        )
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -182,7 +184,7 @@ def _protocol_error(error: RecollectError) -> MCPError:
     return MCPError(types.INVALID_PARAMS, str(error), data)
 
 
-def _shown(tool: Tool, hints: ToolHints) -> types.Tool:
+def _protocol_tool(tool: Tool, hints: ToolHints) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=hints.title,

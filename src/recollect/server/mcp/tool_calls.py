@@ -123,7 +123,7 @@ async def _context(caller: McpCaller, scope: Scope, arguments: JsonObject) -> Js
 
 
 def _wrong(types: Sequence[MemoryType], name: str, arguments: JsonObject) -> str:
-    """Return what is wrong with the arguments of a call, "" if nothing is."""
+    """Return the errors in the arguments of a call, "" if there are none."""
     kinds = [shape_of(each) for each in types]
     tool = next(each for each in tools_offered(kinds) if each.name == name)
     return wrong_arguments(tool, arguments)

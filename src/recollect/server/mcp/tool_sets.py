@@ -76,7 +76,7 @@ def fixed_set(tools: Sequence[NamedTool]) -> OfferedTools:
 
 
 def wrong_arguments(tool: Tool, arguments: JsonObject) -> str:
-    """Return what is wrong with the arguments of a call, "" if nothing is."""
+    """Return the errors in the arguments of a call, "" if there are none."""
     checker = MemoryType(
         name=tool.name, description="", update_mode="insert", parameters=tool.parameters
     )

@@ -55,7 +55,7 @@ async def approve(
 
     async def again(repeated: RepeatedRequestError) -> JsonAnswer:
         address = repeated.memories[0] if repeated.memories else (type, key)
-        return change.with_token(answered(reach, await existing_memory(reach, *address), response))
+        return await _changed_memory(change, address, response)
 
     request = RepeatableRequest(reach, idempotency_key, "approve", type, key, expected)
     return await request.answer(act, again)
@@ -83,7 +83,7 @@ async def reject(
         return await again()
 
     async def again(_: object = None) -> JsonAnswer:
-        return change.with_token(answered(reach, await existing_memory(reach, type, key), response))
+        return await _changed_memory(change, (type, key), response)
 
     request = RepeatableRequest(reach, idempotency_key, "reject", type, key, pointer, expected)
     return await request.answer(act, again)
@@ -110,7 +110,7 @@ async def restore(
         return await again()
 
     async def again(_: object = None) -> JsonAnswer:
-        return change.with_token(answered(reach, await existing_memory(reach, type, key), response))
+        return await _changed_memory(change, (type, key), response)
 
     request = RepeatableRequest(
         reach, idempotency_key, "restore", type, key, asked.version, expected
@@ -166,7 +166,15 @@ async def end(
     write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
     change = Undoable(reach, undo)
     await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
-    return change.with_token(answered(reach, await existing_memory(reach, type, key), response))
+    return await _changed_memory(change, (type, key), response)
+
+
+async def _changed_memory(
+    change: Undoable, address: tuple[str, str], response: Response
+) -> JsonAnswer:
+    """Answer with the memory at (type, key) as it is after *change*."""
+    found = await existing_memory(change.reach, *address)
+    return change.with_token(answered(change.reach, found, response))
 
 
 @router.get(f"{ADDRESS}/recalls", summary="List the last recalls of a memory")

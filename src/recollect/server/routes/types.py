@@ -29,13 +29,13 @@ async def types(reach: Reading) -> JsonAnswer:
     store, depth = reach.memory.store, len(reach.principal.scope)
     nearest = await scope_settings(store, reach.scope, depth=depth)
     return {
-        "types": [_shown(each) for each in found],
+        "types": [_type_json(each) for each in found],
         "own": bool(await own_settings(reach)),
         "problem": None if nearest is None else problem_of(nearest),
     }
 
 
-def _shown(type_: MemoryType) -> JsonAnswer:
+def _type_json(type_: MemoryType) -> JsonAnswer:
     return dict(type_.as_config())
 
 
@@ -64,7 +64,7 @@ async def put_types(
         found = await types_of(reach)
         own = bool(await own_settings(reach))
         return change.with_token(
-            {"types": [_shown(each) for each in found], "own": own, "problem": None}
+            {"types": [_type_json(each) for each in found], "own": own, "problem": None}
         )
 
     return await RepeatableRequest(reach, idempotency_key, "types", asked.types).answer(act, again)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Self, TypeVar, final
 
 from recollect.observability.health import BackgroundTasks
@@ -13,7 +12,13 @@ from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.plans.idempotency import Idempotency, idempotency_of
 from recollect.stores.plans.key_transfer import read_secret
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
-from recollect.stores.rows import PRIMARY, Cursor, IndexFile, IndexFileDraft, ReadOrigin
+from recollect.stores.scope_feed import (
+    PRIMARY,
+    IndexFile,
+    IndexFileDraft,
+    ReadOrigin,
+    StaleBound,
+)
 from recollect.stores.system_clock import SystemClock, SystemIds
 from recollect.stores.unit_of_work import Plan, Query
 from recollect.stores.validation import check_time
@@ -103,14 +108,10 @@ class Transactor(ABC):
         return await self._read(lambda rows: query(StoreSnapshot(rows, now)))
 
     async def _read_stale(
-        self,
-        query: SnapshotQuery[ResultT],
-        now: int,
-        cursors: Sequence[Cursor],
-        stale_s_max: float,
+        self, query: SnapshotQuery[ResultT], now: int, bound: StaleBound
     ) -> tuple[ResultT, ReadOrigin]:
         """Run *query* as `_read_snapshot` does; a store with read replicas may ask one of them."""
-        del cursors, stale_s_max
+        del bound
         return await self._read_snapshot(query, now), PRIMARY
 
     def keep_index_file(self, draft: IndexFileDraft) -> IndexFile | None:

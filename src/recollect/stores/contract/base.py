@@ -8,7 +8,7 @@ plans with rows and applies their effects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar, final
 
@@ -36,7 +36,12 @@ from recollect.stores.plans.preconditions import plan_provided, plan_since, plan
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.plans.undo import UndoLog, plan_noted
 from recollect.stores.requests import RequestStore
-from recollect.stores.rows import Cursor, IndexFile, IndexFileDraft, ReadOrigin
+from recollect.stores.scope_feed import (
+    IndexFile,
+    IndexFileDraft,
+    ReadOrigin,
+    StaleBound,
+)
 from recollect.stores.unit_of_work import NOTHING, Plan, PlannedWrite, Proviso, Query, Rows
 from recollect.stores.validation import check_id, check_position, check_scope
 
@@ -195,13 +200,9 @@ class StoreView(Store):
         return await self._store._read_snapshot(query, now)
 
     async def _read_stale(
-        self,
-        query: SnapshotQuery[ResultT],
-        now: int,
-        cursors: Sequence[Cursor],
-        stale_s_max: float,
+        self, query: SnapshotQuery[ResultT], now: int, bound: StaleBound
     ) -> tuple[ResultT, ReadOrigin]:
-        return await self._store._read_stale(query, now, cursors, stale_s_max)
+        return await self._store._read_stale(query, now, bound)
 
     def keep_index_file(self, draft: IndexFileDraft) -> IndexFile | None:
         """Write an index file beside the underlying store."""

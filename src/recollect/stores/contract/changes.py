@@ -19,7 +19,12 @@ from recollect.stores.plans.embedding_backlog import (
     read_unembedded,
 )
 from recollect.stores.plans.snapshot import SnapshotQuery, checked_cursor
-from recollect.stores.rows import Cursor, Feed, ReadOrigin
+from recollect.stores.scope_feed import (
+    Cursor,
+    Feed,
+    ReadOrigin,
+    StaleBound,
+)
 from recollect.stores.validation import check_scope, check_stale_s, check_time
 
 ResultT = TypeVar("ResultT")
@@ -68,7 +73,8 @@ class FeedStore(Transactor):
         read no other scopes.
         """
         cursors = [checked_cursor(each) for each in cursors]
-        return await self._read_stale(query, self.now(), cursors, check_stale_s(stale_s_max))
+        bound = StaleBound(cursors, check_stale_s(stale_s_max))
+        return await self._read_stale(query, self.now(), bound)
 
     @final
     async def past(

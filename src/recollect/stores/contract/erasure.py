@@ -18,7 +18,7 @@ from recollect.stores.plans.audit import plan_unnamed
 from recollect.stores.plans.erase_ledger import LedgerEntry, entry_of, row_of, target_digests
 from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget, check_target
 from recollect.stores.plans.erasure import plan_erase, receipt_of
-from recollect.stores.plans.outside_removals import plan_noting, receipts_left
+from recollect.stores.plans.outside_removals import plan_noting, receipts_with_removals
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_scope, to_datetime
@@ -158,7 +158,7 @@ class EraseStore(Transactor):
         if not waiting:
             return []
         await self._clean()
-        left = await self._read(receipts_left)
+        left = await self._read(receipts_with_removals)
         done = [replace(row, clean_at=self.now()) for row in waiting if row.id not in left]
         if not done:
             return []

@@ -31,6 +31,7 @@ from recollect.stores.plans.newest import read_newest, scopes_within
 from recollect.stores.plans.prepared_writes import PreparedWrite, prepare_write
 from recollect.stores.plans.revisions import revisions_of
 from recollect.stores.plans.undo import Undo, plan_undo
+from recollect.stores.rows import MemoryRange
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import (
     WRITES_MAX,
@@ -194,12 +195,12 @@ class MemoryStore(Transactor):
             check_choice(state, get_args(MemoryState), "state")
         conditions = read_filter({} if filter_ is None else filter_)
         at = None if valid_at is None else check_time(valid_at, "valid_at")
-        after = read_cursor(cursor, _check_address)
+        listing = MemoryRange(type_, read_cursor(cursor, _check_address), state)
 
         def query(rows: Rows) -> list[Memory]:
             found: list[Memory] = []
             scope_row = rows.scope(scope)
-            for row in rows.memories(scope_row.id, type_, after, state) if scope_row else ():
+            for row in rows.memories(scope_row.id, listing) if scope_row else ():
                 if is_expired(row, now) or (at is not None and not is_valid(row, at)):
                     continue
                 memory = memory_of(row, scope)

@@ -45,7 +45,7 @@ def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
             yield _thread_record(thread, scope)
             yield from _message_records(rows, thread, scope)
         after = page[-1].id
-    for memory in rows.memories(scope_row.id, None, None):
+    for memory in rows.memories(scope_row.id):
         past = rows.revisions(scope_row.id, memory.uid) if memory.version > 1 else ()
         yield memory_record(memory, past, scope)
     for side in rows.side_records(scope_row.id, (), None):
@@ -55,7 +55,7 @@ def read_archive(rows: Rows, scope: Scope) -> Iterator[JsonObject]:
 
 
 def _thread_record(row: ThreadRow, scope: Scope) -> JsonObject:
-    # No due time and no backoff: the store that restores a thread schedules it anew.
+    # No due time and no backoff: the store that restores a thread schedules it again.
     named = fields_of(row, ("id", "created_at", "last", "formed", "state"))
     decoded = {"again": list(again_of(row)), "settings": json.loads(row.settings)}
     lanes = lanes_record(lanes_of(row))

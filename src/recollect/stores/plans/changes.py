@@ -17,17 +17,19 @@ from recollect.stores.plans.revisions import believed_at
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.threads import message_of
 from recollect.stores.rows import (
+    MemoryRow,
+    MessageRow,
+    Place,
+    RevisionRow,
+    ScopeRow,
+)
+from recollect.stores.scope_feed import (
     NO_SUMMARIES,
     Cursor,
     Feed,
     FeedBlocks,
     FeedEntry,
-    MemoryRow,
     MemorySummaries,
-    MessageRow,
-    Place,
-    RevisionRow,
-    ScopeRow,
 )
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import to_datetime
@@ -283,7 +285,7 @@ def read_past(
     messages = [each for each in rows.all_messages(row.id) if each.kept_at <= at]
     believed = (
         (each, believed_at(each, _past_of(rows, row.id, each, at), at))
-        for each in rows.memories(row.id, None, None)
+        for each in rows.memories(row.id)
         if each.created_at <= at and not is_expired(each, now)
     )
     times = SaidTimes(rows, row.id)

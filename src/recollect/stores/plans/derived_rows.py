@@ -102,7 +102,7 @@ def lost_versions(
     """
     Return the names of a memory's versions that lose content with the *erased* evidence.
 
-    An earlier erase may have removed versions: a name with a missing number stands for the next
+    An earlier erase may have removed versions: a name with a missing number means the next
     version that exists.
     """
     if row_remainder(row, erased) is None:

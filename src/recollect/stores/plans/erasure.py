@@ -116,7 +116,7 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
     match target:
         case EraseScope():
             messages = list(rows.all_messages(scope.id))
-            memories = list(rows.memories(scope.id, None, None))
+            memories = list(rows.memories(scope.id))
             return _Doomed(messages=messages, memories=memories, all_of_scope=True)
         case EraseMemory(type=type_, key=key, expected=expected):
             memory = rows.memory(scope.id, type_, key)
@@ -125,7 +125,7 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
                 raise VersionConflictError(address, expected, memory.version)
             return _Doomed(memories=[memory] if memory else [])
         case EraseExpired(types=types):
-            found = rows.memories(scope.id, None, None)
+            found = rows.memories(scope.id)
             return _Doomed(
                 memories=[
                     row
@@ -214,7 +214,7 @@ def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
     """
     Drop a scope with its name.
 
-    Its idempotency keys move outside of any scope, so that a late retry is not carried out anew.
+    Its idempotency keys move outside of any scope, so that a late retry is not carried out again.
     """
     return Effect(
         dropped_scopes=[scope.id],
@@ -243,7 +243,7 @@ def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
         return False
     removed = {each.uid for each in effect.removed}
     dropped_sides = {row.uid for row in effect.dropped_sides}
-    if any(row.uid not in removed for row in rows.memories(scope.id, None, None)):
+    if any(row.uid not in removed for row in rows.memories(scope.id)):
         return False
     return all(
         row.uid in dropped_sides or row.kind == FORGOTTEN

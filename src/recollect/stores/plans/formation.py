@@ -32,7 +32,13 @@ from recollect.stores.plans.pending_messages import (
     without_again,
 )
 from recollect.stores.plans.prepared_writes import PreparedWrite
-from recollect.stores.rows import MICROSECONDS, FormationRow, MemoryRow, ScopeRow, ThreadRow
+from recollect.stores.rows import (
+    MICROSECONDS,
+    FormationRow,
+    MemoryRow,
+    ScopeRow,
+    ThreadRow,
+)
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_object, encode_json, to_datetime
 

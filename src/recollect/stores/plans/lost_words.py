@@ -25,7 +25,7 @@ def scopes_losing_words(
     lost = {each for each in _scopes_that_shrink(effect) if is_concerned(each)}
     for scope in effect.scopes:
         if scope.id not in lost and is_concerned(scope.id):
-            # A new epoch is an erase, whatever rows it touches.
+            # A new epoch means an erase, regardless of the written rows.
             stored = rows.scope_by_id(scope.id)
             if stored is not None and stored.epoch != scope.epoch:
                 lost.add(scope.id)

@@ -95,7 +95,7 @@ def plan_writes(
 
 
 class _Staged:
-    """The memories of a scope as the writes so far of one transaction leave them."""
+    """The memories of a scope after the preceding writes of the same transaction."""
 
     def __init__(
         self, rows: Rows, scope: ScopeRow, ids: Ids, now: int, said: Mapping[Cited, int]
@@ -219,7 +219,7 @@ class _Staged:
         return NO_WORDS.union(*map(words_of, texts))
 
     def _remove_derived(self, gone: MemoryRow) -> None:
-        """Remove everything derived from a memory, and reinstate what the derived had replaced."""
+        """Remove the memories derived from one, and reinstate those that they had replaced."""
         erased = version_names(gone)
         waiting, taken = sorted(erased), list[MemoryRow]()
         while waiting:

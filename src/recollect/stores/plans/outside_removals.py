@@ -51,7 +51,7 @@ def plan_noting(
     if not (names and uids):
         return planned
     writes = [
-        prepare_write(_left(each, name, uids[start : start + UIDS_MAX], start))
+        prepare_write(_removal_record(each, name, uids[start : start + UIDS_MAX], start))
         for each in names
         for start in range(0, len(uids), UIDS_MAX)
     ]
@@ -67,15 +67,15 @@ def _uids_of(rows: Rows, effect: Effect) -> Iterator[str]:
         # The tombstones are dropped with the scope, and no later look at it would find them.
         yield from map(str, rows.removed(scope_id, 0))
         yield from (str(row.uid) for row in rows.all_messages(scope_id))
-        yield from (str(row.uid) for row in rows.memories(scope_id, None, None))
+        yield from (str(row.uid) for row in rows.memories(scope_id))
 
 
-def _left(name: str, receipt: str, uids: Sequence[str], start: int) -> PutSideRecord:
+def _removal_record(name: str, receipt: str, uids: Sequence[str], start: int) -> PutSideRecord:
     value = {"store": name, "receipt": receipt, "uids": list(uids)}
     return PutSideRecord(kind=LEFT, key=f"{receipt}/{start}/{name}", value=value)
 
 
-def receipts_left(rows: Rows) -> frozenset[str]:
+def receipts_with_removals(rows: Rows) -> frozenset[str]:
     """Return the ids of receipts for which an external store still has to remove entries."""
     here = rows.scope(OUTSIDE_SCOPE)
     if here is None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Final, TypeAlias
 
-from recollect.records import Scope
 from recollect.stores.plans.derived_rows import row_evidence
 from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.rows import MemoryRow
-from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
+from recollect.stores.unit_of_work import Rows
 
 Cited: TypeAlias = tuple[str, str]
 """A (thread, message) pair, as evidence names it."""
@@ -89,29 +87,3 @@ def redated_memories(rows: Rows, scope_id: int, moved: Mapping[Cited, int]) -> l
         for row, at in dated
         if at != row.said_at and not row_evidence(row).isdisjoint(moved)
     ]
-
-
-def plan_said_times(
-    rows: Rows, scope: Scope, after: tuple[str, str] | None = None, *, limit: int
-) -> PlannedWrite[tuple[str, str] | None]:
-    """
-    Set *said_at* of memories written by older releases; *limit* of them per call.
-
-    Returns:
-        The address (type, key) after which to continue, ``None`` after the last memory.
-    """
-    row = rows.scope(scope)
-    if row is None:
-        return PlannedWrite(NOTHING, None)
-    found = list(islice(rows.memories(row.id, None, after), limit))
-    last = (found[-1].type, found[-1].key) if len(found) == limit else None
-    undated = [each for each in found if each.said_at is None and row_evidence(each)]
-    times = SaidTimes(rows, row.id)
-    times.look_up(cited for each in undated for cited in row_evidence(each))
-    row = replace(row, seq=row.seq + 1)
-    dated = [
-        replace(each, said_at=at, seq=row.seq)
-        for each in undated
-        if (at := times.newest(row_evidence(each))) is not None
-    ]
-    return PlannedWrite(Effect(scopes=[row], memories=dated) if dated else NOTHING, last)

@@ -17,7 +17,14 @@ from recollect.stores.plans.changes import (
     read_summaries,
     scopes_of,
 )
-from recollect.stores.rows import Cursor, Feed, IndexFile, MemorySummaries, Place, ReadMoment
+from recollect.stores.rows import Place
+from recollect.stores.scope_feed import (
+    Cursor,
+    Feed,
+    IndexFile,
+    MemorySummaries,
+    ReadMoment,
+)
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import check_id, check_scope
 

@@ -20,7 +20,12 @@ from recollect.stores.plans.pending_messages import again_of
 from recollect.stores.plans.positions import all_messages_of, messages_before
 from recollect.stores.plans.prepared_writes import PreparedWrite
 from recollect.stores.plans.upkeep import old_before
-from recollect.stores.rows import MICROSECONDS, MessageRow, ScopeRow, ThreadRow
+from recollect.stores.rows import (
+    MICROSECONDS,
+    MessageRow,
+    ScopeRow,
+    ThreadRow,
+)
 from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows
 from recollect.stores.validation import (
     check_content,
@@ -161,7 +166,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     added: list[MessageRow] = []
     for message in request.messages:
         if message.id in present:
-            _check_same(present[message.id], message, thread.id)
+            _check_is_repetition(present[message.id], message, thread.id)
             continue
         # After the last position ever used, even if its message was removed since.
         position = thread.last + len(added) + 1
@@ -206,7 +211,7 @@ def _done_before(
     return PlannedWrite(NOTHING, tuple(by_uid[uid] for uid in uids if uid in by_uid))
 
 
-def _check_same(row: MessageRow, message: PreparedMessage, thread: str) -> None:
+def _check_is_repetition(row: MessageRow, message: PreparedMessage, thread: str) -> None:
     if row.digest != message.digest:
         raise ConflictError(
             f"message {message.id!r} of thread {thread!r} exists with other content: "

@@ -37,7 +37,13 @@ from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_archive import restored_side, side_archive_record
 from recollect.stores.plans.side_records import is_side_expired
 from recollect.stores.plans.upkeep import compacted
-from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, SidePlace, SideRow
+from recollect.stores.rows import (
+    MemoryRow,
+    RevisionRow,
+    ScopeRow,
+    SidePlace,
+    SideRow,
+)
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_id, check_object, check_position, check_scope
 
@@ -137,7 +143,7 @@ class UndoLog:
 def plan_noted(
     rows: Rows, plan: Plan[ResultT], *, scope: Scope, log: UndoLog, now: int
 ) -> PlannedWrite[ResultT]:
-    """Run *plan*, and record in *log* what it changes in the memories of *scope*."""
+    """Run *plan*, and record its changes to the memories of *scope* in *log*."""
     planned = plan(rows)
     log.note(undo_of(rows, scope, planned.effect, now))
     return planned
@@ -195,7 +201,7 @@ def _removed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Iterator[
     """Yield the memories that exist before *effect* but not after it."""
     uids = [each.uid for each in effect.removed if each.scope_id == scope.id]
     for row in rows.memories_by_uid(scope.id, uids):
-        # It had expired, so that nobody could read it any more: an undo does not revive it.
+        # It had expired and was no longer readable: an undo does not revive it.
         if is_expired(row, now):
             continue
         record = memory_record(row, rows.revisions(scope.id, row.uid), scope.segments)

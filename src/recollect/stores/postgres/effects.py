@@ -130,7 +130,7 @@ class _Puts:
         self._put_places(effect)
         self._forget_old_keys(effect)
         self._put_entries(effect)
-        self._put_beside(effect)
+        self._put_other_rows(effect)
 
     def _put_places(self, effect: Effect) -> None:
         self._put("put_scope", effect.scopes, _scope_values, attrgetter("id"))
@@ -151,7 +151,7 @@ class _Puts:
     def _link_entries(self, effect: Effect) -> None:
         self._link([*effect.memories, *effect.revisions])
 
-    def _put_beside(self, effect: Effect) -> None:
+    def _put_other_rows(self, effect: Effect) -> None:
         put = self._put
         put("put_vector", effect.vectors, _values_of(VectorRow), _VECTOR_KEY)
         put("put_embedded", effect.embedded, tuple, itemgetter(0, 1))
@@ -187,7 +187,7 @@ class _ScopeWrites(_Puts):
         raised = [(each.uid, each.seq) for each in effect.raised]
         self._tell_columns("raise_messages", raised)
         self._tell_columns("raise_memories", raised)
-        self._put_beside(effect)
+        self._put_other_rows(effect)
 
     def _tell(self, name: str, *values: object) -> None:
         self._transaction.queue(WRITES[name], (self._scope_id, *values), self._wall)
@@ -218,11 +218,11 @@ class _ScopeWrites(_Puts):
 
     def _link_entries(self, effect: Effect) -> None:
         if effect.dropped_evidence:
-            self._link_anew(effect)
+            self._relink_versions(effect)
         else:
             super()._link_entries(effect)
 
-    def _link_anew(self, effect: Effect) -> None:
+    def _relink_versions(self, effect: Effect) -> None:
         """Rewrite the evidence links of versions after an erase."""
         touched = {uid for _, uid, _ in effect.dropped_revisions}
         touched |= {row.uid for row in effect.memories} | {row.uid for row in effect.revisions}

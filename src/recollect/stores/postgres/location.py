@@ -79,7 +79,7 @@ def location_of(url: str, *, is_replica: bool = False) -> PostgresLocation:
         given = conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
         msg = f"this is no address of a PostgreSQL database ({error}): see postgresql://user@host/database"
-        # The driver quotes the address, in which a password may stand.
+        # The driver's error quotes the address, which may contain a password.
         raise UsageError(msg.replace(url, "postgresql://…")) from None
     # One of several servers is the primary, and a failover changes which: skip the others.
     wanted = "standby" if is_replica else "read-write"

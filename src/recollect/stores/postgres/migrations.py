@@ -181,7 +181,7 @@ def differences(connection: Connection, steps: Steps = STEPS) -> list[str]:
 def schema_lines(connection: Connection) -> list[str]:
     """Describe the schema, one line for each part."""
     with transaction(connection):
-        # With this path the server qualifies every name, whatever the user's search path is.
+        # With this path the server qualifies every name, regardless of the user's search path.
         connection.execute("SELECT set_config('search_path', 'pg_catalog', true)")
         return [" ".join(line.split()) for (line,) in connection.execute(SESSION["schema"])]
 

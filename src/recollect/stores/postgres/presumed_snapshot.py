@@ -11,7 +11,8 @@ from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot, checke
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.transaction import TransactionOverError
-from recollect.stores.rows import Cursor, Feed, Place
+from recollect.stores.rows import Place
+from recollect.stores.scope_feed import Cursor, Feed
 
 ResultT = TypeVar("ResultT")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Final, TypeVar
 
@@ -18,7 +18,8 @@ from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection, Transaction
 from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork
-from recollect.stores.rows import Cursor, ScopeRow
+from recollect.stores.rows import ScopeRow
+from recollect.stores.scope_feed import Cursor, StaleBound
 
 ResultT = TypeVar("ResultT")
 
@@ -34,16 +35,12 @@ class ReplicaReading:
     """One read of a replica: the primary's position to compare with, and the age allowed."""
 
     def __init__(
-        self,
-        primary: PrimaryPosition,
-        cursors: Sequence[Cursor],
-        progress: ReplayProgress,
-        stale_s_max: float,
+        self, primary: PrimaryPosition, bound: StaleBound, progress: ReplayProgress
     ) -> None:
         self._primary = primary
-        self._cursors: Mapping[Scope, Cursor] = {each.scope: each for each in cursors}
+        self._cursors: Mapping[Scope, Cursor] = {each.scope: each for each in bound.cursors}
         self._progress = progress
-        self._stale_s_max = stale_s_max
+        self._stale_s_max = bound.seconds
         self._replay = ReplayState(wal=None, replayed_us=None)
         self.behind_s = 0.0
         """How old the answer was when the read began; 0 if it lacked nothing."""

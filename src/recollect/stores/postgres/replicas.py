@@ -20,7 +20,7 @@ from recollect.stores.postgres.replica_reads import (
     ReplicaReading,
 )
 from recollect.stores.postgres.unit_runner import PostgresUnits
-from recollect.stores.rows import Cursor, ReadOrigin
+from recollect.stores.scope_feed import ReadOrigin, StaleBound
 from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import Bell
 from recollect.stores.system_clock import timer_s
@@ -32,11 +32,11 @@ PositionQuery: TypeAlias = Callable[[Sequence[Scope]], Awaitable[PrimaryPosition
 RETRY_S: Final = 5.0
 """Seconds after a failure until a replica is asked again."""
 LATE_S: Final = 1.0
-"""Lag up to which a replica does not count as failing, whatever age its readers allow."""
+"""Lag up to which a replica never counts as failing, regardless of its readers' bound."""
 
 
 class Replica:
-    """One read replica: its threads, its connections, and what is known of its lag."""
+    """One read replica: its threads, connections, and measured lag."""
 
     def __init__(
         self, number: int, location: PostgresLocation, bell: Bell, tasks: BackgroundTasks
@@ -96,8 +96,8 @@ class Replicas:
     """
     The read replicas of a store, asked in turn.
 
-    *secret* is the store's, by which its replicas are told from those of others. *position* asks
-    the primary where it is.
+    *secret* is the store's, which distinguishes its replicas from those of other stores.
+    *position* asks the primary for its position.
     """
 
     def __init__(self, replicas: Sequence[Replica], secret: bytes, position: PositionQuery) -> None:
@@ -107,11 +107,7 @@ class Replicas:
         self._first = count()
 
     async def read(
-        self,
-        query: SnapshotQuery[ResultT],
-        now: int,
-        cursors: Sequence[Cursor],
-        stale_s_max: float,
+        self, query: SnapshotQuery[ResultT], now: int, bound: StaleBound
     ) -> tuple[ResultT, ReadOrigin] | None:
         """
         Return the answer of the first replica that is fresh enough, ``None`` if none is.
@@ -120,13 +116,13 @@ class Replicas:
             StoreError: The primary, with which replicas are compared, failed.
         """
         replicas = self._in_turn()
-        if not cursors or not replicas:
+        if not bound.cursors or not replicas:
             return None
-        primary = await self._position([each.scope for each in cursors])
+        primary = await self._position([each.scope for each in bound.cursors])
         if primary.wal is None:  # a primary that became a replica says nothing of erases
             return None
         for replica in replicas:
-            reading = ReplicaReading(primary, cursors, replica.progress, stale_s_max)
+            reading = ReplicaReading(primary, bound, replica.progress)
             try:
                 result = await replica.read(query, now, reading, self._secret)
             except StoreClosedError:
@@ -136,9 +132,9 @@ class Replicas:
                 continue
             except ReplicaBehindError as error:
                 LOG.debug("replica %d is passed over: %s", replica.number, error)
-                replica.note_answer(stale_s_max)
+                replica.note_answer(bound.seconds)
                 continue
-            replica.note_answer(stale_s_max)
+            replica.note_answer(bound.seconds)
             behind_s = round(reading.behind_s, 3)
             return result, ReadOrigin(replica=replica.number, behind_s=behind_s)
         return None

@@ -40,22 +40,22 @@ def inside(*scope_ids: int) -> Wall:
 
 
 def finding(scope: Scope) -> Wall:
-    """Let exactly *scope* be found by its path."""
+    """Allow finding exactly *scope* by its path."""
     return _between(range_of(scope))
 
 
 def around(scope: Scope, scope_id: int) -> Wall:
-    """Let *scope* be found by its path, and show its rows if it has this id."""
+    """Allow finding *scope* by its path, and reading its rows if it has this id."""
     return replace(finding(scope), scope=str(scope_id))
 
 
 def finding_below(prefix: Scope) -> Wall:
-    """Let *prefix* and all scopes below be found by their paths."""
+    """Allow finding *prefix* and all scopes below by their paths."""
     return _between(range_below(prefix))
 
 
 def spanning(scopes: Sequence[Scope]) -> Wall:
-    """Let *scopes* be found by their paths, and whatever lies between them."""
+    """Allow finding *scopes*, and any scopes between them, by their paths."""
     ranges = [range_of(each) for each in scopes]
     return _between((min(first for first, _ in ranges), max(end for _, end in ranges)))
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import starmap
 from typing import Final, LiteralString, TypeVar
 
-from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.records import FormationStatus, Scope
 from recollect.stores.columns import (
     audit_row,
     both_rows,
@@ -44,14 +44,12 @@ from recollect.stores.postgres.transaction import (
     TransactionOverError,
 )
 from recollect.stores.rows import (
-    NO_SUMMARIES,
+    ALL_MEMORIES,
     AuditRow,
-    Cursor,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
+    MemoryRange,
     MemoryRow,
-    MemorySummaries,
     MessageRow,
     ReceiptPlace,
     ReceiptRow,
@@ -60,6 +58,12 @@ from recollect.stores.rows import (
     SidePlace,
     SideRow,
     ThreadRow,
+)
+from recollect.stores.scope_feed import (
+    NO_SUMMARIES,
+    Cursor,
+    FeedEntry,
+    MemorySummaries,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
@@ -171,7 +175,7 @@ class PostgresRows(DerivedReads):
 
     def new_number(self) -> int:
         # Prefetched numbers are used only until the next round trip: it may lock another scope,
-        # in which somebody has used larger numbers since.
+        # in which another transaction has used larger numbers since.
         if self._numbers and self._transaction.trips == self._numbers_at:
             number = self._numbers.pop()
         else:
@@ -289,24 +293,18 @@ class PostgresRows(DerivedReads):
             return expected
         return [memory_row(row) for row in self._transaction.fetch(*_query_at(scope_id, addresses))]
 
-    def memories(
-        self,
-        scope_id: int,
-        type_: str | None,
-        after: tuple[str, str] | None,
-        state: MemoryState | None = None,
-    ) -> Iterator[MemoryRow]:
-        after_type, after_key = after or ("", "")
-        if type_ is not None and after_type > type_:
+    def memories(self, scope_id: int, of: MemoryRange = ALL_MEMORIES) -> Iterator[MemoryRow]:
+        after_type, after_key = of.after or ("", "")
+        if of.type is not None and after_type > of.type:
             return iter(())
-        beyond = after_key if type_ in (None, after_type) else ""
+        beyond = after_key if of.type in (None, after_type) else ""
 
         def page(last: MemoryRow | None, limit: int) -> list[Stored]:
             key = last.key if last else beyond
-            if type_ is not None:
-                return self._of("memories_of_type", scope_id, type_, key, state, limit)
+            if of.type is not None:
+                return self._of("memories_of_type", scope_id, of.type, key, of.state, limit)
             place = last.type if last else after_type
-            return self._of("memories", scope_id, place, key, state, limit)
+            return self._of("memories", scope_id, place, key, of.state, limit)
 
         return _paged(memory_row, page)
 

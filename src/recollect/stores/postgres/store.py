@@ -28,7 +28,7 @@ from recollect.stores.postgres.replicas import Replica, Replicas
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.unit_runner import ALONE, PostgresUnits, moment_us
 from recollect.stores.postgres.vacuum import remove_deleted_bytes
-from recollect.stores.rows import PRIMARY, Cursor, ReadOrigin
+from recollect.stores.scope_feed import PRIMARY, ReadOrigin, StaleBound
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import LISTENING, Bell, Listeners
@@ -157,13 +157,9 @@ class PostgresStore(Store):
         return await self._run(partial(self._workshop.read_snapshot, query, now))
 
     async def _read_stale(
-        self,
-        query: SnapshotQuery[ResultT],
-        now: int,
-        cursors: Sequence[Cursor],
-        stale_s_max: float,
+        self, query: SnapshotQuery[ResultT], now: int, bound: StaleBound
     ) -> tuple[ResultT, ReadOrigin]:
-        found = await self._replicas.read(query, now, cursors, stale_s_max)
+        found = await self._replicas.read(query, now, bound)
         return found or (await self._read_snapshot(query, now), PRIMARY)
 
     async def _primary_position(self, scopes: Sequence[Scope]) -> PrimaryPosition:

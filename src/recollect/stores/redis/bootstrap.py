@@ -15,12 +15,8 @@ from recollect.stores.redis.location import Durability
 from recollect.stores.redis.optimistic_reads import Client
 
 SERVER_VERSION_MIN: Final = (6, 2)
-FORMAT: Final = 2
-"""
-Version of the format of keys and rows.
-
-Since 2 the row of a memory has *said_at*, the time of the newest message among its evidence.
-"""
+FORMAT: Final = 1
+"""Version of the format of keys and rows; a release refuses a store of a later one."""
 
 _SECRET_BYTES: Final = 32
 _IDENTITY_BYTES: Final = 12

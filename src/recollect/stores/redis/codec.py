@@ -34,16 +34,11 @@ class DamagedError(Exception):
 
 
 class Codec(Generic[RowT]):
-    """
-    Encodes and decodes the rows of one class.
+    """Encodes and decodes the rows of one class."""
 
-    Rows of an earlier release may lack the last *added* fields, which then get their defaults.
-    """
-
-    def __init__(self, row: type[RowT], *, added: int = 0) -> None:
+    def __init__(self, row: type[RowT]) -> None:
         self._row: Callable[..., RowT] = row
         self._name: Final = row.__name__
-        self._added = added
         described = fields(row)
         self._names: Final = tuple(field.name for field in described)
         self._values: Final = attrgetter(*self._names)
@@ -76,10 +71,7 @@ class Codec(Generic[RowT]):
                 end = at + values[index]
                 values[index] = binary[at:end]
                 at = end
-            names = self._names
-            if self._added and len(values) == len(names) - self._added:
-                names = names[: -self._added]
-            named = dict(zip(names, values, strict=True))
+            named = dict(zip(self._names, values, strict=True))
         except (ValueError, TypeError, IndexError) as error:
             raise DamagedError(f"{text[:40]!r} is not a {self._name}") from error
         if at != len(binary):
@@ -89,7 +81,7 @@ class Codec(Generic[RowT]):
 
 THREADS: Final = Codec(ThreadRow)
 MESSAGES: Final = Codec(MessageRow)
-MEMORIES: Final = Codec(MemoryRow, added=1)
+MEMORIES: Final = Codec(MemoryRow)
 REVISIONS: Final = Codec(RevisionRow)
 SIDES: Final = Codec(SideRow)
 KEYS: Final = Codec(IdempotencyRow)

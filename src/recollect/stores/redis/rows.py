@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.records import FormationStatus, Scope
 from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import memory_entry, message_entry
 from recollect.stores.redis import keys
@@ -26,10 +26,11 @@ from recollect.stores.redis.codec import (
 )
 from recollect.stores.redis.optimistic_reads import Command, OptimisticReads, Value
 from recollect.stores.rows import (
+    ALL_MEMORIES,
     AuditRow,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
+    MemoryRange,
     MemoryRow,
     MessageRow,
     ReceiptPlace,
@@ -40,6 +41,7 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
+from recollect.stores.scope_feed import FeedEntry
 from recollect.stores.scope_paths import range_below, stored_path
 
 RowT = TypeVar("RowT")
@@ -186,18 +188,12 @@ class RedisRows(DerivedReads):
             members += (each for found in self.reading.ask(scope_id, *ranges) for each in found)
         return self._memories_named(scope_id, members)
 
-    def memories(
-        self,
-        scope_id: int,
-        type_: str | None,
-        after: tuple[str, str] | None,
-        state: MemoryState | None = None,
-    ) -> Iterator[MemoryRow]:
+    def memories(self, scope_id: int, of: MemoryRange = ALL_MEMORIES) -> Iterator[MemoryRow]:
         first, end = _FIRST, _LAST
-        if type_ is not None:
-            first, end = keys.beginning_with(type_.encode() + b"\0")
-        if after is not None:
-            beyond = keys.after(keys.address_of(*after))
+        if of.type is not None:
+            first, end = keys.beginning_with(of.type.encode() + b"\0")
+        if of.after is not None:
+            beyond = keys.after(keys.address_of(*of.after))
             first = beyond if first == _FIRST or beyond[1:] > first[1:] else first
         if end != _LAST and first[1:] >= end[1:]:
             return
@@ -206,7 +202,7 @@ class RedisRows(DerivedReads):
             command = ("ZRANGEBYLEX", "addresses", first, end, "LIMIT", 0, limit)
             (found,) = self._of(scope_id, *command)
             at = self._memories_named(scope_id, found)
-            yield from (each for each in at if state in (None, each.state))
+            yield from (each for each in at if of.state in (None, each.state))
             if len(found) < limit:
                 return
             first, limit = b"(" + found[-1], _PAGE

@@ -14,7 +14,6 @@ from recollect.stores.redis.bootstrap import open_server
 from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import LOG, store_errors
 from recollect.stores.redis.location import Durability, location_of
-from recollect.stores.redis.migrations import migrate
 from recollect.stores.redis.notifications import RedisListener, notify_listeners
 from recollect.stores.redis.unit_runner import RedisUnits
 from recollect.stores.redis.vacuum import remove_deleted_bytes
@@ -77,11 +76,6 @@ class RedisStore(Store):
             raise
         self._shared = None if clock else shared
         self._units = RedisUnits(self._server, patience_s=location.patience_s)
-        try:
-            migrate(self._server, self._units)
-        except BaseException:
-            self._server.close()
-            raise
         self._bell = Bell(self.now)
         self._listeners = Listeners()
         self._turns = StoreThreads(location, "recollect-redis")

@@ -104,7 +104,7 @@ def _settle_checksums(
 
 def _check_header(location: SqliteLocation) -> int | None:
     """
-    Reject a file that is not ours before SQLite opens it, so that it stays as it is.
+    Reject a file of another application before SQLite opens, and might change, it.
 
     Returns:
         How many bytes its pages reserve; ``None`` for an empty file.

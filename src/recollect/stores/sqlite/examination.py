@@ -21,7 +21,13 @@ import apsw
 from recollect.errors import RecollectError
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.evidence import evidence_links
-from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
+from recollect.stores.rows import (
+    NO_SCOPE,
+    MemoryRow,
+    MessageRow,
+    RevisionRow,
+    ScopeRow,
+)
 from recollect.stores.scope_paths import segments_of
 from recollect.stores.sqlite.checksums import DamagedRowError
 from recollect.stores.sqlite.rows import SQLiteRows, memory_row, message_row, revision_row, side_row
@@ -257,7 +263,7 @@ def _wrong_entries(connection: apsw.Connection) -> Iterator[str]:
     rows = SQLiteRows(connection)
     for scope in list(rows.scopes_below((), None)):
         messages = list(rows.all_messages(scope.id))
-        memories = list(rows.memories(scope.id, None, None))
+        memories = list(rows.memories(scope.id))
         live = {(row.uid, row.seq) for row in messages} | {(row.uid, row.seq) for row in memories}
         fed = [(entry.uid, entry.seq) for entry in rows.changed(scope.id, 0, None)]
         if Counter(fed) != Counter(live):

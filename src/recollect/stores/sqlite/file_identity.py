@@ -18,7 +18,7 @@ class Identity:
     def __init__(self, path: str) -> None:
         self._file = path
         self._log = f"{path}-wal"
-        self._numbers = self._found()
+        self._numbers = self._current_identity()
 
     def check(self) -> None:
         """
@@ -27,13 +27,13 @@ class Identity:
         Raises:
             StoreUnavailableError: The file or its log was moved, replaced or deleted.
         """
-        if self._found() != self._numbers:
+        if self._current_identity() != self._numbers:
             raise StoreUnavailableError(
                 f"{self._file!r}, or the log beside it, was moved, replaced or deleted while "
                 "it was open: put it back, or close this store and open the right file"
             )
 
-    def _found(self) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+    def _current_identity(self) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
         return _number_of(self._file), _number_of(self._log)
 
 

@@ -28,7 +28,7 @@ from recollect.observability.logs import kind_of
 from recollect.records import Scope
 from recollect.stores.plans.lost_words import scopes_losing_words
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.rows import IndexFile, IndexFileDraft, IndexFileRow
+from recollect.stores.scope_feed import IndexFile, IndexFileDraft, IndexFileRow
 from recollect.stores.sqlite.connections import (
     SqliteLocation,
     connect,
@@ -322,7 +322,7 @@ def size_beside(path: str | os.PathLike[str]) -> tuple[int, int]:
 
 
 def _is_of_scope(folder: Path) -> bool:
-    """Return True for the folder of a scope: anything else there is not ours to delete."""
+    """Return True for the folder of a scope: other files there must not be deleted."""
     return folder.name.isdigit() and folder.is_dir() and not folder.is_symlink()
 
 

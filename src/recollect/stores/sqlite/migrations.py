@@ -15,7 +15,7 @@ from recollect.stores.sqlite.statements import PACKAGE
 from recollect.stores.statements import file_names, read_text
 
 APPLICATION_ID: Final = 0x52434C4C
-"""The mark in the header of a file that says it is ours: the letters RCLL."""
+"""The application id in the header of a store's file: the letters RCLL."""
 
 _STEP: Final = re.compile(r"(\d{4})_\w+\.sql")
 

@@ -1,5 +1,5 @@
 """
-Compute page checksums anew: for a file without any, and for pages that another program wrote.
+Recompute page checksums: of a file without any, and of pages that another program wrote.
 
 Another SQLite program that writes to the file, or checkpoints its log, leaves pages with wrong
 checksums. Only the operator can know that this happened, and that the pages are not damaged.

@@ -66,7 +66,7 @@ def repeat_rewrites(location: SqliteLocation) -> None:
     each match either the old or the new page are written: other damage is left to be detected.
     """
     wait, tried = Patience(_ALONE_WAIT_S), 0
-    while Path(_beside(location)).exists():
+    while Path(_journal_path(location)).exists():
         with _alone(location) as is_alone:
             if is_alone:
                 _repeat(location)
@@ -83,7 +83,7 @@ def discard_rewrites(location: SqliteLocation) -> None:
 
     Interrupted pages were finished when the store was opened.
     """
-    if Path(_beside(location)).exists():
+    if Path(_journal_path(location)).exists():
         _remove_journal(location)
 
 
@@ -175,13 +175,13 @@ def _write_pages(file: apsw.VFSFile, pages: Pages) -> None:
     file.xSync(apsw.SQLITE_SYNC_NORMAL)
 
 
-def _beside(location: SqliteLocation) -> str:
+def _journal_path(location: SqliteLocation) -> str:
     return f"{location.path}-rewrites"
 
 
 @contextmanager
 def _open_journal(location: SqliteLocation) -> Iterator[apsw.VFSFile]:
-    file = apsw.VFSFile(location.vfs or "", _beside(location), [_BESIDE, 0])
+    file = apsw.VFSFile(location.vfs or "", _journal_path(location), [_BESIDE, 0])
     try:
         yield file
     finally:
@@ -189,7 +189,7 @@ def _open_journal(location: SqliteLocation) -> Iterator[apsw.VFSFile]:
 
 
 def _read_journal(location: SqliteLocation) -> bytes:
-    size = Path(_beside(location)).stat().st_size
+    size = Path(_journal_path(location)).stat().st_size
     with _open_journal(location) as file:
         return file.xRead(size, 0) if size else b""
 
@@ -207,4 +207,4 @@ def _remove_journal(location: SqliteLocation) -> None:
     # it finds no torn page and changes nothing.
     with _open_journal(location) as file:
         file.xTruncate(0)
-    Path(_beside(location)).unlink(missing_ok=True)
+    Path(_journal_path(location)).unlink(missing_ok=True)

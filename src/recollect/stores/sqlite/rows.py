@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import apsw
 
-from recollect.records import FormationStatus, MemoryState, Scope
+from recollect.records import FormationStatus, Scope
 from recollect.stores import columns
 from recollect.stores.columns import (
     audit_row,
@@ -25,17 +25,14 @@ from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.fast_records import maker_of
 from recollect.stores.filters import Condition, matches
 from recollect.stores.rows import (
+    ALL_MEMORIES,
     AuditRow,
-    FeedBlocks,
-    FeedEntry,
     FormationRow,
     IdempotencyRow,
-    IndexFileRow,
+    MemoryRange,
     MemoryRow,
-    MemorySummaries,
     MessageRow,
     Place,
-    ReadMoment,
     ReceiptPlace,
     ReceiptRow,
     RevisionRow,
@@ -43,6 +40,13 @@ from recollect.stores.rows import (
     SidePlace,
     SideRow,
     ThreadRow,
+)
+from recollect.stores.scope_feed import (
+    FeedBlocks,
+    FeedEntry,
+    IndexFileRow,
+    MemorySummaries,
+    ReadMoment,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
@@ -227,38 +231,24 @@ class SQLiteRows(DerivedReads):
         keys = [(scope_id, *each) for each in dict.fromkeys(addresses)]
         return [memory_row(row) for row in self._found("memory", keys)]
 
-    def memories(
-        self,
-        scope_id: int,
-        type_: str | None,
-        after: tuple[str, str] | None,
-        state: MemoryState | None = None,
-    ) -> Iterator[MemoryRow]:
-        found = map(memory_row, self._memories(scope_id, type_, after, state))
+    def memories(self, scope_id: int, of: MemoryRange = ALL_MEMORIES) -> Iterator[MemoryRow]:
+        found = map(memory_row, self._memories(scope_id, of))
         # Only a complete listing can be compared with the number of rows.
-        if type_ is None and after is None and state is None:
-            return self._counted("memory", scope_id, found)
-        return found
+        return self._counted("memory", scope_id, found) if of == ALL_MEMORIES else found
 
-    def _memories(
-        self,
-        scope_id: int,
-        type_: str | None,
-        after: tuple[str, str] | None,
-        state: MemoryState | None,
-    ) -> Iterator[Stored]:
-        after_type, after_key = after or ("", "")
-        if type_ is None:
-            return self._each("memories", (scope_id, after_type, after_key, state))
-        if after_type > type_:
+    def _memories(self, scope_id: int, of: MemoryRange) -> Iterator[Stored]:
+        after_type, after_key = of.after or ("", "")
+        if of.type is None:
+            return self._each("memories", (scope_id, after_type, after_key, of.state))
+        if after_type > of.type:
             return iter(())
-        beyond = after_key if after_type == type_ else ""
-        return self._each("memories_of_type", (scope_id, type_, beyond, state))
+        beyond = after_key if after_type == of.type else ""
+        return self._each("memories_of_type", (scope_id, of.type, beyond, of.state))
 
     def memories_matching(
         self, scope_id: int, type_: str | None, conditions: Sequence[Condition]
     ) -> Iterator[MemoryRow]:
-        stored = self._memories(scope_id, type_, None, None)
+        stored = self._memories(scope_id, MemoryRange(type_))
         # Filter on the columns: most rows do not match, and need no object.
         for row in map(_CHECKED_MEMORY, stored):
             if matches(conditions, decode_json(row[_VALUE])):

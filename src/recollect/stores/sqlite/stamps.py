@@ -52,6 +52,6 @@ class Stamps:
 
     def published(self) -> int | None:
         """Return the stamp, on any thread; ``None`` if nothing was written recently."""
-        # Without writes nobody looks for commits of other processes, and the stamp may be stale.
+        # Without writes, commits of other processes are not noticed, and the stamp may be stale.
         stamp, looked_at_s = self._published
         return stamp if timer_s() - looked_at_s <= STAMP_S else None

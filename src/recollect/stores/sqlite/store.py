@@ -20,7 +20,7 @@ from recollect.stores.contract.durability import Durability
 from recollect.stores.exit_wait import waited_for
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
-from recollect.stores.rows import IndexFile, IndexFileDraft
+from recollect.stores.scope_feed import IndexFile, IndexFileDraft
 from recollect.stores.sqlite.bootstrap import open_file
 from recollect.stores.sqlite.checkpoints import (
     erase_checkpoints,

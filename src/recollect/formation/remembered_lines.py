@@ -1,0 +1,127 @@
+"""
+Read the memories and messages that a prompt shows, for the rule model.
+
+A prompt has them in one of two forms: `recollect.recall.rendering` (a JSON record per line) and
+`recollect.recall.context` (headings, and a source in brackets).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final, Literal
+
+from recollect.text.days import MONTH_NAME, month_number
+
+Tense = Literal["", "since", "until"]
+
+_DATE: Final = re.compile(
+    rf"(?P<d>\d{{1,2}}) (?P<month>{MONTH_NAME}) (?P<y>\d{{4}})"
+    r"|(?P<y2>\d{4})(?:年|-)(?P<m2>\d{1,2})(?:月|-)(?P<d2>\d{1,2})",
+    re.IGNORECASE,
+)
+_BLOCK: Final = re.compile(r"<memory ([0-9a-f]+)>[^\n]*\n(.*?)\n</memory \1>", re.DOTALL)
+_ENTRY: Final = re.compile(r"…?\[\w{4,}\] (?P<text>.*)", re.DOTALL)
+_SPEAKER: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<words>.*)", re.DOTALL)
+_DATED: Final = re.compile(r"(?P<text>.*?) \((?P<when>[^()]*\d{4}[^()]*)\)", re.DOTALL)
+_FIELDS: Final = re.compile(r"; (?=\w+: )")
+_FIELD: Final = re.compile(r"(?P<name>\w+): (?P<value>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RememberedLine:
+    """
+    One thing that a prompt remembers: a field of a profile, another memory, or a message.
+
+    *field* is the field's name, *speaker* who said a message; both are empty otherwise.
+    """
+
+    text: str
+    day: date | None = None
+    tense: Tense = ""
+    field: str = ""
+    speaker: str = ""
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether it is a formed memory, not a message."""
+        return not self.speaker
+
+
+def remembered_in(system: str) -> Iterator[RememberedLine]:
+    """Yield the memories in a prompt, profiles by field; records first, oldest first."""
+    records = [found for line in system.splitlines() if (found := _record_in(line))]
+    for record in sorted(records, key=lambda each: each.day or date.min):
+        yield from _fields_of(record)
+    for _, body in _BLOCK.findall(system):
+        lines = body.replace("\n  ", " ").split("\n")
+        if not lines[0].startswith("{"):
+            yield from _lines_of_context(lines)
+
+
+def _record_in(line: str) -> RememberedLine | None:
+    """Parse a record of `recollect.recall.rendering`; ``None`` for other lines."""
+    try:
+        record = json.loads(line) if line.startswith("{") else {}
+    except ValueError:
+        return None
+    if not all(isinstance(record.get(name), str) for name in ("source", "who", "text")):
+        return None
+    kind = record["who"].partition(" ")[0]
+    is_memory = record["source"].startswith(f"{kind}/")
+    when = _day_in(str(record.get("date", record.get("at"))))
+    speaker = "" if is_memory else record["who"]
+    return RememberedLine(text=record["text"], day=when, speaker=speaker)
+
+
+def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
+    """Parse the lines of a `recollect.recall.context`."""
+    day, speaker = None, ""
+    for line in lines:
+        if line.startswith("# "):
+            day, speaker = _day_in(line), ""
+        elif line.startswith("- "):
+            yield from _fields_of(_dated(line.removeprefix("- ")))
+        elif entry := _ENTRY.fullmatch(line):
+            message = _SPEAKER.fullmatch(entry["text"]) if day else None
+            if message:
+                speaker = message["speaker"]
+                yield RememberedLine(text=message["words"], day=day, speaker=speaker)
+            elif speaker:  # a line without a speaker is by that of the line above
+                yield RememberedLine(text=entry["text"], day=day, speaker=speaker)
+            else:
+                yield from _fields_of(_dated(entry["text"]))
+
+
+def _dated(text: str) -> RememberedLine:
+    """Return a memory whose line ends with its time in brackets."""
+    found = _DATED.fullmatch(text)
+    if not found:
+        return RememberedLine(text=text)
+    when = found["when"]
+    is_over = re.search(r"\buntil\b|至", when)
+    tense: Tense = "until" if is_over else "since" if re.search(r"\bsince\b|自", when) else ""
+    days = [match.group() for match in _DATE.finditer(when)]
+    return RememberedLine(text=found["text"], day=_day_in(days[-1]) if days else None, tense=tense)
+
+
+def _fields_of(line: RememberedLine) -> Iterator[RememberedLine]:
+    """Yield the fields of a profile as lines of their own; anything else as it is."""
+    parts = _FIELDS.split(line.text)
+    if line.speaker or not all(_FIELD.fullmatch(each) for each in parts):
+        yield line
+        return
+    for each in parts:
+        yield replace(line, text=each, field=each.partition(":")[0])
+
+
+def _day_in(written: str) -> date | None:
+    found = _DATE.search(written)
+    if not found:
+        return None
+    if found["month"]:
+        return date(int(found["y"]), month_number(found["month"]), int(found["d"]))
+    return date(int(found["y2"]), int(found["m2"]), int(found["d2"]))
