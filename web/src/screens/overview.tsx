@@ -6,7 +6,7 @@ import type { JsonObject, Memory, NewestMemory, Overview as Glance } from "../ap
 import { useAsked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { changesBetween } from "../lib/diff";
-import { changeOf, knownNow } from "../lib/overview";
+import { byType, changeOf } from "../lib/overview";
 import { timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
@@ -22,7 +22,6 @@ import { Empty, Failure, Loading } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
 import { FormationHealth, OverTime } from "./overview_health";
 
-const KNOWN = 10;
 const CHANGED = 6;
 const TYPES = 6;
 
@@ -53,7 +52,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
   const day = days.known || days.on;
   const [now] = useState(() => (isNow ? Date.now() : Date.parse(endOf(days.on || days.known))));
   const person = personIn(glance.profiles) ?? scope[scope.length - 1];
-  const rest = [...knownNow(glance.newest, glance.profiles, now, KNOWN), ...glance.profiles.filter((each) => !isDocument(each))];
+  const rest = [...byType(glance.known), ...glance.profiles.filter((each) => !isDocument(each))];
   return (
     <>
       <header className="overview-head">
