@@ -52,6 +52,8 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (document.hidden) stop.abort();", "", "changes"),
     Fault("lib/changes.ts", "clearTimeout(feed.closing);", "", "changes"),
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
+    Fault("lib/changes.ts", "error.status === 0) setCutOff", "true) setCutOff", "changes"),
+    Fault("lib/changes.ts", "!isOpened && ", "", "changes"),
     Fault("lib/recall_reasons.ts", "upper.score - lower.score", "lower.score", "recall_reasons"),
     Fault("lib/recall_reasons.ts", "?? 0) - each.part", "?? 0) + each.part", "recall_reasons"),
     Fault("lib/recall_reasons.ts", '=== "quarantined"', '=== "active"', "recall_reasons"),
