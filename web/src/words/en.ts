@@ -22,6 +22,7 @@ export const en = {
   cancel: "Cancel",
   chat: "Chat",
   "chat.assistant": "Assistant",
+  "chat.between": "Messages in between",
   "chat.count": "{count} message|{count} messages",
   "chat.earlier": "Earlier messages",
   "chat.edit_unsent": "Edit",

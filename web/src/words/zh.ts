@@ -24,6 +24,7 @@ export const zh: Record<keyof typeof en, string> = {
   cancel: "取消",
   chat: "对话",
   "chat.assistant": "助手",
+  "chat.between": "显示中间的消息",
   "chat.count": "{count} 条消息",
   "chat.earlier": "更早的消息",
   "chat.edit_unsent": "编辑",
