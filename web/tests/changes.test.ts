@@ -45,7 +45,7 @@ beforeEach(() => {
     streams.push({ scope, signal, tell: () => act(false), fail: () => act(true) });
     opened();
     for (;;) {
-      if (await next()) throw new Error("ended");
+      if (await next()) throw new Problem(0, "cut", "", "");
       yield { event: "change", data: "" } as never;
     }
   });
