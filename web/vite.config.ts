@@ -11,6 +11,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: "es2022",
+    // Else each small module that some screens share is a file, whose headers weigh more than itself.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "shared", test: /src\/(lib|parts|api)/, minShareCount: 4 }] } } },
   },
   server: { proxy: { "/v1": "http://127.0.0.1:8300" } },
 });

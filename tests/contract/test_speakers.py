@@ -307,6 +307,8 @@ async def test_every_reader_shows_whose_profile_it_is(open_memory: Open) -> None
     assert ["User", "@ines"] == [each.memory.key for each in (own, other)]
     assert f"# User [{own.handle}]\n- home: Oslo\n" in str(known)
     assert f"# User of ines [{other.handle}]\n- home: Rome\n" in str(known)
+    chinese = str(await memory.context(HOUSE, "Ines 住在哪里？"))
+    assert f"# ines 的 User [{other.handle}]\n- home: Rome\n" in chinese
     recalled = (await memory.recall(HOUSE, "Who lives in Rome?")).entries
     labels = {e.content.label for e in recalled if isinstance(e.content, Memory)}
     assert {"User", "User of ines"} <= labels

@@ -110,6 +110,18 @@ def test_a_page_that_does_not_start_says_so(story: Story) -> None:
     assert "cannot be reached" in story.facts["start"]["silent"]
 
 
+def test_a_page_that_is_cut_off_says_so_and_catches_up(story: Story) -> None:
+    """While its service is gone, and not before; what changed meanwhile is shown afterwards."""
+    assert 0 == story.facts["cut_off"]["before"]
+    assert "may be out of date" in story.facts["cut_off"]["told"]
+
+
+def test_a_slow_service_is_said_to_be_slow(story: Story) -> None:
+    """As long as it is waited for."""
+    assert "slow to answer" in story.facts["slow"]["told"]
+    assert 0 == story.facts["slow"]["left"]
+
+
 def test_a_screen_that_is_left_calls_nobody_back(story: Story) -> None:
     """It is shown anew before it hears that the address has changed, and leaves that alone."""
     assert "#/settings" == story.facts["left_for"]

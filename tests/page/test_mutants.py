@@ -52,6 +52,8 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (document.hidden) stop.abort();", "", "changes"),
     Fault("lib/changes.ts", "clearTimeout(feed.closing);", "", "changes"),
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
+    Fault("lib/changes.ts", "error.status === 0) setCutOff", "true) setCutOff", "changes"),
+    Fault("lib/changes.ts", "!isOpened && ", "", "changes"),
     Fault("lib/recall_reasons.ts", "upper.score - lower.score", "lower.score", "recall_reasons"),
     Fault("lib/recall_reasons.ts", "?? 0) - each.part", "?? 0) + each.part", "recall_reasons"),
     Fault("lib/recall_reasons.ts", '=== "quarantined"', '=== "active"', "recall_reasons"),
@@ -62,6 +64,8 @@ FAULTS: Final = (
     Fault("lib/evidence.ts", " || freshEvidence(version, before).length", "", "told"),
     Fault("lib/rich_text.ts", r"""|$(?![\s\S]))/m""", ")/m", "rich_text"),
     Fault("lib/overview.ts", "one.type.localeCompare(other.type) || ", "", "overview"),
+    Fault("lib/causes.ts", "place.length > 1 ? t(", "false ? t(", "told"),
+    Fault("lib/causes.ts", "each ?? parts[at]", "each", "told"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

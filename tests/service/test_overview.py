@@ -124,6 +124,49 @@ def test_what_waited_then_is_told_although_it_was_decided_since(
     )
 
 
+@on_every_store
+def test_what_is_known_is_what_matters_and_not_what_was_written_last(client: httpx.Client) -> None:
+    """Neither a profile, nor what is over or refused; an import of one type hides nothing else."""
+    scope = {"scope": ["users", "matters"]}
+    kept(client, "User/User", {"home": "Porto"}, **scope)
+    kept(client, "Note/boat", {"context": "boat", "content": "The boat is called Ida."}, **scope)
+    kept(client, "Fact/cat", HOME | {"predicate": "has", "object": "a cat"}, **scope)
+    over = {"value": HOME, "valid_until": "2024-01-01T00:00:00Z"}
+    assert client.put("/v1/memories/Fact/over", params=scope, json=over).is_success
+    kept(client, "Note/refused", {"context": "x", "content": "Never mind."}, **scope)
+    client.post("/v1/memories/Note/refused/reject", params=scope, json={})
+    for number in range(70):
+        kept(client, f"Fact/{number}", HOME | {"object": f"the house {number}"}, **scope)
+    before = [each["key"] for each in glance(client, **scope)["known"]]
+    for _ in range(2):
+        client.post("/v1/recall", params=scope, json={"query": "Who has a cat?", "limit": 1})
+
+    after = [each["key"] for each in glance(client, **scope)["known"]]
+
+    assert ["69", "boat"] == before[:2]
+    assert 10 == len(before)
+    assert ["cat", "69", "boat"] == after[:3]
+    assert not {"User", "over", "refused"} & {*before, *after}
+
+
+@on_every_store
+def test_what_was_known_on_another_day_is_what_was_in_force_then(client: httpx.Client) -> None:
+    """By what is known now, and as it was believed."""
+    scope = {"scope": ["users", "formerly"]}
+    then = {"value": HOME | {"object": "Utrecht"}, "valid_from": "2021-01-01T00:00:00Z"}
+    then["valid_until"] = "2025-01-01T00:00:00Z"
+    assert client.put("/v1/memories/Fact/then", params=scope, json=then).is_success
+    believed = client.get("/v1/memories/Fact/then", params=scope).json()["updated_at"]
+    now = {"value": HOME, "valid_from": "2025-01-01T00:00:00Z"}
+    assert client.put("/v1/memories/Fact/now", params=scope, json=now).is_success
+
+    on_day = glance(client, **scope, valid_at="2023-06-01T00:00:00Z")["known"]
+    both = glance(client, **scope, valid_at="2023-06-01T00:00:00Z", known_at=believed)["known"]
+
+    assert ["then"] == [each["key"] for each in on_day] == [each["key"] for each in both]
+    assert ["now"] == [each["key"] for each in glance(client, **scope)["known"]]
+
+
 def test_recalls_are_counted_and_a_deleted_memory_is_left_out(client: httpx.Client) -> None:
     """Most first, each with the last query that found it."""
     scope = {"scope": ["users", "counted"]}

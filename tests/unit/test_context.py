@@ -153,7 +153,7 @@ def test_a_day_has_one_heading_if_both_languages_were_spoken() -> None:
     )
 
     assert english == ["# Known", "# Thu 3 April 2025", "# Fri 4 April 2025"]
-    assert chinese == ["# 已知", "# 2025年4月3日 周四", "# 2025年4月4日 周五"]
+    assert chinese == ["# 已知", "# 2025年4月3日 星期四", "# 2025年4月4日 星期五"]
 
 
 def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:

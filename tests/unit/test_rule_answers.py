@@ -23,7 +23,7 @@ CONTEXT = """You are helpful.
 [wyqc] user: I've been copy editor there for four years.
 [wyqd] The cello stands in the attic.
 [ro74] assistant: Tell her in person, and name a date.
-# 2025年4月14日 周一
+# 2025年4月14日 星期一
 [aaaa] user: 展览文字六月六号以前要交。
 </memory 3fa951b5>
 Use it."""

@@ -5,6 +5,7 @@ import { api, storeKey } from "./api/client";
 import { Problem } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
+import { lookAgain, useCutOff } from "./lib/changes";
 import { go, linkTo, useRoute } from "./lib/route";
 import { daysIn, isToday } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
@@ -165,7 +166,19 @@ function Frame() {
         </Boundary>
         {!can("read") && <p className="notice">{t("key.no_read")}</p>}
       </main>
+      <CutOff />
       {isHelping && <Shortcuts close={() => setHelping(false)} />}
+    </div>
+  );
+}
+
+/** The service is gone while a screen is shown: what it shows may be out of date. */
+function CutOff() {
+  const { t } = useAround();
+  const isCutOff = useCutOff();
+  return (
+    <div className="cut-off-place" role="status">
+      {isCutOff && <p className="cut-off"><Icon name="warn" /><span>{t("cut_off")}</span><button type="button" className="small" onClick={lookAgain}>{t("cut_off.look")}</button></p>}
     </div>
   );
 }

@@ -201,6 +201,47 @@ async function start() {
   facts.tell("start", { without, silent });
 }
 
+/** The service is gone while a screen is shown, and comes back: both are seen, without a word of the reader. */
+async function cutOff() {
+  healed();
+  await opened("overview");
+  await main.locator(".changed-row").first().waitFor();
+  const bar = page.locator(".cut-off");
+  const before = await bar.count();
+  proxy.rule = ({ url }) => (url.startsWith("/v1/") ? { refuse: true } : undefined);
+  proxy.drop("/v1/changes");
+  await bar.waitFor();
+  const told = await bar.innerText();
+  for (const [width, height, language] of [[390, 844, "en"], [1280, 800, "en"]]) {
+    await page.setViewportSize({ width, height });
+    await facts.picture(page, `cut-off-${width}`);
+    await audited(page, facts, `cut off ${width} ${language}`);
+    facts.tell("overflow_px", { screen: `cut off ${width}`, px: await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) });
+  }
+  healed();
+  await page.request.put(`${service}/v1/memories/Note/z-back`, { data: { value: { context: "a", content: "Written while the page was cut off." } } });
+  await button("Look again", bar).click();
+  await bar.waitFor({ state: "detached" });
+  await main.getByText("Written while the page was cut off.").first().waitFor();
+  facts.tell("cut_off", { before, told });
+}
+
+/** The service answers late: first the shape of what comes, then a sentence. */
+async function slow() {
+  await opened("types");
+  await page.locator(".types-code").waitFor();
+  proxy.rule = ({ url }) => (url.startsWith("/v1/usage") || url.startsWith("/v1/memories") ? { slow_ms: 6_000 } : undefined);
+  await page.evaluate(() => (location.hash = "#/memories/User/User"));
+  const late = main.locator(".loading .hint");
+  await late.first().waitFor();
+  const told = await late.first().innerText();
+  await facts.picture(page, "slow");
+  await audited(page, facts, "slow");
+  healed();
+  await main.locator(".revision").first().waitFor();
+  facts.tell("slow", { told, left: await late.count() });
+}
+
 /** Between a change of the address and the browser's word of it the chat is shown anew: it must not go back to itself. */
 async function leaving() {
   await opened("chat/talk");
@@ -245,4 +286,4 @@ async function noStorage() {
   await other.close();
 }
 
-await told({ missing, renewed, unread, others, noMore, start, leaving, tabs, noStorage }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
+await told({ missing, renewed, unread, others, noMore, start, cutOff, slow, leaving, tabs, noStorage }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });

@@ -6,6 +6,7 @@ import { createServer, request as send } from "node:http";
  * Listen on a port of its own, and pass everything on to `base`.
  *
  * `proxy.rule(request)` may name what happens to a request instead:
+ * - `{ slow_ms }`: it is passed on so much later;
  * - `{ refuse: true }`: the connection ends before the service hears of it, maybe `after_ms`;
  * - `{ lose: true }`: the service does it, and the connection ends before its answer;
  * - `{ cut: bytes }`: the answer ends after so many bytes, and the connection with it;
@@ -32,7 +33,9 @@ export async function openProxy(base) {
       }
       answered.add(request);
       response.on("close", () => answered.delete(request));
-      pass(base, request, Buffer.concat(parts), response, { ...rule, isKept: proxy.isKept });
+      const passOn = () => pass(base, request, Buffer.concat(parts), response, { ...rule, isKept: proxy.isKept });
+      if (rule.slow_ms) setTimeout(passOn, rule.slow_ms);
+      else passOn();
     });
   });
   server.on("connection", (socket) => {

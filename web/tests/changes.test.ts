@@ -14,7 +14,8 @@ const page = vi.hoisted(() => {
 });
 
 import { api } from "../src/api/client";
-import { listenTo } from "../src/lib/changes";
+import { Problem } from "../src/api/problem";
+import { isCutOff, listenTo, lookAgain } from "../src/lib/changes";
 
 interface Stream {
   scope: string[];
@@ -44,7 +45,7 @@ beforeEach(() => {
     streams.push({ scope, signal, tell: () => act(false), fail: () => act(true) });
     opened();
     for (;;) {
-      if (await next()) throw new Error("ended");
+      if (await next()) throw new Problem(0, "cut", "", "");
       yield { event: "change", data: "" } as never;
     }
   });
@@ -111,6 +112,31 @@ describe("the changes of a scope", () => {
     await turn(false);
     await vi.advanceTimersByTimeAsync(200);
     expect(changed).toHaveBeenCalledTimes(1);
+    leave();
+  });
+
+  it("are known not to be heard once the service is looked for in vain, until it is there", async () => {
+    const leave = listenTo("[]", vi.fn());
+    await vi.advanceTimersByTimeAsync(0);
+    const good = vi.mocked(api.changes).getMockImplementation();
+    vi.mocked(api.changes).mockImplementation(async function* () { throw new Problem(0, "unreachable", "", ""); });
+    streams[0]?.fail();
+    await vi.advanceTimersByTimeAsync(3_100);
+    expect(isCutOff()).toBe(false);
+    await vi.advanceTimersByTimeAsync(3_100);
+    expect(isCutOff()).toBe(true);
+    if (good) vi.mocked(api.changes).mockImplementation(good);
+    lookAgain();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([isCutOff(), streams.length]).toEqual([false, 2]);
+    leave();
+  });
+
+  it("that a key may not hear are not taken for a service that is gone", async () => {
+    vi.mocked(api.changes).mockImplementation(async function* () { throw new Problem(403, "forbidden", "", ""); });
+    const leave = listenTo("[]", vi.fn());
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(isCutOff()).toBe(false);
     leave();
   });
 

@@ -1,33 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../src/api/shapes";
-import { changeOf, formationOf, knownNow, lastDays, plotOf } from "../src/lib/overview";
+import { byType, changeOf, formationOf, lastDays, plotOf } from "../src/lib/overview";
 
 const NOW = Date.parse("2026-05-10T12:00:00Z");
 const memory = (key: string, more: Partial<Memory> = {}) => ({ type: "Fact", key, version: 1, state: "active", valid_from: null, valid_until: null, ...more }) as Memory;
-const newest = (...memories: Memory[]) => memories.map((each) => ({ memory: each, former: null }));
 
 describe("what is known", () => {
-  it("is what is in force and true now, without what a profile says", () => {
-    const all = newest(
-      memory("new"), memory("doubted", { state: "quarantined" }), memory("over", { valid_until: "2026-05-01T00:00:00Z" }),
-      memory("later", { valid_from: "2026-06-01T00:00:00Z" }), memory("profile"), memory("old"),
-    );
-    expect(knownNow(all, [memory("profile")], NOW, 5).map((each) => each.key)).toEqual(["new", "old"]);
-    expect(knownNow(all, [], NOW, 1).map((each) => each.key)).toEqual(["new"]);
-  });
-
   it("is by type, and in the order of the days that stand beside it", () => {
     const on = (key: string, updated_at: string, more: Partial<Memory> = {}) => memory(key, { updated_at, ...more });
-    const all = newest(on("written last", "2026-05-09T00:00:00Z", { valid_from: "2026-01-01T00:00:00Z" }), on("said last", "2026-05-01T00:00:00Z"), on("before", "2026-04-01T00:00:00Z"));
-    expect(knownNow(all, [], NOW, 3).map((each) => each.key)).toEqual(["said last", "before", "written last"]);
+    const all = [on("written last", "2026-05-09T00:00:00Z", { valid_from: "2026-01-01T00:00:00Z" }), on("said last", "2026-05-01T00:00:00Z"), on("before", "2026-04-01T00:00:00Z")];
+    expect(byType(all).map((each) => each.key)).toEqual(["said last", "before", "written last"]);
     const notes = [on("note", "2026-05-09T00:00:00Z", { type: "Note" }), on("fact", "2026-05-01T00:00:00Z")];
-    expect(knownNow(newest(...notes), [], NOW, 3).map((each) => each.key)).toEqual(["fact", "note"]);
-  });
-
-  it("has some of each type, however many of one were written last", () => {
-    const many = Array.from({ length: 9 }, (_, at) => memory(`fact ${at}`));
-    const found = knownNow(newest(...many, memory("note", { type: "Note" }), memory("rule", { type: "Instructions" })), [], NOW, 4);
-    expect(found.map((each) => each.key)).toEqual(["fact 0", "fact 1", "rule", "note"]);
+    expect(byType(notes).map((each) => each.key)).toEqual(["fact", "note"]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, Revision } from "../src/api/shapes";
-import { believedAt, broughtBy, daysOf, lanesOf, scaleEnd, sinceThen, speakerOf, timeOf, undoOf } from "../src/lib/past";
+import { believedAt, broughtBy, daysOf, lanesOf, ownFirst, scaleEnd, sinceThen, speakerOf, timeOf, undoOf } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -76,6 +76,7 @@ describe("a document of one of several speakers", () => {
   it("has the name in its key", () => {
     expect(speakerOf({ key: "@inès lópez" })).toBe("inès lópez");
     expect(speakerOf({ key: "User" })).toBeUndefined();
+    expect(ownFirst([{ key: "@inès" }, { key: "User" }, { key: "@bo" }]).map((each) => each.key)).toEqual(["User", "@inès", "@bo"]);
   });
 });
 

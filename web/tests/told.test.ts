@@ -50,6 +50,15 @@ describe("why a version was written", () => {
   it("is in the reader's language where the store says it", () => {
     expect(whyWritten("put", t)).toBe("写入");
     expect(whyWritten("restored 12", t)).toBe("恢复了第 12 版");
+    expect(whyWritten("corrected /home_town", t)).toBe("更正了 home town");
+  });
+
+  it("names each doubt, its place and the words that it is about", () => {
+    const doubts = "/home: it reads as an instruction, and no user said it; /: the cited words say 'left', and the value \"don't\"; formed";
+    expect(whyWritten(doubts, t)).toBe("home：它像是一条指令，而用户没有这样说过；原话说“left”，这里说“don't”；由对话形成");
+    expect(whyWritten("formed; /home: the name 'Turku' was not said", t)).toBe("由对话形成；home：没有人说过 'Turku' 这个名字");
+    expect(whyWritten("the flat is free earlier; she said so", t)).toBe("the flat is free earlier; she said so");
+    expect(whyWritten("it would end what more trusted words say; of tomorrow", t)).toBe("它会终止更可信的内容；of tomorrow");
   });
 
   it("is as it was told elsewhere", () => {

@@ -224,10 +224,10 @@ def rendered(
     """
     Return profile and entries as text: known facts, those that have ended, then messages by day.
 
-    The headings of entries are *chinese*, or English. Equal contexts give equal texts. Their marker
+    Headings are *chinese*, or English. Equal contexts give equal texts. Their marker
     cannot be predicted without *secret*.
     """
-    lines = [*_profile_lines(profile), *_entry_lines(entries, chinese=chinese)]
+    lines = [*_profile_lines(profile, chinese=chinese), *_entry_lines(entries, chinese=chinese)]
     if not lines:
         return ""
     body = "\n".join(lines)
@@ -235,15 +235,15 @@ def rendered(
     return f"<memory {marker}> {PREAMBLE}\n{body}\n</memory {marker}>"
 
 
-def _profile_lines(profile: Sequence[ProfileDocument]) -> Iterator[str]:
+def _profile_lines(profile: Sequence[ProfileDocument], *, chinese: bool) -> Iterator[str]:
     for each in profile:
-        yield profile_heading(each.handle, each.memory)
+        yield profile_heading(each.handle, each.memory, chinese=chinese)
         yield from each.fields
 
 
-def profile_heading(handle: str, memory: Memory) -> str:
+def profile_heading(handle: str, memory: Memory, *, chinese: bool) -> str:
     """Return the line above a document's fields."""
-    return f"# {shown(label_with_origin(memory))} [{handle}]"
+    return f"# {shown(label_with_origin(memory, chinese=chinese))} [{handle}]"
 
 
 def _entry_lines(entries: Sequence[ContextEntry], *, chinese: bool) -> Iterator[str]:

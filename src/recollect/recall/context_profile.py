@@ -35,7 +35,8 @@ def profile_documents(
     asked = set(terms_of(plan.query))
     for memory in documents:
         name = handle.of(memory.scope, f"{memory.type}/{memory.key}")
-        left = min(share, room.tokens) - room.count(profile_heading(name, memory) + "\n")
+        heading = room.count(profile_heading(name, memory, chinese=plan.is_chinese) + "\n")
+        left = min(share, room.tokens) - heading
         former = plan.former.get((memory.scope, memory.type, memory.key))
         lines = [_field_line(key, value, memory, former) for key, value in memory.value.items()]
         lines = [each for each in lines if each]
@@ -50,7 +51,7 @@ def profile_documents(
                 kept.add(at)
         if not kept:
             continue
-        cost = spent + room.count(profile_heading(name, memory) + "\n")
+        cost = spent + heading
         share -= cost
         room.tokens -= cost
         yield ProfileDocument(

@@ -111,12 +111,13 @@ def heading_of(day: date, *, chinese: bool = False) -> str:
 
     >>> from datetime import date
     >>> heading_of(date(2025, 4, 3)), heading_of(date(2025, 4, 3), chinese=True)
-    ('Thu 3 April 2025', '2025年4月3日 周四')
+    ('Thu 3 April 2025', '2025年4月3日 星期四')
     """
     # The month is written in full: a reader answers with these words.
     told = day_of(day, chinese=chinese)
     if chinese:
-        return f"{told} 周{'一二三四五六日'[day.weekday()]}"
+        # Not 周, which is 週 in traditional characters: 星期 is the same in both.
+        return f"{told} 星期{'一二三四五六日'[day.weekday()]}"
     return f"{_WEEKDAYS[day.weekday()]} {told}"
 
 
@@ -163,6 +164,12 @@ def origin_of(memory: Memory, *, chinese: bool = False) -> str:
     return f"found by an agent in {where}" if where else "found by an agent"
 
 
-def label_with_origin(memory: Memory) -> str:
-    """Return the label of a memory, with the note of `origin_of` if an agent found it."""
-    return ", ".join(filter(None, (memory.label, origin_of(memory))))
+def label_with_origin(memory: Memory, *, chinese: bool = False) -> str:
+    """
+    Return the label of a memory, with the note of `origin_of` if an agent found it.
+
+    In *chinese*, the ``User of ines`` is the "ines 的 User": a type has one name in all languages.
+    """
+    label = f"{memory.speaker} 的 {memory.type}" if chinese and memory.speaker else memory.label
+    notes = filter(None, (label, origin_of(memory, chinese=chinese)))
+    return "，".join(notes) if chinese else ", ".join(notes)

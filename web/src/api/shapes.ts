@@ -120,6 +120,7 @@ export interface RecallCount {
 
 export interface Overview {
   profiles: Memory[];
+  known: Memory[];
   newest: NewestMemory[];
   waiting: Memory[];
   more_waiting: boolean;

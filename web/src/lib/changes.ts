@@ -1,7 +1,8 @@
 /** What changes in a scope, heard once for all parts of the page: a browser has six connections to a service, for all its tabs together. */
 
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { api } from "../api/client";
+import { Problem } from "../api/problem";
 import type { Scope } from "../api/shapes";
 
 const RETRY_MS = 3_000;
@@ -17,6 +18,31 @@ interface Feed {
 }
 
 const feeds = new Map<string, Feed>();
+/** What wakes each feed that finds no service: while there is one, what is shown may be out of date. */
+const cutOff = new Map<string, () => void>();
+const watchers = new Set<() => void>();
+
+function setCutOff(subject: string, wake: (() => void) | null): void {
+  if (wake ? cutOff.has(subject) : !cutOff.has(subject)) return;
+  if (wake) cutOff.set(subject, wake);
+  else cutOff.delete(subject);
+  for (const each of [...watchers]) each();
+}
+
+export const isCutOff = (): boolean => cutOff.size > 0;
+
+function watchCutOff(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => void watchers.delete(watcher);
+}
+
+/** Whether the service is not there although the page is shown: found out where it was looked for again, not at the first break. */
+export const useCutOff = (): boolean => useSyncExternalStore(watchCutOff, isCutOff);
+
+/** Look for the service now, and not only when the wait is over. */
+export function lookAgain(): void {
+  for (const wake of [...cutOff.values()]) wake();
+}
 
 /**
  * Call back a moment after something of the scope changed, in this page or elsewhere.
@@ -53,6 +79,7 @@ function openFeed(subject: string): Feed {
   let stop = new AbortController();
   let isOver = false;
   let isBehind = document.hidden;
+  let isOpened = false;
   let wait_ms = RETRY_MS;
   let wake: () => void = () => undefined;
   let gathering: ReturnType<typeof setTimeout> | undefined;
@@ -65,6 +92,8 @@ function openFeed(subject: string): Feed {
   };
   const opened = () => {
     wait_ms = RETRY_MS;
+    isOpened = true;
+    setCutOff(subject, null);
     if (isBehind) tell();
     isBehind = true;
   };
@@ -79,12 +108,15 @@ function openFeed(subject: string): Feed {
     while (!isOver) {
       if (!document.hidden) {
         stop = new AbortController();
+        isOpened = false;
         try {
           for await (const event of api.changes(scope, opened, stop.signal)) {
             if (event.event === "change" || event.event === "reset") tell();
           }
-        } catch {
+        } catch (error) {
           if (!stop.signal.aborted) wait_ms = Math.min(wait_ms * 2, RETRY_MS_MAX);
+          // A stream that breaks off is begun again first: proxies end them now and then.
+          if (!stop.signal.aborted && !isOpened && error instanceof Problem && error.status === 0) setCutOff(subject, () => wake());
         }
       }
       if (!isOver) await rest(document.hidden ? RETRY_MS_MAX : wait_ms);
@@ -98,6 +130,7 @@ function openFeed(subject: string): Feed {
   void follow();
   const end = () => {
     isOver = true;
+    setCutOff(subject, null);
     document.removeEventListener("visibilitychange", turned);
     clearTimeout(gathering);
     stop.abort();

@@ -1,6 +1,6 @@
 /** What the overview shows of what the service answers. */
 
-import type { Backlog, Formation, Memory, NewestMemory } from "../api/shapes";
+import type { Backlog, Formation, Memory } from "../api/shapes";
 import { timeOf } from "./past";
 
 export interface Day {
@@ -8,25 +8,9 @@ export interface Day {
   counts: Record<string, number>;
 }
 
-const isTrue = (memory: Memory, now: number): boolean =>
-  memory.state === "active" &&
-  (memory.valid_from === null || Date.parse(memory.valid_from) <= now) &&
-  (memory.valid_until === null || Date.parse(memory.valid_until) > now);
-
-const addressOf = ({ type, key }: Memory): string => `${type}/${key}`;
-
-/** What is true now, by type, the newest of each first by the day that is shown of it; without what the profiles say. Each type gets its turn, so that many of one do not hide the others. */
-export function knownNow(newest: readonly NewestMemory[], profiles: readonly Memory[], now: number, most: number): Memory[] {
-  const told = new Set(profiles.map(addressOf));
-  const known = newest.map((each) => each.memory).filter((each) => !told.has(addressOf(each)) && isTrue(each, now));
-  const before = new Map<string, number>();
-  const turns = new Map(known.map((each) => {
-    const turn = before.get(each.type) ?? 0;
-    before.set(each.type, turn + 1);
-    return [each, turn];
-  }));
-  return [...known].sort((one, other) => (turns.get(one) ?? 0) - (turns.get(other) ?? 0)).slice(0, most).sort((one, other) => one.type.localeCompare(other.type) || Date.parse(timeOf(other)) - Date.parse(timeOf(one)));
-}
+/** What is known, by type, the newest of each first by the day that is shown of it. */
+export const byType = (known: readonly Memory[]): Memory[] =>
+  [...known].sort((one, other) => one.type.localeCompare(other.type) || Date.parse(timeOf(other)) - Date.parse(timeOf(one)));
 
 export type ChangeWord = "new" | "changed" | "ended" | "waits";
 

@@ -17,6 +17,9 @@ export function speakerOf(memory: Pick<Memory, "key">): string | undefined {
   return memory.key.startsWith("@") ? memory.key.slice(1) : undefined;
 }
 
+/** The document of the user themselves before those of other speakers. */
+export const ownFirst = <M extends Pick<Memory, "key">>(memories: readonly M[]): M[] => [...memories].sort((one, other) => Number(speakerOf(one) !== undefined) - Number(speakerOf(other) !== undefined));
+
 /** The revision that was believed at a moment, or none before the first. */
 export function believedAt(revisions: readonly Revision[], moment: number): Revision | undefined {
   return revisions.find(

@@ -33,3 +33,9 @@ export function shelfOf(open: () => Storage): Shelf {
 export const tabShelf = shelfOf(() => sessionStorage);
 /** In this browser, for all tabs. */
 export const browserShelf = shelfOf(() => localStorage);
+
+/** A name that nobody has used: of a thread, or of a memory. */
+export function newName(kind: "talk" | "memory"): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return `${kind}-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

@@ -1,6 +1,6 @@
 /** What is shown in the place of what cannot be shown: it loads, there is none, it failed, there is more. */
 
-import type { ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { canPass, Problem } from "../api/problem";
 import type { Act } from "../lib/act";
 import { sentenceOf, useAround } from "../lib/session";
@@ -54,11 +54,19 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
   );
 }
 
+/** So long the shape of what comes is enough; then it is said that the service is slow. */
+const SLOW_MS = 4_000;
+
 export function Loading({ rows = 3 }: { rows?: number }) {
   const { t } = useAround();
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <div className="loading" role="status">
-      <span className="unseen">{t("loading")}</span>
+      <span className={isSlow ? "hint" : "unseen"}>{t(isSlow ? "loading.slow" : "loading")}</span>
       {Array.from({ length: rows }, (_, place) => (
         <div key={place} className="bone" />
       ))}

@@ -9,6 +9,7 @@ import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { broughtBy } from "../lib/past";
+import { newName } from "../lib/storage";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentOf, momentsOf, type Days } from "../lib/time";
@@ -28,15 +29,10 @@ const MEMORIES_READ = 200;
 const FORMATIONS_READ = 10;
 const FRESH_READ = 30;
 
-export function newName(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(8));
-  return `talk-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-}
-
 export default function Chat() {
   const { parts, query } = useRoute();
   const { me, scope } = useHere();
-  const [fresh] = useState(newName);
+  const [fresh] = useState(() => newName("talk"));
   const chosen = parts[1];
   const threads = usePages(
     (cursor) => api.threads(scope, { cursor, limit: 50 }),
@@ -117,7 +113,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   const isNew = !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
-      <button type="button" className="new-thread" onClick={() => go(linkTo(["chat", newName()], scope, { on: "", known: "" }))}>
+      <button type="button" className="new-thread" onClick={() => go(linkTo(["chat", newName("talk")], scope, { on: "", known: "" }))}>
         <Icon name="plus" />
         {t("chat.new")}
       </button>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Memory, Thread } from "../api/shapes";
 import { useFormNow } from "../lib/form_now";
 import { useNow } from "../lib/asking";
-import { speakerOf, timeOf } from "../lib/past";
+import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
 import { memoryLink, StateBadge, When } from "../parts/basics";
@@ -68,7 +68,7 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
 const isEnded = ({ valid_until }: Memory): boolean => valid_until !== null && Date.parse(valid_until) <= Date.now();
 
 /** What is over stands below what is true. */
-const trueFirst = (memories: readonly Memory[]): Memory[] => [...memories].sort((one, other) => Number(isEnded(one)) - Number(isEnded(other)));
+const trueFirst = (memories: readonly Memory[]): Memory[] => ownFirst(memories).sort((one, other) => Number(isEnded(one)) - Number(isEnded(other)));
 
 function byProfileFirst(memories: readonly Memory[]): (one: string, other: string) => number {
   const isProfile = (name: string) => memories.some((each) => each.type === name && (each.key === name || speakerOf(each) !== undefined));

@@ -1,6 +1,6 @@
 /** The talk: each message with what it brought into memory, and those that have not gone as they should. */
 
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { Fragment, memo, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { canPass, Problem } from "../api/problem";
 import type { Memory } from "../api/shapes";
 import { useMemoryActs } from "../lib/memory_acts";
@@ -18,6 +18,9 @@ import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import type { Shown, TalkShown } from "./chat_talk";
 import { Used } from "./chat_used";
 
+/* The same ones each time: a turn whose properties are the same is not drawn again. */
+const NO_QUOTES: string[] = [];
+const NONE_BROUGHT: Brought[] = [];
 const BEGINNINGS = ["chat.begin_fact", "chat.begin_question"] as const;
 
 export function Messages({ thread, talk, wanted, quotes, brought, isPast, changed, edit, begin }: {
@@ -55,18 +58,21 @@ export function Messages({ thread, talk, wanted, quotes, brought, isPast, change
         </Empty>
       )}
       {talk.earlierError ? <Failure error={talk.earlierError} again={talk.earlier} /> : talk.hasEarlier && <button type="button" className="more" onClick={talk.earlier}>{t("chat.earlier")}</button>}
-      {wanted !== null && !isThere && !talk.hasEarlier && !talk.error && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
+      {wanted !== null && !isThere && (talk.isTooFar || !talk.hasEarlier) && !talk.error && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
       {shown.map((each) => (
-        <Turn key={each.id} thread={thread} message={each} quotes={each.id === wanted ? quotes : []} isWanted={each.id === wanted} brought={brought.get(each.id) ?? []} isPast={isPast} changed={changed}>
-          {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} again={talk.sayAgain} edit={edit} />}
-        </Turn>
+        <Fragment key={each.id}>
+          <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isPast={isPast} changed={changed}>
+            {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} again={talk.sayAgain} edit={edit} />}
+          </Turn>
+          {talk.between !== undefined && each.position === talk.between && <button type="button" className="more" onClick={talk.fill}>{t("chat.between")}</button>}
+        </Fragment>
       ))}
       <Failure error={talk.error} again={talk.again} />
     </div>
   );
 }
 
-function Turn({ thread, message, quotes, isWanted, brought, isPast, changed, children }: {
+const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isPast, changed, children }: {
   thread: string;
   message: Shown;
   quotes: string[];
@@ -104,7 +110,7 @@ function Turn({ thread, message, quotes, isWanted, brought, isPast, changed, chi
       {message.use && <Used use={message.use} answer={message.text} />}
     </article>
   );
-}
+});
 
 /** An answer with what the model marked in it; where words are pointed out, it is shown as it was written. */
 function Answer({ text }: { text: string }) {

@@ -1,16 +1,14 @@
 /** The messages of a thread as they are shown, and saying something in it. */
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { api } from "../api/client";
-import { cut, isGone, mayBeDone, Problem } from "../api/problem";
-import type { Message, Prompt, RecallEntry, Scope } from "../api/shapes";
+import { cut, mayBeDone, Problem } from "../api/problem";
+import type { Message, Prompt, RecallEntry } from "../api/shapes";
 import { newKey, outbox, placeOf, useOutbox, type Unsent } from "../lib/outbox";
 import { useAround, useHere } from "../lib/session";
 import { turns, type TurnUse } from "../lib/turns";
-import { settled, withEarlier, withKept, withNewest } from "../lib/talk";
-
-const PAGE = 60;
-const PAGES_MAX = 100;
+import { settled } from "../lib/talk";
+import { useThread, type TalkPlace } from "./chat_thread";
 
 /** A message of the thread, one on its way to it, or an answer that is being given. */
 export interface Shown {
@@ -51,6 +49,9 @@ export interface TalkShown {
   hasEarlier: boolean;
   earlier: () => void;
   earlierError: unknown;
+  isTooFar: boolean;
+  between: number | undefined;
+  fill: () => void;
   say: (text: string, assistant?: string) => void;
   sayAgain: (unsent: Unsent) => void;
   takeBack: (unsent: Unsent) => void;
@@ -61,13 +62,6 @@ export interface TalkShown {
 
 /** The answers that are being given, by the key of what they answer: they outlast a look at another screen. */
 const answering = new Map<string, AbortController>();
-
-export interface TalkPlace {
-  /** The message that a link leads to. */
-  wanted: string | null;
-  /** Messages that were said later are left out; "" is now. */
-  until: string;
-}
 
 /** Read a thread, again with each `round`, and talk in it; `changed` is called after each turn. */
 export function useTalk(thread: string, at: TalkPlace, round: number, changed: () => void): TalkShown {
@@ -116,7 +110,7 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
             if (given) {
               turns.note(place, given.id, { recalled, prompt });
               add(given);
-            } else tell(told.reason ?? t("chat.kept_only"));
+            } else tell(me.model ? (told.reason ?? t("chat.kept_only")) : t("chat.kept_only"));
           }
         }
         if (!isDone) throw cut();
@@ -131,7 +125,7 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
         changed();
       }
     },
-    [where, add, changed, t, tell],
+    [where, add, changed, t, tell, me.model],
   );
 
   const isRead = !read.isLoading && !read.error;
@@ -145,16 +139,22 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
   );
   const sending = waiting.find((each) => each.state === "sending");
 
-  const shown = useMemo(() => {
+  // Apart from what is being answered, so that a turn is not drawn again with every word of an answer.
+  const kept = useMemo(() => {
     const byMessage = new Map(waiting.map((each) => [each.message, each]));
-    const kept = known.map((each) => ({ ...shownOf(each), use: turns.of(place, each.id), unsent: failing(byMessage.get(each.id)) }));
+    return known.map((each) => {
+      const [use, unsent] = [turns.of(place, each.id), failing(byMessage.get(each.id))];
+      return use || unsent ? { ...shownOf(each), use, unsent } : shownOf(each);
+    });
+  }, [known, waiting, place]);
+  const shown = useMemo(() => {
     if (at.until) return kept;
     const ids = new Set(known.map((each) => each.id));
     const drafts = waiting.filter((each) => each.message === null || !ids.has(each.message)).map((each) => ({ ...draft(each.key, "user", each.text), unsent: failing(each) }));
     const given = isKept(answer, waiting, known) ? null : (answer ?? (sending && { key: sending.key, text: "", isInterrupted: false }));
     const giving = given ? [{ ...draft(`answer-${given.key}`, "assistant", given.text), isInterrupted: given.isInterrupted }] : [];
     return [...kept, ...drafts, ...giving];
-  }, [known, waiting, answer, place, sending, at.until]);
+  }, [kept, known, waiting, answer, sending, at.until]);
 
   return {
     shown,
@@ -165,6 +165,9 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
     hasEarlier: read.hasEarlier,
     earlier: read.earlier,
     earlierError: read.earlierError,
+    isTooFar: read.isTooFar,
+    between: read.between,
+    fill: read.fill,
     say,
     sayAgain: (unsent) => {
       setSaid((n) => n + 1);
@@ -193,100 +196,14 @@ function isKept(answer: Answering | null, waiting: readonly Unsent[], known: rea
 
 const failing = (entry: Unsent | undefined): Unsent | undefined => (entry && entry.state !== "sending" ? entry : undefined);
 
-const shownOf = (message: Message): Shown => ({
-  id: message.id,
-  position: message.position,
-  role: message.role,
-  name: message.name,
-  text: message.text,
-  time: message.time,
-  isInterrupted: message.metadata?.interrupted === true,
-});
+const plain = new WeakMap<Message, Shown>();
+
+/** A message as it is shown: the same object each time. */
+function shownOf(message: Message): Shown {
+  const { id, position, role, name, text, time, metadata } = message;
+  const found = plain.get(message) ?? { id, position, role, name, text, time, isInterrupted: metadata?.interrupted === true };
+  plain.set(message, found);
+  return found;
+}
 
 const draft = (id: string, role: Message["role"], text: string): Shown => ({ id, position: null, role, name: null, text, time: null, isInterrupted: false });
-
-interface ThreadRead {
-  known: readonly Message[];
-  isLoading: boolean;
-  error: unknown;
-  /** Read the newest messages again. */
-  again: () => void;
-  add: (message: Message) => void;
-  hasEarlier: boolean;
-  earlier: () => void;
-  earlierError: unknown;
-}
-
-/** The messages of a thread: the newest, those before them as far as was asked for, and the one that is wanted. */
-function useThread(scope: Scope, thread: string, { wanted, until }: TalkPlace, round: number): ThreadRead {
-  const [known, setKnown] = useState<readonly Message[]>([]);
-  /** The position of the first message of the thread, once it is known. */
-  const [start, setStart] = useState(1);
-  const [isLoading, setLoading] = useState(true);
-  const [error, setError] = useState<unknown>();
-  const [earlierError, setEarlierError] = useState<unknown>();
-  const [tries, setTries] = useState(0);
-  const added = useRef(0);
-  const where = JSON.stringify([scope, thread]);
-
-  const last = useCallback(
-    async (before?: number): Promise<Message[]> => {
-      const { messages } = await api.messages(scope, thread, { last: PAGE, before, until });
-      if (messages.length < PAGE) setStart(messages[0]?.position ?? before ?? 1);
-      return messages;
-    },
-    [where, until],
-  );
-
-  useEffect(() => {
-    let isOver = false;
-    const load = async () => {
-      try {
-        // What was added while the service was asked may be missing in its answer.
-        for (let before = -1; before !== added.current && !isOver; ) {
-          before = added.current;
-          const newest = await last();
-          if (before === added.current && !isOver) setKnown((all) => withNewest(all, newest));
-        }
-        if (!isOver) setError(undefined);
-      } catch (problem) {
-        if (isOver) return;
-        if (isGone(problem)) setKnown([]);
-        setError(isGone(problem) ? undefined : problem);
-      }
-      if (!isOver) setLoading(false);
-    };
-    void load();
-    return () => {
-      isOver = true;
-    };
-  }, [round, tries, last]);
-
-  const first = known[0]?.position ?? 0;
-  const hasEarlier = first > start;
-  const earlier = useCallback(() => {
-    setEarlierError(undefined);
-    last(first).then((found) => setKnown((all) => withEarlier(all, found)), setEarlierError);
-  }, [last, first]);
-
-  // A message that a link leads to is looked for further and further back.
-  const pages = useRef(0);
-  const isMissing = wanted !== null && hasEarlier && !known.some((each) => each.id === wanted);
-  useEffect(() => {
-    if (isMissing && pages.current++ < PAGES_MAX) earlier();
-  }, [isMissing, first]);
-
-  return {
-    known,
-    isLoading,
-    error,
-    again: useCallback(() => setTries((n) => n + 1), []),
-    add: useCallback((message: Message) => {
-      added.current += 1;
-      setKnown((all) => withKept(all, message));
-    }, []),
-    hasEarlier,
-    earlier,
-    earlierError,
-  };
-}

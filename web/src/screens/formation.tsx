@@ -5,6 +5,7 @@ import { api } from "../api/client";
 import { useAct } from "../lib/act";
 import type { Formation, Memory, Outcome, Pending, Scope } from "../api/shapes";
 import { useAsked, useNow, usePages } from "../lib/asking";
+import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
 import { useFormNow } from "../lib/form_now";
 import { isBroken } from "../lib/overview";
@@ -143,10 +144,10 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
         </summary>
         <div className="receipt-body">
           <Failure error={whole.error} again={whole.again} />
-          {reason && <p className={formation.status === "consolidated" ? undefined : "fault"}>{reason}</p>}
+          {reason && <p className={formation.status === "consolidated" ? undefined : "fault"}>{whyWritten(reason, t)}</p>}
           {isBlank(formation.receipt) && <p className="faint">{t("formation.erased")}</p>}
           <ul>
-            {outcomes.map((each, place) => <li key={place}><Badge kind={each.action === "refused" ? "wrong" : each.action === "quarantined" ? "warn" : undefined}>{actionName(each.action, t)}</Badge> <TypeSign type={each.type} isNamed={false} /> <a href={memoryLink(each, scope)}>{sentences.value?.get(nameOf(each)) ?? `${each.type}${each.key === each.type ? "" : ` · ${each.key}`}`}</a>{each.reason && <span className="faint"> {each.reason}</span>}</li>)}
+            {outcomes.map((each, place) => <li key={place}><Badge kind={each.action === "refused" ? "wrong" : each.action === "quarantined" ? "warn" : undefined}>{actionName(each.action, t)}</Badge> <TypeSign type={each.type} isNamed={false} /> <a href={memoryLink(each, scope)}>{sentences.value?.get(nameOf(each)) ?? `${each.type}${each.key === each.type ? "" : ` · ${each.key}`}`}</a>{each.reason && <span className="faint"> {whyWritten(each.reason, t)}</span>}</li>)}
             {refused.map((each, place) => <li key={`refused-${place}`}><Badge kind="wrong">{each.kind}</Badge> {each.type ?? each.target} <span className="faint">{each.reason}</span></li>)}
           </ul>
           {outcomes_left_out > 0 && <p className="faint">{t("formation.left_out", { count: outcomes_left_out })}</p>}

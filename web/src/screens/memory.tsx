@@ -92,7 +92,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
           <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? memory.key}</span>}</p>
           <h1 tabIndex={-1}>{calledOf(memory)}</h1>
           <p className="about">
-            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={timeOf(memory)} /> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}
+            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={timeOf(memory)} />{Object.keys(memory.evidence).length > 0 && <> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}</>}
           </p>
         </div>
         {can("write") && !isEditing && (

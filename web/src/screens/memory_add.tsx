@@ -5,6 +5,7 @@ import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import type { JsonObject, Memory, MemoryType } from "../api/shapes";
 import { useAct } from "../lib/act";
+import { newName } from "../lib/storage";
 import { standing } from "../lib/memory_acts";
 import { isSame } from "../lib/outcomes";
 import { faultsIn } from "../lib/schema_form";
@@ -12,7 +13,6 @@ import { useAround, useHere } from "../lib/session";
 import { Dialog, Field } from "../parts/basics";
 import { ActFailure } from "../parts/states";
 import { useValueDraft, ValueForm } from "../parts/value_form";
-import { newName } from "./chat";
 
 /** Of a type that nobody described: it is written as JSON. */
 const NO_SCHEMA: JsonObject = {};
@@ -23,7 +23,7 @@ export function AddMemory({ types, close, added }: { types: readonly MemoryType[
   const { scope } = useHere();
   const names = types.map((each) => each.name);
   const [type, setType] = useState(names.includes("Note") ? "Note" : (names[0] ?? "Note"));
-  const [key, setKey] = useState(() => newName().replace("talk", "memory"));
+  const [key, setKey] = useState(() => newName("memory"));
   const draft = useValueDraft(types.find((each) => each.name === type)?.parameters ?? NO_SCHEMA, NOTHING);
   const act = useAct();
   const { value } = draft;

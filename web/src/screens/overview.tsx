@@ -6,8 +6,8 @@ import type { JsonObject, Memory, NewestMemory, Overview as Glance } from "../ap
 import { useAsked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { changesBetween } from "../lib/diff";
-import { changeOf, knownNow } from "../lib/overview";
-import { timeOf } from "../lib/past";
+import { byType, changeOf } from "../lib/overview";
+import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
 import { go, linkTo, useRoute } from "../lib/route";
@@ -22,7 +22,6 @@ import { Empty, Failure, Loading } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
 import { FormationHealth, OverTime } from "./overview_health";
 
-const KNOWN = 10;
 const CHANGED = 6;
 const TYPES = 6;
 
@@ -52,8 +51,9 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
   const isNow = isToday(days);
   const day = days.known || days.on;
   const [now] = useState(() => (isNow ? Date.now() : Date.parse(endOf(days.on || days.known))));
-  const person = personIn(glance.profiles) ?? scope[scope.length - 1];
-  const rest = [...knownNow(glance.newest, glance.profiles, now, KNOWN), ...glance.profiles.filter((each) => !isDocument(each))];
+  const profiles = ownFirst(glance.profiles);
+  const person = personIn(profiles) ?? scope[scope.length - 1];
+  const rest = [...byType(glance.known), ...profiles.filter((each) => !isDocument(each))];
   return (
     <>
       <header className="overview-head">
@@ -69,7 +69,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
         <div className="overview-main">
           <section className="block">
             <h2>{t("overview.known")}<a className="block-link" href={linkTo(["memories"], scope)}>{t("overview.all")}</a></h2>
-            {glance.profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} />)}
+            {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} />)}
             {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} />)}</ul>}
           </section>
           {isNow && <Recalled glance={glance} />}
@@ -121,7 +121,7 @@ function ProfileCard({ memory }: { memory: Memory }) {
   const { scope } = useHere();
   return (
     <div className="profile-card">
-      <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} /></a>
+      <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} />{speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}</a>
       <dl className="profile-fields">
         {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{each.name}</dt><dd>{each.text}</dd></div>)}
       </dl>

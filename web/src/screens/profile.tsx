@@ -7,7 +7,7 @@ import type { Memory, Revision } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { whyWritten } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
-import { believedAt, daysOf, lanesOf, scaleEnd, spanDays, speakerOf } from "../lib/past";
+import { believedAt, daysOf, lanesOf, scaleEnd, ownFirst, spanDays, speakerOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentOf } from "../lib/time";
@@ -23,7 +23,7 @@ export default function Profile() {
   const profiles = useAsked(async () => {
     const known = (await api.types(scope)).types.filter((each) => each.update_mode === "patch");
     const found = await Promise.all(known.map((each) => api.memories(scope, { type: each.name, limit: 20 })));
-    return found.flatMap((each) => each.memories);
+    return found.flatMap((each) => ownFirst(each.memories));
   }, [scope]);
   const [, type, key] = parts;
   const first = profiles.value?.[0];

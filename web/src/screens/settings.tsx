@@ -103,7 +103,7 @@ function About() {
     [t("settings.scope"), (me.prefix ?? me.scope).join(" / ") || t("scope.own")],
     [t("settings.permissions"), me.permissions.join(", ")],
     [t("settings.model"), me.model ? modelName(me.model, t) : t("settings.none")],
-    [t("settings.embedder"), me.embedder ?? t("settings.none")],
+    [t("settings.embedder"), me.embedder && me.embedder !== "none" ? me.embedder : t("settings.none")],
   ] as const;
   return (
     <Part title={t("settings.here")}>

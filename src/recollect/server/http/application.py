@@ -20,6 +20,7 @@ from recollect.ports import Model
 from recollect.server.connection_book import Connection, ConnectionBook, Room
 from recollect.server.connection_limits import ConnectionLimits, TrustedProxies
 from recollect.server.http.authentication import Authentication
+from recollect.server.http.compression import Compression
 from recollect.server.http.deadlines import Deadlines
 from recollect.server.http.fast_routes import FastRoutes, is_append
 from recollect.server.http.mounts import Door, add_doors
@@ -169,5 +170,6 @@ def _middleware(settings: Settings, metrics: Metrics, room: Middleware) -> list[
         Middleware(Revocation),
         Middleware(RequestBodies, settings=settings),
         Middleware(Deadlines, settings=settings),
+        Middleware(Compression),
         Middleware(FastRoutes),
     ]

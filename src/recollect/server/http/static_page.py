@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
+from recollect.server.http.compression import takes_gzip
 from recollect.server.http.problems import PAGE_PATH, no_path
 
 STATIC: Final = Path(__file__).parents[1] / "static"
@@ -79,20 +80,6 @@ def _packed(content: bytes) -> bytes | None:
     """Return *content* gzipped, ``None`` if that saves little; equal bytes at every start."""
     packed = gzip.compress(content, mtime=0)  # without a time, so that equal files are equal bytes
     return packed if len(packed) <= _SMALLER * len(content) else None
-
-
-def takes_gzip(accepted: str) -> bool:
-    """
-    Return True if an ``Accept-Encoding`` header accepts gzip.
-
-    >>> takes_gzip("deflate, gzip;q=0.5"), takes_gzip("gzip;q=0"), takes_gzip("identity")
-    (True, False, False)
-    """
-    for each in accepted.lower().split(","):
-        name, _, weight = each.partition(";")
-        if name.strip() == "gzip":
-            return weight.replace(" ", "").rstrip("0") not in {"q=", "q=0."}
-    return False
 
 
 def screen_address(path: str, query: str) -> str:

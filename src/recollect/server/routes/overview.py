@@ -1,10 +1,12 @@
-"""The overview of a scope: profiles, newest memories, reviews and most recalled memories."""
+"""The overview of a scope: profiles, what is known, newest memories, reviews and recalls."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain, zip_longest
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
@@ -13,11 +15,11 @@ from recollect.errors import ForbiddenError
 from recollect.records import Json, JsonObject, Memory
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.http.type_registry import types_of
-from recollect.server.memory_listings import ListingRequest, read_listing
+from recollect.server.memory_listings import ListedMemories, ListingRequest, read_listing
 from recollect.server.memory_order import ListingFilter
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import Time
-from recollect.stores.validation import check_time
+from recollect.stores.validation import check_time, to_datetime
 from recollect.wire.elements import time_to_json
 from recollect.wire.memories import memory_to_json
 
@@ -27,6 +29,13 @@ WAITING: Final = 3
 RECALLED: Final = 5
 PROFILES: Final = 10
 BELOW: Final = 12
+KNOWN: Final = 10
+_KNOWN_READ: Final = 60
+"""Newest memories in force among which those that are known are chosen."""
+_KNOWN_RECALLED: Final = 4
+"""Places of the most recalled ones among them; the others go to each type in turn."""
+_KNOWN_TYPES: Final = 8
+"""Types that are looked up by name, because none of theirs is among the newest."""
 _REVISED: Final = 8
 """Newest memories that are returned with their previous value."""
 
@@ -40,8 +49,9 @@ async def overview(
     known_at: Annotated[Time | None, Query(description="As it was believed at this time.")] = None,
 ) -> JsonAnswer:
     """
-    Return the profiles of a scope, its newest memories, those to review, and the most recalled.
+    Return the profiles of a scope, what is known besides, and what is new, to review, and recalled.
 
+    `known` has a few memories in force: the most recalled ones, and the newest of each type.
     Recalls are counted by the responding process since it started; with *valid_at* or *known_at*
     there are none. If the scope is empty, `below` lists scopes that hold something, if the key may
     read them.
@@ -53,12 +63,16 @@ async def overview(
     )
     waiting = await reach.memory.memories(reach.scope, state="quarantined", limit=WAITING + 1)
     profiles = await _profiles(reach)
+    recalled = await _recalled(reach)
+    often = [memory for memory, _ in recalled]
+    now = ListingFilter(now=reach.memory.store.now())
     return {
         "profiles": _to_json(reach, profiles),
+        "known": _to_json(reach, await _known(_newest(reach, None), now, profiles, often)),
         "newest": [await _with_former(reach, each, place) for place, each in enumerate(newest)],
         "waiting": _to_json(reach, waiting.rows[:WAITING]),
         "more_waiting": len(waiting.rows) > WAITING,
-        "recalled": await _recalled(reach),
+        "recalled": [fields for _, fields in recalled],
         "below": [] if newest or profiles else await _below(reach),
     }
 
@@ -69,10 +83,10 @@ async def _overview_of(
     """Return the overview of a past moment."""
     at = None if valid_at is None else check_time(valid_at, "valid_at")
     now = reach.memory.store.now()
+    listed = _newest(reach, known_at)
 
     async def read(limit: int, wanted: ListingFilter) -> Sequence[Memory]:
-        asked = ListingRequest(order="newest", wanted=wanted, known_at=known_at, limit=limit)
-        return (await read_listing(reach, asked)).memories
+        return (await listed(limit, wanted)).memories
 
     said_until = ListingFilter(now=now, until=at)
     # Twice as many, because rejected memories are dropped below.
@@ -84,14 +98,68 @@ async def _overview_of(
     for name in revised:
         wanted = ListingFilter(now=now, type=name, state="active", valid_at=at)
         profiles += await read(PROFILES, wanted)
+    day = at if known_at is None else (at or check_time(known_at, "known_at"))
+    in_force = replace(said_until, valid_at=day)
     return {
         "profiles": _to_json(reach, profiles[:PROFILES]),
+        "known": _to_json(reach, await _known(listed, in_force, profiles, ())),
         "newest": [await _with_former(reach, each, place) for place, each in enumerate(newest)],
         "waiting": _to_json(reach, waiting[:WAITING]),
         "more_waiting": len(waiting) > WAITING,
         "recalled": [],
         "below": [],
     }
+
+
+_List = Callable[[int, ListingFilter], Awaitable[ListedMemories]]
+
+
+def _newest(reach: Reach, known_at: datetime | None) -> _List:
+    """Return a function that lists the newest memories that meet a filter, with their counts."""
+
+    async def listed(limit: int, wanted: ListingFilter) -> ListedMemories:
+        asked = ListingRequest(order="newest", wanted=wanted, known_at=known_at, limit=limit)
+        return await read_listing(reach, asked)
+
+    return listed
+
+
+async def _known(
+    listed: _List,
+    wanted: ListingFilter,
+    profiles: Sequence[Memory],
+    often: Sequence[Memory],
+) -> list[Memory]:
+    """
+    Return what matters of a scope besides its *profiles*: memories in force.
+
+    First some that are recalled *often*, then the newest of each type in turn, so that an import
+    of one type hides neither what is used nor the other types.
+    """
+    in_force = replace(wanted, state="active", valid_at=wanted.valid_at or wanted.now)
+    found = await listed(_KNOWN_READ, in_force)
+    by_type = defaultdict[str, list[Memory]](list)
+    for each in found.memories:
+        by_type[each.type].append(each)
+    for name in [name for name in found.listing.types if name not in by_type][:_KNOWN_TYPES]:
+        by_type[name] += (await listed(KNOWN, replace(in_force, type=name))).memories
+    used = [each for each in often if _is_in_force(each, in_force)]
+    in_turn = chain.from_iterable(zip_longest(*by_type.values()))
+    chosen = _distinct(chain(used[:_KNOWN_RECALLED], filter(None, in_turn)), besides=profiles)
+    return chosen[:KNOWN]
+
+
+def _is_in_force(memory: Memory, wanted: ListingFilter) -> bool:
+    at = to_datetime(wanted.valid_at or wanted.now)
+    since, until = memory.valid_from or at, memory.valid_until
+    return memory.state == "active" and since <= at and (until is None or at < until)
+
+
+def _distinct(memories: Iterable[Memory], *, besides: Sequence[Memory]) -> list[Memory]:
+    """Return each memory once, without those of *besides*."""
+    told = {(each.type, each.key) for each in besides}
+    found = {(each.type, each.key): each for each in memories}
+    return [each for address, each in found.items() if address not in told]
 
 
 def _to_json(reach: Reach, memories: Sequence[Memory]) -> list[Json]:
@@ -120,20 +188,19 @@ async def _with_former(reach: Reach, memory: Memory, place: int) -> JsonObject:
     return {"memory": memory_to_json(memory, reach.relative), "former": former}
 
 
-async def _recalled(reach: Reach) -> list[Json]:
-    """Return the most recalled memories that still exist, with the last query of each."""
-    found: list[Json] = []
+async def _recalled(reach: Reach) -> list[tuple[Memory, JsonObject]]:
+    """Return the most recalled memories that still exist, each with its recalls as JSON."""
+    found: list[tuple[Memory, JsonObject]] = []
     for each in reach.service.recalled.most(reach.scope, RECALLED):
         memory = await reach.memory.get(reach.scope, each.type, each.key)
         if memory is not None:
-            found.append(
-                {
-                    "memory": memory_to_json(memory, reach.relative),
-                    "count": each.count,
-                    "query": each.last.query,
-                    "at": time_to_json(each.last.at),
-                }
-            )
+            fields: JsonObject = {
+                "memory": memory_to_json(memory, reach.relative),
+                "count": each.count,
+                "query": each.last.query,
+                "at": time_to_json(each.last.at),
+            }
+            found.append((memory, fields))
     return found
 
 

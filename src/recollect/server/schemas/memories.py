@@ -206,6 +206,9 @@ class OverviewResponse(ResponseModel, title="Overview"):
     profiles: list[MemoryResponse] = Field(
         description="Documents of types with the update mode `patch`."
     )
+    known: list[MemoryResponse] = Field(
+        description="What is in force besides: the most recalled, and the newest of each type."
+    )
     newest: list[NewestMemoryResponse] = Field(description="The last written, newest first.")
     waiting: list[MemoryResponse] = Field(description="Some of those that wait for review.")
     more_waiting: bool

@@ -1,0 +1,78 @@
+"""Each act of the page that offers a way back is taken back by it, exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+import pytest
+
+import recollect
+from recollect import NewMessage
+from recollect.ports import ToolCall
+from recollect.records import Evidence, JsonObject, PutMemory, Scope
+from recollect.testing.scripted_model import ScriptedModel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.page.conftest import Story, Walks
+
+SCOPE: Final[Scope] = ("default",)
+ACTS: Final = (
+    *("end", "reject", "delete", "reject a field", "restore", "edit"),
+    *("review approve", "review reject", "take back", "save types"),
+)
+
+
+def note(key: str, content: str = "harbour", **more: Any) -> PutMemory:
+    """Return a note that names its key."""
+    value: JsonObject = {"context": key, "content": content}
+    return PutMemory(type="Note", key=key, value=value, **more)
+
+
+async def filled(folder: Path) -> None:
+    """Leave a memory for each act: in force, waiting, and resting on a message."""
+    model = ScriptedModel(lambda _: ToolCall(name="remember_nothing", arguments={}))
+    url = str(folder / "page.db")
+    async with recollect.open(url, embedder="none", worker=False, model=model) as memory:
+        notes = [note(each) for each in ("end", "reject", "edit", "delete", "restore")]
+        doubts = [note(f"doubt-{each}", state="quarantined") for each in ("approve", "reject")]
+        trip: JsonObject = {"user_name": "Ada", "home": "Lisbon"}
+        field = PutMemory(type="Trip", key="field", value=trip)
+        await memory.apply(SCOPE, [*notes, *doubts, field])
+        await memory.apply(SCOPE, [note("restore", "lighthouse")])
+        said = [NewMessage(role="user", text="My sister plays the cello.")]
+        (kept,) = await memory.append(SCOPE, "marked", said)
+        cited = {"": (Evidence(thread="marked", message=kept.id, quote="plays the cello"),)}
+        await memory.apply(SCOPE, [note("sister", evidence=cited)])
+        await memory.form(SCOPE)
+
+
+@pytest.fixture(scope="module")
+def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
+    """Do each act, and take it back."""
+    folder = tmp_path_factory.mktemp("undos")
+    anyio.run(filled, folder)
+    with walks.serving(folder, "--no-auth", "--model", "rules", after_s=600) as (address, _):
+        return walks.walked(address, extent="undos", script="undos.mjs")
+
+
+def test_every_chapter_ends_well(story: Story) -> None:
+    """No step fails, and nothing fails that is not told."""
+    assert {"well"} == set(story.chapters.values()), story.chapters
+    assert [] == story.facts["noted"]["errors"]
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_an_act_is_taken_back_exactly(story: Story, act: str) -> None:
+    """It changed something, and then all is as it was: value, state, times and evidence."""
+    told = story.facts[f"undo {act}"]
+
+    assert told["between"] != told["before"]
+    assert lasting(told["after"]) == lasting(told["before"])
+
+
+def lasting(standing: Any) -> Any:
+    """Return what an undo has to restore: it makes the next version, with its own time."""
+    return {name: each for name, each in standing.items() if name not in {"version", "updated_at"}}

@@ -1,0 +1,152 @@
+/** The messages of a thread that are read: the newest, those before them, and some around a message far back. */
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { api } from "../api/client";
+import { isGone } from "../api/problem";
+import type { Message, Scope } from "../api/shapes";
+import { withEarlier, withKept, withNewest } from "../lib/talk";
+
+const PAGE = 60;
+/** A message that a link leads to is looked for in larger steps, and so far back. */
+const FAR_PAGE = 200;
+const FAR_PAGES_MAX = 100;
+/** Where no more are passed on the way to it, they are all shown. */
+const NEAR = 400;
+
+export interface TalkPlace {
+  /** The message that a link leads to. */
+  wanted: string | null;
+  /** Messages that were said later are left out; "" is now. */
+  until: string;
+}
+
+interface ThreadRead {
+  known: readonly Message[];
+  isLoading: boolean;
+  error: unknown;
+  /** Read the newest messages again. */
+  again: () => void;
+  add: (message: Message) => void;
+  hasEarlier: boolean;
+  earlier: () => void;
+  earlierError: unknown;
+  /** The message that is wanted was looked for as far back as is done. */
+  isTooFar: boolean;
+  /** The position after which messages are not shown, if there is one, and what shows some of them. */
+  between: number | undefined;
+  fill: () => void;
+}
+
+/** The messages of a thread: the newest, those before them as far as was asked for, and the one that is wanted. */
+export function useThread(scope: Scope, thread: string, { wanted, until }: TalkPlace, round: number): ThreadRead {
+  const [known, setKnown] = useState<readonly Message[]>([]);
+  /** The position of the first message of the thread, once it is known. */
+  const [start, setStart] = useState(1);
+  const [isLoading, setLoading] = useState(true);
+  const [error, setError] = useState<unknown>();
+  const [earlierError, setEarlierError] = useState<unknown>();
+  const [tries, setTries] = useState(0);
+  const added = useRef(0);
+  const where = JSON.stringify([scope, thread]);
+
+  const last = useCallback(
+    async (before?: number, size = PAGE): Promise<Message[]> => {
+      const { messages } = await api.messages(scope, thread, { last: size, before, until });
+      if (messages.length < size) setStart(messages[0]?.position ?? before ?? 1);
+      return messages;
+    },
+    [where, until],
+  );
+
+  useEffect(() => {
+    let isOver = false;
+    const load = async () => {
+      try {
+        // What was added while the service was asked may be missing in its answer.
+        for (let before = -1; before !== added.current && !isOver; ) {
+          before = added.current;
+          const newest = await last();
+          if (before === added.current && !isOver) setKnown((all) => withNewest(all, newest));
+        }
+        if (!isOver) setError(undefined);
+      } catch (problem) {
+        if (isOver) return;
+        if (isGone(problem)) setKnown([]);
+        setError(isGone(problem) ? undefined : problem);
+      }
+      if (!isOver) setLoading(false);
+    };
+    void load();
+    return () => {
+      isOver = true;
+    };
+  }, [round, tries, last]);
+
+  /** Around a message that a link led to, far before the newest ones: what is between is not shown, until it is asked for. */
+  const [far, setFar] = useState<readonly Message[]>([]);
+  const all = useMemo(() => (far.length ? withEarlier(known, far) : known), [known, far]);
+  const first = all[0]?.position ?? 0;
+  const hasEarlier = first > start;
+  const isFar = far.length > 0;
+  const earlier = useCallback(() => {
+    setEarlierError(undefined);
+    last(first).then((found) => (isFar ? setFar : setKnown)((before) => withEarlier(before, found)), setEarlierError);
+  }, [last, first, isFar]);
+
+  const [tooFar, setTooFar] = useState<string | null>(null);
+  const isTooFar = wanted !== null && tooFar === wanted;
+  const isMissing = wanted !== null && hasEarlier && !isTooFar && !earlierError && !all.some((each) => each.id === wanted);
+  useEffect(() => {
+    if (!isMissing) return undefined;
+    let isOver = false;
+    const look = async () => {
+      const passed: Message[] = [];
+      let found: Message | undefined;
+      let place = known[0]?.position;
+      for (let pages = 0; pages < FAR_PAGES_MAX && !found && !isOver; pages++) {
+        const page = await last(place, FAR_PAGE);
+        found = page.find((each) => each.id === wanted);
+        passed.unshift(...page);
+        place = page[0]?.position;
+        if (page.length < FAR_PAGE) break;
+      }
+      if (isOver) return;
+      if (!found) setTooFar(wanted);
+      else if (passed.length <= NEAR) setKnown((newest) => withEarlier(newest, passed));
+      else setFar(passed.filter((each) => Math.abs(each.position - found.position) <= PAGE / 2));
+    };
+    look().catch((problem: unknown) => !isOver && setEarlierError(problem));
+    return () => {
+      isOver = true;
+    };
+  }, [isMissing, wanted, last]);
+
+  const between = far[far.length - 1]?.position;
+  const fill = useCallback(() => {
+    const until = known[0]?.position ?? Infinity;
+    setEarlierError(undefined);
+    api.messages(scope, thread, { after: between, limit: PAGE }).then(({ messages }) => {
+      const next = messages.filter((each) => each.position < until);
+      if (next.length === PAGE) return setFar((before) => [...before, ...next]);
+      setKnown((newest) => withEarlier(newest, [...far, ...next]));
+      setFar([]);
+    }, setEarlierError);
+  }, [where, between, far, known]);
+
+  return {
+    known: all,
+    isLoading,
+    error,
+    again: useCallback(() => setTries((n) => n + 1), []),
+    add: useCallback((message: Message) => {
+      added.current += 1;
+      setKnown((all) => withKept(all, message));
+    }, []),
+    hasEarlier,
+    earlier,
+    earlierError,
+    isTooFar,
+    between,
+    fill,
+  };
+}

@@ -1,0 +1,94 @@
+/** Each act that offers a way back, and that way: node undos.mjs ADDRESS FOLDER CHROMIUM. What stood before, between and after goes to standard output. */
+
+import { openBrowser, watched } from "./browser.mjs";
+import { told } from "./chapters.mjs";
+import { Facts } from "./facts.mjs";
+
+const [base, folder, chromium] = process.argv.slice(2);
+const facts = new Facts(folder);
+const { browser, close } = await openBrowser(chromium);
+const { page, noted } = await watched(browser, base);
+
+const button = (name, within = page) => within.getByRole("button", { name, exact: true });
+const main = page.locator("main");
+const view = main.locator(".half-one");
+/** What the service says of something, or null. */
+const asked = async (path) => {
+  const answer = await page.request.get(`${base}/v1/${path}`);
+  return answer.ok() ? answer.json() : null;
+};
+const ofMemory = (address) => asked(`memories/${address}`);
+const at = async (place, ready) => {
+  await page.goto(`${base}/#/${place}`);
+  await page.locator(ready).filter({ visible: true }).first().waitFor();
+};
+
+/** Do something, take it back by what the notice offers, and tell what stood before, between and after. */
+async function backAndForth(name, { standing, act, says }) {
+  const before = await standing();
+  await act();
+  const toast = page.locator(".toast", { hasText: says }).last();
+  await toast.waitFor();
+  const between = await standing();
+  await button("Undo", toast).click();
+  await toast.waitFor({ state: "detached" });
+  facts.tell(`undo ${name}`, { before, between, after: await standing() });
+}
+
+const opened = async (key, type = "Note") => {
+  await at(`memories/${type}/${key}`, ".revision");
+  return () => ofMemory(`${type}/${key}`);
+};
+
+async function memory() {
+  await backAndForth("end", { standing: await opened("end"), act: () => button("End", view).click(), says: "Ended" });
+  await backAndForth("reject", { standing: await opened("reject"), act: () => button("Reject", view.locator(".acts")).click(), says: "Rejected" });
+  await backAndForth("delete", { standing: await opened("delete"), act: () => button("Delete", view).click(), says: "Deleted" });
+  const field = view.locator(".value-row", { hasText: "home" }).first();
+  await backAndForth("reject a field", {
+    standing: await opened("field", "Trip"), says: "Rejected",
+    act: async () => {
+      await field.hover();
+      await field.getByRole("button", { name: "Reject home" }).click();
+    },
+  });
+  await backAndForth("restore", { standing: await opened("restore"), act: () => button("Restore", view.locator(".revision", { hasText: "Version 1" })).click(), says: "is in force again" });
+  const text = view.locator("textarea.code");
+  await backAndForth("edit", {
+    standing: await opened("edit"), says: "Saved as version",
+    act: async () => {
+      await button("Edit", view).click();
+      await button("JSON", view).click();
+      await text.fill((await text.inputValue()).replace("harbour", "lighthouse"));
+      await button("Save", view).click();
+    },
+  });
+}
+
+async function review() {
+  for (const [name, says] of [["Approve", "Approved"], ["Reject", "Rejected"]]) {
+    const key = `doubt-${name.toLowerCase()}`;
+    await at("review", ".card");
+    await backAndForth(`review ${name.toLowerCase()}`, { standing: () => ofMemory(`Note/${key}`), act: () => button(name, main.locator(".card", { hasText: key })).click(), says });
+  }
+}
+
+async function chat() {
+  await at("chat/marked", ".stored-mark");
+  await backAndForth("take back", { standing: () => ofMemory("Note/sister"), act: () => main.locator(".stored-mark", { hasText: "Note" }).getByRole("button", { name: /Undo what/ }).click(), says: "Taken back" });
+}
+
+async function types() {
+  await at("types", ".types-code");
+  const area = page.locator(".types-code");
+  await backAndForth("save types", {
+    standing: () => asked("types"), says: "The types are in force",
+    act: async () => {
+      await area.fill((await area.inputValue()).replace('"description": "', '"description": "Mine. '));
+      await page.getByText("The types are sound.").waitFor();
+      await button("Save", main.locator(".types > .block").last()).click();
+    },
+  });
+}
+
+await told({ memory, review, chat, types }, { facts, page, noted, close });
