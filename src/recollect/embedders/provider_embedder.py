@@ -9,6 +9,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final, NoReturn, TypeVar
 
+from recollect.deferred_imports import check_installed
 from recollect.embedders.adapters import CallableEmbedder
 from recollect.errors import EmbedderError, MissingExtraError, ModelDeniedError
 from recollect.providers.endpoints import Endpoint, endpoint_of
@@ -75,12 +76,31 @@ class ProviderEmbedder(CallableEmbedder):
             EmbedderError: There is no key.
             UsageError: The base URL is invalid.
         """
-        try:
-            endpoint = endpoint_of(provider, base_url=base_url, api_key=api_key)
-        except ModelDeniedError as error:
-            raise EmbedderError(str(error)) from None
+        endpoint = _endpoint(provider, base_url=base_url, api_key=api_key)
         client = _EmbeddingsClient(model, endpoint, name=f"{provider}/{model}", timeout_s=timeout_s)
         super().__init__(client, identity=f"{provider}/{model}")
+
+
+def check_provider(provider: str) -> None:
+    """
+    Raise if no embedder of *provider* can be opened; OpenAI's package is not imported.
+
+    Raises:
+        MissingExtraError: OpenAI's package is not installed.
+        EmbedderError: There is no key.
+        UsageError: The base URL in the environment is invalid.
+    """
+    _endpoint(provider)
+    check_installed(EXTRA, "openai")
+
+
+def _endpoint(
+    provider: str, *, base_url: str | None = None, api_key: str | None = None
+) -> Endpoint:
+    try:
+        return endpoint_of(provider, base_url=base_url, api_key=api_key)
+    except ModelDeniedError as error:
+        raise EmbedderError(str(error)) from None
 
 
 class _EmbeddingsClient:
