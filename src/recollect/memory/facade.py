@@ -112,10 +112,9 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         notice: Called with the scope and result of every finished formation. It runs in the event
             loop, so it must return quickly and must not raise.
         count_tokens: Counts the tokens of a text; an estimate by default.
-        outside: An external vector store that mirrors the entries and contributes to recall, such
-            as `recollect.integrations.langchain.OutsideVectorStore`.
-        rerank: A reranker that reorders the best entries: a URL, a `Reranker`, an object of a
-            library or a callable; see `open_reranker`. Without an answer in 2 s the order stays.
+        outside: An external vector store for recall, such as LangChain's `OutsideVectorStore`.
+        rerank: A URL, a `Reranker`, an object of a library or a callable that reorders the best
+            entries; see `open_reranker`. Without an answer in 2 s the order stays.
         durability: With ``"full"``, acknowledged writes survive a power loss; with ``"relaxed"``,
             only the end of the process; see `open_store`.
         index_files: Whether the indexes of large scopes are kept in files beside a SQLite file.
