@@ -32,7 +32,16 @@ BLOCK = re.compile(r"^```python[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SECTIONS = {each["name"]: each["text"] for each in SECTION.finditer(PAGE.read_text("utf-8"))}
 EXAMPLES = {name: blocks[0] for name, text in SECTIONS.items() if (blocks := BLOCK.findall(text))}
 LANGGRAPH = BLOCK.findall(PAGE.with_name("langgraph.md").read_text("utf-8"))[0]
-FIRST_BLOCKS = EXAMPLES | {"LangChain and LangGraph": LANGGRAPH}
+KEYLESS = re.compile(r"^Without a key.*?^```python[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FIRST_BLOCKS = {
+    **EXAMPLES,
+    "LangChain and LangGraph": LANGGRAPH,
+    **{
+        f"{name} without a key": found[1]
+        for name, text in SECTIONS.items()
+        if (found := KEYLESS.search(text))
+    },
+}
 
 
 @pytest.fixture
@@ -110,6 +119,11 @@ def test_a_first_fact_takes_few_lines(name: str) -> None:
     written = [each for each in FIRST_BLOCKS[name].splitlines() if each.strip()]
 
     assert len(written) <= LINES_MAX, written
+
+
+def test_every_first_block_is_counted() -> None:
+    """Eight adapters and LangChain's, and six of them once more without a key."""
+    assert 8 + 1 + 6 == len(FIRST_BLOCKS)
 
 
 def test_every_framework_has_an_example() -> None:
