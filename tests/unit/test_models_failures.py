@@ -142,7 +142,7 @@ def test_the_wait_is_in_the_error() -> None:
 
 
 def test_each_cause_is_told_once() -> None:
-    """Retries chain the same error again; httpx's own says the status a second time, with a link."""
+    """Retries chain the same error again; httpx's says the status again, with a link."""
 
     class HTTPStatusError(Exception):
         """Named as httpx names it."""
