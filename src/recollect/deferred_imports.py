@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from importlib import import_module
+from importlib.util import find_spec
 
 from recollect.errors import MissingExtraError
 
@@ -22,6 +24,13 @@ def needs_extra(extra: str, package: str) -> Iterator[None]:
         if error.name and error.name.startswith("recollect"):
             raise  # a fault of this package, which installing the extra would not repair
         raise MissingExtraError(extra, package) from error
+
+
+def check_installed(extra: str, package: str) -> None:
+    """Raise `MissingExtraError` if the *package* of an extra is not installed; import nothing."""
+    # A module that a program made itself has no spec, of which `find_spec` would complain.
+    if sys.modules.get(package) is None and find_spec(package) is None:
+        raise MissingExtraError(extra, package)
 
 
 async def load_modules(*names: str) -> None:

@@ -208,9 +208,9 @@ async def test_the_other_kind_of_block_is_named(url: str) -> None:
 
 async def test_what_cannot_be_opened_is_not_open() -> None:
     """The error comes from `open`, and there is nothing to close."""
-    memory = recollect.open(embedder="none", model="rulez")
+    memory = recollect.open(embedder="os:nothing")
 
-    with pytest.raises(UsageError, match="'rulez' names no provider"):
+    with pytest.raises(UsageError, match="there is no object 'os:nothing'"):
         await memory.open()
     await memory.close()
 

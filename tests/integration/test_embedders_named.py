@@ -163,7 +163,7 @@ async def test_recall_goes_on_by_words_where_the_provider_fails(provider: Provid
 async def test_whatever_a_provider_does_recall_goes_on_by_words(
     provider: Provider, monkeypatch: pytest.MonkeyPatch, act: Act
 ) -> None:
-    """In time, with what was said; and what could not be embedded is once the provider is back."""
+    """In time, with what was said; health names who failed, and the next query finds it back."""
     embedder = opened(provider)
     async with recollect.open("memory:", embedder=embedder) as memory:
         await memory.append(ADA, "t", [{"role": "user", "content": "The cat is called Tom."}])
@@ -174,11 +174,15 @@ async def test_whatever_a_provider_does_recall_goes_on_by_words(
         began = monotonic()
         found = await memory.recall(ADA, "which cat")
         took_s = monotonic() - began
+        told = (await memory.health()).task("embedding")
         again = await memory.recall(ADA, "what cat")
 
     assert (None, "openai/m/8") == (found.embedder, again.embedder)
     assert [each.text for each in again.entries] == [each.text for each in found.entries]
     assert took_s < 1.5
+    assert told is not None
+    assert told.last_error is not None
+    assert "openai/m" in told.last_error.text
 
 
 def test_the_environment_names_server_and_key(

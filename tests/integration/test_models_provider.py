@@ -606,6 +606,30 @@ async def test_a_busy_provider_is_asked_again(provider: Provider, opened: Opened
 
 
 @NATIVE
+async def test_a_long_pause_is_told_and_not_waited_for(provider: Provider, opened: Opened) -> None:
+    """The client would wait for it, and the deadline end first: a time-out hid that it is busy."""
+    busy = answers(openai_error("rate_limit_exceeded"), 429, {"retry-after": "90"})
+    provider.acts = [busy, busy]
+
+    with pytest.raises(ModelUnavailableError, match=r"busy, limited or away \(429\)") as caught:
+        await opened(provider, retries=2, timeout_s=5).answer(TALK)
+
+    assert (90.0, 1) == (caught.value.retry_after_s, len(provider.seen))
+
+
+@NATIVE
+async def test_a_client_that_waits_for_a_long_pause_would_hide_it(
+    provider: Provider, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.providers.retry_pauses.PAUSE_S_MAX", 600)
+    busy = answers(openai_error("rate_limit_exceeded"), 429, {"retry-after": "90"})
+    provider.acts = [busy, busy]
+
+    with pytest.raises(ModelUnavailableError, match="no whole answer within 1 s"):
+        await opened(provider, retries=2, timeout_s=1).answer(TALK)
+
+
+@NATIVE
 @pytest.mark.parametrize("status", [200, 502])
 async def test_a_web_page_is_told_as_one(provider: Provider, opened: Opened, status: int) -> None:
     """With what to check, instead of its source."""

@@ -192,6 +192,8 @@ async def test_a_reranker_that_fails_changes_nothing(
     assert found.reranker is None
     assert health is not None
     assert health.state == "failing"
+    assert health.last_error is not None
+    assert reranker.identity in health.last_error.text
     assert KEY not in caplog.text
     provider.acts = [act]
     with pytest.raises(ModelError, match=words) if "usable" not in words else _nothing():

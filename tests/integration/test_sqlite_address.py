@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.errors import StoreError, UsageError
+from recollect.errors import (
+    EmbedderError,
+    MissingExtraError,
+    ModelDeniedError,
+    StoreError,
+    UsageError,
+)
 from recollect.records import NewMessage
 from recollect.stores.locator import file_of, open_store
 from recollect.stores.memory import InProcessStore
@@ -85,12 +91,41 @@ def test_a_folder_is_not_taken_for_a_file(tmp_path: Path) -> None:
     assert names_in(tmp_path) == set()
 
 
-def test_an_unknown_embedder_leaves_no_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("choice", "error", "told"),
+    [
+        ({"embedder": "minlim"}, UsageError, "unknown embedder 'minlim'"),
+        ({"embedder": "minilm"}, EmbedderError, "is not installed in .*embedder install"),
+        ({"embedder": "openai/small"}, EmbedderError, "set OPENAI_API_KEY"),
+        ({"embedder": "no_such:thing"}, UsageError, "neither a provider nor a module"),
+        ({"embedder": "fastembed/small"}, MissingExtraError, r"recollect\[fastembed\]"),
+        ({"model": "gpt-5"}, UsageError, "'gpt-5' names no provider"),
+        ({"model": "no_such/gpt-5"}, UsageError, "'no_such' is no provider"),
+        ({"model": "openai/gpt-5"}, ModelDeniedError, "set OPENAI_API_KEY"),
+        ({"model": "no_such:thing"}, UsageError, "neither a provider nor a module"),
+        ({"model": object()}, UsageError, "object is no model"),
+        ({"rerank": "best"}, UsageError, "'best' is no reranker"),
+        ({"rerank": "cohere/best"}, ModelDeniedError, "set COHERE_API_KEY"),
+        ({"rerank": "no_such:thing"}, UsageError, "neither a provider nor a module"),
+    ],
+)
+def test_a_choice_that_cannot_be_opened_leaves_no_file(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    choice: dict[str, Any],
+    error: type[Exception],
+    told: str,
+) -> None:
     """Also one given to the synchronous face, which opens later."""
-    with pytest.raises(UsageError, match="unknown embedder 'minlim'"):
-        recollect.open(str(tmp_path / "store.db"), embedder="minlim")
-    sync = recollect.open_sync(str(tmp_path / "store.db"), embedder="minlim")
-    with pytest.raises(UsageError, match="unknown embedder 'minlim'"):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "COHERE_API_KEY", "CO_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RECOLLECT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    options = {"embedder": "none"} | choice
+    with pytest.raises(error, match=told):
+        recollect.open(str(tmp_path / "store.db"), **options)
+    sync = recollect.open_sync(str(tmp_path / "store.db"), **options)
+    with pytest.raises(error, match=told):
         sync.open()
 
     assert names_in(tmp_path) == set()

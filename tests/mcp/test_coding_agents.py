@@ -24,6 +24,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 NAMED = re.compile(r"`(\.[\w./]+\.(?:json|toml))`")
+HOOKS = (".claude/settings.json", ".codex/hooks.json")
 SERVERS = ("mcpServers", "servers", "mcp_servers")
 TOLD = "Indent with tabs, never with spaces."
 
@@ -77,11 +78,12 @@ def test_every_agent_has_its_file() -> None:
         ".cursor/mcp.json",
         ".vscode/mcp.json",
         ".codex/config.toml",
+        ".codex/hooks.json",
         ".gemini/settings.json",
     }
     for name, document in FILES:
         key = {".vscode/mcp.json": "servers", ".codex/config.toml": "mcp_servers"}.get(
-            name, "hooks" if "settings" in name and "claude" in name else "mcpServers"
+            name, "hooks" if name in HOOKS else "mcpServers"
         )
         assert [key] == list(document)
     for _, server in CONFIGURED:
@@ -115,12 +117,14 @@ async def test_each_server_starts_and_answers(
     assert project.joinpath("recollect.db").is_file()
 
 
-def hook(event: str) -> str:
+def hook(event: str, file: str = ".claude/settings.json") -> str:
     """Return the command of a hook of the page."""
-    (hooks,) = [document["hooks"] for _, document in FILES if "hooks" in document]
+    hooks = dict(FILES)[file]["hooks"]
     ((entry,), (only,)) = (hooks[event], hooks[event][0]["hooks"])
     assert entry["hooks"] == [only]
     assert "command" == only["type"]
+    # By default Claude Code ends a hook at the end of a session after 1.5 seconds.
+    assert "SessionEnd" != event or only["timeout"] >= 30
     return str(only["command"])
 
 
@@ -152,6 +156,7 @@ def test_a_session_is_kept_and_told_to_the_next(
             check=False,
         )
 
+    assert hook("SessionStart") == hook("SessionStart", ".codex/hooks.json")
     first, kept, again, next_ = [
         run(each) for each in ("SessionStart", "SessionEnd", "SessionEnd", "SessionStart")
     ]

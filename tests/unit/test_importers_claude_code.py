@@ -35,6 +35,7 @@ def text(words: str) -> dict[str, str]:
 
 
 TALK = [
+    {"type": "queue-operation", "operation": "enqueue", "sessionId": SESSION, "content": "Use"},
     {"type": "file-history-snapshot", "messageId": "m", "sessionId": SESSION, "snapshot": {}},
     line(0, "user", "Use tabs, never spaces."),
     line(1, "assistant", [
@@ -51,6 +52,7 @@ TALK = [
     line(9, "user", [text("And run the tests."), {"type": "image", "source": {}}]),
     line(10, "assistant", [text("[Request interrupted by user]")]),
     {"type": "system", "subtype": "turn_duration", "uuid": "s", "sessionId": SESSION},
+    {"type": "last-prompt", "lastPrompt": "And run", "leafUuid": "u9", "sessionId": SESSION},
     {"type": "summary", "summary": "Tabs", "leafUuid": "u3"},
 ]  # fmt: skip
 
@@ -89,7 +91,7 @@ def test_what_nobody_said_is_counted(tmp_path: Path) -> None:
             counts[each.what] = counts.get(each.what, 0) + each.count
 
     assert {
-        claude_code.EVENTS: 8,
+        claude_code.EVENTS: 10,
         claude_code.TOOLS: 2,
         claude_code.REASONING: 1,
         claude_code.PICTURES: 1,

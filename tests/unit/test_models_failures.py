@@ -141,6 +141,22 @@ def test_the_wait_is_in_the_error() -> None:
     assert 7 == found.retry_after_s
 
 
+def test_each_cause_is_told_once() -> None:
+    """Retries chain the same error again; httpx's says the status again, with a link."""
+
+    class HTTPStatusError(Exception):
+        """Named as httpx names it."""
+
+    error = ClientError("Error code: 401", status_code=401)
+    error.__cause__ = HTTPStatusError("Client error '401', for more see https://docs.invalid")
+    error.__cause__.__cause__ = ReadError("cut")
+    error.__cause__.__cause__.__cause__ = ReadError("cut")
+
+    said = str(read_failure(error, "made/up"))
+
+    assert said.endswith("ClientError: Error code: 401 <- ReadError: cut")
+
+
 @pytest.mark.anyio
 async def test_errors_of_ours_pass_as_they_are() -> None:
     """A callable that uses this library is not accused of its errors."""

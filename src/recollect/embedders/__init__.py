@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Final, TypeAlias
 
+from recollect.deferred_imports import check_installed
 from recollect.errors import UsageError
 from recollect.ports import Embedder
-from recollect.providers.object_names import is_object_name, named_object
+from recollect.providers.object_names import check_module, is_object_name, named_object
 
 EmbedderChoice: TypeAlias = (
     "str | Embedder | Callable[[Sequence[str]], Sequence[Sequence[float]]] | object"
 )
 
-_OURS: Final = ("none", "auto", "minilm")
+_ALWAYS_USABLE: Final = ("none", "auto")
 
 
 def open_embedder(choice: EmbedderChoice) -> Embedder | None:
@@ -44,13 +45,35 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
 
 def check_choice(choice: EmbedderChoice) -> None:
     """
-    Raise if *choice* is a name that no embedder has; whether that one is usable shows later.
+    Raise if *choice* names no embedder, or one that lacks its key, package or weights.
+
+    Nothing is loaded or asked: the embedder may still fail when it is opened.
 
     Raises:
         UsageError: The name is unknown.
+        MissingExtraError: A package that the embedder needs is not installed.
+        EmbedderError: MiniLM's weights are not installed, or the provider's key is missing.
     """
-    if isinstance(choice, str) and choice not in _OURS and not is_object_name(choice.strip()):
-        parsed_name(choice.strip())
+    if isinstance(choice, str) and choice not in _ALWAYS_USABLE:
+        _check_name(choice.strip())
+
+
+def _check_name(choice: str) -> None:
+    if choice == "minilm":
+        from recollect.embedders.minilm import check_weights
+
+        check_weights()
+        return
+    if is_object_name(choice):
+        check_module(choice)
+        return
+    provider, _ = parsed_name(choice)
+    if provider == "fastembed":
+        check_installed(provider, provider)
+        return
+    from recollect.embedders.provider_embedder import check_provider
+
+    check_provider(provider)
 
 
 def parsed_name(choice: str) -> tuple[str, str]:

@@ -54,11 +54,16 @@ class CallableEmbedder:
         found = [np.atleast_1d(each) for each in _answer(self._embed, texts, self._name)]
         lengths = {len(each) for each in found}
         if self._dimensions is not None and lengths and lengths != {self._dimensions}:
-            raise EmbedderError(
+            about = (
                 f"the embedder {self._name} gave vectors of {sorted(lengths)} numbers, but of "
-                f"{self._dimensions} before, so another model answers under its name: open the "
-                "memory again to embed everything with the new one"
+                f"{self._dimensions} before"
             )
+            error = EmbedderError(
+                f"{about}, so another model answers under its name: open the memory again to "
+                "embed everything with the new one"
+            )
+            error.about = about
+            raise error
         if len(found) != len(texts) or len(lengths) > 1 or any(each.ndim != 1 for each in found):
             shapes = sorted({each.shape for each in found})
             msg = f"the embedder {self._name} gave {len(found)} vectors, {shapes}, of {len(texts)}"
@@ -119,8 +124,10 @@ def _unit(vector: Vector, identity: str) -> Vector:
     """Return *vector* scaled to length 1."""
     length = float(np.linalg.norm(vector))
     if not np.isfinite(length) or length == 0:
-        msg = f"the embedder {identity} gave a vector of length {length}: it cannot be compared"
-        raise EmbedderError(msg)
+        about = f"the embedder {identity} gave a vector of length {length}"
+        error = EmbedderError(f"{about}: it cannot be compared")
+        error.about = about
+        raise error
     return np.asarray(vector / length, np.float32)
 
 

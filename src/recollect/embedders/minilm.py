@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
+from recollect.deferred_imports import check_installed
 from recollect.embedders.minilm_install import (
     EXTRA,
     GRAPH,
@@ -118,11 +119,24 @@ class MiniLmEmbedder:
             return self._runtime
 
 
-def _open(place: Path) -> _Runtime:
-    onnxruntime = _import_runtime()
+def check_weights(place: Path | None = None) -> None:
+    """
+    Raise if the embedder cannot be loaded from *place*; the weights are not read.
+
+    Raises:
+        EmbedderError: The weights are not installed.
+        MissingExtraError: onnxruntime is not installed.
+    """
+    check_installed(EXTRA, "onnxruntime")
+    place = place or folder(cache_folder())
     if not place.exists():
         message = f"the embedder {IDENTITY!r} is not installed in {str(place)!r}: {REMEDY}"
         raise EmbedderError(message)
+
+
+def _open(place: Path) -> _Runtime:
+    check_weights(place)
+    onnxruntime = _import_runtime()
     if problems := verify(place):
         message = f"the embedder is damaged: {'; '.join(problems)}: {REMEDY} to replace it"
         raise EmbedderError(message)

@@ -9,6 +9,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final, NoReturn, TypeVar
 
+from recollect.deferred_imports import check_installed
 from recollect.embedders.adapters import CallableEmbedder
 from recollect.errors import EmbedderError, MissingExtraError, ModelDeniedError
 from recollect.providers.endpoints import Endpoint, endpoint_of
@@ -18,6 +19,7 @@ from recollect.providers.provider_errors import (
     status_of,
     translated_errors,
 )
+from recollect.providers.retry_pauses import refuse_long_pause
 
 SaidT = TypeVar("SaidT")
 
@@ -75,12 +77,31 @@ class ProviderEmbedder(CallableEmbedder):
             EmbedderError: There is no key.
             UsageError: The base URL is invalid.
         """
-        try:
-            endpoint = endpoint_of(provider, base_url=base_url, api_key=api_key)
-        except ModelDeniedError as error:
-            raise EmbedderError(str(error)) from None
+        endpoint = _endpoint(provider, base_url=base_url, api_key=api_key)
         client = _EmbeddingsClient(model, endpoint, name=f"{provider}/{model}", timeout_s=timeout_s)
         super().__init__(client, identity=f"{provider}/{model}")
+
+
+def check_provider(provider: str) -> None:
+    """
+    Raise if no embedder of *provider* can be opened; OpenAI's package is not imported.
+
+    Raises:
+        MissingExtraError: OpenAI's package is not installed.
+        EmbedderError: There is no key.
+        UsageError: The base URL in the environment is invalid.
+    """
+    _endpoint(provider)
+    check_installed(EXTRA, "openai")
+
+
+def _endpoint(
+    provider: str, *, base_url: str | None = None, api_key: str | None = None
+) -> Endpoint:
+    try:
+        return endpoint_of(provider, base_url=base_url, api_key=api_key)
+    except ModelDeniedError as error:
+        raise EmbedderError(str(error)) from None
 
 
 class _EmbeddingsClient:
@@ -88,7 +109,7 @@ class _EmbeddingsClient:
 
     def __init__(self, model: str, endpoint: Endpoint, *, name: str, timeout_s: float) -> None:
         try:
-            from openai import APIStatusError, OpenAI, OpenAIError
+            from openai import APIStatusError, DefaultHttpxClient, OpenAI, OpenAIError
         except ModuleNotFoundError as error:
             raise MissingExtraError(EXTRA, error.name or "openai") from error
         self._model = model
@@ -98,7 +119,10 @@ class _EmbeddingsClient:
         self._failures = (OpenAIError, *_UNREAD)
         with translated_errors(self._failed, self._secrets):
             self._client = OpenAI(
-                base_url=endpoint.base_url, api_key=endpoint.api_key, timeout=timeout_s
+                base_url=endpoint.base_url,
+                api_key=endpoint.api_key,
+                timeout=timeout_s,
+                http_client=DefaultHttpxClient(event_hooks={"response": [refuse_long_pause]}),
             )
 
     def __call__(self, texts: Sequence[str]) -> list[list[float]]:
@@ -144,8 +168,9 @@ class _EmbeddingsClient:
         try:
             return answered.get(timeout=QUERY_TIMEOUT_S)()
         except Empty:
-            msg = f"{self._name} did not answer within {QUERY_TIMEOUT_S:g} s"
-            raise EmbedderError(msg) from None
+            late = EmbedderError(f"{self._name} did not answer within {QUERY_TIMEOUT_S:g} s")
+            late.about = str(late)
+            raise late from None
 
     def _listed(self, said: object) -> list[Any]:
         data = getattr(said, "data", None)
@@ -153,13 +178,18 @@ class _EmbeddingsClient:
             return data
         page = page_title(said) if isinstance(said, str) else None
         kind = "JSON that holds no vectors" if page is None else f"a web page ({page})"
-        raise EmbedderError(
+        error = EmbedderError(
             f"{self._name} answered with {kind}: check the base URL, proxies on the way to it, "
             "and that it serves an embedding model"
         )
+        error.about = f"{self._name} answered with no vectors"
+        raise error
 
     def _failed(self, error: Exception) -> EmbedderError:
-        return EmbedderError(str(read_failure(error, self._name, self._secrets)))
+        found = read_failure(error, self._name, self._secrets)
+        failed = EmbedderError(str(found))
+        failed.about = found.about
+        return failed
 
 
 def _outcome(

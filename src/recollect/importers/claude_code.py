@@ -48,7 +48,8 @@ def is_line(value: JsonObject) -> bool:
     """Return True if *value* is a line of a session."""
     if not isinstance(value.get("type"), str):
         return False
-    is_event = "sessionId" in value and ("uuid" in value or "messageId" in value)
+    # Events such as "queue-operation" and "last-prompt" have no id; every message has.
+    is_event = "sessionId" in value and ("uuid" in value or value["type"] not in _ROLES)
     return is_event or (value["type"] == "summary" and "leafUuid" in value)
 
 

@@ -42,7 +42,7 @@ from recollect.records import (
     Thread,
     Write,
 )
-from recollect.rerankers import RerankChoice
+from recollect.rerankers import RerankChoice, check_reranker
 from recollect.stores.contract.base import Store
 from recollect.stores.contract.durability import Durability
 from recollect.stores.contract.scopes import ScopePattern
@@ -112,10 +112,9 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         notice: Called with the scope and result of every finished formation. It runs in the event
             loop, so it must return quickly and must not raise.
         count_tokens: Counts the tokens of a text; an estimate by default.
-        outside: An external vector store that mirrors the entries and contributes to recall, such
-            as `recollect.integrations.langchain.OutsideVectorStore`.
-        rerank: A reranker that reorders the best entries: a URL, a `Reranker`, an object of a
-            library or a callable; see `open_reranker`. Without an answer in 2 s the order stays.
+        outside: An external vector store for recall, such as LangChain's `OutsideVectorStore`.
+        rerank: A URL, a `Reranker`, an object of a library or a callable that reorders the best
+            entries; see `open_reranker`. Without an answer in 2 s the order stays.
         durability: With ``"full"``, acknowledged writes survive a power loss; with ``"relaxed"``,
             only the end of the process; see `open_store`.
         index_files: Whether the indexes of large scopes are kept in files beside a SQLite file.
@@ -123,9 +122,10 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         clock, ids: Sources of the current time and of identifiers.
 
     Raises:
-        UsageError: The URL, embedder or concurrency is invalid.
+        UsageError: The URL, embedder, model, reranker or concurrency is invalid.
+        MissingExtraError, EmbedderError, ModelDeniedError: A package, weights or a key is missing.
     """
-    check_choice(embedder)  # before the store, which creates a missing file
+    model = _checked(embedder, model, rerank)  # before the store, which creates a missing file
     opened = partial(open_store, url, clock=clock, ids=ids, durability=durability)
     return Recollect(
         store=opened(index_files=index_files, replicas=replicas),
@@ -139,6 +139,19 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         outside=outside,
         rerank=rerank,
     )
+
+
+def _checked(
+    embedder: EmbedderChoice, model: ModelChoice | None, rerank: RerankChoice
+) -> ModelChoice | None:
+    """Raise if a choice cannot be used; return the opened model."""
+    check_choice(embedder)
+    check_reranker(rerank)
+    if model is None:
+        return None
+    from recollect.models import open_model
+
+    return open_model(model)
 
 
 class Recollect(

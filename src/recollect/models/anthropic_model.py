@@ -15,6 +15,7 @@ from recollect.models.anthropic_wire import (
 )
 from recollect.models.provider_client import ProviderModel, ToolMode
 from recollect.ports import ModelAnswer, ModelRequest
+from recollect.providers.retry_pauses import refuse_long_pause_async
 from recollect.records import Json, JsonObject
 
 EXTRA: Final = "anthropic"
@@ -28,10 +29,12 @@ class AnthropicModel(ProviderModel):
 
     def _opened(self, **arguments: Any) -> Any:
         try:
-            from anthropic import AsyncAnthropic
+            from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
         except ModuleNotFoundError as error:
             raise MissingExtraError(EXTRA, error.name or "anthropic") from error
-        return AsyncAnthropic(**arguments)
+        # The client's own HTTP client, with a hook.
+        client = DefaultAsyncHttpxClient(event_hooks={"response": [refuse_long_pause_async]})
+        return AsyncAnthropic(http_client=client, **arguments)
 
     async def _ask(self, body: Mapping[str, object]) -> Any:
         return await self._client.messages.create(**body)

@@ -15,6 +15,7 @@ from recollect.models.openai_wire import (
 from recollect.models.provider_client import ProviderModel, ToolMode
 from recollect.models.structured_output import CALLS_TITLE
 from recollect.ports import ModelAnswer, ModelRequest
+from recollect.providers.retry_pauses import refuse_long_pause_async
 from recollect.records import Json, JsonObject
 
 EXTRA: Final = "openai"
@@ -34,10 +35,12 @@ class OpenAIModel(ProviderModel):
 
     def _opened(self, **arguments: Any) -> Any:
         try:
-            from openai import AsyncOpenAI
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
         except ModuleNotFoundError as error:
             raise MissingExtraError(EXTRA, error.name or "openai") from error
-        return AsyncOpenAI(**arguments)
+        # The client's own HTTP client, with a hook.
+        client = DefaultAsyncHttpxClient(event_hooks={"response": [refuse_long_pause_async]})
+        return AsyncOpenAI(http_client=client, **arguments)
 
     async def _ask(self, body: Mapping[str, object]) -> Any:
         return await self._client.chat.completions.create(**body)

@@ -24,16 +24,18 @@ def plain_answer(said: object, identity: str) -> JsonObject:
     page = page_title(said) if isinstance(said, str) else None
     kind = "JSON that is no answer" if page is None else f"a web page ({page}) instead of JSON"
     msg = f"{identity} answered with {kind}: check the base URL, and proxies on the way to it"
-    raise ModelError(msg)
+    error = ModelError(msg)
+    error.about = f"{identity} answered with no JSON of an answer"
+    raise error
 
 
 def check_stream(headers: Mapping[str, str], identity: str) -> None:
     """Raise a `ModelError` if *headers* announce a web page instead of a stream of events."""
     if headers.get("content-type", "").lower().startswith("text/html"):
-        raise ModelError(
-            f"{identity} answered with a web page instead of a stream of events: check the base "
-            "URL, and proxies on the way to it"
-        )
+        about = f"{identity} answered with a web page instead of a stream of events"
+        error = ModelError(f"{about}: check the base URL, and proxies on the way to it")
+        error.about = about
+        raise error
 
 
 def broken_off(identity: str) -> ModelUnavailableError:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import reduce
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Final
 
 from recollect.errors import UsageError
@@ -32,6 +34,18 @@ def is_object_name(choice: str) -> bool:
     return _NAMED.fullmatch(choice) is not None and module.lower() not in PROVIDERS
 
 
+def check_module(choice: str) -> None:
+    """
+    Raise if there is no module of the name in ``module:attribute``; its code is not run.
+
+    Raises:
+        UsageError: There is no such module.
+    """
+    package = choice.partition(":")[0].partition(".")[0]
+    if sys.modules.get(package) is None and find_spec(package) is None:
+        raise _no_module(choice)
+
+
 def named_object(choice: str) -> object:
     """
     Import the object that ``module:attribute`` names; instantiate a class without arguments.
@@ -48,12 +62,16 @@ def named_object(choice: str) -> object:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise  # the module exists, but one of its own imports does not
-        raise UsageError(
-            f"{choice!r} names neither a provider nor a module: write 'provider/model', or "
-            "'module:attribute' of a module on the path (PYTHONPATH=. adds the folder you are in)"
-        ) from error
+        raise _no_module(choice) from error
     except (AttributeError, TypeError) as error:
         raise UsageError(f"there is no object {choice!r}: {error}") from error
+
+
+def _no_module(choice: str) -> UsageError:
+    return UsageError(
+        f"{choice!r} names neither a provider nor a module: write 'provider/model', or "
+        "'module:attribute' of a module on the path (PYTHONPATH=. adds the folder you are in)"
+    )
 
 
 def identity_of(choice: object, *, joint: str = "/") -> str:

@@ -137,13 +137,24 @@ async def pieces_within(
 def read_failure(error: BaseException, identity: str, secrets: Iterable[str] = ()) -> ModelError:
     """Return *error* as the `ModelError` that tells a caller what to do, with secrets redacted."""
     status, codes = status_of(error), frozenset(_codes(error))
-    words = " <- ".join(f"{type(each).__name__}: {each}" for each in _chain(error))
+    words = _words_of(error)
     reason = redacted(_without_page(words, _headers(error)), secrets)[:REASON_CHARACTERS_MAX]
     number = "" if status is None else f" ({status})"
     kind = _kind(error, status, codes, words)
     found = _model_error(kind, identity, number, reason, _headers(error))
     found.about = f"{identity}{number}"
     return found
+
+
+def _words_of(error: BaseException) -> str:
+    """Return the classes and texts of an error and its causes, each once."""
+    causes = [each for each in _chain(error) if each is error or not _repeats_status(each)]
+    return " <- ".join(dict.fromkeys(f"{type(each).__name__}: {each}" for each in causes))
+
+
+def _repeats_status(cause: BaseException) -> bool:
+    """Whether *cause* is httpx's, which says the status again and links to a page about it."""
+    return type(cause).__name__ == "HTTPStatusError"
 
 
 def page_title(text: str) -> str | None:

@@ -74,8 +74,11 @@ class Reranking:
                 error = failure
         name = self.identity
         if found is None:
-            late = f"the reranker {name} gave no answer within {ANSWER_S:g} s (ANSWER_S)"
-            self._failed(error or ModelUnavailableError(late))
+            late = ModelUnavailableError(
+                f"the reranker {name} gave no answer within {ANSWER_S:g} s (ANSWER_S)"
+            )
+            late.about = f"{name} gave no answer within {ANSWER_S:g} s"
+            self._failed(error or late)
             return None
         scores = [None if each is None or not isfinite(each) else float(each) for each in found]
         if len(scores) != len(texts) or all(each is None for each in scores):
@@ -90,6 +93,7 @@ class Reranking:
     def _failed(self, error: ModelError) -> None:
         self._failures += 1
         self._rests_until = self._timer() + REST_S
+        error.about = error.about or self.identity
         self._monitor.failed(error, about="a query")
 
 

@@ -285,6 +285,7 @@ class Embedding:
 
     def note_failure(self, error: EmbedderError, *, query: bool = True) -> None:
         """Record that the embedder failed; a *query* is then answered by words alone."""
+        error.about = error.about or self._identity or ""
         with self._turn:
             self.last_error = error
             self._query_failed |= query

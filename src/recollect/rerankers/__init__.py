@@ -7,11 +7,27 @@ from typing import TypeAlias
 
 from recollect.errors import UsageError
 from recollect.ports import Reranker
-from recollect.providers.object_names import is_object_name, named_object
+from recollect.providers.object_names import check_module, is_object_name, named_object
 
 RerankChoice: TypeAlias = (
     "str | Reranker | Callable[[str, Sequence[str]], Sequence[float]] | object | None"
 )
+
+
+def check_reranker(choice: RerankChoice) -> None:
+    """
+    Raise if *choice* names no reranker, or one that lacks its key; no module is run.
+
+    Raises:
+        UsageError: The name is unknown.
+        ModelDeniedError: The provider's key is missing.
+    """
+    if not isinstance(choice, str) or choice == "none":
+        return
+    if is_object_name(choice.strip()):
+        check_module(choice.strip())
+    else:
+        open_reranker(choice)
 
 
 def open_reranker(choice: RerankChoice) -> Reranker | None:

@@ -103,8 +103,11 @@ class RerankEndpoint:
             answered = self._request(query, [text[:TEXT_CHARACTERS_MAX] for text in texts])
         scores = read_scores(answered, len(texts))
         if all(each is None for each in scores):
-            msg = f"{self._identity} answered with JSON that holds no scores: check the URL"
-            raise ModelError(msg)
+            error = ModelError(
+                f"{self._identity} answered with JSON that holds no scores: check the URL"
+            )
+            error.about = f"{self._identity} answered with JSON that holds no scores"
+            raise error
         return scores
 
     def _request(self, query: str, texts: list[str]) -> object:
@@ -127,10 +130,12 @@ class RerankEndpoint:
             raise
         title = page_title(written[:10_000].decode("utf-8", "replace"))
         if title is not None:
-            raise ModelError(
+            error = ModelError(
                 f"{self._identity} answered with a web page ({title}) instead of JSON: check the "
                 "URL, and proxies on the way to it"
             )
+            error.about = f"{self._identity} answered with a web page instead of JSON"
+            raise error
         return json.loads(written)
 
 
