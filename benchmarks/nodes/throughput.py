@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -23,6 +24,7 @@ from benchmarks.nodes.proxy import Route
 from benchmarks.retrying_writer import count_words, kept_texts
 from recollect.records import Scope
 from recollect.stores.locator import open_store
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.system_clock import timer_s
 
 CONNECTIONS: Final = 64
@@ -32,6 +34,7 @@ _TEMPLATE: Final = ("template",)
 _AT_ONCE: Final = 500
 _QUIET_S: Final = 4.0
 """Scopes are due so long after they are filled: filling is over by then."""
+_NEVER: Final = Debounce(quiet_s=math.inf, max_wait_s=math.inf)
 _LOOK_EVERY_S: Final = 0.05
 _FORM_S_MAX: Final = 300.0
 
@@ -166,7 +169,9 @@ class _Trial:
         messages = self._talk.messages(self._plan.scope_messages)
         async with open_store(self._url) as store:
             for start in range(0, len(messages), _AT_ONCE):
-                await store.append(_TEMPLATE, f"t{start}", messages[start : start + _AT_ONCE])
+                said = messages[start : start + _AT_ONCE]
+                # Never due: else the workers form the copies while recalls are measured.
+                await store.append(_TEMPLATE, f"t{start}", said, debounce=_NEVER)
 
     def _warm(self) -> dict[str, float]:
         """Load every index, first in one node each; return what each way added, in MB."""
