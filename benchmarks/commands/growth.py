@@ -89,7 +89,9 @@ def _print(name: str, rows: Sequence[tuple[int, GrowthRow]]) -> None:
     print_table(("", *sizes), lines, right=tuple(sizes))
 
 
-def _cell(ours: float, bare: float) -> str:
+def _cell(ours: float | None, bare: float | None) -> str:
+    if ours is None or bare is None:
+        return "-"
     return f"{_figure(ours)} ({_figure(bare)})"
 
 

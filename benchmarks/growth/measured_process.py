@@ -25,7 +25,7 @@ _FORMED: Final = 3
 _MESSAGES: Final = 20
 
 
-async def measure_ours(path: str) -> dict[str, float]:
+async def measure_ours(path: str, *, has_below: bool) -> dict[str, float]:
     """Return the processor time in ms of each operation, and the MB of memory and disk."""
     # Imported here: a start includes what the process has to load.
     from benchmarks.chance_vectors import ChanceVectors
@@ -41,10 +41,10 @@ async def measure_ours(path: str) -> dict[str, float]:
 
     memory = Recollect(open_store(path), embedder=ChanceVectors(), model=RuleModel(), worker=False)
     async with memory:
-        return found | await _work_ms(memory)
+        return found | await _work_ms(memory, has_below=has_below)
 
 
-async def _work_ms(memory: Recollect) -> dict[str, float]:
+async def _work_ms(memory: Recollect, *, has_below: bool) -> dict[str, float]:
     from benchmarks.library_speed import ZipfTalk
     from recollect.stores.plans.due_times import Debounce
 
@@ -66,6 +66,8 @@ async def _work_ms(memory: Recollect) -> dict[str, float]:
         "append": await _median_ms(_APPENDS, append),
         "formation": statistics.median([await _formation_ms(memory, talk) for _ in range(_FORMED)]),
     }
+    if not has_below:
+        return found
     await recall_below()
     return found | {"below": await _median_ms(_BELOW, recall_below)}
 
@@ -90,7 +92,7 @@ async def _formation_ms(memory: Recollect, talk: ZipfTalk) -> float:
     return (process_time() - began) * 1_000
 
 
-async def measure_bare(path: str) -> dict[str, float]:
+async def measure_bare(path: str, *, has_below: bool) -> dict[str, float]:
     """Return the same of a table of the same texts: scans, single rows, twenty rows, a list."""
     import apsw
 
@@ -119,7 +121,8 @@ async def measure_bare(path: str) -> dict[str, float]:
     found["recall"] = await _median_ms(_RECALLS, recall)
     found["append"] = await _median_ms(_APPENDS, lambda: write(1))
     found["formation"] = await _median_ms(_FORMED, lambda: write(_MESSAGES))
-    found["below"] = await _median_ms(_BELOW, recall_below)
+    if has_below:
+        found["below"] = await _median_ms(_BELOW, recall_below)
     return found
 
 
@@ -147,6 +150,6 @@ def _disk_mb(path: str) -> float:
 
 
 if __name__ == "__main__":
-    kind, path = sys.argv[1:]
-    measured = asyncio.run((measure_ours if kind == "ours" else measure_bare)(path))
-    print(json.dumps(measured))
+    kind, path, below = sys.argv[1:]
+    measure = measure_ours if kind == "ours" else measure_bare
+    print(json.dumps(asyncio.run(measure(path, has_below=below == "below"))))

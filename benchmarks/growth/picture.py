@@ -20,7 +20,7 @@ _INK: Final = "#334155"
 _GRID: Final = "#e2e8f0"
 _STYLE: Final = 'font-family="system-ui, sans-serif" font-size="13" role="img"'
 
-Figure = Callable[[GrowthRow], float]
+Figure = Callable[[GrowthRow], float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +75,11 @@ class _Curve:
     dash: str
     value: Figure
 
+    def points(self, rows: Mapping[int, GrowthRow]) -> list[tuple[int, float]]:
+        """Return the sizes that were measured, with the figure of each."""
+        values = ((size, self.value(row)) for size, row in rows.items())
+        return [(size, value) for size, value in values if value is not None]
+
 
 def write_pictures(report: GrowthReport, folder: Path) -> list[Path]:
     """Write a picture of each figure into *folder*."""
@@ -89,8 +94,11 @@ def write_pictures(report: GrowthReport, folder: Path) -> list[Path]:
 def drawn(picture: GrowthPicture, report: GrowthReport) -> str:
     """Return *picture* as SVG."""
     curves = _curves(picture)
-    values = [curve.value(row) for row in (*report.entries, *report.scopes) for curve in curves]
-    low, high = _decades(values)
+    entries = {row.shape.messages: row for row in report.entries}
+    scopes = {row.shape.scopes: row for row in report.scopes}
+    low, high = _decades(
+        [value for rows in (entries, scopes) for curve in curves for _, value in curve.points(rows)]
+    )
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {_STYLE}>',
         f"<title>{picture.title}</title>",
@@ -98,8 +106,6 @@ def drawn(picture: GrowthPicture, report: GrowthReport) -> str:
         f'<text x="{_LEFTS[0]}" y="20" font-size="15" fill="#0f172a">{picture.title}</text>',
         *_legend(curves),
     ]
-    entries = {row.shape.messages: row for row in report.entries}
-    scopes = {row.shape.scopes: row for row in report.scopes}
     panels = (("messages in one scope", entries), ("scopes of ten messages each", scopes))
     for left, (name, rows) in zip(_LEFTS, panels, strict=True):
         if rows:
@@ -172,7 +178,7 @@ def _panel(
         yield _text(x(size), _BOTTOM + 18, f"{size:,}")
     yield _text(left + _PANEL / 2, _BOTTOM + 40, name)
     for curve in curves:
-        points = [(x(size), y(curve.value(row))) for size, row in rows.items()]
+        points = [(x(size), y(value)) for size, value in curve.points(rows)]
         path = " ".join(f"{across},{down}" for across, down in points)
         yield (
             f'<polyline points="{path}" fill="none" stroke="{curve.colour}" stroke-width="2.5" '

@@ -16,6 +16,8 @@ from typing import Final
 from benchmarks.growth.filled_stores import GrowthShape, fill
 
 SCOPE_MESSAGES: Final = 10
+BELOW_SCOPES_MAX: Final = 10_000
+"""A recall of all of 100,000 scopes takes a minute of the processor."""
 KINDS: Final = ("ours", "bare")
 
 
@@ -25,11 +27,11 @@ class GrowthFigures:
 
     start: float
     recall: float
-    below: float
     append: float
     formation: float
     memory: float
     disk: float
+    below: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ def measure(
             for shape, each in found.items():
                 progress(f"turn {turn + 1} of {turns}: {shape.name}")
                 for kind, figures in each.items():
-                    figures.append(_in_new_process(kind, shape.path(Path(folder), kind)))
+                    figures.append(_in_new_process(kind, shape, Path(folder)))
     rows = {
         shape: GrowthRow(shape=shape, **{kind: _median(each[kind]) for kind in KINDS})
         for shape, each in found.items()
@@ -81,14 +83,18 @@ def measure(
     )
 
 
-def _in_new_process(kind: str, path: Path) -> GrowthFigures:
-    command = [sys.executable, "-m", "benchmarks.growth.measured_process", kind, str(path)]
+def _in_new_process(kind: str, shape: GrowthShape, folder: Path) -> GrowthFigures:
+    below = "below" if shape.scopes <= BELOW_SCOPES_MAX else "-"
+    command = [sys.executable, "-m", "benchmarks.growth.measured_process", kind]
+    command += [str(shape.path(folder, kind)), below]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 (ours)
     return GrowthFigures(**json.loads(done.stdout))
 
 
 def _median(found: Sequence[GrowthFigures]) -> GrowthFigures:
-    every = [asdict(each) for each in found]
+    every = [
+        {name: value for name, value in asdict(each).items() if value is not None} for each in found
+    ]
     return GrowthFigures(
         **{name: statistics.median(each[name] for each in every) for name in every[0]}
     )
