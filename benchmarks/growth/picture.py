@@ -62,7 +62,7 @@ PICTURES: Final = (
     ),
     GrowthPicture(
         name="formation",
-        title="Formation of a thread of 20 messages, ms of the processor, the model's not",
+        title="Formation of a thread of 20 messages by a model of rules, ms of the processor",
         control="a bare commit of 20 rows",
     ),
 )

@@ -21,6 +21,7 @@ from benchmarks.library_speed import ZipfTalk
 from benchmarks.nodes.cluster import ROOT, Cluster, NodePlan, running
 from benchmarks.nodes.due_scopes import add_due, count_formations, unformed
 from benchmarks.nodes.proxy import Route
+from benchmarks.postgres_partitions import server_times_s
 from benchmarks.retrying_writer import count_words, kept_texts
 from recollect.records import Scope
 from recollect.stores.locator import open_store
@@ -62,10 +63,13 @@ class NodeRow:
     nodes: int
     appends_a_second: float = 0.0
     append_cpu_ms: float = 0.0
+    append_database_ms: float = 0.0
     recalls_a_second: float = 0.0
     recall_cpu_ms: float = 0.0
+    recall_database_ms: float = 0.0
     recalls_by_scope_a_second: float = 0.0
     recall_by_scope_cpu_ms: float = 0.0
+    recall_by_scope_database_ms: float = 0.0
     formations_a_second: float = 0.0
     formation_cpu_ms: float = 0.0
 
@@ -102,6 +106,13 @@ def measure(url: str, plan: ThroughputPlan, progress: Progress) -> ThroughputRep
         return _Trial(url, cluster, plan, progress).run()
 
 
+def _postmaster_of(url: str) -> int:
+    """Return the process of the server at *url*, which runs on this machine."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        ((folder,),) = connection.execute("SHOW data_directory").fetchall()
+    return int(Path(folder, "postmaster.pid").read_text("ascii").splitlines()[0])
+
+
 class _Trial:
     """One run over a cluster that grows, and is then asked by way of more and more nodes."""
 
@@ -109,6 +120,7 @@ class _Trial:
         self, url: str, cluster: Cluster, plan: ThroughputPlan, progress: Progress
     ) -> None:
         self._url = url
+        self._postmaster = _postmaster_of(url)
         self._cluster = cluster
         self._plan = plan
         self._progress = progress
@@ -190,7 +202,7 @@ class _Trial:
 
     def _take_turns(self) -> None:
         """Ask every size in each turn, so that what else the machine does concerns all alike."""
-        found: dict[tuple[int, str], list[tuple[float, float]]] = {}
+        found: dict[tuple[int, str], list[tuple[float, float, float]]] = {}
         for turn in range(self._plan.turns):
             for at, nodes in enumerate(self._rows):
                 self._progress(f"turn {turn + 1} of {self._plan.turns}, {nodes} nodes")
@@ -204,17 +216,23 @@ class _Trial:
                     figure = self._timed(asked, Route(nodes, by_scope), None)
                     found.setdefault((nodes, name), []).append(figure)
         for (nodes, name), figures in found.items():
-            rate, cpu_ms = (statistics.median(each) for each in zip(*figures, strict=True))
+            rate, cpu_ms, database_ms = (
+                statistics.median(each) for each in zip(*figures, strict=True)
+            )
             many = "appends" if name == "append" else name.replace("recall", "recalls", 1)
             setattr(self._rows[nodes], f"{many}_a_second", rate)
             setattr(self._rows[nodes], f"{name}_cpu_ms", cpu_ms)
+            setattr(self._rows[nodes], f"{name}_database_ms", database_ms)
 
     def _timed(
         self, requests: Sequence[LoadRequest], route: Route, status: str | None
-    ) -> tuple[float, float]:
-        cpu_s = self._cluster.cpu_s()
+    ) -> tuple[float, float, float]:
+        cpu_s, database_s = self._cluster.cpu_s(), sum(server_times_s(self._postmaster))
         answered = self._put(requests, route, status)
-        return answered.a_second, (self._cluster.cpu_s() - cpu_s) / len(requests) * 1_000
+        spent_s = self._cluster.cpu_s() - cpu_s
+        database_s = sum(server_times_s(self._postmaster)) - database_s
+        each_ms = 1_000 / len(requests)
+        return answered.a_second, spent_s * each_ms, database_s * each_ms
 
     def _put(
         self,
