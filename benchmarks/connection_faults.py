@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from itertools import count
 from random import Random
 from typing import Final
@@ -44,19 +45,31 @@ def url_through(proxy: FaultyProxy) -> str:
     return f"postgresql://postgres@127.0.0.1:{proxy.port}/{DATABASE}?connect_timeout=2"
 
 
-async def cut(server: PostgresServer, number: int, control: str = "") -> FaultOutcome:
+def directly(proxy: FaultyProxy) -> AbstractContextManager[str]:
+    """Return the address of the store behind *proxy*, with nothing in between."""
+    return nullcontext(url_through(proxy))
+
+
+async def cut(
+    server: PostgresServer,
+    number: int,
+    control: str = "",
+    *,
+    way: Callable[[FaultyProxy], AbstractContextManager[str]] = directly,
+) -> FaultOutcome:
     """
     Cut the connection *number* times at COMMIT, alternately before and after the server gets it.
 
     Each time one memory is rewritten, with a new key: its final version tells how often it was
-    written. The control has no key, and guesses.
+    written. The control has no key, and guesses. *way* leads to the proxy, as through a pooler.
     """
     empty_store(server.url(DATABASE))
     outcome, scope = FaultOutcome(tried=number), _PEOPLE[0]
     with FaultyProxy(server.socket) as proxy, ExitStack() as mutant:
         if control:
             mutant.enter_context(guessing())
-        async with WatchedStore(url_through(proxy)) as store:
+        url = mutant.enter_context(way(proxy))
+        async with WatchedStore(url) as store:
             for each in range(number):
                 proxy.cuts.append(_CUTS[each % 2])
                 write = PutMemory(type="Fact", key="k", value={"n": each})

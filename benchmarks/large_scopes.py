@@ -16,18 +16,16 @@ from pathlib import Path
 from time import process_time, thread_time
 from typing import Any, Final
 
-import numpy as np
-
+from benchmarks.chance_vectors import ChanceVectors
 from benchmarks.library_speed import ZipfTalk
 from recollect.memory.facade import Recollect
 from recollect.memory.formation_control import require_open
-from recollect.ports import Embedder, Vector
+from recollect.ports import Embedder
 from recollect.records import Scope
 from recollect.stores.locator import open_store
 from recollect.stores.sqlite.index_files import size_beside
 
 SCOPE: Final[Scope] = ("large",)
-DIMENSIONS: Final = 384
 THREAD_MESSAGES: Final = 500
 WARM: Final = 20
 WAYS: Final = ("file", "blocks", "rows")
@@ -77,21 +75,6 @@ class LargeScopeReport:
     def as_json(self) -> dict[str, object]:
         """Return the report as a JSON object."""
         return asdict(self)
-
-
-class ChanceVectors:
-    """Random vectors: the cost of a search does not depend on their values."""
-
-    identity = "seeded"
-    dimensions = DIMENSIONS
-
-    def __init__(self) -> None:
-        self._random = np.random.default_rng(7)
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
-        """Return a vector of length one for each text."""
-        drawn = self._random.standard_normal((len(texts), DIMENSIONS)).astype(np.float32)
-        return list(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
 
 
 def _embedder(*, has_vectors: bool) -> Embedder | str:

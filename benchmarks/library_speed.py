@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from time import process_time
 from typing import Final
@@ -129,11 +130,11 @@ class ZipfTalk:
     def __init__(self) -> None:
         self._random = random.Random(7)  # noqa: S311 (not for secrets)
         self._words = _EVERYDAY + [a + b for a in _SYLLABLES[:70] for b in _SYLLABLES[:70]]
-        self._weights = [1 / (rank + 3) for rank in range(len(self._words))]
+        self._weights = list(accumulate(1 / (rank + 3) for rank in range(len(self._words))))
 
     def text(self, words: int) -> str:
         """Return a text of this number of *words*."""
-        return " ".join(self._random.choices(self._words, self._weights, k=words))
+        return " ".join(self._random.choices(self._words, cum_weights=self._weights, k=words))
 
     def questions(self, count: int) -> list[str]:
         """Return *count* texts of eight words."""

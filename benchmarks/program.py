@@ -14,6 +14,7 @@ from benchmarks.commands.context import context_bench
 from benchmarks.commands.copy import copy_bench
 from benchmarks.commands.embedder_switch import reembed_bench
 from benchmarks.commands.failover import failover_bench
+from benchmarks.commands.growth import growth_bench
 from benchmarks.commands.house import house_bench
 from benchmarks.commands.imports import imports_bench
 from benchmarks.commands.langgraph import langgraph
@@ -565,6 +566,7 @@ for _command in (
     context_bench,
     copy_bench,
     failover_bench,
+    growth_bench,
     house_bench,
     imports_bench,
     large_bench,

@@ -23,10 +23,13 @@ Examples:
 _LINES: Final = (
     ("appends a second", "appends_a_second"),
     ("  processor time of the nodes, ms", "append_cpu_ms"),
+    ("  of the database, ms", "append_database_ms"),
     ("recalls a second, in turn", "recalls_a_second"),
     ("  processor time of the nodes, ms", "recall_cpu_ms"),
+    ("  of the database, ms", "recall_database_ms"),
     ("recalls a second, by scope", "recalls_by_scope_a_second"),
     ("  processor time of the nodes, ms", "recall_by_scope_cpu_ms"),
+    ("  of the database, ms", "recall_by_scope_database_ms"),
     ("formations a second", "formations_a_second"),
     ("  processor time of the nodes, ms", "formation_cpu_ms"),
 )

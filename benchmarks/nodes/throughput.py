@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,9 +21,11 @@ from benchmarks.library_speed import ZipfTalk
 from benchmarks.nodes.cluster import ROOT, Cluster, NodePlan, running
 from benchmarks.nodes.due_scopes import add_due, count_formations, unformed
 from benchmarks.nodes.proxy import Route
+from benchmarks.postgres_partitions import server_times_s
 from benchmarks.retrying_writer import count_words, kept_texts
 from recollect.records import Scope
 from recollect.stores.locator import open_store
+from recollect.stores.plans.due_times import Debounce
 from recollect.stores.system_clock import timer_s
 
 CONNECTIONS: Final = 64
@@ -32,6 +35,7 @@ _TEMPLATE: Final = ("template",)
 _AT_ONCE: Final = 500
 _QUIET_S: Final = 4.0
 """Delay until filled scopes are due, longer than the filling takes."""
+_NEVER: Final = Debounce(quiet_s=math.inf, max_wait_s=math.inf)
 _LOOK_EVERY_S: Final = 0.05
 _FORM_S_MAX: Final = 300.0
 
@@ -59,10 +63,13 @@ class NodeRow:
     nodes: int
     appends_a_second: float = 0.0
     append_cpu_ms: float = 0.0
+    append_database_ms: float = 0.0
     recalls_a_second: float = 0.0
     recall_cpu_ms: float = 0.0
+    recall_database_ms: float = 0.0
     recalls_by_scope_a_second: float = 0.0
     recall_by_scope_cpu_ms: float = 0.0
+    recall_by_scope_database_ms: float = 0.0
     formations_a_second: float = 0.0
     formation_cpu_ms: float = 0.0
 
@@ -99,6 +106,13 @@ def measure(url: str, plan: ThroughputPlan, progress: Progress) -> ThroughputRep
         return _Trial(url, cluster, plan, progress).run()
 
 
+def _postmaster_of(url: str) -> int:
+    """Return the process of the server at *url*, which runs on this machine."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        ((folder,),) = connection.execute("SHOW data_directory").fetchall()
+    return int(Path(folder, "postmaster.pid").read_text("ascii").splitlines()[0])
+
+
 class _Trial:
     """One run on a growing cluster, which is then measured through more and more nodes."""
 
@@ -106,6 +120,7 @@ class _Trial:
         self, url: str, cluster: Cluster, plan: ThroughputPlan, progress: Progress
     ) -> None:
         self._url = url
+        self._postmaster = _postmaster_of(url)
         self._cluster = cluster
         self._plan = plan
         self._progress = progress
@@ -166,7 +181,9 @@ class _Trial:
         messages = self._talk.messages(self._plan.scope_messages)
         async with open_store(self._url) as store:
             for start in range(0, len(messages), _AT_ONCE):
-                await store.append(_TEMPLATE, f"t{start}", messages[start : start + _AT_ONCE])
+                said = messages[start : start + _AT_ONCE]
+                # Never due: else the workers form the copies while recalls are measured.
+                await store.append(_TEMPLATE, f"t{start}", said, debounce=_NEVER)
 
     def _warm(self) -> dict[str, float]:
         """Load every index, first in one node each; return the memory in MB that each way added."""
@@ -185,7 +202,7 @@ class _Trial:
 
     def _take_turns(self) -> None:
         """Measure every size in each round, so that other load on the machine affects all alike."""
-        found: dict[tuple[int, str], list[tuple[float, float]]] = {}
+        found: dict[tuple[int, str], list[tuple[float, float, float]]] = {}
         for turn in range(self._plan.turns):
             for at, nodes in enumerate(self._rows):
                 self._progress(f"turn {turn + 1} of {self._plan.turns}, {nodes} nodes")
@@ -199,17 +216,23 @@ class _Trial:
                     figure = self._timed(asked, Route(nodes, by_scope), None)
                     found.setdefault((nodes, name), []).append(figure)
         for (nodes, name), figures in found.items():
-            rate, cpu_ms = (statistics.median(each) for each in zip(*figures, strict=True))
+            rate, cpu_ms, database_ms = (
+                statistics.median(each) for each in zip(*figures, strict=True)
+            )
             many = "appends" if name == "append" else name.replace("recall", "recalls", 1)
             setattr(self._rows[nodes], f"{many}_a_second", rate)
             setattr(self._rows[nodes], f"{name}_cpu_ms", cpu_ms)
+            setattr(self._rows[nodes], f"{name}_database_ms", database_ms)
 
     def _timed(
         self, requests: Sequence[LoadRequest], route: Route, status: str | None
-    ) -> tuple[float, float]:
-        cpu_s = self._cluster.cpu_s()
+    ) -> tuple[float, float, float]:
+        cpu_s, database_s = self._cluster.cpu_s(), sum(server_times_s(self._postmaster))
         answered = self._put(requests, route, status)
-        return answered.a_second, (self._cluster.cpu_s() - cpu_s) / len(requests) * 1_000
+        spent_s = self._cluster.cpu_s() - cpu_s
+        database_s = sum(server_times_s(self._postmaster)) - database_s
+        each_ms = 1_000 / len(requests)
+        return answered.a_second, spent_s * each_ms, database_s * each_ms
 
     def _put(
         self,

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 
 import psycopg
 import pytest
 
-from benchmarks.connection_faults import DATABASE, LASTING, interleave
+from benchmarks.connection_faults import DATABASE, GUESSED, LASTING, cut, interleave
+from benchmarks.fault_counts import FaultOutcome
 from recollect.records import NewMessage
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.due_times import Debounce
@@ -16,6 +17,7 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.store_contract import StoreContract
+from tests.harness.faulty_proxy import FaultyProxy
 from tests.harness.pooler import VARIABLE, find_pooler, open_pooler
 from tests.harness.postgres_server import (
     PostgresServer,
@@ -149,3 +151,26 @@ def test_many_calls_share_few_sessions(url: str) -> None:
             return sum(len(page.rows) for page in pages)
 
     assert 100 == asyncio.run(append())
+
+
+def dropping(server: PostgresServer, number: int, control: str = "") -> FaultOutcome:
+    """Write behind a pooler that loses its session at each COMMIT, and drops the client with it."""
+    program = find_pooler()
+    assert program is not None
+
+    def way(proxy: FaultyProxy) -> AbstractContextManager[str]:
+        return open_pooler(program, server, port=proxy.port)
+
+    return asyncio.run(cut(server, number, control, way=way))
+
+
+def test_a_pooler_that_drops_loses_and_doubles_nothing(server: PostgresServer) -> None:
+    """Each request under a key is carried out once, whether its COMMIT arrived or not."""
+    outcome = dropping(server, 20)
+
+    assert ({}, 20) == (dict(outcome.failures), outcome.acknowledged)
+
+
+def test_a_guess_behind_a_pooler_that_drops_is_noticed(server: PostgresServer) -> None:
+    """The mutant runs it again without a key, and writes twice what had been committed."""
+    assert {"doubled": 5} == dropping(server, 10, GUESSED).failures

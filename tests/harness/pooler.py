@@ -35,13 +35,19 @@ def _path() -> str:
 
 @contextmanager
 def open_pooler(
-    program: str, server: PostgresServer, *, sessions: int = 2, clients: int = 200
+    program: str,
+    server: PostgresServer,
+    *,
+    sessions: int = 2,
+    clients: int = 200,
+    port: int | None = None,
 ) -> Iterator[str]:
     """
     Yield the address of *server*'s database ``recollect`` behind a pooler.
 
-    After each transaction the pooler gives the session to whoever asks next; all share so
-    many *sessions*, and it takes so many *clients* at most.
+    It reaches the server by its socket, or by a *port* of this machine. After each transaction
+    the pooler gives the session to whoever asks next; all share so many *sessions*, and it
+    takes so many *clients* at most.
 
     Raises:
         StoreUnavailableError: It did not start.
@@ -51,7 +57,7 @@ def open_pooler(
         settings = place / "pgbouncer.ini"
         users = place / "users"
         users.write_text('"postgres" ""\n', "utf-8")
-        settings.write_text(_settings(place, server, sessions, clients), "utf-8")
+        settings.write_text(_settings(place, server, sessions, clients, port), "utf-8")
         user = "nobody" if os.geteuid() == 0 else None
         if user:
             for each in (place, settings, users):
@@ -72,7 +78,9 @@ def open_pooler(
             process.wait()
 
 
-def _settings(place: Path, server: PostgresServer, sessions: int, clients: int) -> str:
+def _settings(
+    place: Path, server: PostgresServer, sessions: int, clients: int, port: int | None
+) -> str:
     settings = {
         "listen_addr": "",
         "listen_port": _PORT,
@@ -85,7 +93,8 @@ def _settings(place: Path, server: PostgresServer, sessions: int, clients: int) 
         "server_round_robin": 1,  # nobody gets the session that he had, if there is another
         "admin_users": "postgres",
     }
-    database = f"recollect = host={server.folder} dbname=recollect user=postgres"
+    where = f"host={server.folder}" if port is None else f"host=127.0.0.1 port={port}"
+    database = f"recollect = {where} dbname=recollect user=postgres"
     written = "\n".join(f"{name} = {value}" for name, value in settings.items())
     return f"[databases]\n{database}\n\n[pgbouncer]\n{written}\n"
 

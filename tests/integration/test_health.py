@@ -201,6 +201,7 @@ async def test_work_that_asked_the_embedder_nothing_ends_no_failure(
         return [scope_id] if rounds < 5 else []
 
     monkeypatch.setattr(memory.store, "unembedded_scopes", scope_without_work)
+    monkeypatch.setattr("recollect.recall.vector_backlog.SWEEP_S", 0.0)
     await memory.append(("users", "bob"), "t", said("wake up"))
 
     async def has_looked() -> bool:

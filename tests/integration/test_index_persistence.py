@@ -2,7 +2,7 @@
 
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -10,13 +10,15 @@ from random import Random
 from typing import Any, Final
 
 import anyio
+import numpy as np
 import pytest
 
 import recollect
 from recollect.errors import StoreUnavailableError
 from recollect.lifecycle.store_copy import copy_store
 from recollect.memory.facade import Recollect
-from recollect.recall import index_persistence
+from recollect.ports import Vector
+from recollect.recall import index_persistence, recall_walk
 from recollect.recall.index_file import map_index
 from recollect.recall.recaller import Recaller
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
@@ -321,6 +323,50 @@ async def test_the_file_of_another_embedder_is_not_used(
     async with Recollect(open_store(path), embedder="none") as memory:
         assert words == await answers(memory)
     assert (0, True) == (reads.mapped, other != words)
+
+
+class Turned(HashedEmbedder):
+    """An embedder of the same length whose numbers stand elsewhere."""
+
+    @property
+    def identity(self) -> str:
+        """A name of its own."""
+        return "turned/1"
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """Return the vectors with their numbers turned by one place."""
+        return [None if each is None else np.roll(each, 1) for each in super().embed(texts)]
+
+
+async def is_right_beside_a_file_of_another(path: Path) -> bool:
+    """Return True if an embedder answers as it does without the file of another one."""
+    async with Recollect(open_store(path), embedder=Turned(16)) as memory:
+        await say(memory, *WORDS)
+    async with opened(path) as memory:
+        await memory.settled(ADA)
+        assert 1 == await filed(memory)
+    async with (
+        Recollect(open_store(path), embedder=Turned(16)) as memory,
+        Recollect(open_store(path, index_files=False), embedder=Turned(16)) as control,
+    ):
+        return await answers(memory) == await answers(control)
+
+
+async def test_vectors_of_another_embedder_are_not_mistaken(path: Path) -> None:
+    """Nothing was written since the file, so that only the embedder's name tells."""
+    assert await is_right_beside_a_file_of_another(path)
+
+
+async def test_vectors_of_another_embedder_would_be_noticed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant takes the file whoever asks."""
+    theirs, plain = HashedEmbedder(16).identity, index_persistence.from_file
+    monkeypatch.setattr(
+        recall_walk, "from_file", lambda snapshot, index, _: plain(snapshot, index, theirs)
+    )
+
+    assert not await is_right_beside_a_file_of_another(path)
 
 
 async def test_the_file_of_another_layout_is_not_used(

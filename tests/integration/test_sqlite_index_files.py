@@ -451,10 +451,8 @@ async def test_a_folder_that_cannot_be_written_costs_the_file_alone(
     await store.append(ADA, "talk", [said("m9")])
 
 
-async def test_a_disk_that_fills_while_a_file_is_written_costs_the_file_alone(
-    store: SQLiteStore, path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """What was written is deleted, and the row of it."""
+async def left_by_a_full_disk(store: SQLiteStore, path: Path) -> int:
+    """Return how many files are left of one that the disk had no room for."""
 
     def write(file: BinaryIO) -> bytes:
         file.write(CANARY)
@@ -462,12 +460,29 @@ async def test_a_disk_that_fills_while_a_file_is_written_costs_the_file_alone(
         raise OSError(28, "No space left on device")
 
     draft = await draft_of(store, ADA, write)
-    with caplog.at_level(logging.WARNING):
-        assert await to_thread.run_sync(store.keep_index_file, draft) is None
+    assert await to_thread.run_sync(store.keep_index_file, draft) is None
+    assert [] == await found(store, ADA)
+    return on_disk(path)
 
-    assert ([], 0) == (await found(store, ADA), on_disk(path))
+
+async def test_a_disk_that_fills_while_a_file_is_written_costs_the_file_alone(
+    store: SQLiteStore, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was written is deleted, and the row of it."""
+    with caplog.at_level(logging.WARNING):
+        assert 0 == await left_by_a_full_disk(store, path)
+
     assert 1 == caplog.text.count("no index file was written")
     await store.append(ADA, "talk", [said("m9")])
+
+
+async def test_what_a_full_disk_leaves_would_be_noticed(
+    store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant keeps what it began to write."""
+    monkeypatch.setattr(IndexFiles, "_discard_unfinished", lambda *_: None)
+
+    assert 1 == await left_by_a_full_disk(store, path)
 
 
 async def test_a_disk_without_room_to_spare_gets_no_file(

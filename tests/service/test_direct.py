@@ -1,6 +1,7 @@
-"""Appends that are answered directly are answered as FastAPI would, errors included."""
+"""Appends and recalls that are answered directly are answered as FastAPI would, errors included."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,18 @@ from recollect.server.http import fast_routes as direct
 from recollect.server.testing import Served, serving
 
 PATH = "/v1/threads/t/messages"
+RECALL = "/v1/recall"
+ASKED = {"query": "Where did we move?"}
+EVERYTHING = {
+    **ASKED,
+    "limit": 3,
+    "budget_tokens": 500,
+    "below": False,
+    "asked_at": "2026-06-01T00:00:00+02:00",
+    "roles": ["user"],
+    "render": True,
+    "skip_question": True,
+}
 SAID = {"role": "user", "text": "We moved to Oslo.", "id": "m1", "time": "2026-05-01T00:00:00Z"}
 FULL = {
     **SAID,
@@ -30,12 +43,20 @@ DIRECT: Mapping[str, tuple[str, Any, dict[str, str]]] = {
     "a role that is none": (PATH, {"messages": [{**SAID, "role": "tool", "text": ""}]}, {}),
     "no such assistant": (PATH, {"messages": [SAID], "assistant": "nobody"}, {}),
     "the id of another": (PATH, {"messages": [{**SAID, "text": "other"}]}, {}),
+    "a recall": (RECALL, ASKED, {}),
+    "recall with everything": (f"{RECALL}?scope=users&scope=%C3%84da%20x", EVERYTHING, {}),
+    "a recall of a scope": (f"{RECALL}?scope=users&scope=%C3%84da", ASKED, {}),
+    "a recall without words": (RECALL, {"query": " "}, {}),
     "a control character": ("/v1/threads/a%07b/messages", {"messages": [SAID]}, {}),
 }
 """Good by their form; some of them are refused by the store or by what they name."""
 
 OTHERS: Mapping[str, tuple[str, Any, dict[str, str]]] = {
     "no body": (PATH, None, {}),
+    "no query": (RECALL, {"limit": 3}, {}),
+    "a limit that is a text": (RECALL, {**ASKED, "limit": "many"}, {}),
+    "an unknown field of a recall": (RECALL, {**ASKED, "mood": "good"}, {}),
+    "an unknown parameter of a recall": (f"{RECALL}?scop=users", ASKED, {}),
     "no messages": (PATH, {"messages": []}, {}),
     "a list": (PATH, [SAID], {}),
     "an unknown field": (PATH, {"messages": [{**SAID, "mood": "good"}]}, {}),
@@ -64,6 +85,9 @@ def services() -> Iterator[tuple[Served, Served]]:
 def told(answer: httpx.Response) -> tuple[int, str, dict[str, Any]]:
     """Return what of an answer is not of its moment."""
     body = answer.json()
+    body.pop("ms", None)
+    if body.get("rendered"):
+        body["rendered"] = re.sub(r"memory \w+", "memory", body["rendered"])
     return answer.status_code, answer.headers["content-type"], body
 
 

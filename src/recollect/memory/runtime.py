@@ -160,7 +160,7 @@ class MemoryRuntime(EmbedderSwitch):
                 self.recaller.indexes.note_written(check_scope(scope))
             if self.embedding:
                 self.embedding.note_written(scope)
-        self.wake()
+        self._wake()
 
     def forget(self, scope: Scope) -> None:
         """Drop the indexes of *scope* and of all scopes below it."""
@@ -168,7 +168,12 @@ class MemoryRuntime(EmbedderSwitch):
             self.recaller.indexes.forget(check_scope(scope))
 
     def wake(self) -> None:
-        """Wake the embedding tasks, from any thread."""
+        """Wake the embedding tasks, from any thread, after writes in unknown scopes."""
+        if self.embedding:
+            self.embedding.look_everywhere()
+        self._wake()
+
+    def _wake(self) -> None:
         if has_loop():
             self._wake_all()
         elif self.loop:

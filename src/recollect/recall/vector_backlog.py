@@ -27,7 +27,9 @@ LOG: Final = package_logger("recollect.recall.vector_backlog")
 EMBEDDING: Final = "embedding"
 """The name of the background task."""
 SWEEP_S: Final = 5.0
-"""Seconds between looks for entries that other processes wrote without a vector."""
+"""Seconds between looks for entries that other processes or workers wrote without a vector."""
+SWEPT_MAX: Final = 100
+"""Scopes with a backlog that one look returns."""
 RETRY_S: Final = 5.0
 """Seconds to wait after the embedder or the store failed."""
 QUERIES_MAX: Final = 1_024
@@ -66,6 +68,11 @@ class Embedding:
         # still lack vectors.
         self._written = 0
         self._behind: dict[Scope, int] = {}
+        # The scopes written here since the last round, and the ids of those with a backlog. A look
+        # at all scopes takes time by their number, so that it must not follow every write.
+        self._noted: set[Scope] = set()
+        self._left: set[int] = set()
+        self._swept_s: float | None = None
         self._declared = declared_strength(embedder)
         self._kept: KeptStrength | None = None
         self._strength_read_s: float | None = None
@@ -130,14 +137,19 @@ class Embedding:
             await self.learn_strength()
 
     def wake(self) -> None:
-        """Signal that something was written."""
+        """Start a round: of what was noted as written, and of all scopes if a look is due."""
         self._woken.set()
+
+    def look_everywhere(self) -> None:
+        """Look at all scopes in the next round, whoever wrote there."""
+        self._swept_s = None
 
     def note_written(self, scope: Scope) -> None:
         """Note that *scope* may hold entries without a vector; see `caught_up`."""
         with self._turn:
             self._written += 1
             self._behind[scope] = self._written
+            self._noted.add(scope)
 
     async def caught_up(self, scope: Scope, wait_s: float, *, below: bool = False) -> bool:
         """
@@ -188,6 +200,7 @@ class Embedding:
             except (EmbedderError, StoreError) as error:
                 self.last_error = error
                 self._monitor.failed(error, retry_s=RETRY_S)
+                self.look_everywhere()  # a scope whose name was not looked up is found again
                 await anyio.sleep(RETRY_S)
                 continue
             if not worked:
@@ -203,16 +216,37 @@ class Embedding:
             EmbedderError: The embedder failed for some scope; the others were processed.
         """
         failure: EmbedderError | None = None
+        worked = False
         identity = await self.learn_identity()
-        scopes = await self._store.unembedded_scopes(identity)
-        for scope_id in scopes:
+        await self._collect_backlog(identity)
+        for scope_id in sorted(self._left):
             try:
-                await self._embed_batch(scope_id, identity)
+                if await self._embed_batch(scope_id, identity):
+                    worked = True
+                else:
+                    self._left.discard(scope_id)
             except EmbedderError as error:
                 failure = error
         if failure:
             raise failure
-        return bool(scopes)
+        return worked
+
+    async def _collect_backlog(self, identity: str) -> None:
+        """Add the scopes written here, and all with a backlog if the last look is old."""
+        with self._turn:
+            noted, self._noted = self._noted, set()
+        for scope in noted:
+            scope_id = await self._store.scope_id(scope)
+            if scope_id is not None:
+                self._left.add(scope_id)
+        if self._swept_s is not None and timer_s() - self._swept_s < SWEEP_S:
+            return
+        # Set before the look, so that `look_everywhere` meanwhile asks for another one.
+        self._swept_s = timer_s()
+        found = await self._store.unembedded_scopes(identity, SWEPT_MAX)
+        self._left.update(found)
+        if len(found) == SWEPT_MAX:
+            self.look_everywhere()
 
     async def settle(self, scope: Scope) -> None:
         """

@@ -1,4 +1,4 @@
-"""Predict the reads of a small write before it runs, so that those of many take one trip."""
+"""Predict the reads of a small write or query before it runs, so that they take one trip."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import Formed, plan_commit
 from recollect.stores.plans.preconditions import plan_provided, plan_since
 from recollect.stores.plans.prepared_writes import PreparedPut, PreparedWrite
+from recollect.stores.plans.side_records import levels_of, read_nearest, read_side_records
 from recollect.stores.plans.threads import Append, plan_append
-from recollect.stores.unit_of_work import Plan
+from recollect.stores.rows import SidePlace
+from recollect.stores.unit_of_work import Plan, Query
 
 MESSAGES_TOGETHER_MAX: Final = 16
 """Messages of an append that may be grouped with others, at most."""
@@ -73,6 +75,27 @@ def foreseen_reads(plan: Plan[Any]) -> ForeseenReads | None:
         elif plan.func is plan_since:
             scopes.add(given["scope"])
         plan = given["plan"]
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeseenSides:
+    """The side records that a query reads: at the same places of each of *scopes*."""
+
+    scopes: tuple[Scope, ...]
+    places: tuple[SidePlace, ...]
+
+
+def foreseen_sides(query: Query[Any]) -> ForeseenSides | None:
+    """Return the side records that *query* reads, ``None`` if it reads anything else."""
+    if not isinstance(query, partial):
+        return None
+    given: dict[str, Any] = query.keywords
+    if query.func is read_side_records and given["places"]:
+        return ForeseenSides((given["scope"],), tuple(given["places"]))
+    if query.func is read_nearest:
+        levels = levels_of(given["scope"], given["depth"])
+        return ForeseenSides(tuple(levels), (given["place"],))
     return None
 
 

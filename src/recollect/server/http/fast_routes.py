@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 from urllib.parse import parse_qsl
 
 from pydantic import TypeAdapter, ValidationError
@@ -19,11 +19,14 @@ from recollect.server.http.problems import problem_of
 from recollect.server.http.request_bodies import DOCUMENT
 from recollect.server.http.scope_access import IDEMPOTENCY_KEY_CHARACTERS_MAX, Reach
 from recollect.server.routes.changes import LAST_EVENT_ID_CHARACTERS_MAX, changes
+from recollect.server.routes.recall import recall
 from recollect.server.routes.threads import append
+from recollect.server.schemas.recall_requests import RecallRequest
 from recollect.server.schemas.requests import AppendRequest
 from recollect.stores.validation import ID_CHARACTERS_MAX, SEGMENTS_MAX
 
 _MESSAGES: Final = re.compile(r"/v1/threads/([^/]+)/messages")
+_RECALL: Final = "/v1/recall"
 _CHANGES: Final = "/v1/changes"
 _ANSWER: Final = TypeAdapter(dict[str, Any])
 _SCOPE: Final = "scope"
@@ -38,6 +41,7 @@ class _Route:
 
 
 _APPEND_ROUTE: Final = _Route("/v1/threads/{thread}/messages")
+_RECALL_ROUTE: Final = _Route(_RECALL)
 _CHANGES_ROUTE: Final = _Route(_CHANGES)
 
 
@@ -60,6 +64,22 @@ class ParsedAppend:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedRecall:
+    """A valid request to recall."""
+
+    segments: list[str]
+    asked: RecallRequest
+
+    route: ClassVar[_Route] = _RECALL_ROUTE
+    needs: ClassVar[Permission] = "read"
+
+    async def answer(self, reach: Reach) -> Response:
+        """Search."""
+        found = await recall(reach, self.asked)
+        return Response(_ANSWER.dump_json(found), media_type="application/json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedChanges:
     """A valid request for a stream of changes."""
 
@@ -74,9 +94,12 @@ class ParsedChanges:
         return await changes(reach, self.last_event_id)
 
 
+ParsedRequest: TypeAlias = ParsedAppend | ParsedRecall | ParsedChanges
+
+
 class FastRoutes:
     """
-    Middleware that handles valid appends and change streams without FastAPI, which is slower.
+    Middleware that handles valid appends, recalls and change streams without FastAPI's overhead.
 
     FastAPI's routes remain authoritative. The OpenAPI document is generated from them, and they
     handle every request that is not plainly valid, so that errors come from one place. Requests
@@ -106,7 +129,7 @@ def is_append(scope: Scope) -> bool:
     return bool(scope["method"] == "POST" and _MESSAGES.fullmatch(scope["path"]))
 
 
-async def _answered(asked: ParsedAppend | ParsedChanges, scope: Scope) -> Response:
+async def _answered(asked: ParsedRequest, scope: Scope) -> Response:
     try:
         return await asked.answer(_reach(asked, scope))
     except StaleReadError:  # the cached key or types are outdated: read the key, and try again
@@ -114,7 +137,7 @@ async def _answered(asked: ParsedAppend | ParsedChanges, scope: Scope) -> Respon
         return await asked.answer(_reach(asked, scope))
 
 
-def _reach(asked: ParsedAppend | ParsedChanges, scope: Scope) -> Reach:
+def _reach(asked: ParsedRequest, scope: Scope) -> Reach:
     principal = scope["state"]["principal"]
     return Reach(
         service=scope["app"].state.service,
@@ -124,7 +147,7 @@ def _reach(asked: ParsedAppend | ParsedChanges, scope: Scope) -> Reach:
     )
 
 
-def read_fast_request(scope: Scope) -> ParsedAppend | ParsedChanges | None:
+def read_fast_request(scope: Scope) -> ParsedRequest | None:
     """
     Parse the request.
 
@@ -138,6 +161,8 @@ def read_fast_request(scope: Scope) -> ParsedAppend | ParsedChanges | None:
         return None
     if scope["method"] == "GET" and scope["path"] == _CHANGES:
         return _read_changes(scope)
+    if scope["method"] == "POST" and scope["path"] == _RECALL:
+        return _read_recall(scope)
     if scope["method"] == "POST" and (found := _MESSAGES.fullmatch(scope["path"])):
         return _read_append(scope, found[1])
     return None
@@ -149,6 +174,17 @@ def _read_changes(scope: Scope) -> ParsedChanges | None:
     if segments is None or len(ids) > 1 or len("".join(ids)) > LAST_EVENT_ID_CHARACTERS_MAX:
         return None
     return ParsedChanges(segments=segments, last_event_id=ids[0] if ids else None)
+
+
+def _read_recall(scope: Scope) -> ParsedRecall | None:
+    segments = _segments(scope["query_string"])
+    if segments is None:
+        return None
+    try:
+        asked = RecallRequest.model_validate(scope["state"].get(DOCUMENT))
+    except ValidationError:
+        return None
+    return ParsedRecall(segments=segments, asked=asked)
 
 
 def _read_append(scope: Scope, thread: str) -> ParsedAppend | None:

@@ -169,11 +169,16 @@ def read_nearest(
     rows: Rows, scope: Scope, place: SidePlace, *, depth: int, now: int
 ) -> SideRecord | None:
     """Return the side record at *place* in the scope, or in its nearest ancestor with one."""
-    for length in range(len(scope), max(depth, 1) - 1, -1):
-        (found,) = read_side_records(rows, scope[:length], [place], now)
+    for level in levels_of(scope, depth):
+        (found,) = read_side_records(rows, level, [place], now)
         if found:
             return found
     return None
+
+
+def levels_of(scope: Scope, depth: int) -> list[Scope]:
+    """Return *scope* and its ancestors of at least *depth* segments, the nearest first."""
+    return [scope[:length] for length in range(len(scope), max(depth, 1) - 1, -1)]
 
 
 def live_side_records(

@@ -108,7 +108,8 @@ class PostgresRows(DerivedReads):
         self._memories: dict[tuple[int, int], MemoryRow | None] = {}
         self._at: dict[tuple[int, tuple[tuple[str, str], ...]], list[MemoryRow]] = {}
         self._due: dict[tuple[int, int], list[ThreadRow]] = {}
-        # Scopes that do not exist; this transaction holds the lock on their names.
+        self._sides: dict[tuple[int, tuple[SidePlace, ...]], list[SideRow]] = {}
+        # Scopes that do not exist; a write transaction holds the lock on their names.
         self._absent: set[Scope] = set()
         self._numbers: list[int] = []
         self._numbers_at = 0
@@ -144,6 +145,34 @@ class PostgresRows(DerivedReads):
             if uids:
                 self._keep_messages(row.id, uids, next(answers))
                 self._keep_memories(row.id, uids, next(answers))
+
+    def foresee_sides(self, ids: Mapping[Scope, int | None], places: tuple[SidePlace, ...]) -> None:
+        """
+        Prefetch the side records of scopes by their expected ids, and end the transaction.
+
+        This takes one round trip; no other query is possible afterwards.
+
+        Raises:
+            TransactionOverError: A scope has another id, or one that was not expected.
+        """
+        columns = [list(each) for each in zip(*places, strict=True)]
+        questions: list[Question] = []
+        for scope, id_ in ids.items():
+            wall = finding(scope) if id_ is None else around(scope, id_)
+            questions.append((QUERIES["scope"], _key_of(scope), wall))
+            if id_ is not None:
+                questions.append((QUERIES["side_records_at"], (id_, *columns), wall))
+        answers = iter(self._transaction.fetch_all(questions, last=True))
+        for scope, id_ in ids.items():
+            row = next((scope_row(each) for each in next(answers)), None)
+            sides = [] if id_ is None else [side_row(each) for each in next(answers)]
+            if row is None:
+                self._absent.add(scope)
+                continue
+            if row.id != id_:
+                raise TransactionOverError
+            self._scopes[scope] = row
+            self._sides[row.id, places] = sides
 
     def primary_position(self, scopes: Sequence[Scope]) -> PrimaryPosition:
         """Return the cursors of *scopes* and the end of the log, and end the transaction."""
@@ -314,6 +343,9 @@ class PostgresRows(DerivedReads):
     def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
         if not places:
             return []
+        foreseen = self._sides.get((scope_id, tuple(places)))
+        if foreseen is not None:
+            return foreseen
         columns = [list(each) for each in zip(*places, strict=True)]
         return [side_row(row) for row in self._of("side_records_at", scope_id, *columns)]
 

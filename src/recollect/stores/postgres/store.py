@@ -13,7 +13,7 @@ from recollect.records import Scope
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.base import Store
 from recollect.stores.exit_wait import waited_for
-from recollect.stores.foreseen_reads import foreseen_reads
+from recollect.stores.foreseen_reads import foreseen_reads, foreseen_sides
 from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.postgres.bootstrap import open_database
@@ -152,6 +152,12 @@ class PostgresStore(Store):
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
         return await self._run(partial(self._workshop.read, query))
+
+    async def _read_brief(self, query: Query[ResultT]) -> ResultT:
+        sides = foreseen_sides(query)
+        if sides is None:
+            return await self._read(query)
+        return await self._run(partial(self._workshop.read_sides, query, sides))
 
     async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:
         return await self._run(partial(self._workshop.read_snapshot, query, now))

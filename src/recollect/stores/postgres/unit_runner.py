@@ -15,7 +15,7 @@ import psycopg
 from recollect.errors import StoreUnavailableError
 from recollect.observability.logs import kind_of
 from recollect.records import Scope
-from recollect.stores.foreseen_reads import ForeseenReads
+from recollect.stores.foreseen_reads import ForeseenReads, ForeseenSides
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.driver_errors import LOG, READ_ONLY, store_errors
@@ -23,6 +23,7 @@ from recollect.stores.postgres.foreseen_rows import ForeseenRows, read_together
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.notifications import notify_listeners
 from recollect.stores.postgres.presumed_snapshot import read_presuming
+from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import (
@@ -124,6 +125,23 @@ class PostgresUnits:
             presuming = partial(read_presuming, query=query, now=now, known=self._known)
             return self.read(presuming, attempt)
         return self.read(lambda rows: query(StoreSnapshot(rows, now)), attempt)
+
+    def read_sides(self, query: Query[ResultT], sides: ForeseenSides) -> ResultT:
+        """
+        Run a *query* of side records, in one round trip if their scopes are as last seen.
+
+        Raises:
+            StoreError: PostgreSQL failed; the class says how.
+        """
+        ids = {scope: self._known.id_of(scope) for scope in sides.scopes}
+
+        def foreseeing(rows: PostgresRows) -> PlannedWrite[ResultT]:
+            rows.foresee_sides(ids, sides.places)
+            return PlannedWrite(NOTHING, query(rows))
+
+        with suppress(TransactionOverError):
+            return self._run_with_retries(lambda: UnitAttempt(foreseeing, writing=False))
+        return self.read(query)
 
     def _run_with_retries(self, attempt: Callable[[], UnitAttempt[ResultT]]) -> ResultT:
         tried = 0
