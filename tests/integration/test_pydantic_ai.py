@@ -79,6 +79,20 @@ async def test_a_run_is_remembered_after_a_restart(tmp_path: Path) -> None:
     assert "My cat is called Tom." in seen[2][1]
 
 
+async def test_a_thread_that_is_not_sent_again_is_recalled() -> None:
+    """Without a history the model is told what its own thread holds; with one, not twice."""
+    seen, text = Seen(), "My cat is called Tom."
+    async with recollect.open("memory:", embedder="none") as memory:
+        one = RecollectCapability(memory, ADA, "one")
+        await agent(seen, one).run(text)
+        await agent(seen, one).run("What is my cat called?")
+        await agent(seen, one).run("My cat's name?", message_history=await one.history())
+
+    assert [1, 1] == [len(messages) for messages, _ in seen[:2]]
+    assert text in seen[1][1]
+    assert text not in seen[2][1]
+
+
 @pytest.mark.usefixtures("loop")
 def test_a_synchronous_memory_serves_run_sync() -> None:
     seen = Seen()

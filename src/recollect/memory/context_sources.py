@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from dataclasses import replace
+from datetime import UTC, tzinfo
 from itertools import islice
 from typing import Final
 
 from anyio import to_thread
 
-from recollect.errors import LimitError, UsageError
 from recollect.formation.scope_types import types_in_force
+from recollect.memory.context_query import ContextQuery, check_query
 from recollect.memory.formation_control import require_open
 from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
@@ -21,7 +21,7 @@ from recollect.ports import TokenCounter
 from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
-from recollect.recall.query import RecallQuery, Where, check_score, query_in
+from recollect.recall.query import RecallQuery, query_in
 from recollect.recall.query_analysis import (
     asks_about_oneself,
     asks_for_answers,
@@ -29,15 +29,9 @@ from recollect.recall.query_analysis import (
 )
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall, Recalled
-from recollect.records import Memory, Message, Revision, Scope
+from recollect.records import Memory, Message, Revision
 from recollect.stores.plans.changes import Below
-from recollect.stores.validation import (
-    PAGE_ROWS_MAX,
-    check_stale_s,
-    check_text,
-    check_texts,
-    to_datetime,
-)
+from recollect.stores.validation import to_datetime
 from recollect.text.small_talk import is_small_talk
 from recollect.text.time_zones import told_in
 from recollect.text.token_estimate import estimated_tokens
@@ -55,33 +49,6 @@ FORMER_MAX: Final = 10
 _SECRET: Final = secrets.token_bytes(16)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextQuery:
-    """The arguments of `Recollect.context`; see there."""
-
-    scope: Scope
-    query: str
-    thread: str | None
-    recent: int | Sequence[str]
-    history_tokens: int
-    budget_tokens: int
-    min_score: float | None
-    profile: bool | Sequence[str]
-    instructions: str
-    examples: Sequence[str]
-    below: bool
-    where: Where
-    asked_at: datetime | None
-    stale_s_max: float | None
-    count_tokens: TokenCounter
-    secret: bytes | None
-
-    @property
-    def recent_messages(self) -> int:
-        """How many of the thread's newest messages the prompt shows already."""
-        return self.recent if isinstance(self.recent, int) else 0
-
-
 async def gathered_context(
     runtime: MemoryRuntime, request: ContextQuery, *, awaits_vectors: bool
 ) -> Context:
@@ -91,13 +58,14 @@ async def gathered_context(
     Raises:
         UsageError: An argument is outside its range, or the token counter failed.
     """
-    _check(request)
+    check_query(request)
     request = replace(request, asked_at=runtime.asked_at(request.scope, request.asked_at))
     asked = query_in(request.query)
     newest = await _newest(runtime, request)
     documents = await _documents(runtime, request) if request.profile else ()
     wants_history = asks_for_history(asked)
-    found = await _recalled(runtime, request, asked, wants_history=wants_history)
+    known = len(request.recent_texts) + len(newest)
+    found = await _recalled(runtime, request, asked, known, wants_history=wants_history)
     shown = newest[len(newest) - request.recent_messages :] if request.recent_messages else ()
     plan = ContextPlan(
         query=asked,
@@ -108,7 +76,7 @@ async def gathered_context(
         asks_for_answers=asks_for_answers(asked),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
-        said=() if isinstance(request.recent, int) else tuple(request.recent),
+        said=request.recent_texts,
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,
         summary=await _summary(runtime, request),
@@ -158,30 +126,6 @@ def _told_in(entry: Recalled, zone: tzinfo) -> Recalled:
     return replace(entry, content=replace(content, said_at=told_in(content.said_at, zone)))
 
 
-def _check(request: ContextQuery) -> None:
-    numbers: tuple[tuple[str, object, int], ...] = (
-        ("budget_tokens", request.budget_tokens, 1),
-        ("history_tokens", request.history_tokens, 0),
-        ("recent", request.recent_messages, 0),
-    )
-    for name, given, least in numbers:
-        if isinstance(given, bool) or not isinstance(given, int) or given < least:
-            raise UsageError(f"{name} is {given!r}: give a whole number of at least {least}")
-    if request.recent_messages > PAGE_ROWS_MAX:
-        what = "recent messages"
-        raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
-    if request.min_score is not None:
-        check_score(request.min_score)
-    if request.stale_s_max is not None:
-        check_stale_s(request.stale_s_max)
-    lists = {"recent": request.recent, "profile": request.profile, "examples": request.examples}
-    for name, texts in lists.items():
-        if not isinstance(texts, int):
-            check_texts(texts, f"element of {name}")
-    for text in (request.instructions, *request.examples):
-        check_text(text, "a text that is counted with a context")
-
-
 async def _newest(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Message]:
     """Return the newest messages of the thread, oldest first, as many as may be needed."""
     # Each message costs at least one token, so no more than *history_tokens* of them can fit.
@@ -218,7 +162,7 @@ async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[
 
 
 async def _recalled(
-    runtime: MemoryRuntime, request: ContextQuery, asked: str, *, wants_history: bool
+    runtime: MemoryRuntime, request: ContextQuery, asked: str, known: int, *, wants_history: bool
 ) -> Recall | None:
     """Search for the query; return ``None`` if it is empty or small talk."""
     if not asked.strip() or (request.min_score is None and is_small_talk(asked)):
@@ -229,7 +173,7 @@ async def _recalled(
         where = replace(where, valid_at="ever")
     query = RecallQuery(
         query=asked,
-        limit=_candidates(request),
+        limit=_candidates(request, known),
         budget_tokens=None,
         where=where,
         asked_at=request.asked_at,
@@ -243,11 +187,8 @@ async def _recalled(
     return found
 
 
-def _candidates(request: ContextQuery) -> int:
-    """Return how many entries to rank: those that may fit, plus those the prompt already shows."""
-    known = len(request.recent) if not isinstance(request.recent, int) else 0
-    if request.thread is not None:
-        known += request.recent_messages
+def _candidates(request: ContextQuery, known: int) -> int:
+    """Return how many entries to rank: those that may fit, plus *known* that the prompt shows."""
     fitting = request.budget_tokens // TOKENS_PER_CANDIDATE
     return min(CANDIDATES_MAX, max(CANDIDATES_MIN, fitting) + known)
 

@@ -118,7 +118,7 @@ class LeftOut:
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
     ...     kept = memory.append("ada", "chat", "The boat is red.")
-    ...     context = memory.context("ada", "Is the boat red?", thread="chat")
+    ...     context = memory.context("ada", "Is the boat red?", thread="chat", recent=1)
     >>> [each.reason for each in context.left_out]
     ['in the thread']
     """

@@ -39,10 +39,18 @@ def bearing_entries(
         # All or nothing: a floor on single entries lost four points of LoCoMo's evidence.
         return [], [LeftOut(entry=each, reason="score") for each in ranked]
     tail = TAIL_BELOW * min(1.0, best / TAIL_FROM) if plan.min_score is None else plan.min_score
-    known = plan.known | {(each.thread, each.id) for each in history}
     # The prompt shows the query: the same question, asked before, would only repeat it.
     texts = (plan.query, *plan.said, *(each.text for each in history))
     said = {_plain(text) for text in texts} - {""}
+    known = plan.known | {(each.thread, each.id) for each in history}
+    # A memory that rests on a text that the prompt shows says nothing new either.
+    known |= {
+        (content.thread, content.id)
+        for each in ranked
+        if each.scope == plan.scope
+        and isinstance(content := each.content, Message)
+        and _plain(content.text) in said
+    }
     addresses = {(each.scope, each.type, each.key) for each in documents}
     bearing, left_out = list[Recalled](), list[LeftOut]()
     for each in _memories_first(ranked):

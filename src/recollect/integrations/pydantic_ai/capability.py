@@ -83,7 +83,8 @@ class RecollectCapability(AbstractCapability[object]):
         return self._instruct
 
     async def _instruct(self, ctx: RunContext[object]) -> str:
-        return await self._items.context(_text_in(ctx.prompt), self._budget_tokens)
+        shown = [_role_and_text(each)[1] for each in ctx.messages]
+        return await self._items.context(_text_in(ctx.prompt), self._budget_tokens, shown=shown)
 
     async def after_run(
         self, ctx: RunContext[object], *, result: AgentRunResult[Any]
