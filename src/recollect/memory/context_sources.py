@@ -18,10 +18,11 @@ from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
 from recollect.observability.spans import observed
 from recollect.ports import TokenCounter
+from recollect.recall.advice import ATTITUDE_QUERY, asks_for_advice, entries_for_advice
 from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
-from recollect.recall.query import RecallQuery, query_in
+from recollect.recall.query import RecallQuery, Where, query_in
 from recollect.recall.query_analysis import (
     asks_about_oneself,
     asks_for_answers,
@@ -66,6 +67,8 @@ async def gathered_context(
     wants_history = asks_for_history(asked)
     known = len(request.recent_texts) + len(newest)
     found = await _recalled(runtime, request, asked, known, wants_history=wants_history)
+    advises = bool(found) and request.min_score is None and asks_for_advice(asked)
+    attitudes = await _attitudes(runtime, request) if advises else None
     shown = newest[len(newest) - request.recent_messages :] if request.recent_messages else ()
     plan = ContextPlan(
         query=asked,
@@ -74,6 +77,8 @@ async def gathered_context(
         min_score=request.min_score,
         idle_below=idle_below(found, asked),
         asks_for_answers=asks_for_answers(asked),
+        asks_for_advice=advises,
+        attitudes=tuple(entries_for_advice(attitudes.considered)) if attitudes else (),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
         said=request.recent_texts,
@@ -171,9 +176,22 @@ async def _recalled(
     if wants_history and where.valid_at == "now":
         # "Where did I live before?" is answered by memories that are no longer valid.
         where = replace(where, valid_at="ever")
+    return await _search(runtime, request, asked, limit=_candidates(request, known), where=where)
+
+
+async def _attitudes(runtime: MemoryRuntime, request: ContextQuery) -> Recall:
+    """Search for what tells an attitude: a request for advice shares no word with it."""
+    return await _search(
+        runtime, request, ATTITUDE_QUERY, limit=CANDIDATES_MIN, where=request.where
+    )
+
+
+async def _search(
+    runtime: MemoryRuntime, request: ContextQuery, asked: str, *, limit: int, where: Where
+) -> Recall:
     query = RecallQuery(
         query=asked,
-        limit=_candidates(request, known),
+        limit=limit,
         budget_tokens=None,
         where=where,
         asked_at=request.asked_at,
