@@ -7,7 +7,7 @@ import pytest
 import recollect
 from benchmarks.idle_queries import FITTED, SECOND_UNSEEN, UNSEEN
 from recollect import Evidence, NewMessage
-from recollect.recall import context_packing
+from recollect.recall import context_packing, context_selection
 from recollect.recall.advice import asks_for_advice
 from recollect.records import PutMemory, Scope
 
@@ -79,7 +79,7 @@ async def test_a_diet_goes_before_what_bears_on_the_words_of_the_request() -> No
 
 
 async def test_advice_without_what_goes_ahead_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = context_packing.select_entries
+    real = context_selection.select_entries
 
     def behind(*given: object) -> object:
         chosen = real(*given)  # type: ignore[arg-type] # passed on
