@@ -105,13 +105,13 @@ async def context(
         )
         hint = "" if found.text else await read_hint(memory, target.scope, below=below)
     if render:
-        click.echo(found.text)
+        click.echo(found.text, nl=bool(found.text))
     elif target.is_json:
         print_json(context_to_json(found, whole=whole))
     else:
         _print(found)
-        if hint:
-            note(hint)
+    if hint:
+        note(hint)
 
 
 def _print(found: Context) -> None:
