@@ -115,19 +115,19 @@ class Checkpointer(BaseCheckpointSaver[str]):
         await asyncio.to_thread(self._close)
 
     def get_tuple(self, config: RunnableConfig) -> NoReturn:
-        """Raise `UsageError`: the saver is what ``with`` returns."""
+        """Raise `UsageError`: the saver is what entering this returns."""
         raise UsageError(_NOT_ENTERED)
 
     async def aget_tuple(self, config: RunnableConfig) -> NoReturn:
-        """Raise `UsageError`: the saver is what ``async with`` returns."""
+        """Raise `UsageError`: the saver is what entering this returns."""
         raise UsageError(_NOT_ENTERED)
 
     def list(self, config: RunnableConfig | None, **_: object) -> NoReturn:
-        """Raise `UsageError`: the saver is what ``with`` returns."""
+        """Raise `UsageError`: the saver is what entering this returns."""
         raise UsageError(_NOT_ENTERED)
 
     def alist(self, config: RunnableConfig | None, **_: object) -> NoReturn:
-        """Raise `UsageError`: the saver is what ``async with`` returns."""
+        """Raise `UsageError`: the saver is what entering this returns."""
         raise UsageError(_NOT_ENTERED)
 
     def _close(self) -> None:
