@@ -130,7 +130,7 @@ class EntryPacker:
         name = self._handle.of(entry.scope, entry.source)
         has_ended = self._plan.has_ended(entry.content)
         heading = heading_above(entry, has_ended=has_ended, chinese=self._chinese)
-        hour = f"{heading} {entry.time:%H}"
+        hour = f"{heading} {entry.time.hour}"
         left = room.tokens - room.cost_above(heading) - _clock_cost(entry, heading, hour, room)
         within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
         most = min(within, self._first if len(self.entries) < FIRST_ENTRIES else self._later)

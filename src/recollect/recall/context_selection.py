@@ -171,15 +171,14 @@ class _Reasons:
         self._least = least
         # The prompt shows the query: the same question, asked before, would only repeat it.
         texts = (plan.query, *plan.said, *(each.text for each in history))
-        self._said = {_plain(text) for text in texts} - {""}
+        said = {_plain(text) for text in texts} - {""}
+        self._same = {
+            (each.scope, content.thread, content.id)
+            for each in (*ranked, *plan.attitudes)
+            if isinstance(content := each.content, Message) and _plain(content.text) in said
+        }
         # A memory that rests on a text that the prompt shows says nothing new either.
-        same = (
-            (content.thread, content.id)
-            for each in ranked
-            if each.scope == plan.scope
-            and isinstance(content := each.content, Message)
-            and _plain(content.text) in self._said
-        )
+        same = ((thread, id_) for scope, thread, id_ in self._same if scope == plan.scope)
         self._known = {*plan.known, *((each.thread, each.id) for each in history), *same}
 
     def __call__(self, entry: Recalled) -> LeftOutReason | None:
@@ -189,15 +188,15 @@ class _Reasons:
         content = entry.content
         if isinstance(content, Message) and not own_words(content).strip():
             return "repeats"
-        return (
-            "score" if entry.relevance < self._least or says_nothing(self._plan, content) else None
-        )
+        is_left_out = entry.relevance < self._least or says_nothing(self._plan, content)
+        return "score" if is_left_out else None
 
     def _is_in_prompt(self, entry: Recalled) -> bool:
         content = entry.content
         known = self._known if entry.scope == self._plan.scope else frozenset[tuple[str, str]]()
         if isinstance(content, Message):
-            return (content.thread, content.id) in known or _plain(content.text) in self._said
+            place = content.thread, content.id
+            return place in known or (entry.scope, *place) in self._same
         evidence = (each for many in content.evidence.values() for each in many)
         rests_on = {(each.thread, each.message) for each in evidence}
         return bool(rests_on) and rests_on <= known

@@ -43,8 +43,7 @@ _ASKS_WHAT_IS_KNOWN_CHINESE: Final = re.compile(
 def own_words(content: Message) -> str:
     """Return the words of a message, without the context that its speaker only repeats."""
     said = message_text(content.text, None, content.content)
-    own = without_recalled(said)
-    return said if own == said else own.strip()
+    return without_recalled(said).strip() if "<memory " in said else said
 
 
 def is_empty_answer(content: Message) -> bool:
