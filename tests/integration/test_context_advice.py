@@ -1,6 +1,7 @@
 """Requests for advice, whose words nobody said, and turns that tell a context nothing."""
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -110,6 +111,20 @@ async def test_advice_is_told_a_users_own_words_where_no_memory_was_formed() -> 
     told = [each.entry.text for each in context.entries]
     assert ["我对花生过敏。", "I can't stand coriander."] == told
     assert not shown.entries
+
+
+async def test_an_attitude_stands_under_the_day_of_its_speaker() -> None:
+    """Also one that only the search for attitudes found: 23:15 UTC is the next day in Shanghai."""
+    late = datetime(2025, 4, 3, 23, 15, tzinfo=UTC)
+    said = NewMessage(role="user", text="I can't stand coriander.", time=late)
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        await memory.append(ADA, "t", [said])
+        await memory.append(ADA, "u", [f"The train number {at} is late." for at in range(100)])
+        asked_at = datetime(2025, 5, 1, tzinfo=ZoneInfo("Asia/Shanghai"))
+
+        context = await memory.context(ADA, "Suggest a dessert", asked_at=asked_at)
+
+    assert "# Fri 4 April 2025" in context.text
 
 
 async def test_an_attitude_that_has_ended_is_not_told() -> None:

@@ -103,6 +103,7 @@ async def _packed(
     if plan.now.utcoffset():
         zone = plan.now.tzinfo or UTC
         ranked = [_told_in(each, zone) for each in ranked]
+        plan = replace(plan, attitudes=tuple(_told_in(each, zone) for each in plan.attitudes))
         documents = [replace(each, updated_at=told_in(each.updated_at, zone)) for each in documents]
     weights = found.term_weights if found else {}
     characters = sum(len(each.content.text) for each in ranked)

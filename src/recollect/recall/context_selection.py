@@ -89,14 +89,14 @@ def _advised(
     """Return the few entries for a request for advice whose words are not found."""
     taken = set(map(id, attitudes))
     others = [each for each in ranked if id(each) not in taken]
-    memories = [each for each in others if _is_in_force(plan, each)]
+    memories = [each for each in others if _is_active(plan, each)]
     ahead = [*attitudes, *memories][:ADVICE_ENTRIES]
     taken.update(map(id, ahead))
     left_out = [LeftOut(entry=each, reason="score") for each in others if id(each) not in taken]
     return EntrySelection(ahead=ahead, left_out=left_out)
 
 
-def _is_in_force(plan: ContextPlan, entry: Recalled) -> bool:
+def _is_active(plan: ContextPlan, entry: Recalled) -> bool:
     return isinstance(entry.content, Memory) and not plan.has_ended(entry.content)
 
 
