@@ -118,8 +118,8 @@ async def test_an_attitude_stands_under_the_day_of_its_speaker() -> None:
     late = datetime(2025, 4, 3, 23, 15, tzinfo=UTC)
     said = NewMessage(role="user", text="I can't stand coriander.", time=late)
     async with recollect.open("memory:", embedder="none", worker=False) as memory:
-        await memory.append(ADA, "t", [said])
         await memory.append(ADA, "u", [f"The train number {at} is late." for at in range(100)])
+        await memory.append(ADA, "t", [said])
         asked_at = datetime(2025, 5, 1, tzinfo=ZoneInfo("Asia/Shanghai"))
 
         context = await memory.context(ADA, "Suggest a dessert", asked_at=asked_at)
