@@ -116,13 +116,15 @@ async def test_advice_is_told_a_users_own_words_where_no_memory_was_formed() -> 
 async def test_an_attitude_stands_under_the_day_of_its_speaker() -> None:
     """Also one that only the search for attitudes found: 23:15 UTC is the next day in Shanghai."""
     late = datetime(2025, 4, 3, 23, 15, tzinfo=UTC)
-    said = NewMessage(role="user", text="I can't stand coriander.", time=late)
+    said = NewMessage(role="user", text="I am a vegan.", time=late)
+    day = datetime(2025, 4, 30, tzinfo=UTC)
+    newer = [NewMessage(role="user", text=f"Train {at} is late.", time=day) for at in range(100)]
     async with recollect.open("memory:", embedder="none", worker=False) as memory:
-        await memory.append(ADA, "u", [f"The train number {at} is late." for at in range(100)])
         await memory.append(ADA, "t", [said])
+        await memory.append(ADA, "u", newer)
         asked_at = datetime(2025, 5, 1, tzinfo=ZoneInfo("Asia/Shanghai"))
 
-        context = await memory.context(ADA, "Suggest a dessert", asked_at=asked_at)
+        context = await memory.context(ADA, "Suggest a train", asked_at=asked_at)
 
     assert "# Fri 4 April 2025" in context.text
 
