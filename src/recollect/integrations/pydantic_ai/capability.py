@@ -33,7 +33,7 @@ from recollect.sync.object_home import AnyRecollect
 KIND: Final = "pydantic_ai"
 BUDGET_TOKENS: Final = 1_000
 OUTPUT_PROCESSED: Final = "Final result processed."
-"""What Pydantic AI returns to the call of a structured output."""
+"""Pydantic AI's return to the call of a structured output."""
 
 
 class RecollectCapability(AbstractCapability[object]):
