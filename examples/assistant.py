@@ -19,12 +19,17 @@ def chat(messages: list[dict[str, str]]) -> str:
 
 def answer(memory: SyncRecollect, thread: str, question: str) -> str:
     """Answer with what is remembered, and remember both."""
+    if not question.strip():
+        return "Please say something."
     context = memory.context(ADA, question, thread=thread, history_tokens=1_000)
     system = {"role": "system", "content": f"{context_guide()}\n\n{context}"}
     history = [{"role": each.role, "content": each.text} for each in context.history]
     asked = {"role": "user", "content": question}
+    memory.append(ADA, thread, asked)  # before the call, so that no failure loses it
     reply = chat([system, *history, asked])
-    memory.append(ADA, thread, [asked, {"role": "assistant", "content": reply}])
+    if not reply:
+        return "No answer came: please ask again."
+    memory.append(ADA, thread, {"role": "assistant", "content": reply})
     return reply
 
 

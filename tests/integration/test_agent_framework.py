@@ -210,3 +210,20 @@ async def test_a_model_remembers_by_tools(quote: str) -> None:
     assert [("Note", "user")] * is_said == [(each.type, each.trust) for each in rows]
     assert ["user", "assistant", "tool", "assistant"] * 2 == [each.role for each in kept]
     assert ("stored" if is_said else "refused") in kept[2].text
+
+
+async def test_a_thread_that_is_not_sent_again_is_recalled() -> None:
+    """A context provider alone sends no history; what one beside it sends is not repeated."""
+    client, text = ScriptedClient(), "My cat is called Tom."
+    async with recollect.open("memory:", embedder="none") as memory:
+        alone = Agent(client, context_providers=[RecollectContextProvider(memory, ADA)])
+        for asked in (text, "What is my cat called?"):
+            await alone.run(asked, session=alone.create_session(session_id="one"))
+        both = agent(client, memory)
+        await both.run("My cat's name?", session=both.create_session(session_id="one"))
+
+    _, (told, sent), (instructions, history) = client.seen
+    assert ["What is my cat called?"] == sent
+    assert text in told
+    assert text in history
+    assert text not in instructions

@@ -1,8 +1,10 @@
 """`Recollect.context` over stores: what a prompt gets, and bad input."""
 
+import re
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -141,20 +143,63 @@ async def test_a_question_about_oneself_is_answered_in_words_that_were_not_said(
 
 
 async def test_what_the_thread_shows_is_left_out(address: str) -> None:
-    """Its newest messages, or the texts that are given; another thread shows them."""
+    """The newest messages that the caller names, or the texts; another thread shows them."""
     async with recollect.open(address, embedder="none", worker=False) as memory:
         await filled(memory)
         query = "Did we move to Porto?"
 
         elsewhere = await memory.context(ADA, query, thread="may")
-        same = await memory.context(ADA, query, thread="april")
+        unseen = await memory.context(ADA, query, thread="april")
+        same = await memory.context(ADA, query, thread="april", recent=2)
         given = await memory.context(ADA, query, recent=["We moved from Utrecht to Porto."])
         with_history = await memory.context(ADA, query, thread="april", history_tokens=100)
 
     assert "moved from Utrecht" in str(elsewhere)
+    assert "moved from Utrecht" in str(unseen)
     assert "moved from Utrecht" not in str(same)
     assert "moved from Utrecht" not in str(given)
     assert ["user", "assistant"] == [each.role for each in with_history.history]
+
+
+@pytest.mark.parametrize("history_tokens", [0, 10, 300, 1_000, 4_000])
+async def test_each_message_stands_in_the_history_or_in_the_entries(
+    address: str, history_tokens: int
+) -> None:
+    """A message that the history has no room for is not taken for shown."""
+    long = "Trains run on rails through the hills of many lands. " * 60
+    said = ["I am allergic to nuts.", f"Noted. {long}", "Tell me about trains.", long]
+    talk = [
+        NewMessage(role="assistant" if at % 2 else "user", text=text)
+        for at, text in enumerate(said)
+    ]
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        await memory.append(ADA, "t", talk)
+
+        context = await memory.context(
+            ADA,
+            "What am I allergic to?",
+            thread="t",
+            history_tokens=history_tokens,
+            budget_tokens=5_000,
+        )
+
+    told = [each.text for each in context.history] + [each.text for each in context.entries]
+    assert 1 == sum("allergic to nuts" in each for each in told)
+
+
+async def test_a_memory_of_what_the_prompt_shows_is_left_out(address: str) -> None:
+    """As long as all that it rests on is among the texts that are given."""
+    async with recollect.open(address, embedder="none", worker=False) as memory:
+        (kept,) = await memory.append(ADA, "t", ["I keep bees in the garden."])
+        evidence = {"/content": [recollect.Evidence(thread="t", message=kept.id)]}
+        note = {"content": "Ada keeps bees."}
+        await memory.apply(ADA, [PutMemory(type="Note", key="n", value=note, evidence=evidence)])
+
+        shown = await memory.context(ADA, "Do I keep bees?", recent=[kept.text])
+        other = await memory.context(ADA, "Do I keep bees?", recent=["I keep hens."])
+
+    assert "" == shown.text
+    assert "Ada keeps bees." in other.text
 
 
 async def test_the_summary_of_a_thread_tells_what_its_newest_messages_do_not(
@@ -278,3 +323,22 @@ async def test_recall_takes_a_lowest_score() -> None:
 
 def test_a_plan_needs_little() -> None:
     assert ContextPlan(scope=ADA, query="q", budget_tokens=1).min_score is None
+
+
+@pytest.mark.parametrize("query", [None, 5, b"Porto"])
+async def test_a_query_that_is_no_text_is_named(query: object) -> None:
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        with pytest.raises(UsageError, match=f"a query must be text, not {type(query).__name__}"):
+            await memory.context(ADA, query)  # type: ignore[arg-type] # the fault
+
+
+@pytest.mark.parametrize("given", [7, UUID(int=7)], ids=["a number", "a UUID"])
+async def test_the_error_of_an_id_that_is_no_text_names_the_text(given: object) -> None:
+    hint = re.escape(f"give str(…) of it, {str(given)!r}")
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        with pytest.raises(UsageError, match=hint):
+            await memory.context(given, "Porto")  # type: ignore[arg-type] # the fault
+        with pytest.raises(UsageError, match=hint):
+            await memory.append(ADA, given, "Porto")  # type: ignore[arg-type] # the fault
+        with pytest.raises(UsageError, match=hint):
+            await memory.context(ADA, "Porto", thread=given)  # type: ignore[arg-type] # the fault

@@ -526,3 +526,30 @@ async def test_both_faces_wait_for_nobody(saver: CompleteSaver) -> None:
     await saver.aprune(["t"], strategy="delete")
 
     assert await saver.aget_tuple(config("t")) is None
+
+
+def test_a_graph_compiled_with_what_is_not_open_says_what_to_write(tmp_path: Path) -> None:
+    """Whatever it is asked first."""
+    with recollect.open_sync(str(tmp_path / "m.db"), embedder="none", worker=False) as memory:
+        app = graph(checkpointer(memory))  # type: ignore[arg-type] # the fault
+        config: RunnableConfig = {"configurable": {"thread_id": "t"}}
+        calls: tuple[Callable[[], object], ...] = (
+            lambda: app.invoke({"messages": [("user", "Hi")]}, config),
+            lambda: asyncio.run(app.ainvoke({"messages": [("user", "Hi")]}, config)),
+            lambda: app.get_state(config),
+            lambda: [*app.get_state_history(config)],
+        )
+        for call in calls:
+            with pytest.raises(UsageError, match="with checkpointer"):
+                call()
+
+
+def test_a_folder_is_refused_as_a_store_would(tmp_path: Path) -> None:
+    """Without a file beside it."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+
+    with pytest.raises(StoreError, match="is a folder: name a file in it"):
+        checkpointer(str(folder)).__enter__()
+
+    assert [folder] == [*tmp_path.iterdir()]

@@ -165,6 +165,21 @@ async def test_what_no_longer_fits_is_archived_and_still_remembered() -> None:
     assert 24 == thread.count
 
 
+async def test_what_left_the_conversation_a_moment_ago_is_recalled() -> None:
+    """What is sent is not repeated in the block."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        held = memory_of(memory, "one", token_limit=20, token_flush_size=5)
+        for text in ("My cat is called Tom.", "Is it going to rain in Oslo later today or not?"):
+            await held.aput(ChatMessage(role="user", content=text))
+            await held.aput(ChatMessage(role="assistant", content="Let me see about that."))
+        sent = texts(await held.aget_all(MessageStatus.ACTIVE))
+        told = await held.aget("What is my cat called? And will it rain?")
+
+    assert "My cat is called Tom." not in sent
+    assert "My cat is called Tom." in str(told[0].content)
+    assert "Is it going to rain" not in str(told[0].content)
+
+
 @pytest.fixture
 def own_loop() -> Iterator[None]:
     """Set the loop that LlamaIndex would make, and leave open, for calls without await."""

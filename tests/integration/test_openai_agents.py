@@ -84,6 +84,25 @@ async def test_a_session_goes_on_after_a_restart_and_another_remembers(
     assert 2 == len(told)
 
 
+async def test_what_the_limit_of_a_session_leaves_out_is_recalled(provider: Provider) -> None:
+    """What the request has is not repeated in its instructions."""
+    provider.acts = [said("A fine name."), said("It may rain."), said("Tom."), said("Tom.")]
+    async with recollect.open("memory:", embedder="none") as memory:
+        short = RecollectSession(memory, ADA, "one", session_settings=SessionSettings(limit=2))
+        for text in ("My cat is called Tom.", "Will it rain?", "What is my cat called?"):
+            await Runner.run(agent(provider, short), text, session=short)
+        whole = RecollectSession(memory, ADA, "one")
+        await Runner.run(agent(provider, whole), "My cat's name?", session=whole)
+
+    *_, limited, sent = (
+        [each["content"] for each in body["messages"]] for *_, body in provider.seen
+    )
+    assert "My cat is called Tom." not in limited[1:]
+    assert "My cat is called Tom." in limited[0]
+    assert "My cat is called Tom." in sent[1:]
+    assert "My cat is called Tom." not in sent[0]
+
+
 # The SDK ends the loop's generators after each run, and runs again on the same loop.
 @pytest.mark.filterwarnings("ignore:asynchronous generator:ResourceWarning")
 @pytest.mark.usefixtures("loop")

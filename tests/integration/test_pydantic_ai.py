@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from pydantic_ai import Agent
 from pydantic_ai.messages import (
     ModelMessage,
@@ -16,6 +17,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.test import TestModel
 
 import recollect
 from recollect.agents.tools import MemoryTools
@@ -79,6 +81,20 @@ async def test_a_run_is_remembered_after_a_restart(tmp_path: Path) -> None:
     assert "My cat is called Tom." in seen[2][1]
 
 
+async def test_a_thread_that_is_not_sent_again_is_recalled() -> None:
+    """Without a history the model is told what its own thread holds; with one, not twice."""
+    seen, text = Seen(), "My cat is called Tom."
+    async with recollect.open("memory:", embedder="none") as memory:
+        one = RecollectCapability(memory, ADA, "one")
+        await agent(seen, one).run(text)
+        await agent(seen, one).run("What is my cat called?")
+        await agent(seen, one).run("My cat's name?", message_history=await one.history())
+
+    assert [1, 1] == [len(messages) for messages, _ in seen[:2]]
+    assert text in seen[1][1]
+    assert text not in seen[2][1]
+
+
 @pytest.mark.usefixtures("loop")
 def test_a_synchronous_memory_serves_run_sync() -> None:
     seen = Seen()
@@ -96,13 +112,37 @@ async def test_messages_come_back_as_they_were() -> None:
         result = await agent(Seen(), capability, calls=True).run("Oslo?")
         history = await capability.history()
         last = await capability.history(1)
+        without_return = await capability.history(2)
         found = await memory.recall(ADA, "sunny Oslo")
 
     sent = result.new_messages()
     assert [each.parts for each in sent] == [each.parts for each in history]
     assert all(each.instructions is None for each in history if isinstance(each, ModelRequest))
-    assert [history[-1]] == last
+    assert [history[-1]] == last == without_return
     assert "Sunny in Oslo." in [each.text for each in found.entries]
+
+
+async def test_a_structured_output_is_kept_as_what_it_says() -> None:
+    """Not as an empty text and a confirmation; the history has both messages."""
+
+    class Place(BaseModel):
+        city: str
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        made = Agent(
+            TestModel(custom_output_args={"city": "Oslo"}),
+            output_type=Place,
+            capabilities=[capability],
+        )
+        result = await made.run("Where?")
+        texts = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+        history = await capability.history()
+        again = await made.run("And now?", message_history=history)
+
+    assert ["Where?", '{"city":"Oslo"}'] == texts
+    assert [each.parts for each in result.new_messages()] == [each.parts for each in history]
+    assert Place(city="Oslo") == again.output
 
 
 async def test_a_run_that_fails_leaves_nothing() -> None:

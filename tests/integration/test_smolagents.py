@@ -224,3 +224,17 @@ def test_an_asynchronous_memory_is_refused_at_once(provider: Provider) -> None:
     memory: Any = recollect.open("memory:")
     with pytest.raises(UsageError, match=r"open the memory with recollect\.open_sync$"):
         talk(provider, memory, "one")
+
+
+def test_what_the_limit_of_a_conversation_leaves_out_is_recalled(provider: Provider) -> None:
+    """What is sent is not repeated in the instructions."""
+    provider.acts = [said("A fine name."), said("It may rain."), said("Tom.")]
+    with recollect.open_sync("memory:", embedder="none") as memory:
+        for text in ("My cat is called Tom.", "Will it rain?", "What is my cat called?"):
+            talk(provider, memory, "one", limit=2).run(text)
+        talk_of_all = sent(provider, 2)
+
+    system, rest = talk_of_all
+    assert "My cat is called Tom." not in rest
+    assert "My cat is called Tom." in system
+    assert "user: Will it rain?" not in system

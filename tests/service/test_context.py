@@ -163,8 +163,8 @@ def test_what_is_left_out_is_named_and_comes_whole_where_that_is_asked_for(
     web: httpx.Client,
 ) -> None:
     """With `whole` each handle has its message or memory; without it none does."""
-    short = asked(web, QUESTIONS[0], thread="monday").json()
-    whole = asked(web, QUESTIONS[0], thread="monday", whole=True).json()
+    short = asked(web, QUESTIONS[0], thread="monday", recent=20).json()
+    whole = asked(web, QUESTIONS[0], thread="monday", recent=20, whole=True).json()
 
     assert {"reason", "scope", "source", "relevance"} == set(short["left_out"][0])
     assert ["ada"] == short["left_out"][0]["scope"] == whole["entries"][0]["entry"]["scope"]

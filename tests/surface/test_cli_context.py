@@ -90,14 +90,15 @@ def test_nothing_in_it_acts_on_a_terminal(store: str) -> None:
 
 
 def test_a_thread_shows_its_words_already(store: str) -> None:
-    """With --history they are given apart; another thread need not exist."""
+    """With --recent or --history, which gives them apart; another thread need not exist."""
     asked = "What is my boat called?"
 
     here, elsewhere = (
-        json.loads(invoke(store, asked, "--thread", each).stdout) for each in ("monday", "none")
+        json.loads(invoke(store, asked, "--thread", each, "--recent", "20").stdout)
+        for each in ("monday", "none")
     )
     past = json.loads(invoke(store, asked, "--thread", "monday", "--history", "500").stdout)
-    unseen = json.loads(invoke(store, asked, "--thread", "monday", "--recent", "0").stdout)
+    unseen = json.loads(invoke(store, asked, "--thread", "monday").stdout)
     table = invoke(store, asked, "--thread", "monday", "--history", "500", "--table").stdout
 
     assert not here["entries"]
@@ -154,3 +155,16 @@ def test_a_store_that_is_not_there_is_named(tmp_path: Path) -> None:
 
     assert invoke(str(missing), "Which boat?").exit_code != 0
     assert not missing.exists()
+
+
+@pytest.mark.parametrize("form", ["--render", "--json", "--table"])
+def test_a_scope_that_holds_nothing_is_told(store: str, form: str) -> None:
+    """On standard error, so that what is piped stays as it is; no empty line is printed."""
+    told = invoke(store, "Which boat?", form, "--scope", "users/nobody")
+    hello = invoke(store, "Hello!", form, "--scope", "users/ada", "--no-profile")
+
+    assert 0 == told.exit_code
+    assert "users/nobody" in told.stderr
+    assert "there is something in users/ada" in told.stderr
+    assert "" == hello.stderr
+    assert form != "--render" or "" == told.stdout == hello.stdout

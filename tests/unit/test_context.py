@@ -162,7 +162,7 @@ def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
         message(1, "We moved to Porto."),
         message(2, "The flat is small."),
         message(3, "You sail less, then.", role="assistant"),
-        message(4, "Thanks."),
+        message(4, "I read."),
         message(5, "It rains.", days=1),
     )
 
@@ -171,7 +171,7 @@ def test_a_speaker_is_named_once_for_lines_in_a_row() -> None:
         "user: We moved to Porto.",
         "The flat is small.",
         "assistant: You sail less, then.",
-        "user: Thanks.",
+        "user: I read.",
         "# Fri 4 April 2025",
         "user: It rains.",
     ]

@@ -23,7 +23,7 @@ from recollect.errors import ConflictError, NotFoundError
 from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.observability.health import Health
 from recollect.recall.context import Context
-from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.recall.query import Where
 from recollect.recall.results import Recall
 from recollect.records import (
@@ -342,7 +342,7 @@ class Client(ServiceConnection):
         query: str,
         *,
         thread: str | None = None,
-        recent: int | Sequence[str] = RECENT_MESSAGES,
+        recent: int | Sequence[str] | None = None,
         history_tokens: int = 0,
         budget_tokens: int = CONTEXT_TOKENS,
         min_score: float | None = None,

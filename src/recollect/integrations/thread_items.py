@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import recollect
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, NewMessage, Role, Scope
-from recollect.stores.validation import PAGE_ROWS_MAX
+from recollect.stores.validation import PAGE_ROWS_MAX, TEXT_CHARACTERS_MAX, readable
 from recollect.sync.object_home import AnyRecollect, Home
 
 PAGE: Final = 100
@@ -80,11 +80,20 @@ class ThreadItems:
         while page := await self.read(PAGE):
             await self.remove(page)
 
-    async def context(self, query: str, budget_tokens: int) -> str:
-        """Return the context of *query* for a prompt, with a guide; ``""`` if there is none."""
+    async def context(self, query: str, budget_tokens: int, *, shown: Iterable[str]) -> str:
+        """
+        Return the context of *query* for a prompt, with a guide; ``""`` if there is none.
+
+        *shown* are the texts that the model is sent anyway: only these need no repeating.
+        """
+        recent = [readable(each)[:TEXT_CHARACTERS_MAX] for each in shown]
         found = await self._home.visit(
             lambda memory: memory.context(
-                self._scope, query, thread=self._thread, budget_tokens=budget_tokens
+                self._scope,
+                query,
+                thread=self._thread,
+                recent=recent,
+                budget_tokens=budget_tokens,
             )
         )
         text = str(found)

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from recollect.deferred_imports import load_modules
+from recollect.memory.context_query import ContextQuery
 from recollect.memory.runtime import MemoryRuntime
 from recollect.ports import TokenCounter
-from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.recall.query import Where
 from recollect.records import ScopeLike
 from recollect.stores.contract.base import Store
@@ -49,7 +50,7 @@ class ContextCalls:
         query: str,
         *,
         thread: str | None = None,
-        recent: int | Sequence[str] = RECENT_MESSAGES,
+        recent: int | Sequence[str] | None = None,
         history_tokens: int = 0,
         budget_tokens: int = CONTEXT_TOKENS,
         min_score: float | None = None,
@@ -74,12 +75,12 @@ class ContextCalls:
             scope: Whose memory it is.
             query: The text of the next turn, of which ``QUERY_CHARACTERS_MAX`` characters count.
             thread: The conversation that the prompt is part of; it need not exist.
-            recent: What the prompt already shows: how many messages of *thread*, or the texts.
-            history_tokens: Token budget of `Context.history`, the newest messages of *thread*; it
-                is part of *budget_tokens*.
+            recent: What the prompt shows but for the history: a number of messages, or the texts.
+            history_tokens: Budget, out of *budget_tokens*, of the history: the newest messages of
+                *thread*, which entries do not repeat.
             budget_tokens: Most tokens of the whole rendered context, which may be empty.
-            min_score: Least `Recalled.relevance` of an entry. With ``None``, no entry is included
-                if even the best is no more relevant than entries are to small talk.
+            min_score: Least `Recalled.relevance` of an entry. By default there are no entries if
+                even the best is no more relevant than to small talk.
             profile: Whether to include the active documents; or the types whose to include.
             instructions, examples: Texts that count towards the budget; see `recollect.agents`.
             below, asked_at, stale_s_max: As for `recall`; profile and *thread* are never stale.
@@ -91,7 +92,7 @@ class ContextCalls:
             UsageError: An argument is outside its range, or the token counter failed.
         """
         await load_modules("recollect.memory.context_sources")
-        from recollect.memory.context_sources import ContextQuery, gathered_context
+        from recollect.memory.context_sources import gathered_context
 
         request = ContextQuery(
             scope=check_scope(scope),

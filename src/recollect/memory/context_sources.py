@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from dataclasses import replace
+from datetime import UTC, tzinfo
 from itertools import islice
 from typing import Final
 
 from anyio import to_thread
 
-from recollect.errors import LimitError, UsageError
 from recollect.formation.scope_types import types_in_force
+from recollect.memory.context_query import ContextQuery, check_query
 from recollect.memory.formation_control import require_open
 from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
 from recollect.observability.spans import observed
 from recollect.ports import TokenCounter
+from recollect.recall.advice import ATTITUDE_QUERY, asks_for_advice, entries_for_advice
 from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
-from recollect.recall.query import RecallQuery, Where, check_score, query_in
+from recollect.recall.query import RecallQuery, Where, query_in
 from recollect.recall.query_analysis import (
     asks_about_oneself,
     asks_for_answers,
@@ -29,15 +30,9 @@ from recollect.recall.query_analysis import (
 )
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall, Recalled
-from recollect.records import Memory, Message, Revision, Scope
+from recollect.records import Memory, Message, Revision
 from recollect.stores.plans.changes import Below
-from recollect.stores.validation import (
-    PAGE_ROWS_MAX,
-    check_stale_s,
-    check_text,
-    check_texts,
-    to_datetime,
-)
+from recollect.stores.validation import to_datetime
 from recollect.text.small_talk import is_small_talk
 from recollect.text.time_zones import told_in
 from recollect.text.token_estimate import estimated_tokens
@@ -55,33 +50,6 @@ FORMER_MAX: Final = 10
 _SECRET: Final = secrets.token_bytes(16)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextQuery:
-    """The arguments of `Recollect.context`; see there."""
-
-    scope: Scope
-    query: str
-    thread: str | None
-    recent: int | Sequence[str]
-    history_tokens: int
-    budget_tokens: int
-    min_score: float | None
-    profile: bool | Sequence[str]
-    instructions: str
-    examples: Sequence[str]
-    below: bool
-    where: Where
-    asked_at: datetime | None
-    stale_s_max: float | None
-    count_tokens: TokenCounter
-    secret: bytes | None
-
-    @property
-    def recent_messages(self) -> int:
-        """How many of the thread's newest messages the prompt shows already."""
-        return self.recent if isinstance(self.recent, int) else 0
-
-
 async def gathered_context(
     runtime: MemoryRuntime, request: ContextQuery, *, awaits_vectors: bool
 ) -> Context:
@@ -91,13 +59,16 @@ async def gathered_context(
     Raises:
         UsageError: An argument is outside its range, or the token counter failed.
     """
-    _check(request)
+    check_query(request)
     request = replace(request, asked_at=runtime.asked_at(request.scope, request.asked_at))
     asked = query_in(request.query)
     newest = await _newest(runtime, request)
     documents = await _documents(runtime, request) if request.profile else ()
     wants_history = asks_for_history(asked)
-    found = await _recalled(runtime, request, asked, wants_history=wants_history)
+    known = len(request.recent_texts) + len(newest)
+    found = await _recalled(runtime, request, asked, known, wants_history=wants_history)
+    advises = bool(found) and request.min_score is None and asks_for_advice(asked)
+    attitudes = await _attitudes(runtime, request) if advises else None
     shown = newest[len(newest) - request.recent_messages :] if request.recent_messages else ()
     plan = ContextPlan(
         query=asked,
@@ -106,9 +77,11 @@ async def gathered_context(
         min_score=request.min_score,
         idle_below=idle_below(found, asked),
         asks_for_answers=asks_for_answers(asked),
+        asks_for_advice=advises,
+        attitudes=tuple(entries_for_advice(attitudes.considered)) if attitudes else (),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
-        said=() if isinstance(request.recent, int) else tuple(request.recent),
+        said=request.recent_texts,
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,
         summary=await _summary(runtime, request),
@@ -130,6 +103,7 @@ async def _packed(
     if plan.now.utcoffset():
         zone = plan.now.tzinfo or UTC
         ranked = [_in_zone(each, zone) for each in ranked]
+        plan = replace(plan, attitudes=tuple(_in_zone(each, zone) for each in plan.attitudes))
         documents = [replace(each, updated_at=told_in(each.updated_at, zone)) for each in documents]
     weights = found.term_weights if found else {}
     characters = sum(len(each.content.text) for each in ranked)
@@ -156,30 +130,6 @@ def _in_zone(entry: Recalled, zone: tzinfo) -> Recalled:
     if content.said_at is None:
         return entry
     return replace(entry, content=replace(content, said_at=told_in(content.said_at, zone)))
-
-
-def _check(request: ContextQuery) -> None:
-    numbers: tuple[tuple[str, object, int], ...] = (
-        ("budget_tokens", request.budget_tokens, 1),
-        ("history_tokens", request.history_tokens, 0),
-        ("recent", request.recent_messages, 0),
-    )
-    for name, given, least in numbers:
-        if isinstance(given, bool) or not isinstance(given, int) or given < least:
-            raise UsageError(f"{name} is {given!r}: give a whole number of at least {least}")
-    if request.recent_messages > PAGE_ROWS_MAX:
-        what = "recent messages"
-        raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
-    if request.min_score is not None:
-        check_score(request.min_score)
-    if request.stale_s_max is not None:
-        check_stale_s(request.stale_s_max)
-    lists = {"recent": request.recent, "profile": request.profile, "examples": request.examples}
-    for name, texts in lists.items():
-        if not isinstance(texts, int):
-            check_texts(texts, f"element of {name}")
-    for text in (request.instructions, *request.examples):
-        check_text(text, "a text that is counted with a context")
 
 
 async def _newest(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Message]:
@@ -218,7 +168,7 @@ async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[
 
 
 async def _recalled(
-    runtime: MemoryRuntime, request: ContextQuery, asked: str, *, wants_history: bool
+    runtime: MemoryRuntime, request: ContextQuery, asked: str, known: int, *, wants_history: bool
 ) -> Recall | None:
     """Search for the query; return ``None`` if it is empty or small talk."""
     if not asked.strip() or (request.min_score is None and is_small_talk(asked)):
@@ -227,9 +177,22 @@ async def _recalled(
     if wants_history and where.valid_at == "now":
         # "Where did I live before?" is answered by memories that are no longer valid.
         where = replace(where, valid_at="ever")
+    return await _search(runtime, request, asked, limit=_candidates(request, known), where=where)
+
+
+async def _attitudes(runtime: MemoryRuntime, request: ContextQuery) -> Recall:
+    """Search for what tells an attitude: a request for advice shares no word with it."""
+    return await _search(
+        runtime, request, ATTITUDE_QUERY, limit=CANDIDATES_MIN, where=request.where
+    )
+
+
+async def _search(
+    runtime: MemoryRuntime, request: ContextQuery, asked: str, *, limit: int, where: Where
+) -> Recall:
     query = RecallQuery(
         query=asked,
-        limit=_candidates(request),
+        limit=limit,
         budget_tokens=None,
         where=where,
         asked_at=request.asked_at,
@@ -243,11 +206,8 @@ async def _recalled(
     return found
 
 
-def _candidates(request: ContextQuery) -> int:
-    """Return how many entries to rank: those that may fit, plus those the prompt already shows."""
-    known = len(request.recent) if not isinstance(request.recent, int) else 0
-    if request.thread is not None:
-        known += request.recent_messages
+def _candidates(request: ContextQuery, known: int) -> int:
+    """Return how many entries to rank: those that may fit, plus *known* that the prompt shows."""
     fitting = request.budget_tokens // TOKENS_PER_CANDIDATE
     return min(CANDIDATES_MAX, max(CANDIDATES_MIN, fitting) + known)
 

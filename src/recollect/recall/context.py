@@ -16,7 +16,7 @@ import re
 from base64 import b32encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -38,6 +38,8 @@ ENDED: Final = ("# No longer so", "# 已不再如此")
 """Headings in English and in Chinese."""
 GAP: Final = "…"
 """Before a line if messages between it and the line above are left out."""
+SESSION_GAP: Final = timedelta(hours=1)
+"""Messages of one day that are further apart stand under a time of their own."""
 _MARKER_BYTES: Final = 4
 _HANDLE_LENGTH: Final = 4
 _POSES_AS_SPOKEN: Final = re.compile("\\[|[^\n]{0,64}[:\uff1a]")
@@ -118,7 +120,7 @@ class LeftOut:
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
     ...     kept = memory.append("ada", "chat", "The boat is red.")
-    ...     context = memory.context("ada", "Is the boat red?", thread="chat")
+    ...     context = memory.context("ada", "Is the boat red?", thread="chat", recent=1)
     >>> [each.reason for each in context.left_out]
     ['in the thread']
     """
@@ -248,17 +250,47 @@ def profile_heading(handle: str, memory: Memory, *, chinese: bool) -> str:
 
 def _entry_lines(entries: Sequence[ContextEntry], *, chinese: bool) -> Iterator[str]:
     heading = speaker = last = None
-    for each in sorted(entries, key=place_of):
+    ordered = sorted(entries, key=place_of)
+    clocks = _session_clocks(ordered)
+    for each in ordered:
         own = heading_above(each.entry, has_ended=each.has_ended, chinese=chinese)
         if own != heading:
             heading, speaker, last = own, None, None
             yield heading
+        if clock := clocks.get(each.handle):
+            speaker, last = None, None
+            yield clock
         by, text = _speaker_of(each.entry), each.text
         if by is not None and by == speaker:
             text = _without_speaker(text, by[1])
         gap = GAP if last is not None and _leaves_gap(last.entry, each.entry) else ""
         yield f"{gap}{line_of(each.handle, text)}"
         speaker, last = by, each
+
+
+def _session_clocks(ordered: Sequence[ContextEntry]) -> dict[str, str]:
+    """
+    Return the clock line above each session's first message, by its handle.
+
+    Only where a day has several: messages more than `SESSION_GAP` apart.
+    """
+    starts = dict[date, list[ContextEntry]]()
+    before: datetime | None = None
+    for each in ordered:
+        if not isinstance(each.entry.content, Message):
+            continue
+        time = each.entry.content.time
+        of_day = starts.setdefault(time.date(), [])
+        if not of_day or (before and time - before > SESSION_GAP):
+            of_day.append(each)
+        before = time
+    several = (each for of_day in starts.values() if len(of_day) > 1 for each in of_day)
+    return {each.handle: clock_above(each.entry) for each in several}
+
+
+def clock_above(entry: Recalled) -> str:
+    """Return the line above a session: the time of its first shown message."""
+    return f"# {entry.time.hour}:{entry.time:%M}"
 
 
 def _leaves_gap(before: Recalled, entry: Recalled) -> bool:
@@ -303,11 +335,11 @@ def heading_above(entry: Recalled, *, has_ended: bool, chinese: bool) -> str:
     return (ENDED if has_ended else NOW)[chinese]
 
 
-def place_of(entry: ContextEntry) -> tuple[int, date, str, int, str]:
-    """Return a sort key: active memories, ended memories, then messages by time."""
+def place_of(entry: ContextEntry) -> tuple[int, datetime, str, int, str]:
+    """Return a sort key: active memories, ended memories, then messages as they were said."""
     content = entry.entry.content
     if isinstance(content, Message):
-        return (2, content.time.date(), content.thread, content.position, content.id)
+        return (2, content.time, content.thread, content.position, content.id)
     return (int(entry.has_ended), content.time, content.type, 0, content.key)
 
 

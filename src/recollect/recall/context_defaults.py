@@ -4,5 +4,3 @@ from typing import Final
 
 CONTEXT_TOKENS: Final = 2_000
 """The default budget of a context in tokens."""
-RECENT_MESSAGES: Final = 20
-"""Newest messages of a thread that a prompt is assumed to show already."""

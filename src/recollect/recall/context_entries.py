@@ -18,11 +18,13 @@ from recollect.recall.context import (
     ContextEntry,
     Handles,
     LeftOut,
+    clock_above,
     heading_above,
     line_of,
     shown,
 )
 from recollect.recall.context_plan import ContextPlan, TokenRoom
+from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.results import Recalled
 from recollect.recall.sentences import (
@@ -36,7 +38,6 @@ from recollect.records import Memory, Message, Revision, Scope
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import is_chinese
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
-from recollect.text.searchable import message_text
 
 COST_PER_TOKEN: Final = 0.004
 """Score that an entry must have more than another for each token that it costs more."""
@@ -64,7 +65,6 @@ class EntryPacker:
     def __init__(
         self,
         plan: ContextPlan,
-        bearing: Sequence[Recalled],
         weights: Mapping[int, float],
         handle: Handles,
         count: TokenCounter,
@@ -79,7 +79,7 @@ class EntryPacker:
             else (FIRST_TOKENS, LATER_TOKENS)
         )
         self._count = count
-        self._waiting = _memories_before_repeats(_ordered_by_value(bearing, count))
+        self._waiting = list[_Candidate]()
         self._shown = _ShownEntries()
         self._repeats = list[LeftOut]()
         self.entries = list[ContextEntry]()
@@ -90,6 +90,10 @@ class EntryPacker:
         """The other entries, with their reasons."""
         over = (LeftOut(entry=each.entry, reason="budget") for each in self._waiting)
         return [*self._repeats, *over]
+
+    def add_ahead(self, first: Sequence[Recalled]) -> None:
+        """Let the next `fill` choose among *first*, in their order."""
+        self._waiting += [candidate for _, candidate in _priced(first, self._count)]
 
     def add(self, more: Sequence[Recalled], *, may_repeat: bool = False) -> None:
         """Offer *more* entries to the next `fill`; with *may_repeat* also repeating ones."""
@@ -126,14 +130,15 @@ class EntryPacker:
         name = self._handle.of(entry.scope, entry.source)
         has_ended = self._plan.has_ended(entry.content)
         heading = heading_above(entry, has_ended=has_ended, chinese=self._chinese)
-        left = room.tokens - room.cost_above(heading)
+        hour = f"{heading} {entry.time.hour}"
+        left = room.tokens - room.cost_above(heading) - _clock_cost(entry, heading, hour, room)
         within = int((left - room.cost_of(line_of(name, "assistant: "))) * INDENTED)
         most = min(within, self._first if len(self.entries) < FIRST_ENTRIES else self._later)
         text, is_whole = self._shown_text(candidate, most, room.count)
         cost = room.tokens - left + room.cost_of(GAP + line_of(name, text))
         if cost > room.tokens:
             return None
-        room.pay(cost, heading)
+        room.pay(cost, heading, hour)
         return ContextEntry(
             handle=name,
             entry=entry,
@@ -153,7 +158,7 @@ class EntryPacker:
             return shown(_sentence_with_notes(content, former)), True
         if content.name is None and candidate.tokens <= budget:
             return shown(f"{content.role}: {candidate.text}"), True
-        text = message_text(content.text, None, content.content)
+        text = own_words(content)
         excerpt = excerpt_of(text, self._weights, budget_tokens=budget, count=count)
         return shown(f"{content.name or content.role}: {excerpt.text}"), excerpt.is_whole
 
@@ -179,17 +184,30 @@ class _Candidate:
         )
 
 
+def _clock_cost(entry: Recalled, heading: str, hour: str, room: TokenRoom) -> int:
+    """Return the cost of a message at an *hour* that its shown day lacks: at most two clocks."""
+    is_session = isinstance(entry.content, Message) and heading in room.headings
+    return 2 * room.cost_of(clock_above(entry)) if is_session and hour not in room.headings else 0
+
+
 def _ordered_by_value(bearing: Sequence[Recalled], count: TokenCounter) -> list[_Candidate]:
     """Return the entries by their score less the price of their tokens, highest first."""
     scores = _non_increasing([each.score for each in bearing])
-    keyed = []
-    for place, (score, entry) in enumerate(zip(scores, bearing, strict=True)):
-        text = entry.text
+    priced = zip(scores, _priced(bearing, count), strict=True)
+    keyed = [(price - score, candidate) for score, (price, candidate) in priced]
+    return [each for _, each in sorted(keyed, key=itemgetter(0))]
+
+
+def _priced(entries: Sequence[Recalled], count: TokenCounter) -> list[tuple[float, _Candidate]]:
+    """Return the entries as candidates, each with the price of its tokens."""
+    found = []
+    for entry in entries:
+        text = _own_text(entry.content)
         tokens = count(text)
         price = COST_PER_TOKEN * min(tokens, COSTLY_TOKENS_MAX)
         compared = entry.scope, _compared_text(entry.content, text)
-        keyed.append((price - score, place, _Candidate(entry, text, tokens, compared)))
-    return [each for _, _, each in sorted(keyed, key=itemgetter(0, 1))]
+        found.append((price, _Candidate(entry, text, tokens, compared)))
+    return found
 
 
 def _memories_before_repeats(ordered: list[_Candidate]) -> list[_Candidate]:
@@ -223,7 +241,15 @@ def _replaced_words(entry: Recalled) -> tuple[list[tuple[Scope, str, str]], set[
 
 
 def _message_terms(content: Message) -> set[str]:
-    return set(terms_of(message_text(content.text, None, content.content)))
+    return set(terms_of(own_words(content)))
+
+
+def _own_text(content: Message | Memory) -> str:
+    """Return the text by which an entry was found, without what its speaker repeats."""
+    if isinstance(content, Memory):
+        return content.text
+    words = own_words(content)
+    return f"{content.name}: {words}" if content.name else words
 
 
 def _compared_text(content: Message | Memory, text: str) -> str:

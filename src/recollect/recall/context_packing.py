@@ -26,7 +26,7 @@ from recollect.recall.context import (
 from recollect.recall.context_entries import LINE_TOKENS_MIN, EntryPacker
 from recollect.recall.context_plan import ContextPlan, TokenRoom, checked_counter
 from recollect.recall.context_profile import profile_documents
-from recollect.recall.context_selection import bearing_entries, replies_among, worth_adding
+from recollect.recall.context_selection import replies_among, select_entries, worth_adding
 from recollect.recall.excerpts import with_places
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
@@ -66,14 +66,18 @@ def packed_context(
     room = TokenRoom(plan.budget_tokens - _given_tokens(plan, count), count)
     draft = _Draft(plan, count, *_history(plan, room))
     room.tokens -= count(FRAME) + MARKER_SLACK
-    bearing, left_out = bearing_entries(plan, ranked, documents, draft.history)
+    chosen = select_entries(plan, ranked, documents, draft.history)
     handle = Handles()
-    draft.profile.extend(profile_documents(plan, documents, handle, room, is_alone=not bearing))
-    packer = EntryPacker(plan, bearing, weights, handle, count)
+    is_alone = not (chosen.ahead or chosen.bearing)
+    draft.profile.extend(profile_documents(plan, documents, handle, room, is_alone=is_alone))
+    packer = EntryPacker(plan, weights, handle, count)
     draft.entries = packer.entries
+    packer.add_ahead(chosen.ahead)
+    packer.add(chosen.bearing)
     _fill(packer, draft, room)
+    left_out: Sequence[LeftOut] = chosen.left_out
     has_room = room.tokens >= LINE_TOKENS_MIN
-    if has_room and (added := worth_adding(plan, draft.entries, left_out)):
+    if has_room and (added := worth_adding(plan, draft.entries, chosen)):
         own = {id(each) for each in added}
         left_out = [each for each in left_out if id(each.entry) not in own]
         packer.add(added)

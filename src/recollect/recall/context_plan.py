@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
 from recollect.recall.relevance import IDLE_BELOW
+from recollect.recall.results import Recalled
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import is_chinese
@@ -46,6 +47,9 @@ class ContextPlan:
     min_score: float | None = None
     idle_below: float = IDLE_BELOW
     asks_for_answers: bool = False
+    asks_for_advice: bool = False
+    attitudes: tuple[Recalled, ...] = ()
+    """Entries that tell a diet, a dislike, a liking or a wish, if the query asks for advice."""
     known: frozenset[tuple[str, str]] = frozenset()
     """Messages of that scope that the prompt shows already, by thread and id."""
     said: tuple[str, ...] = ()
@@ -88,10 +92,10 @@ class TokenRoom:
         """Return the cost of a line with its line break."""
         return self.count(line + "\n")
 
-    def pay(self, cost: int, heading: str) -> None:
-        """Charge *cost*, and note that the text now has *heading*."""
+    def pay(self, cost: int, *headings: str) -> None:
+        """Charge *cost*, and note that the text now has *headings*."""
         self.tokens -= cost
-        self.headings.add(heading)
+        self.headings.update(headings)
 
 
 def asks_for_history(query: str) -> bool:

@@ -4,70 +4,117 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Final
 
+from recollect.recall.advice import ADVICE_ENTRIES, tells_diet
 from recollect.recall.context import ContextEntry, LeftOut, LeftOutReason
-from recollect.recall.context_plan import ContextPlan
+from recollect.recall.context_plan import ContextPlan, MemoryName
+from recollect.recall.empty_turns import is_empty_answer, is_empty_turn, own_words
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
 from recollect.text.analysis import fold
-from recollect.text.small_talk import is_small_talk
 
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
 TAIL_FROM: Final = 0.2
 """Below this relevance of the best entry the tail is cut later, in proportion."""
-POLITE_CHARACTERS_MAX: Final = 60
-"""Longer turns of an assistant always say something."""
 AROUND_ENTRIES: Final = 10
 """Best entries whose neighbouring messages are shown as well if there is room."""
 MEMORIES_ADDED: Final = 5
 """Further active memories that are shown if there is room."""
 
 
-def bearing_entries(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrySelection:
+    """
+    The entries that may be shown, each list best first, and the others with their reasons.
+
+    *ahead* go before the *bearing* ones; *beside* are worth their tokens if there is room.
+    """
+
+    ahead: list[Recalled] = field(default_factory=list)
+    bearing: list[Recalled] = field(default_factory=list)
+    beside: list[Recalled] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+
+def select_entries(
     plan: ContextPlan,
     ranked: Sequence[Recalled],
     documents: Sequence[Memory],
     history: Sequence[Message],
-) -> tuple[list[Recalled], list[LeftOut]]:
-    """Return the entries that may be shown, best first, and the others with their reasons."""
+) -> EntrySelection:
+    """Return the entries that may be shown, and the others with their reasons."""
     best = max((each.relevance for each in ranked), default=0.0)
-    if plan.min_score is None and best < plan.idle_below:
+    is_idle = plan.min_score is None and best < plan.idle_below
+    if is_idle and not plan.asks_for_advice:
         # All or nothing: a floor on single entries lost four points of LoCoMo's evidence.
-        return [], [LeftOut(entry=each, reason="score") for each in ranked]
+        return EntrySelection(left_out=[LeftOut(entry=each, reason="score") for each in ranked])
     tail = TAIL_BELOW * min(1.0, best / TAIL_FROM) if plan.min_score is None else plan.min_score
-    known = plan.known | {(each.thread, each.id) for each in history}
-    # The prompt shows the query: the same question, asked before, would only repeat it.
-    texts = (plan.query, *plan.said, *(each.text for each in history))
-    said = {_plain(text) for text in texts} - {""}
+    reason_against = _Reasons(plan, ranked, history, tail)
+    # The profile shows the documents.
     addresses = {(each.scope, each.type, each.key) for each in documents}
-    bearing, left_out = list[Recalled](), list[LeftOut]()
-    for each in _memories_first(ranked):
-        own = known if each.scope == plan.scope else frozenset()
-        reason = _reason_against(each, tail, own, said)
-        content = each.content
-        if isinstance(content, Memory) and (content.scope, content.type, content.key) in addresses:
-            continue  # shown by the profile
-        if reason:
-            left_out.append(LeftOut(entry=each, reason=reason))
+    ranked = [each for each in _memories_first(ranked) if _address(each) not in addresses]
+    found = {(each.scope, each.source): each for each in ranked}
+    attitudes = [
+        found.get((each.scope, each.source), each)
+        for each in plan.attitudes
+        if _address(each) not in addresses
+        and not plan.has_ended(each.content)
+        and reason_against(replace(each, relevance=1.0)) is None
+    ]
+    if is_idle:
+        return _advised(plan, ranked, attitudes)
+    # If the words of the query are found, only diets go before what bears on it.
+    ahead = [each for each in attitudes if not plan.idle_below or tells_diet(each.text)]
+    chosen = EntrySelection(ahead=ahead)
+    taken = set(map(id, ahead))
+    for each in ranked:
+        if id(each) in taken:
+            continue
+        if reason := reason_against(each):
+            chosen.left_out.append(LeftOut(entry=each, reason=reason))
         else:
-            bearing.append(each)
-    return bearing, left_out
+            chosen.bearing.append(each)
+    taken.update(map(id, chosen.bearing))
+    chosen.beside.extend(each for each in attitudes if id(each) not in taken)
+    return chosen
+
+
+def _advised(
+    plan: ContextPlan, ranked: Sequence[Recalled], attitudes: Sequence[Recalled]
+) -> EntrySelection:
+    """Return the few entries for a request for advice whose words are not found."""
+    taken = set(map(id, attitudes))
+    others = [each for each in ranked if id(each) not in taken]
+    memories = [each for each in others if _is_active(plan, each)]
+    ahead = [*attitudes, *memories][:ADVICE_ENTRIES]
+    taken.update(map(id, ahead))
+    left_out = [LeftOut(entry=each, reason="score") for each in others if id(each) not in taken]
+    return EntrySelection(ahead=ahead, left_out=left_out)
+
+
+def _is_active(plan: ContextPlan, entry: Recalled) -> bool:
+    return isinstance(entry.content, Memory) and not plan.has_ended(entry.content)
+
+
+def _address(entry: Recalled) -> MemoryName | None:
+    content = entry.content
+    return (content.scope, content.type, content.key) if isinstance(content, Memory) else None
 
 
 def worth_adding(
-    plan: ContextPlan, entries: Sequence[ContextEntry], left_out: Sequence[LeftOut]
+    plan: ContextPlan, entries: Sequence[ContextEntry], selection: EntrySelection
 ) -> list[Recalled]:
     """
     Return entries left out for their score that are worth their tokens if the budget has room.
 
-    The messages before and after the best ones: they may ask what those answer, or correct them.
-    And the best of the active memories.
+    The entries of *selection* beside, then the messages before and after the best ones, which may
+    ask what those answer or correct them, and the best of the active memories.
     """
-    if plan.min_score is not None or not entries:
+    if plan.min_score is not None or not entries or not selection.bearing:
         return []
     beside = {
         (each.entry.scope, content.thread, content.position + step)
@@ -75,14 +122,15 @@ def worth_adding(
         if isinstance(content := each.entry.content, Message)
         for step in (-1, 1)
     }
-    found, memories = list[Recalled](), 0
-    for each in left_out:
+    found, memories = list(selection.beside), len(selection.beside)
+    for each in selection.left_out:
         content = each.entry.content
         if each.reason != "score":
             continue
         if isinstance(content, Message):
             place = each.entry.scope, content.thread, content.position
-            found += [each.entry] if place in beside and not _is_polite(content) else []
+            is_beside = place in beside and not says_nothing(plan, content)
+            found += [each.entry] if is_beside else []
         elif memories < MEMORIES_ADDED and not plan.has_ended(content):
             memories += 1
             found.append(each.entry)
@@ -109,32 +157,58 @@ def replies_among(entries: Sequence[ContextEntry], left_out: Sequence[LeftOut]) 
     ]
 
 
-def _reason_against(
-    entry: Recalled, least: float, known: frozenset[tuple[str, str]], said: set[str]
-) -> LeftOutReason | None:
-    # Check for text in the prompt first: only entries left out for their score may return.
-    if _is_in_prompt(entry.content, known, said):
-        return "in the thread"
-    return "score" if entry.relevance < least or _is_polite(entry.content) else None
+class _Reasons:
+    """Returns the reason against an entry; ``None`` if it may be shown."""
+
+    def __init__(
+        self,
+        plan: ContextPlan,
+        ranked: Sequence[Recalled],
+        history: Sequence[Message],
+        least: float,
+    ) -> None:
+        self._plan = plan
+        self._least = least
+        # The prompt shows the query: the same question, asked before, would only repeat it.
+        texts = (plan.query, *plan.said, *(each.text for each in history))
+        said = {_plain(text) for text in texts} - {""}
+        self._same = {
+            (each.scope, content.thread, content.id)
+            for each in (*ranked, *plan.attitudes)
+            if isinstance(content := each.content, Message) and _plain(content.text) in said
+        }
+        # A memory that rests on a text that the prompt shows says nothing new either.
+        same = ((thread, id_) for scope, thread, id_ in self._same if scope == plan.scope)
+        self._known = {*plan.known, *((each.thread, each.id) for each in history), *same}
+
+    def __call__(self, entry: Recalled) -> LeftOutReason | None:
+        # Check for text in the prompt first: only entries left out for their score may return.
+        if self._is_in_prompt(entry):
+            return "in the thread"
+        content = entry.content
+        if isinstance(content, Message) and not own_words(content).strip():
+            return "repeats"
+        is_left_out = entry.relevance < self._least or says_nothing(self._plan, content)
+        return "score" if is_left_out else None
+
+    def _is_in_prompt(self, entry: Recalled) -> bool:
+        content = entry.content
+        known = self._known if entry.scope == self._plan.scope else frozenset[tuple[str, str]]()
+        if isinstance(content, Message):
+            place = content.thread, content.id
+            return place in known or (entry.scope, *place) in self._same
+        evidence = (each for many in content.evidence.values() for each in many)
+        rests_on = {(each.thread, each.message) for each in evidence}
+        return bool(rests_on) and rests_on <= known
 
 
-def _is_in_prompt(
-    content: Message | Memory, known: frozenset[tuple[str, str]], said: set[str]
-) -> bool:
-    if isinstance(content, Message):
-        return (content.thread, content.id) in known or _plain(content.text) in said
-    rests_on = {(each.thread, each.message) for many in content.evidence.values() for each in many}
-    return bool(rests_on) and rests_on <= known
-
-
-def _is_polite(content: Message | Memory) -> bool:
-    """Return True for an assistant's "Noted."; a user's "yes" may take up a proposal."""
-    if not isinstance(content, Message) or content.role != "assistant":
+def says_nothing(plan: ContextPlan, content: Message | Memory) -> bool:
+    """Return True for pleasantries, and for a user's question about what is remembered."""
+    if isinstance(content, Memory):
         return False
-    return len(content.text) <= POLITE_CHARACTERS_MAX and _is_small_talk(content.text)
-
-
-_is_small_talk = lru_cache(maxsize=4_096)(is_small_talk)
+    # Who asks for earlier answers, or for all entries of a relevance, gets their questions too.
+    keeps_turns = plan.asks_for_answers or plan.min_score is not None
+    return is_empty_answer(content) or (not keeps_turns and is_empty_turn(content))
 
 
 def _plain(text: str) -> str:

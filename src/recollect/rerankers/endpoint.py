@@ -130,12 +130,12 @@ class RerankEndpoint:
             raise
         title = page_title(written[:10_000].decode("utf-8", "replace"))
         if title is not None:
-            error = ModelError(
+            refusal = ModelError(
                 f"{self._identity} answered with a web page ({title}) instead of JSON: check the "
                 "URL, and proxies on the way to it"
             )
-            error.about = f"{self._identity} answered with a web page instead of JSON"
-            raise error
+            refusal.about = f"{self._identity} answered with a web page instead of JSON"
+            raise refusal
         return json.loads(written)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.deferred_imports import needs_extra
-from recollect.errors import NotFoundError, UsageError
+from recollect.errors import NotFoundError, StoreError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.contract.base import Store
 from recollect.stores.contract.durability import Durability
@@ -119,7 +119,11 @@ def open_checkpoint_file(url: str) -> sqlite3.Connection | None:
         return None
     from recollect.stores.sqlite.checkpoints import connect, file_beside
 
-    return connect(file_beside(_path_of(rest)))
+    path = Path(_path_of(rest))
+    if path.is_dir():
+        msg = f"{str(path)!r} is a folder: name a file in it, such as {str(path / 'memory.db')!r}"
+        raise StoreError(msg)
+    return connect(file_beside(path))
 
 
 def server_parameters(url: str) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeGuard, get_args
+from uuid import UUID
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, NewMessage, Role, Scope
@@ -66,7 +67,7 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
         scope = (scope,)
     if not isinstance(scope, tuple | list):
         msg = f"a scope is a text, or a tuple of them such as ('users', 'ada'); not {scope!r}"
-        raise UsageError(msg)
+        raise UsageError(f"{msg}{_text_hint(scope)}")
     if not scope:
         raise UsageError("a scope needs at least one segment, such as ('users', 'ada')")
     if len(scope) > SEGMENTS_MAX:
@@ -99,7 +100,8 @@ def _check_segment(segment: str | int) -> str:
 def check_id(text: object, what: str) -> str:
     """Return *text* if it is valid as an id; *what* describes it in the error."""
     if not isinstance(text, str) or not text:
-        raise UsageError(f"{what} must be text of at least one character, not {text!r}")
+        msg = f"{what} must be text of at least one character, not {text!r}"
+        raise UsageError(f"{msg}{_text_hint(text)}")
     if len(text) > ID_CHARACTERS_MAX:
         raise LimitError(f"characters of {what}", len(text), ID_CHARACTERS_MAX, "ID_CHARACTERS_MAX")
     if text.isascii() and text.isprintable():  # most ids need no further check
@@ -108,6 +110,12 @@ def check_id(text: object, what: str) -> str:
     if _CONTROL.search(text):
         raise UsageError(f"{what} contains a control character: {text!r}")
     return text
+
+
+def _text_hint(given: object) -> str:
+    """Return what to give instead of a number or UUID; ``""`` for anything else."""
+    is_id = isinstance(given, int | UUID) and not isinstance(given, bool)
+    return f": give str(…) of it, {str(given)!r}" if is_id else ""
 
 
 def check_new_thread(text: object) -> str:

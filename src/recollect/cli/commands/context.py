@@ -12,7 +12,7 @@ from recollect.cli.options import MomentOption, Target, memory_options, replica_
 from recollect.cli.output import counted, note, print_json, print_line
 from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened
-from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.context_defaults import CONTEXT_TOKENS
 
 if TYPE_CHECKING:
     from recollect.recall.context import Context
@@ -33,9 +33,7 @@ Examples:
 @click.option(
     "--recent",
     type=int,
-    default=RECENT_MESSAGES,
-    show_default=True,
-    help="Number of its newest messages that the prompt already shows.",
+    help="Number of its newest messages that the prompt shows, and the context need not.",
 )
 @click.option(
     "--history",
@@ -72,7 +70,7 @@ async def context(
     target: Target,
     query: str,
     thread: str | None,
-    recent: int,
+    recent: int | None,
     history: int,
     budget: int,
     min_score: float | None,
@@ -86,8 +84,8 @@ async def context(
     """
     Show the context that a model needs to answer QUERY.
 
-    It is the profile, and the memories and messages relevant to QUERY, as text with sources. What
-    the thread already shows is left out. No model is called.
+    It is the profile, and the memories and messages relevant to QUERY, as text with sources. The
+    newest messages that --recent or --history name are left out. No model is called.
     """
     from recollect.wire.contexts import context_to_json
 
@@ -107,13 +105,13 @@ async def context(
         )
         hint = "" if found.text else await read_hint(memory, target.scope, below=below)
     if render:
-        click.echo(found.text)
+        click.echo(found.text, nl=bool(found.text))
     elif target.is_json:
         print_json(context_to_json(found, whole=whole))
     else:
         _print(found)
-        if hint:
-            note(hint)
+    if hint:
+        note(hint)
 
 
 def _print(found: Context) -> None:

@@ -132,7 +132,11 @@ class RecollectContextProvider(ContextProvider):
         """Add the context of the user's last message to the instructions, and the tools."""
         asked = [each.text for each in context.input_messages if each.role == "user"]
         thread = context.session_id or NO_SESSION
-        found = await self._items(thread).context((asked or [""])[-1], self._budget_tokens)
+        # Providers that come later in the agent's list may add messages that are not seen here.
+        shown = [each.text for each in context.get_messages(include_input=True)]
+        found = await self._items(thread).context(
+            (asked or [""])[-1], self._budget_tokens, shown=shown
+        )
         if found:
             context.extend_instructions(self.source_id, found)
         if self._has_tools:

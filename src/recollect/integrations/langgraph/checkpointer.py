@@ -6,7 +6,10 @@ import asyncio
 import sqlite3
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, NoReturn, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from recollect.errors import MissingExtraError, UsageError
 from recollect.integrations.langgraph.home_loop import HomeLoop
@@ -25,6 +28,12 @@ from recollect.sync.object_home import AnyRecollect
 if TYPE_CHECKING:
     from recollect.integrations.langgraph.saver_base import CompleteSaver
     from recollect.integrations.langgraph.sqlite_saver import SQLiteCheckpoints
+
+
+_NOT_ENTERED: Final = (
+    "the graph was compiled with checkpointer(…) itself, which is not open: write "
+    "`with checkpointer(…) as saver:`, and compile(checkpointer=saver) inside"
+)
 
 
 def checkpointer(
@@ -63,14 +72,19 @@ def checkpointer(
     return Checkpointer(memory, StrictSerializer(allow), channel if mirror else None)
 
 
-class Checkpointer:
-    """A context manager that opens a saver and closes it; not reentrant."""
+class Checkpointer(BaseCheckpointSaver[str]):
+    """
+    A context manager that opens a saver and closes it; not reentrant.
+
+    It is a saver by its type alone, so that a graph that was compiled with it says what is missing.
+    """
 
     def __init__(
         self, memory: AnyRecollect | str, serde: StrictSerializer, channel: str | None
     ) -> None:
+        super().__init__(serde=serde)
         self._memory = memory
-        self._serde = serde
+        self._strict = serde
         self._channel = channel
         self._exit: ExitStack | None = None
 
@@ -100,6 +114,22 @@ class Checkpointer:
     async def __aexit__(self, *error: object) -> None:
         await asyncio.to_thread(self._close)
 
+    def get_tuple(self, config: RunnableConfig) -> NoReturn:
+        """Raise `UsageError`: the saver is what entering this returns."""
+        raise UsageError(_NOT_ENTERED)
+
+    async def aget_tuple(self, config: RunnableConfig) -> NoReturn:
+        """Raise `UsageError`: the saver is what entering this returns."""
+        raise UsageError(_NOT_ENTERED)
+
+    def list(self, config: RunnableConfig | None, **_: object) -> NoReturn:
+        """Raise `UsageError`: the saver is what entering this returns."""
+        raise UsageError(_NOT_ENTERED)
+
+    def alist(self, config: RunnableConfig | None, **_: object) -> NoReturn:
+        """Raise `UsageError`: the saver is what entering this returns."""
+        raise UsageError(_NOT_ENTERED)
+
     def _close(self) -> None:
         opened, self._exit = self._exit, None
         if opened:
@@ -113,7 +143,7 @@ class Checkpointer:
         address = memory if isinstance(memory, str) else store.address if store else None
         check_keeps_checkpoints(address or "memory:")
         with ExitStack() as exit_:
-            saver = _open_saver(address or "memory:", self._serde, exit_)
+            saver = _open_saver(address or "memory:", self._strict, exit_)
             # No other process sees an in-memory store: let its own erases delete checkpoints.
             if store and store.address is None:
                 kept = cast("SQLiteCheckpoints", saver)

@@ -47,9 +47,11 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         self._scope = check_scope(scope)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        said = [each.content for each in messages or () if each.role == MessageRole.USER]
+        said = [(each.role, each.content or "") for each in messages or ()]
+        asked = [text for role, text in said if role == MessageRole.USER]
         items = self._items(block_kwargs.get(SESSION))
-        return await items.context((said[-1] if said else None) or "", self.budget_tokens)
+        shown = [text for _, text in said]
+        return await items.context((asked or [""])[-1], self.budget_tokens, shown=shown)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         noted = (each.additional_kwargs.get(SESSION) for each in messages)

@@ -78,7 +78,8 @@ class RecollectSession:
         async def instruct(context: RunContextWrapper[Any], _: Agent[Any]) -> str:
             said = [_message_of(item) for item in context.turn_input]
             query = next((text for role, text, _ in reversed(said) if role == "user"), "")
-            remembered = await self._items.context(query, self._budget_tokens)
+            shown = [text for _, text, _ in said]
+            remembered = await self._items.context(query, self._budget_tokens, shown=shown)
             return "\n\n".join(part for part in (base, remembered) if part)
 
         return instruct

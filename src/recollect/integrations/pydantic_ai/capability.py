@@ -15,6 +15,7 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
     TextPart,
+    ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
 )
@@ -31,6 +32,8 @@ from recollect.sync.object_home import AnyRecollect
 
 KIND: Final = "pydantic_ai"
 BUDGET_TOKENS: Final = 1_000
+OUTPUT_PROCESSED: Final = "Final result processed."
+"""Pydantic AI's return to the call of a structured output."""
 
 
 class RecollectCapability(AbstractCapability[object]):
@@ -83,7 +86,8 @@ class RecollectCapability(AbstractCapability[object]):
         return self._instruct
 
     async def _instruct(self, ctx: RunContext[object]) -> str:
-        return await self._items.context(_text_in(ctx.prompt), self._budget_tokens)
+        shown = [_role_and_text(each)[1] for each in ctx.messages]
+        return await self._items.context(_text_in(ctx.prompt), self._budget_tokens, shown=shown)
 
     async def after_run(
         self, ctx: RunContext[object], *, result: AgentRunResult[Any]
@@ -112,14 +116,53 @@ class RecollectCapability(AbstractCapability[object]):
             kept: list[Json] = ModelMessagesTypeAdapter.dump_python(plain, mode="json")
         except PydanticSerializationError as error:
             raise UsageError(f"a message of the run is not JSON: {error}") from error
-        items = zip(messages, kept, strict=True)
-        await self._items.append([(*_role_and_text(each), item) for each, item in items])
+        await self._items.append(_entries_of(messages, kept))
         self._appended = len(said)
 
     async def history(self, limit: int | None = None) -> list[ModelMessage]:
-        """Return the newest *limit* messages of the thread, all by default, oldest first."""
-        found = [_message_of(message, kept) for message, kept in await self._items.read(limit)]
-        return [each for messages in found for each in messages]
+        """
+        Return the newest *limit* messages of the thread, all by default, oldest first.
+
+        They never begin with what a tool returned, because providers refuse a return whose call
+        is missing. What a limit leaves out is recalled where it bears on the prompt.
+        """
+        kept = await self._items.read(limit)
+        while limit is not None and kept and kept[0][0].role == "tool":
+            kept = kept[1:]
+        return [each for message, item in kept for each in _message_of(message, item)]
+
+
+def _entries_of(
+    messages: Sequence[ModelMessage], kept: Sequence[Json]
+) -> list[tuple[Role, str, Json]]:
+    """
+    Return role, text and JSON of each entry to append, which is one message.
+
+    Or two: the call that is a structured output, and its return, which says nothing.
+    """
+    found: list[tuple[Role, str, Json]] = []
+    for at, (message, item) in enumerate(zip(messages, kept, strict=True)):
+        output = _output_of(messages[at - 1], message) if at else ""
+        if output:
+            found[-1] = ("assistant", output, [kept[at - 1], item])
+        else:
+            found.append((*_role_and_text(message), item))
+    return found
+
+
+def _output_of(call: ModelMessage, returned: ModelMessage) -> str:
+    """Return the output that *call* gives as JSON, if *returned* only confirms it."""
+    if not isinstance(call, ModelResponse) or not isinstance(returned, ModelRequest):
+        return ""
+    parts = [part for part in returned.parts if isinstance(part, ToolReturnPart)]
+    confirmed = {part.tool_call_id for part in parts if part.content == OUTPUT_PROCESSED}
+    if len(parts) < len(returned.parts) or not confirmed:
+        return ""
+    return "\n".join(
+        part.args_as_json_str()
+        for part in call.parts
+        if isinstance(part, ToolCallPart) and part.tool_call_id in confirmed
+    )
 
 
 def _role_and_text(message: ModelMessage) -> tuple[Role, str]:
@@ -145,7 +188,7 @@ def _text_in(content: object) -> str:
 def _message_of(message: Message, kept: Json) -> list[ModelMessage]:
     """Return the stored message, or a new one for a message that another framework stored."""
     if kept is not None:
-        return ModelMessagesTypeAdapter.validate_python([kept])
+        return ModelMessagesTypeAdapter.validate_python(kept if isinstance(kept, list) else [kept])
     if message.role == "assistant":
         return [ModelResponse(parts=[TextPart(message.text)])]
     return [ModelRequest(parts=[UserPromptPart(message.text)])] if message.text else []

@@ -90,7 +90,9 @@ class RecollectConversation:
         """Return the steps of the thread so far, and the context of *task*."""
         items = self._items(memory)
         kept = await items.read(self._limit)
-        return [_step_of(*each) for each in kept], await items.context(task, self._budget_tokens)
+        shown = [message.text for message, _ in kept]
+        context = await items.context(task, self._budget_tokens, shown=shown)
+        return [_step_of(*each) for each in kept], context
 
     def _append(self, said: Sequence[tuple[Role, str, Json]]) -> None:
         self._home.call(lambda memory: self._items(memory).append(said))

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from recollect.recall.context_defaults import CONTEXT_TOKENS, RECENT_MESSAGES
+from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import Role
 from recollect.server.schemas.requests import Id, Object, RequestModel, Time
@@ -112,10 +112,11 @@ class ContextRequest(EntryFilters):
     recent: (
         Annotated[int, Field(ge=0, le=RECENT_MAX)]
         | Annotated[list[str], Field(max_length=RECENT_MAX)]
+        | None
     ) = Field(
-        default=RECENT_MESSAGES,
-        description="What the prompt already shows: a number of the newest messages of `thread`, "
-        "or the texts themselves.",
+        default=None,
+        description="What the prompt shows beside `history`: a number of the newest messages of "
+        "`thread`, or the texts themselves.",
     )
     history_tokens: int = Field(
         default=0,

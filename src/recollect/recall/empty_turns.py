@@ -1,0 +1,76 @@
+"""Turns that tell a later reader nothing: pleasantries, and questions about what is remembered."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from recollect.formation.grounding.foreign_text import without_recalled
+from recollect.records import Message
+from recollect.text.analysis import fold
+from recollect.text.chinese_scripts import simplified
+from recollect.text.searchable import message_text
+from recollect.text.small_talk import is_small_talk
+
+POLITE_CHARACTERS_MAX: Final = 60
+"""Longer turns of an assistant always say something."""
+QUESTION_CHARACTERS_MAX: Final = 80
+"""Longer questions tell something of whoever asks."""
+
+# Short for a decision: what it takes up stands in the turn before.
+_DECIDES: Final = re.compile(
+    r"\b(?:yes|yeah|yep|yup|ok|okay|sure|no|nope|nah|agreed?|sounds|looks|right|correct|exactly"
+    r"|of course|go (?:ahead|on)|do (?:so|it)|why not|never ?mind|please|absolutely|definitely"
+    r"|continue|perfect|great|idea|done|not)\b"
+    r"|[好行对是不没要]|可以|同意|当然|继续|没错"
+)
+# One question about oneself, with no more words than it needs: "Where do I live?"
+_ASKS_WHAT_IS_KNOWN: Final = re.compile(
+    r"(?:(?:hey|hi|so|and|ok|please)[, ]+)?"
+    r"(?:(?:do you (?:still )?(?:know|remember)"
+    r"|(?:can|could) you (?:please )?(?:tell|remind) me) )?"
+    r"(?:(?:what|where|when|who|which|how (?:old|many|much|often|long))(?:'s)?|my)\b"
+    r"(?! (?:should|shall|could|can|would|if|about)\b)(?: [\w'-]+){1,6}\?+"
+)
+_ONESELF: Final = re.compile(r"\b(?:i|i'm|me|my|mine|our|we)\b")
+_ASKS_WHAT_IS_KNOWN_CHINESE: Final = re.compile(
+    "(?:你(?:还)?(?:记得|知道))?我(?:们)?(?:的)?[^，。！？?,\n该要]{1,12}"
+    "(?:什么|哪[里儿个]?|谁|多少|几[岁个号点]?|吗|叫啥)[^，。！？?,\n]{0,4}[?？]"
+)
+
+
+def own_words(content: Message) -> str:
+    """Return the words of a message, without the context that its speaker only repeats."""
+    said = message_text(content.text, None, content.content)
+    return without_recalled(said).strip() if "<memory " in said else said
+
+
+def is_empty_answer(content: Message) -> bool:
+    """Return True for an assistant's "Noted."."""
+    return (
+        content.role == "assistant"
+        and len(content.text) <= POLITE_CHARACTERS_MAX
+        and _is_small_talk(content.text)
+    )
+
+
+def is_empty_turn(content: Message) -> bool:
+    """Return True for a user's "Hello!" or "Where do I live?"; a "yes" may take up a proposal."""
+    if content.role != "user" or content.content:
+        return False
+    text = content.text.strip()
+    return len(text) <= QUESTION_CHARACTERS_MAX and _is_empty(text)
+
+
+_is_small_talk = lru_cache(maxsize=4_096)(is_small_talk)
+
+
+@lru_cache(maxsize=4_096)
+def _is_empty(text: str) -> bool:
+    folded = fold(text.replace("\u2019", "'"))
+    if is_small_talk(text):
+        return not _DECIDES.search(simplified(folded))
+    if _ASKS_WHAT_IS_KNOWN.fullmatch(folded):
+        return bool(_ONESELF.search(folded))
+    return bool(_ASKS_WHAT_IS_KNOWN_CHINESE.fullmatch(simplified(text)))
