@@ -19,7 +19,7 @@ STILL_STOPPED = {
 }  # fmt: skip
 """Letters, mails and offers that were pasted wait for a person (the first eight); an end told by
 what it follows from, and a date told without its year, are asked about."""
-WITHDRAWN = ("用户已戒烟", "糖尿病", "高山症", "同意给买电吉他", "要退股")
+WITHDRAWN = ("用户已戒烟", "飯前血糖168", "爬小山有高山症", "同意给买电吉他", "要退股")
 """Jokes, mistakes, and a wish: said once, and never true."""
 
 
