@@ -6,7 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from recollect import NewMessage, Recollect
+import recollect
+from recollect import Debounce, FormationSettings, NewMessage, Recollect
 from recollect.recall import vector_backlog
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
@@ -45,6 +46,26 @@ async def test_a_write_does_not_look_at_all_scopes(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(vector_backlog, "SWEEP_S", 600.0)
 
     assert await looks_at_all_scopes(monkeypatch) <= 1
+
+
+async def test_what_the_worker_forms_gets_its_vector_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody waits for the next look at all scopes to find a new memory by its meaning."""
+    monkeypatch.setattr(vector_backlog, "SWEEP_S", 600.0)
+    embedder, formed, scope = HashedEmbedder(), anyio.Event(), ("users", "ada")
+    async with recollect.open(
+        "memory:",
+        embedder=embedder,
+        model="rules",
+        formation=FormationSettings(debounce=Debounce(quiet_s=0)),
+        notice=lambda _scope, _result: formed.set(),
+    ) as memory:
+        await memory.append(scope, "t", [NewMessage(role="user", text="I live in Turku.")])
+        with anyio.fail_after(10):
+            await formed.wait()
+            while await memory.store.unembedded_scopes(embedder.identity):  # noqa: ASYNC110
+                await anyio.sleep(0.01)
 
 
 async def test_a_look_after_every_write_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # formation is loaded when something is to be formed
     from recollect.models import ModelChoice
     from recollect.recall.index_persistence import IndexPersistence
     from recollect.worker.consolidation_run import Consolidator
+    from recollect.worker.formation_result import FormationResult
     from recollect.worker.loop import Worker
 
 LOG: Final = package_logger("recollect.memory")
@@ -204,9 +205,15 @@ class MemoryRuntime(EmbedderSwitch):
             options.model,
             assistants,
             count_tokens=options.count_tokens,
-            notice=options.notice,
+            notice=self._note_formation,
             concurrency=options.concurrency,
         )
+
+    def _note_formation(self, scope: Scope, result: FormationResult) -> None:
+        """Make the vectors of what was formed due at once, then call the user's callback."""
+        if any(each.write for each in result.outcomes):
+            self.wrote(scope)
+        self.options.notice(scope, result)
 
     async def _start(self, exit_: AsyncExitStack) -> None:
         """Start the background tasks; *exit_* stops them."""
