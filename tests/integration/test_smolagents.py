@@ -294,7 +294,7 @@ def test_an_agent_of_one_user_is_refused_to_another() -> None:
         for agent in (first, second, writer):
             with pytest.raises(UsageError, match=r"'bob'.* an agent of its own"):
                 RecollectConversation(agent, memory, "bob", "one")
-        RecollectConversation(second, memory, ["ada"], "two").run("And?")
+        RecollectConversation(second, memory, ADA, "two").run("And?")
 
 
 def test_an_agent_that_runs_itself_does_not_wait_forever(provider: Provider) -> None:
