@@ -13,7 +13,7 @@ from recollect.messages.new_message import new_message
 from recollect.recall.query import QUERY_CHARACTERS_MAX
 from recollect.records import Json, JsonObject, NewMessage
 from recollect.server.langgraph.request_schemas import Passed
-from recollect.server.mem0.owners import OWNER_FIELDS
+from recollect.server.mem0.owners import OWNER_FIELDS, owner_text
 from recollect.server.schemas.requests import Id, Object
 
 TOP_K: Final = 10
@@ -26,12 +26,7 @@ _MESSAGE_FIELDS: Final = ("role", "content", "name")
 WholeText = Annotated[str, Field(min_length=1)]
 
 
-def _as_text(given: object) -> object:
-    """Convert an owner that a client wrote as a whole number to text."""
-    return str(given) if type(given) is int else given
-
-
-OwnerId = Annotated[Id, BeforeValidator(_as_text)]
+OwnerId = Annotated[Id, BeforeValidator(owner_text)]
 
 
 class OwnedBody(Passed):
