@@ -171,7 +171,7 @@ export interface paths {
         };
         /**
          * Scopes that hold something
-         * @description Return the requested scope; with *below* it and those below that hold something, in order.
+         * @description Return the requested scope, with *below* those below too, if they hold something.
          */
         get: operations["list_scopes"];
         put?: never;
