@@ -370,6 +370,16 @@ def test_bad_input_is_told_in_a_sentence(client: httpx.Client, name: str) -> Non
     assert answer.json()["detail"]
 
 
+def test_an_add_of_no_messages_says_so(client: httpx.Client) -> None:
+    """In one sentence, not one for each form that messages may have."""
+    answer = client.post(f"{PATH}/v3/memories/add/", json={"messages": [], "user_id": "a"})
+
+    assert 422 == answer.status_code
+    detail = answer.json()["detail"]
+    assert "the list of messages is empty: give at least one message" in detail
+    assert 1 == len(answer.json()["errors"])
+
+
 def test_deep_filters_are_refused(client: httpx.Client) -> None:
     """However deeply they nest, and however many there are."""
     deep: dict[str, Any] = {"user_id": "a"}

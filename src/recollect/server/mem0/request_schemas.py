@@ -26,6 +26,18 @@ _MESSAGE_FIELDS: Final = ("role", "content", "name")
 WholeText = Annotated[str, Field(min_length=1)]
 
 
+def _not_empty(given: object) -> object:
+    """
+    Return *given*; it comes before the union, whose error names each of its forms.
+
+    Raises:
+        ValueError: It is an empty list.
+    """
+    if given == []:
+        raise ValueError("the list of messages is empty: give at least one message")
+    return given
+
+
 OwnerId = Annotated[Id, BeforeValidator(owner_text)]
 
 
@@ -46,7 +58,9 @@ class OwnedBody(Passed):
 class AddMemoriesRequest(OwnedBody):
     """Messages to remember."""
 
-    messages: str | Object | Annotated[list[Object], Field(min_length=1, max_length=1_000)]
+    messages: Annotated[
+        str | Object | Annotated[list[Object], Field(max_length=1_000)], BeforeValidator(_not_empty)
+    ]
     metadata: Object | None = None
     infer: bool = True
     timestamp: Annotated[float, Field(ge=0, le=1e11)] | None = None
