@@ -220,10 +220,10 @@ async function correct() {
   facts.tell("corrected", await page.locator(".half-one .block").first().innerText());
   await page.locator(".revision", { hasText: "Version 1" }).getByRole("button", { name: "Restore" }).click();
   await page.getByText("Version 1 is in force again.").waitFor();
-  await page.locator(".memory-head", { hasText: "Version 5" }).waitFor();
+  await page.locator(".memory-head", { hasText: "Version 7" }).waitFor();
   facts.tell("restored", await page.locator(".half-one .block").first().innerText());
   await button("Undo", page.locator(".toast", { hasText: "Version 1" })).click();
-  await page.locator(".memory-head", { hasText: "Version 6" }).waitFor();
+  await page.locator(".memory-head", { hasText: "Version 8" }).waitFor();
   facts.tell("restore_undone", await page.locator(".half-one .block").first().innerText());
 }
 
