@@ -14,7 +14,7 @@ from recollect.formation.types import FACT, NOTE, USER
 from recollect.memory.facade import Recollect
 from recollect.memory.message_undo import message_undo_writes
 from recollect.ports import Clock, Ids, Model, ModelRequest, ToolCall
-from recollect.records import Memory, NewMessage, PutMemory, Write
+from recollect.records import Json, Memory, NewMessage, PutMemory, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import UndoLog
 from recollect.testing import FrozenClock, SeededIds
@@ -139,7 +139,7 @@ async def test_a_withdrawal_is_taken_back_where_nothing_else_was_learnt(
 
     def ending(request: ModelRequest) -> ScriptedAnswer:
         id_ = next(each.split(" ")[0] for each in request.turns[0].text.split("\n") if "{" in each)
-        because = [{"message": 1, "quote": "I never lived in Coimbra"}]
+        because: list[Json] = [{"message": 1, "quote": "I never lived in Coimbra"}]
         return [ToolCall(name="end_memory", arguments={"id": id_, "because": because})]
 
     clock = FrozenClock()
@@ -161,7 +161,7 @@ async def test_a_value_that_succeeds_another_is_taken_back_with_its_end(
 
     def succeeding(_: ModelRequest) -> ScriptedAnswer:
         value = {**COIMBRA.value, "object": "Braga"}
-        because = [{"message": 1, "quote": "Mira lives in Braga"}]
+        because: list[Json] = [{"message": 1, "quote": "Mira lives in Braga"}]
         return [ToolCall(name="Home", arguments={"value": value, "because": because})]
 
     clock = FrozenClock()
@@ -187,3 +187,20 @@ async def test_a_memory_at_another_version_is_not_taken_back(open_empty: Opener)
 
         with pytest.raises(VersionConflictError):
             await message_undo_writes(memory.store, ADA, (TALK, message), {("User", "User"): 7})
+
+
+async def test_a_memory_that_the_message_did_not_touch_stays(open_empty: Opener) -> None:
+    """Not even its newest version is reverted, whoever names it; and an undo is made once."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        work = replace(COIMBRA, key="work", value={**COIMBRA.value, "predicate": "works in"})
+        await memory.apply(ADA, [COIMBRA, work])
+        await memory.apply(ADA, [replace(work, text="works in Coimbra")])
+        (message,) = await told(memory, clock, "I moved to Braga last week.")
+
+        other = await undo_of(memory, message, ("Fact", "work"))
+        clock.advance(60)
+        await taken_back(memory, message, ("User", "User"))
+
+        assert [] == other
+        assert [] == await undo_of(memory, message, ("Fact", "home"), ("Fact", "work"))

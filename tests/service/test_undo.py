@@ -7,7 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.rule_model import RuleModel
+from recollect.formation.types import FACT, USER
 from recollect.records import PutMemory
 from recollect.server import undo
 from recollect.server.testing import ROOT_SCOPE, Served
@@ -231,7 +233,8 @@ def test_a_message_is_undone_with_all_that_its_formation_ended(
     starting: Callable[..., Served], connect: Connect
 ) -> None:
     """One change reverts what the message brought and what it ended; one token brings it back."""
-    client = connect(starting(model=RuleModel()))
+    assistants = Assistants(default=FormationSettings(types=(USER, FACT)))
+    client = connect(starting(model=RuleModel(), assistants=assistants))
     scope = {"scope": "undone message"}
     home = {"subject": "Mira", "predicate": "lives in", "object": "Coimbra"}
     client.put("/v1/memories/Fact/home", params=scope, json={"value": home})

@@ -54,18 +54,16 @@ async def message_undo_writes(
     for (type_, key), version in versions.items():
         memory = await existing_memory(store, scope, type_, key, version)
         read[type_, key] = memory, await _history(store, scope, memory)
-    times = _formed_at(read, said)
-    writes: dict[MemoryAddress, Write | None] = {
-        address: _reverting(*found, said, times) for address, found in read.items()
-    }
-    for address, is_named in await _written_by(store, scope, said, times):
-        memory = None if address in writes else await store.get(scope, *address)
-        if memory is not None:
-            revisions = await _history(store, scope, memory)
-            # One that neither cites the message nor is named beside it is another message's.
-            formed = times if is_named else frozenset()
-            writes[address] = _reverting(memory, revisions, said, formed)
-    return [each for each in writes.values() if each is not None]
+    named = await _named_in_receipts(store, scope, said, _formed_at(read, said))
+    for address in named.keys() - read.keys():
+        found = await store.get(scope, *address)
+        if found is not None:
+            read[address] = found, await _history(store, scope, found)
+    writes = [
+        _reverting(memory, revisions, said, named.get(address, frozenset()))
+        for address, (memory, revisions) in sorted(read.items(), key=lambda each: each[0])
+    ]
+    return [each for each in writes if each is not None]
 
 
 async def _history(store: Store, scope: Scope, memory: Memory) -> Sequence[Revision]:
@@ -82,7 +80,7 @@ def _formed_at(
 ) -> frozenset[datetime]:
     """Return the times of the formations that the named memories point to."""
     places = ((revisions, _place_of(revisions, said)) for _, revisions in read.values())
-    # One that does not cite the message was ended because of it, by its newest version.
+    # One that does not cite the message may be ended because of it, by its newest version.
     return frozenset(found[-1 if at is None else at].believed_from for found, at in places)
 
 
@@ -97,31 +95,33 @@ def _cites(evidence: EvidenceMap, said: MessageAddress) -> bool:
     return any((each.thread, each.message) == said for found in evidence.values() for each in found)
 
 
-async def _written_by(
+async def _named_in_receipts(
     store: Store, scope: Scope, said: MessageAddress, times: frozenset[datetime]
-) -> list[tuple[MemoryAddress, bool]]:
+) -> dict[MemoryAddress, frozenset[datetime]]:
     """
     Return the memories in the receipts of the formations at *times*.
 
-    Each with whether the receipt says that the message is why it was changed.
+    Each with the times at which it was changed because of the message without citing it.
     """
-    found: list[tuple[MemoryAddress, bool]] = []
+    found: dict[MemoryAddress, frozenset[datetime]] = {}
     cursor: str | None = None
     while times:
         page = await store.formations(scope, cursor=cursor, limit=FORMATIONS_A_PAGE)
-        for each in page.rows:
-            if each.at in times:
-                found += _outcomes_of(each, said)
+        for formation in page.rows:
+            if formation.at in times:
+                for address, is_because in _outcomes_of(formation, said):
+                    at = frozenset([formation.at]) if is_because else frozenset()
+                    found[address] = found.get(address, frozenset()) | at
         cursor = page.cursor
         if cursor is None or page.rows[-1].at < min(times):
             break
-    # Named ones first: an operation on a memory may be followed by a refused one without a reason.
-    return sorted(found, key=lambda each: not each[1])
+    return found
 
 
 def _outcomes_of(
     formation: Formation, said: MessageAddress
 ) -> Iterator[tuple[MemoryAddress, bool]]:
+    """Yield the memories in a receipt, each with whether it names the message as the reason."""
     outcomes: Any = formation.receipt.get("outcomes", ())
     for each in outcomes:
         because = [(cited["thread"], cited["message"]) for cited in each.get("because", ())]
