@@ -204,3 +204,19 @@ async def test_a_memory_that_the_message_did_not_touch_stays(open_empty: Opener)
 
         assert [] == other
         assert [] == await undo_of(memory, message, ("Fact", "home"), ("Fact", "work"))
+
+
+async def test_a_value_that_was_replaced_since_stays(open_empty: Opener) -> None:
+    """It is a later message's: the earlier one takes back only what still is its own."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await told(memory, clock, "I live in Porto.")
+        (first,) = await told(memory, clock, "My name is Mira. I am 34 years old.")
+        await told(memory, clock, "I am 35 years old.")
+
+        await taken_back(memory, first, ("User", "User"))
+
+        user = await memory.get(ADA, "User", "User")
+        assert user is not None
+        assert {"home": "Porto", "age": 35} == dict(user.value)
+        assert {"/home", "/age"} == set(user.evidence)
