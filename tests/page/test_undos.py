@@ -9,6 +9,8 @@ import pytest
 
 import recollect
 from recollect import NewMessage
+from recollect.formation.config import FormationSettings
+from recollect.formation.types import FACT, USER
 from recollect.ports import ToolCall
 from recollect.records import Evidence, JsonObject, PutMemory, Scope
 from recollect.testing.scripted_model import ScriptedModel
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 SCOPE: Final[Scope] = ("default",)
 ACTS: Final = (
     *("end", "reject", "delete", "reject a field", "restore", "edit"),
-    *("review approve", "review reject", "take back", "save types"),
+    *("review approve", "review reject", "take back", "take back a move", "save types"),
 )
 
 
@@ -47,6 +49,20 @@ async def filled(folder: Path) -> None:
         cited = {"": (Evidence(thread="marked", message=kept.id, quote="plays the cello"),)}
         await memory.apply(SCOPE, [note("sister", evidence=cited)])
         await memory.form(SCOPE)
+    await moved(url)
+
+
+async def moved(url: str) -> None:
+    """Form a message that gives the user a new home, and ends the fact about the former one."""
+    home: JsonObject = {"subject": "Mira", "predicate": "lives in", "object": "Coimbra"}
+    types = FormationSettings(types=(USER, FACT))
+    async with recollect.open(
+        url, embedder="none", worker=False, model="rules", formation=types
+    ) as memory:
+        await memory.apply(SCOPE, [PutMemory(type="Fact", key="home", value=home)])
+        said = [NewMessage(role="user", text="I moved to Braga last week.")]
+        await memory.append(SCOPE, "moved", said)
+        await memory.form(SCOPE)
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +87,18 @@ def test_an_act_is_taken_back_exactly(story: Story, act: str) -> None:
 
     assert told["between"] != told["before"]
     assert lasting(told["after"]) == lasting(told["before"])
+
+
+def test_the_message_of_a_move_tells_which_home_it_ended(story: Story) -> None:
+    """Beside the new home; one undo gives up the new one, and the former one holds again."""
+    (learnt,) = story.facts["learnt of a move"]
+    told = story.facts["undo take back a move"]
+
+    assert "Braga" in learnt
+    assert "no longer:" in learnt
+    assert "Coimbra" in learnt
+    assert (True, False) == (told["before"]["ended"], told["between"]["ended"])
+    assert [told["before"]["user"]["home"], None] == ["Braga", told["between"]["user"]]
 
 
 def lasting(standing: Any) -> Any:

@@ -7,6 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.rule_model import RuleModel
+from recollect.formation.types import FACT, USER
 from recollect.records import PutMemory
 from recollect.server import undo
 from recollect.server.testing import ROOT_SCOPE, Served
@@ -224,3 +227,42 @@ def test_a_token_ends(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> 
 
     assert 422 == late.status_code
     assert "ago" in late.json()["detail"]
+
+
+def test_a_message_is_undone_with_all_that_its_formation_ended(
+    starting: Callable[..., Served], connect: Connect
+) -> None:
+    """One change reverts what the message brought and what it ended; one token brings it back."""
+    assistants = Assistants(default=FormationSettings(types=(USER, FACT)))
+    client = connect(starting(model=RuleModel(), assistants=assistants))
+    scope = {"scope": "undone message"}
+    home = {"subject": "Mira", "predicate": "lives in", "object": "Coimbra"}
+    client.put("/v1/memories/Fact/home", params=scope, json={"value": home})
+    said = {"messages": [{"role": "user", "text": "I moved to Braga last week.", "id": "m1"}]}
+    client.post("/v1/threads/t/messages", params=scope, json=said)
+    assert client.post("/v1/form", params=scope).is_success
+    formed = client.get("/v1/formations", params=scope).json()["formations"][0]
+    ended = next(each for each in formed["receipt"]["outcomes"] if each["action"] == "ended")
+
+    def told() -> list[tuple[str, bool]]:
+        found = client.get("/v1/memories", params=scope).json()["memories"]
+        return [(each["key"], each["valid_until"] is None) for each in found]
+
+    assert [{"thread": "t", "message": "m1"}] == ended["because"]
+    assert [("home", False), ("User", True)] == told()
+    body = {
+        "act": "undo",
+        "memories": [{"type": "User", "key": "User", "version": 1}],
+        "because": {"thread": "t", "message": "m1"},
+    }
+    answer = client.post("/v1/memories/change", params=scope | UNDO, json=body)
+
+    assert (200, 2) == (answer.status_code, answer.json()["changed"]), answer.text
+    assert [("home", True)] == told()
+    undone = client.post("/v1/undo", params=scope, json={"undo": answer.json()["undo"]})
+    assert undone.is_success
+    assert [("home", False), ("User", True)] == told()
+    wrong = [{**body, "because": None}, {**body, "act": "delete"}]
+    assert [422, 422] == [
+        client.post("/v1/memories/change", params=scope, json=each).status_code for each in wrong
+    ]

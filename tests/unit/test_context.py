@@ -453,7 +453,13 @@ def test_what_a_profile_said_before_is_told_where_it_is_asked_for() -> None:
     assert "- home: Porto (until 3 April 2025: Utrecht)" in str(context)
 
 
-@pytest.mark.parametrize("query", ["Where did I live before?", "我以前住在哪裡", "Did it change?"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("Where did I live before?", "我以前住在哪裡", "Did it change?"),
+        *("Where did I live on 1 June 2025?", "我2025年6月1日住在哪里？"),
+    ],
+)
 def test_a_question_for_what_was_is_told(query: str) -> None:
     assert asks_for_history(query)
     assert not asks_for_history("Where do I live?")

@@ -210,8 +210,8 @@ async function formation() {
 async function chat() {
   await at("chat/marked", ".stored-mark");
   const panel = page.locator("#memories-panel");
-  const mark = main.locator(".stored-mark", { hasText: "Note" });
-  await twice("take back", { near: mark, path: "/v1/memories/Note", method: "DELETE", act: () => mark.getByRole("button", { name: /Undo what/ }).click(), done: () => toast("Taken back").waitFor() });
+  const mark = main.locator(".marks").first();
+  await twice("take back", { near: mark, path: "/v1/memories/change", act: () => mark.getByRole("button", { name: /Undo what/ }).click(), done: () => toast("Taken back").waitFor() });
   await page.request.post(`${service}/v1/threads/waits/messages`, { data: { messages: [{ role: "user", text: "I keep a dog." }] } });
   await at("chat/waits", ".turn");
   await twice("form now", { near: panel, path: "/v1/form", act: () => button("Form now", panel).click(), done: () => toast("Formed").waitFor() });

@@ -121,7 +121,7 @@ async function promptOfAnswer() {
 }
 
 async function undoMark() {
-  await page.locator(".turn", { hasText: "My sister plays" }).locator(".stored-mark", { hasText: "Note" }).getByRole("button").click();
+  await page.locator(".turn", { hasText: "My sister plays" }).locator(".marks").getByRole("button", { name: /Undo what/ }).click();
   await page.getByText("Taken back.").waitFor();
   await panel.getByText("plays the cello").waitFor({ state: "detached" });
   facts.tell("after_undo", await panel.innerText());
@@ -220,10 +220,10 @@ async function correct() {
   facts.tell("corrected", await page.locator(".half-one .block").first().innerText());
   await page.locator(".revision", { hasText: "Version 1" }).getByRole("button", { name: "Restore" }).click();
   await page.getByText("Version 1 is in force again.").waitFor();
-  await page.locator(".memory-head", { hasText: "Version 5" }).waitFor();
+  await page.locator(".memory-head", { hasText: "Version 7" }).waitFor();
   facts.tell("restored", await page.locator(".half-one .block").first().innerText());
   await button("Undo", page.locator(".toast", { hasText: "Version 1" })).click();
-  await page.locator(".memory-head", { hasText: "Version 6" }).waitFor();
+  await page.locator(".memory-head", { hasText: "Version 8" }).waitFor();
   facts.tell("restore_undone", await page.locator(".half-one .block").first().innerText());
 }
 

@@ -75,7 +75,14 @@ async function review() {
 
 async function chat() {
   await at("chat/marked", ".stored-mark");
-  await backAndForth("take back", { standing: () => ofMemory("Note/sister"), act: () => main.locator(".stored-mark", { hasText: "Note" }).getByRole("button", { name: /Undo what/ }).click(), says: "Taken back" });
+  await backAndForth("take back", { standing: () => ofMemory("Note/sister"), act: () => main.locator(".marks").getByRole("button", { name: /Undo what/ }).click(), says: "Taken back" });
+  await at("chat/moved", ".stored-mark >> text=no longer");
+  facts.tell("learnt of a move", await main.locator(".marks").allInnerTexts());
+  const standing = async () => {
+    const [home, user] = [await ofMemory("Fact/home"), await ofMemory("User/User")];
+    return { home: home.value, ended: home.valid_until !== null, user: user && user.value };
+  };
+  await backAndForth("take back a move", { standing, act: () => main.locator(".marks").getByRole("button", { name: /Undo what/ }).click(), says: "Taken back" });
 }
 
 async function types() {

@@ -110,7 +110,7 @@ async function believed() {
   await page.locator(".composer-past").waitFor();
   await page.locator(".turn").first().waitFor();
   await page.locator(".panel-memory").first().waitFor();
-  facts.tell("chat_then", { times: await page.locator(".turn time").evaluateAll((all) => all.map((each) => each.dateTime)), panel: await page.locator("#memories-panel").innerText(), composers: await page.locator("#composer").count(), undos: await page.locator(".stored-mark button").count() });
+  facts.tell("chat_then", { times: await page.locator(".turn time").evaluateAll((all) => all.map((each) => each.dateTime)), panel: await page.locator("#memories-panel").innerText(), composers: await page.locator("#composer").count(), undos: await page.locator(".marks button").count() });
   await audited("chat then");
   await facts.picture(page, "chat-then");
   await page.getByRole("link", { name: /^Review/ }).click();

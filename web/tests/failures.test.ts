@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { canPass, cut, garbled, isConflict, isGone, mayBeDone, Problem, unreachable } from "../src/api/problem";
 import type { Formation, Memory, Revision } from "../src/api/shapes";
 import { causeOf } from "../src/lib/deployment";
-import { isEdited, isEnded, isRejected, isRestored, isSame, isTakenBack } from "../src/lib/outcomes";
+import { isEdited, isEnded, isRejected, isRestored, isSame } from "../src/lib/outcomes";
 import { formedBy, summaryOf } from "../src/lib/receipts";
 
 const status = (code: number) => new Problem(code, "", "", "");
@@ -45,8 +45,6 @@ describe("what a request whose answer was lost has done", () => {
     expect(isRejected(before, now({}), "/home")).toBe(false);
     expect(isEnded(before, now({ valid_until: "2026-01-01T00:00:00Z" }), "2026-01-01T00:00:00.000Z")).toBe(true);
     expect(isEdited(before, now({ value: { age: 3, home: "Porto" } }), { home: "Porto", age: 3 })).toBe(true);
-    expect(isTakenBack(before, now({ evidence: {} }), "t", "m")).toBe(true);
-    expect(isTakenBack(before, now({}), "t", "m")).toBe(false);
   });
 
   it("is seen in the cause of the next version, where one was restored", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Memory, Revision } from "../src/api/shapes";
-import { believedAt, broughtBy, daysOf, lanesOf, ownFirst, scaleEnd, sinceThen, speakerOf, timeOf, undoOf } from "../src/lib/past";
+import type { Formation, Memory, Revision } from "../src/api/shapes";
+import { believedAt, broughtBy, daysOf, endedIn, lanesOf, ownFirst, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -80,35 +80,26 @@ describe("a document of one of several speakers", () => {
   });
 });
 
-describe("taking back what a message brought", () => {
-  it("restores the version before, where nothing came after", () => {
-    expect(undoOf([SECOND, FIRST], "t", "b")).toEqual({ kind: "restore", version: 1 });
-  });
-
-  it("changes only its own field, where something came after", () => {
-    expect(undoOf(ALL, "t", "b")).toEqual({ kind: "put", value: { home: "Lisbon", age: 30 } });
-  });
-
-  it("deletes a memory that rests on nothing else", () => {
-    expect(undoOf([FIRST], "t", "a")).toEqual({ kind: "delete" });
-  });
-
-  it("leaves of the first version what rests on other messages", () => {
-    const both = revision(1, { home: "Lisbon", age: 30 }, { "/home": cited("a"), "/age": cited("c") }, "2026-01-01T10:00:00Z", null);
-    expect(undoOf([both], "t", "a")).toEqual({ kind: "put", value: { age: 30 } });
-  });
-
-  it("does nothing for a message that brought nothing, or is of another thread", () => {
-    expect(undoOf(ALL, "t", "z")).toEqual({ kind: "nothing" });
-    expect(undoOf(ALL, "other", "b")).toEqual({ kind: "nothing" });
-  });
-});
-
 describe("what messages brought", () => {
   it("is listed by message with the places in the memory", () => {
     const memory = { type: "User", key: "User", evidence: { "/home": cited("a"), "/age": cited("a") } } as unknown as Memory;
     const brought = broughtBy([memory], "t");
     expect(brought.get("a")?.[0]?.pointers).toEqual(["/home", "/age"]);
     expect(broughtBy([memory], "other").size).toBe(0);
+  });
+
+  const because = [{ thread: "t", message: "a" }];
+  const formation = { at: "T2", receipt: { outcomes: [{ action: "ended", type: "Fact", key: "home", because }, { action: "stored", type: "User", key: "User" }] } } as unknown as Formation;
+  const home = { type: "Fact", key: "home", updated_at: "T2", evidence: {} } as unknown as Memory;
+
+  it("tells what they ended, as the receipts name it", () => {
+    const ended = endedIn([formation], "t");
+    expect(ended).toEqual([{ type: "Fact", key: "home", at: "T2", messages: ["a"] }]);
+    expect(endedIn([formation], "other")).toEqual([]);
+    expect(withEnded(new Map(), ended, [home]).get("a")).toEqual([{ memory: home, pointers: [], quotes: [], isEnded: true }]);
+  });
+
+  it("leaves out what was written since, as by an undo", () => {
+    expect(withEnded(new Map(), endedIn([formation], "t"), [{ ...home, updated_at: "T3" }]).size).toBe(0);
   });
 });

@@ -143,7 +143,7 @@ export class Recollect {
     return this.#change("restore", [scope, type, key], { version }, options);
   }
 
-  /** Delete, end, approve or reject several memories, each at the given version: all or none. */
+  /** Delete, end, approve or reject several memories, or undo what a message did to them: all or none. */
   change(
     scope: Scope,
     body: schema.ChangeMemoriesRequest,

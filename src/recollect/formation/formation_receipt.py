@@ -123,9 +123,13 @@ def outcomes_record(outcomes: Sequence[OperationOutcome]) -> dict[str, Json]:
 
 
 def _outcome(outcome: OperationOutcome) -> JsonObject:
-    found = {"action": outcome.action, "type": outcome.type, "key": outcome.key}
-    reason = kept_text(outcome.reason, VALUE_CHARACTERS_MAX)
-    return {**found, "reason": reason} if reason else found
+    found: dict[str, Json] = {"action": outcome.action, "type": outcome.type, "key": outcome.key}
+    if reason := kept_text(outcome.reason, VALUE_CHARACTERS_MAX):
+        found["reason"] = reason
+    # An undo of a message finds here what the message ended: no evidence names it there.
+    if said := outcome.uncited:
+        found["because"] = [{"thread": thread, "message": message} for thread, message in said]
+    return found
 
 
 def _refused(operation: Operation | None, fault: Fault) -> JsonObject:

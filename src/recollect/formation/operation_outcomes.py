@@ -44,7 +44,8 @@ class OperationOutcome:
     """
     The outcome of one operation: *action*, address, reason, and write.
 
-    It is *stale* if it was refused because its target has changed.
+    It is *stale* if it was refused because its target has changed. *said* are the (thread, message)
+    pairs that the operation cites.
 
     >>> OperationOutcome(action="refused", type="User", key="User", reason="nobody said so").stale
     False
@@ -56,6 +57,16 @@ class OperationOutcome:
     reason: str = ""
     write: Write | None = None
     stale: bool = False
+    said: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def uncited(self) -> tuple[tuple[str, str], ...]:
+        """The messages because of which it was written, but which its evidence does not name."""
+        if self.write is None:
+            return ()
+        evidence = self.write.evidence if isinstance(self.write, PutMemory) else {}
+        cited = {(each.thread, each.message) for found in evidence.values() for each in found}
+        return tuple(each for each in self.said if each not in cited)
 
 
 @dataclass(frozen=True, kw_only=True)

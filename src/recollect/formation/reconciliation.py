@@ -114,7 +114,8 @@ def reconcile(grounded: Sequence[Grounded], present: Present) -> list[OperationO
     outcomes: list[OperationOutcome] = []
     written: set[MemoryAddress] = set()
     for group in _groups(grounded, present):
-        for outcome in _outcomes(group, present):
+        said = _messages_of(group, present)
+        for outcome in (replace(each, said=said) for each in _outcomes(group, present)):
             address = (outcome.type, outcome.key)
             if outcome.write is not None and address in written:
                 reason = "another operation of the same answer has written it"
@@ -124,6 +125,13 @@ def reconcile(grounded: Sequence[Grounded], present: Present) -> list[OperationO
                 written.add(address)
             outcomes.append(outcome)
     return _in_turn(outcomes, present)
+
+
+def _messages_of(group: Sequence[Grounded], present: Present) -> tuple[tuple[str, str], ...]:
+    """Return the (thread, message) pairs that the operations of a group cite."""
+    cited = [cited.message for each in group for cited in citations_of(each.operation)]
+    lines = [line for each in dict.fromkeys(cited) if (line := present.window.line(each))]
+    return tuple((line.message.thread, line.message.id) for line in lines)
 
 
 def _groups(grounded: Sequence[Grounded], present: Present) -> list[list[Grounded]]:

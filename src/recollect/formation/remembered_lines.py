@@ -27,6 +27,7 @@ _BLOCK: Final = re.compile(r"<memory ([0-9a-f]+)>[^\n]*\n(.*?)\n</memory \1>", r
 _ENTRY: Final = re.compile(r"…?\[\w{4,}\] (?P<text>.*)", re.DOTALL)
 _SPEAKER: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<words>.*)", re.DOTALL)
 _DATED: Final = re.compile(r"(?P<text>.*?) \((?P<when>[^()]*\d{4}[^()]*)\)", re.DOTALL)
+_BEFORE: Final = re.compile(r"[;；] ?(?:before: |之前[:：])|^before: |^之前[:：]")
 _FIELDS: Final = re.compile(r"; (?=\w+: )")
 _FIELD: Final = re.compile(r"(?P<name>\w+): (?P<value>.+)", re.DOTALL)
 
@@ -36,7 +37,8 @@ class RememberedLine:
     """
     One thing that a prompt remembers: a field of a profile, another memory, or a message.
 
-    *field* is the field's name, *speaker* who said a message; both are empty otherwise.
+    *field* is the field's name, *speaker* who said a message; both are empty otherwise. *begun* is
+    the first day of a line that also has a last one (*day*, with the tense "until").
     """
 
     text: str
@@ -44,11 +46,20 @@ class RememberedLine:
     tense: Tense = ""
     field: str = ""
     speaker: str = ""
+    begun: date | None = None
 
     @property
     def is_memory(self) -> bool:
         """Whether it is a formed memory, not a message."""
         return not self.speaker
+
+    def is_true_on(self, day: date) -> bool | None:
+        """Return whether it was true on *day*, ``None`` if the line does not say when it was."""
+        if self.day is None or not self.tense:
+            return None
+        if self.tense == "since":
+            return self.day <= day
+        return (self.begun is None or self.begun <= day) and day < self.day
 
 
 def remembered_in(system: str) -> Iterator[RememberedLine]:
@@ -72,7 +83,7 @@ def _record_in(line: str) -> RememberedLine | None:
         return None
     kind = record["who"].partition(" ")[0]
     is_memory = record["source"].startswith(f"{kind}/")
-    when = _day_in(str(record.get("date", record.get("at"))))
+    when = day_in(str(record.get("date", record.get("at"))))
     speaker = "" if is_memory else record["who"]
     return RememberedLine(text=record["text"], day=when, speaker=speaker)
 
@@ -82,7 +93,7 @@ def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
     day, speaker = None, ""
     for line in lines:
         if line.startswith("# "):
-            day, speaker = _day_in(line), ""
+            day, speaker = day_in(line), ""
         elif line.startswith("- "):
             yield from _fields_of(_dated(line.removeprefix("- ")))
         elif entry := _ENTRY.fullmatch(line):
@@ -101,11 +112,14 @@ def _dated(text: str) -> RememberedLine:
     found = _DATED.fullmatch(text)
     if not found:
         return RememberedLine(text=text)
-    when = found["when"]
+    # What the memory said before has a date of its own, which is not that of the line.
+    when = _BEFORE.split(found["when"])[0]
     is_over = re.search(r"\buntil\b|至", when)
     tense: Tense = "until" if is_over else "since" if re.search(r"\bsince\b|自", when) else ""
     days = [match.group() for match in _DATE.finditer(when)]
-    return RememberedLine(text=found["text"], day=_day_in(days[-1]) if days else None, tense=tense)
+    begun = day_in(days[0]) if tense == "until" and len(days) > 1 else None
+    day = day_in(days[-1]) if days else None
+    return RememberedLine(text=found["text"], day=day, tense=tense, begun=begun)
 
 
 def _fields_of(line: RememberedLine) -> Iterator[RememberedLine]:
@@ -118,7 +132,8 @@ def _fields_of(line: RememberedLine) -> Iterator[RememberedLine]:
         yield replace(line, text=each, field=each.partition(":")[0])
 
 
-def _day_in(written: str) -> date | None:
+def day_in(written: str) -> date | None:
+    """Return the first full date in a text, ``None`` for none."""
     found = _DATE.search(written)
     if not found:
         return None

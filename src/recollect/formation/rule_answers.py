@@ -11,9 +11,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Final, Literal
 
-from recollect.formation.remembered_lines import RememberedLine, remembered_in
+from recollect.formation.remembered_lines import RememberedLine, day_in, remembered_in
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
 from recollect.text.small_talk import is_small_talk
@@ -77,11 +78,14 @@ _COMMON: Final = frozenset(
         "what when where which who whom whose how why is are am was were do does did have has had "
         "my me i you your we our the a an to of in on at for it its about that this and or be been "
         "will would can could should many much now still there any call called tell know remember "
-        "name please long often by with from 什么 什么时候 怎么 为什么 我的 你的 哪里 多少 时候"
+        "name please long often by with from today tonight tomorrow yesterday "
+        "什么 什么时候 怎么 为什么 我的 你的 哪里 多少 时候 今天 今晚 明天 昨天"
     )
 )
 _WORDS_SHARE_MIN: Final = 0.5
 _PAIRS_SHARE_MIN: Final = 0.3
+_OF_THE_DAY: Final = 4.0
+"""Weight of being true on the day that is asked for: more than that of a profile's field."""
 _SHOWN_OF_ALL: Final = 6
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
@@ -156,18 +160,19 @@ def answer_of(
         every = [_quote(each, language) for each in known[:_SHOWN_OF_ALL]]
         every += [_quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
         return _sentence("all", language, quotes=_listed(every, language)) if every else nothing
-    best = best_of(said, lines)
     if _ASKS.search(simplified(said)):
+        best = best_of(said, lines)
         told = _quote_with_date(best, language) if best else ""
         return (told + _quote_of_earlier(said, best, earlier, language)).strip() or nothing
     if not noted:
         return _sentence("kept", language)
     quotes = _listed([_quoted(each, language) for each in noted], language)
     answer = _sentence("noted", language, quotes=quotes)
-    if best is None or not best.is_memory or best.tense == "until":
+    replaced = best_of(said, [each for each in lines if each.is_memory], is_news=True)
+    if replaced is None or replaced.tense == "until":
         return answer
     return answer + _sentence(
-        "until_now", language, quote=_quote(best, language), when=_when(best, language)
+        "until_now", language, quote=_quote(replaced, language), when=_when(replaced, language)
     )
 
 
@@ -204,12 +209,22 @@ def language_of(text: str) -> Language:
     return "zh" if simplified(text) == text else "zh-hant"
 
 
-def best_of(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None:
-    """Return the line most relevant to *said*, the newest of equals; ``None`` for none."""
+def best_of(
+    said: str, lines: Sequence[RememberedLine], *, is_news: bool = False
+) -> RememberedLine | None:
+    """
+    Return the line most relevant to *said*, the newest of equals; ``None`` for none.
+
+    News of a move (*is_news*) is about the home that it replaces, not about earlier plans to move.
+    """
     topics, terms = _topics_of(said), _terms_of(said)
+    if is_news and "move" in topics:
+        topics = topics - {"move"} | {"home"}
+    on = day_in(said)
     asks_past = bool(_ASKS_PAST.search(simplified(said)))
+    score = partial(_score, topics=topics, terms=terms, asks_past=asks_past, on=on)
     scored = [
-        (_score(each, topics, terms, asks_past=asks_past), each.day or date.min, number, each)
+        (score(each), each.day or date.min, number, each)
         for number, each in enumerate(lines)
         if each.text.strip() != said.strip()
     ]
@@ -218,9 +233,14 @@ def best_of(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None
 
 
 def _score(
-    line: RememberedLine, topics: frozenset[str], terms: frozenset[str], *, asks_past: bool
+    line: RememberedLine,
+    topics: frozenset[str],
+    terms: frozenset[str],
+    *,
+    asks_past: bool,
+    on: date | None,
 ) -> float:
-    """Return the relevance of a line to a question; 0 for none."""
+    """Return the relevance of a line to a question, which may be about one day; 0 for none."""
     own = _topics_of(line.text) | ({line.field} & topics)
     strong = topics - _WEAK or topics
     shared = len(terms & _terms_of(line.text)) / len(terms) if terms else 0.0
@@ -229,6 +249,8 @@ def _score(
         return 0.0
     score = 3.0 * len(strong & own) + len(topics & own) + 2.0 * shared
     score += 2.0 * (_name_of(line.field) in strong)
+    if line.is_memory and on is not None and (was_true := line.is_true_on(on)) is not None:
+        return max(0.1, score + (_OF_THE_DAY if was_true else -_OF_THE_DAY))
     if line.is_memory:
         return score + 0.5 + (1.0 if asks_past else -2.0) * (line.tense == "until")
     is_question = bool(_ASKS.search(simplified(line.text)))
@@ -283,7 +305,8 @@ def _listed(quotes: Sequence[str], language: Language) -> str:
 
 def _when(line: RememberedLine, language: Language) -> str:
     """Return in brackets since when, until when, or on which day it is so."""
-    if line.day is None:
+    # "plans to move on 29 March (18 March)": two dates, and only the first one answers.
+    if line.day is None or (not line.tense and day_in(line.text)):
         return ""
     day = _day(line.day, language)
     if language == "en":

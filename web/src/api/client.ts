@@ -179,6 +179,9 @@ export const api = {
   /** Change several memories, all of them or none. */
   change: (scope: Scope, act: string, memories: readonly Pick<Memory, "type" | "key" | "version">[], idempotencyKey: string) =>
     ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo: true }, body: { act, memories: memories.map(({ type, key, version }) => ({ type, key, version })) }, idempotencyKey }),
+  /** Take back what a message did to these memories, and to all others that its formation changed because of it. */
+  undoMessage: (scope: Scope, because: { thread: string; message: string }, memories: readonly Pick<Memory, "type" | "key" | "version">[], idempotencyKey: string, undo = false) =>
+    ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo }, body: { act: "undo", because, memories: memories.map(({ type, key, version }) => ({ type, key, version })) }, idempotencyKey }),
   memory: (scope: Scope, type: string, key: string) =>
     ask<Memory>("GET", `memories/${at(type, key)}`, { scope }),
   put: (scope: Scope, type: string, key: string, value: NewValue, version?: number, undo = false) =>

@@ -211,6 +211,8 @@ export interface Outcome {
   type: string;
   key: string;
   reason?: string;
+  /** The messages for which it was done, where the evidence of the memory does not name them. */
+  because?: { thread: string; message: string }[];
 }
 
 export interface Formation {

@@ -4,8 +4,7 @@ import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
-import { isEnded, isRejected, isRestored, isTakenBack } from "./outcomes";
-import { undoOf } from "./past";
+import { isEnded, isRejected, isRestored } from "./outcomes";
 import { useAround, useHere } from "./session";
 import { useUndoable, wayBack, type Change } from "./undo";
 
@@ -15,7 +14,8 @@ export interface MemoryActs extends Act {
   reject: (memory: Memory, pointer?: string) => Promise<boolean>;
   restore: (memory: Memory, version: number) => Promise<boolean>;
   end: (memory: Memory) => Promise<boolean>;
-  takeBack: (memory: Memory, thread: string, message: string) => Promise<boolean>;
+  /** Take back all that a message did; the memories are those that are known to be changed by it. */
+  takeBack: (memories: readonly Memory[], thread: string, message: string) => Promise<boolean>;
 }
 
 /** What stands now where a memory stood, null if nothing does. */
@@ -70,18 +70,14 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     });
   };
 
-  const takeBack = (memory: Memory, thread: string, message: string) =>
-    run({
-      request: async () => {
-        const taken = await takenBack(scope, memory, thread, message);
-        return taken && change(taken);
-      },
-      outcome: async () => {
-        const now = await standing(scope, memory);
-        return now === null || isTakenBack(memory, now, thread, message) ? MADE : undefined;
-      },
+  const takeBack = (memories: readonly Memory[], thread: string, message: string) => {
+    // One key for all tries: it is carried out once, also where an answer was lost.
+    const key = crypto.randomUUID();
+    return run({
+      request: () => change<Undoable>((undo) => api.undoMessage(scope, { thread, message }, memories, key, undo)),
       succeed: told(t("told.taken_back")),
     });
+  };
 
   return { ...act, remove, reject, restore, end, takeBack };
 }
@@ -90,19 +86,6 @@ const made = (now: Memory | null, isDone: (now: Memory) => boolean): Undoable | 
 
 const deleted = (scope: Scope, { type, key, version }: Memory): Change<Undoable> =>
   async (undo) => (await api.delete(scope, type, key, version, undo)) ?? MADE;
-
-/** The change that takes back what a message brought into a memory, null if it brought nothing. */
-async function takenBack(scope: Scope, memory: Memory, thread: string, message: string): Promise<Change<Undoable> | null> {
-  const { type, key, version } = memory;
-  const { revisions } = await api.history(scope, type, key);
-  const way = undoOf(revisions, thread, message);
-  if (way.kind === "nothing") return null;
-  if (way.kind === "delete") return deleted(scope, memory);
-  if (way.kind === "restore") return (undo) => api.restore(scope, type, key, way.version, version, undo);
-  const { valid_from, valid_until, expires_at, evidence } = memory;
-  const kept = { value: way.value, valid_from, valid_until, expires_at, evidence: keptEvidence(evidence, way.value) };
-  return (undo) => api.put(scope, type, key, kept, version, undo);
-}
 
 /** The evidence of the fields that a value still has. */
 export function keptEvidence(evidence: Memory["evidence"], value: Memory["value"]): Memory["evidence"] {

@@ -20,12 +20,6 @@ export const isEnded = (before: Memory, now: Memory, moment: string): boolean =>
 
 export const isEdited = (before: Memory, now: Memory, value: JsonObject): boolean => isNext(before, now) && isSame(now.value, value);
 
-/** Nothing of the memory rests on the message any more. */
-export function isTakenBack(before: Memory, now: Memory, thread: string, message: string): boolean {
-  const cited = Object.values(now.evidence).flat();
-  return isNext(before, now) && !cited.some((each) => each.thread === thread && each.message === message);
-}
-
 /** Whether two values are the same, in whatever order their names stand. */
 export function isSame(one: Json, other: Json): boolean {
   if (one === null || other === null || typeof one !== "object" || typeof other !== "object") return one === other;

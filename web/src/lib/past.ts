@@ -1,8 +1,6 @@
 /** Versions of a memory in time: what was believed on a day, what a message brought in, how to undo it. */
 
-import type { Json, JsonObject, Memory, Revision } from "../api/shapes";
-import { changesBetween } from "./diff";
-import { stepsOf, withField } from "./pointer";
+import type { Formation, Json, Memory, Revision } from "../api/shapes";
 import { wordsOf } from "./sentences";
 
 const DAY_MS = 86_400_000;
@@ -95,6 +93,8 @@ export interface Brought {
   memory: Memory;
   pointers: string[];
   quotes: string[];
+  /** It does not rest on the message, but was ended because of it. */
+  isEnded?: boolean;
 }
 
 /** For each message of a thread, the memories that rest on it: by message id. */
@@ -116,38 +116,32 @@ export function broughtBy(memories: readonly Memory[], thread: string): Map<stri
   return found;
 }
 
-export type Undo =
-  | { kind: "delete" }
-  | { kind: "restore"; version: number }
-  | { kind: "put"; value: JsonObject }
-  | { kind: "nothing" };
-
-/** How to take back what one message brought into a memory, from its versions. */
-export function undoOf(revisions: readonly Revision[], thread: string, message: string): Undo {
-  const oldestFirst = [...revisions].sort((one, other) => one.version - other.version);
-  const place = oldestFirst.findIndex((each) => cites(each, thread, message));
-  const brought = oldestFirst[place];
-  const current = oldestFirst[oldestFirst.length - 1];
-  if (!brought || !current) return { kind: "nothing" };
-  const before = oldestFirst[place - 1];
-  if (brought === current && before) return { kind: "restore", version: before.version };
-  if (!before && Object.values(current.evidence).flat().every((each) => each.message === message)) {
-    return { kind: "delete" };
-  }
-  const names = before
-    ? new Set(changesBetween(before.value, brought.value).map((change) => stepsOf(change.pointer)[0] as string))
-    : new Set(
-        Object.entries(brought.evidence)
-          .filter(([pointer, listed]) => pointer && listed.some((each) => each.message === message))
-          .map(([pointer]) => stepsOf(pointer)[0] as string),
-      );
-  let value = current.value;
-  for (const name of names) value = withField(value, name, before?.value);
-  return Object.keys(value).length ? { kind: "put", value } : { kind: "delete" };
+/** A memory that a formation ended because of a message, as the receipt names it. */
+export interface Ended {
+  type: string;
+  key: string;
+  /** The time of the formation: a memory that was written since is no longer as it left it. */
+  at: string;
+  messages: string[];
 }
 
-function cites(revision: Revision, thread: string, message: string): boolean {
-  return Object.values(revision.evidence)
-    .flat()
-    .some((each) => each.thread === thread && each.message === message);
+/** The memories that formations ended because of messages of a thread. */
+export function endedIn(formations: readonly Formation[], thread: string): Ended[] {
+  return formations.flatMap(({ at, receipt }) =>
+    (receipt.outcomes ?? []).flatMap(({ action, type, key, because = [] }) => {
+      const messages = because.filter((each) => each.thread === thread).map((each) => each.message);
+      return action === "ended" && messages.length ? [{ type, key, at, messages }] : [];
+    }),
+  );
+}
+
+/** What messages brought, and after it what they ended, as far as it still is as they left it. */
+export function withEnded(brought: ReadonlyMap<string, Brought[]>, ended: readonly Ended[], memories: readonly Memory[]): ReadonlyMap<string, Brought[]> {
+  const found = new Map(brought);
+  for (const { type, key, at, messages } of ended) {
+    const memory = memories.find((each) => each.type === type && each.key === key && each.updated_at === at);
+    if (!memory) continue;
+    for (const message of messages) found.set(message, [...(found.get(message) ?? []), { memory, pointers: [], quotes: [], isEnded: true }]);
+  }
+  return found;
 }

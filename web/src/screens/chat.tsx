@@ -8,7 +8,7 @@ import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { placeOf, type Unsent } from "../lib/outbox";
-import { broughtBy } from "../lib/past";
+import { broughtBy, endedIn, withEnded, type Ended } from "../lib/past";
 import { newName } from "../lib/storage";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -28,6 +28,7 @@ import { useTalk } from "./chat_talk";
 const MEMORIES_READ = 200;
 const FORMATIONS_READ = 10;
 const FRESH_READ = 30;
+const NOTHING_ENDED: { named: Ended[]; memories: Memory[] } = { named: [], memories: [] };
 
 export default function Chat() {
   const { parts, query } = useRoute();
@@ -173,7 +174,11 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
   useChanges(scope, refresh);
   const talk = useTalk(thread, { wanted, until }, settled, refresh);
   const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
-  const brought = useMemo(() => broughtBy((known ?? []).filter((each) => each.state === "active"), thread), [known, thread]);
+  const ended = useLatest(useAsked(() => (isPast ? Promise.resolve(NOTHING_ENDED) : endedNow(scope, thread)), [scope, thread, settled, isPast]).value);
+  const brought = useMemo(() => {
+    const active = (known ?? []).filter((each) => each.state === "active");
+    return withEnded(broughtBy(active, thread), ended?.named ?? [], ended?.memories ?? []);
+  }, [known, ended, thread]);
   const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t("chat.untitled")) : talk.shown[0].text;
   const wording = useWording();
   useTitle(t("chat"), title);
@@ -225,6 +230,14 @@ function useLatest<T>(value: T | undefined): T | undefined {
 /** What was inferred by a day. */
 async function inferredThen(scope: Scope, days: Days): Promise<Memory[]> {
   return (await api.memories(scope, { order: "newest", limit: MEMORIES_READ, ...momentsOf(days), known_at: momentOf(days) })).memories;
+}
+
+/** What the last formations ended because of messages of a thread, and those memories as they are. */
+async function endedNow(scope: Scope, thread: string): Promise<typeof NOTHING_ENDED> {
+  const { formations } = await api.formations(scope, null, FORMATIONS_READ);
+  const named = endedIn(formations, thread);
+  const memories = await Promise.all(named.map((each) => api.memory(scope, each.type, each.key).catch(() => null)));
+  return { named, memories: memories.filter((each) => each !== null) };
 }
 
 /** What was inferred; of more than can be shown, what the last formations stored before the rest. */

@@ -103,7 +103,8 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
       {brought.length > 0 && (
         <ul className="marks" aria-label={t("chat.remembered")}>
           <li className="used-label" aria-hidden="true">{t("chat.learnt")}</li>
-          {brought.map((each) => <StoredMark key={`${each.memory.type}/${each.memory.key}/${each.memory.version}`} brought={each} thread={thread} message={message.id} isPast={isPast} changed={changed} />)}
+          {brought.map((each) => <StoredMark key={`${each.memory.type}/${each.memory.key}/${each.memory.version}`} brought={each} />)}
+          {!isPast && <TakeBack memories={brought.map((each) => each.memory)} thread={thread} message={message.id} changed={changed} />}
         </ul>
       )}
       {children}
@@ -123,26 +124,33 @@ function Answer({ text }: { text: string }) {
   );
 }
 
-/** What a message brought into memory, and the button that takes it back. */
-function StoredMark({ brought, thread, message, isPast, changed }: { brought: Brought; thread: string; message: string; isPast: boolean; changed: () => void }) {
+/** A memory that a message brought, or ended. */
+function StoredMark({ brought: { memory, pointers, quotes, isEnded = false } }: { brought: Brought }) {
   const { t } = useAround();
-  const { scope, can } = useHere();
-  const { memory, pointers, quotes } = brought;
-  const acts = useMemoryActs(changed);
-  const [gone, setGone] = useState<Memory | null>(null);
-  if (acts.isBusy || gone === memory) return null;
-  const takeBack = async () => {
-    if (await acts.takeBack(memory, thread, message)) setGone(memory);
-  };
+  const { scope } = useHere();
+  const said = (isDocument(memory) && placesSaid(memory.value, pointers)) || memory.sentence;
   return (
     <li className="stored-mark">
       <TypeSign type={memory.type} isNamed={false} />
-      <a href={memoryLink(memory, scope)} title={quotes[0] && `“${quotes[0]}”`}>{isDocument(memory) ? placesSaid(memory.value, pointers) || memory.sentence : memory.sentence}</a>
-      {can("write") && !isPast && (
-        <button type="button" className="plain mark-undo" onClick={() => void takeBack()} aria-label={t("chat.undo_label", { type: memory.type })}>
-          {t("undo")}
-        </button>
-      )}
+      <a href={memoryLink(memory, scope)} title={quotes[0] && `“${quotes[0]}”`}>{isEnded ? t("chat.no_longer", { what: said }) : said}</a>
+    </li>
+  );
+}
+
+/** The button that takes back all that a message did: what it ended holds again with it. */
+function TakeBack({ memories, thread, message, changed }: { memories: Memory[]; thread: string; message: string; changed: () => void }) {
+  const { t } = useAround();
+  const { can } = useHere();
+  const acts = useMemoryActs(changed);
+  const versions = memories.map((each) => `${each.type}/${each.key}/${each.version}`).join(" ");
+  const [gone, setGone] = useState("");
+  if (!can("write") || acts.isBusy || gone === versions) return null;
+  const takeBack = async () => {
+    if (await acts.takeBack(memories, thread, message)) setGone(versions);
+  };
+  return (
+    <li className="mark-back">
+      <button type="button" className="plain mark-undo" onClick={() => void takeBack()} aria-label={t("chat.undo_label")}>{t("undo")}</button>
       <ActFailure act={acts} />
     </li>
   );

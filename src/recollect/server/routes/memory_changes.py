@@ -8,6 +8,7 @@ from fastapi import APIRouter
 
 from recollect.errors import RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
+from recollect.memory.message_undo import message_undo_writes
 from recollect.memory.review import verdict_writes
 from recollect.records import DeleteMemory, EndMemory, Write
 from recollect.server.http.repeatable_requests import RepeatableRequest
@@ -29,6 +30,9 @@ async def change_memories(
     """
     Delete, end, approve or reject several memories, each at the given version.
 
+    `undo` reverts what the message in `because` did to them, and to all other memories that the
+    same formation changed because of it.
+
     If one of them has changed (412) or is missing (404), nothing is changed.
     """
     change = Undoable(reach, undo)
@@ -36,9 +40,9 @@ async def change_memories(
     async def act(memory: Recollect) -> JsonAnswer:
         writes = await _writes_of(reach, asked)
         await change.noting(memory).apply(reach.scope, writes)
-        return await again()
+        return change.with_token({"changed": len(writes) if asked.because else len(asked.memories)})
 
-    async def again(_: RepeatedRequestError | None = None) -> JsonAnswer:
+    async def again(_: RepeatedRequestError) -> JsonAnswer:
         return change.with_token({"changed": len(asked.memories)})
 
     request = RepeatableRequest(reach, idempotency_key, "change", asked.model_dump_json())
@@ -50,13 +54,20 @@ async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write]:
     Return the writes of a change to each of its memories, in order.
 
     Raises:
-        UsageError: A memory is named twice, or a time is given with another change than `end`.
+        UsageError: A memory is named twice, a time is given with another change than `end`, or a
+            message with another one than `undo`.
     """
     addresses = [(each.type, each.key) for each in asked.memories]
     if len(set(addresses)) < len(addresses):
         raise UsageError("a memory is named twice: name each once")
     if asked.at is not None and asked.act != "end":
         raise UsageError(f"at is the time at which memories end: leave it out with {asked.act}")
+    if (asked.act == "undo") != (asked.because is not None):
+        raise UsageError("because is the message to undo: give it with undo, and only then")
+    if asked.because is not None:
+        said = asked.because.thread, asked.because.message
+        versions = {(each.type, each.key): each.version for each in asked.memories}
+        return await message_undo_writes(reach.memory.store, reach.scope, said, versions)
     return [write for each in asked.memories for write in await _writes_to(reach, asked, each)]
 
 
@@ -72,7 +83,7 @@ async def _writes_to(
     writes = await verdict_writes(
         reach.memory.store,
         reach.scope,
-        asked.act,
+        "approve" if asked.act == "approve" else "reject",
         (type_, key),
         expected=version,
         assistants=reach.service.assistants,

@@ -176,6 +176,13 @@ class MemoryVersionInput(RequestModel, title="MemoryVersion"):
     version: int = Field(ge=1, le=2**53)
 
 
+class FormedMessageInput(RequestModel, title="FormedMessage"):
+    """A message whose formation is undone."""
+
+    thread: Id
+    message: Id
+
+
 class ChangeMemoriesRequest(RequestModel, title="ChangeMemoriesRequest"):
     """One change to several memories of a scope."""
 
@@ -188,10 +195,13 @@ class ChangeMemoriesRequest(RequestModel, title="ChangeMemoriesRequest"):
         },
     )
 
-    act: Literal["delete", "end", "approve", "reject"]
+    act: Literal["delete", "end", "approve", "reject", "undo"]
     memories: list[MemoryVersionInput] = Field(min_length=1, max_length=CHANGED_MAX)
     at: Time | None = Field(
         default=None, description="With `end`: when they ceased to be true; by default now."
+    )
+    because: FormedMessageInput | None = Field(
+        default=None, description="With `undo`: the message whose formation is taken back."
     )
 
 

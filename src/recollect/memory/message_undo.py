@@ -1,0 +1,234 @@
+"""
+Undo of one message: take back everything that its formation did, in one set of writes.
+
+Memories that cite the message get their former value, or are deleted. Memories that the message
+ended or rejected do not cite it: the receipt of the formation names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+from recollect.errors import VersionConflictError
+from recollect.memory.review import existing_memory
+from recollect.records import (
+    DeleteMemory,
+    EvidenceMap,
+    Formation,
+    Json,
+    Memory,
+    MemoryAddress,
+    PutMemory,
+    Revision,
+    Scope,
+    Write,
+)
+from recollect.stores.contract.base import Store
+from recollect.stores.json_pointers import join_pointer
+from recollect.stores.plans.undo import UNDONE
+
+FORMATIONS_A_PAGE: Final = 20
+"""Few at a time: each receipt may hold a whole prompt."""
+_MISSING: Final = object()
+
+MessageAddress: TypeAlias = tuple[str, str]
+
+
+async def message_undo_writes(
+    store: Store, scope: Scope, said: MessageAddress, versions: Mapping[MemoryAddress, int]
+) -> list[Write]:
+    """
+    Return the writes that take back what the message *said* (thread, id) did to memories.
+
+    Args:
+        versions: The memories to revert, with their current versions. Those that the same
+            formations changed because of the message are reverted as well.
+
+    Raises:
+        NotFoundError: A named memory does not exist.
+        VersionConflictError: A named memory is not at its version.
+    """
+    read: dict[MemoryAddress, tuple[Memory, Sequence[Revision]]] = {}
+    for (type_, key), version in versions.items():
+        memory = await existing_memory(store, scope, type_, key, version)
+        read[type_, key] = memory, await _history(store, scope, memory)
+    named = await _named_in_receipts(store, scope, said, _formed_at(read, said))
+    for address in named.keys() - read.keys():
+        found = await store.get(scope, *address)
+        if found is not None:
+            read[address] = found, await _history(store, scope, found)
+    writes = [
+        _reverting(memory, revisions, said, named.get(address, frozenset()))
+        for address, (memory, revisions) in sorted(read.items(), key=lambda each: each[0])
+    ]
+    return [each for each in writes if each is not None]
+
+
+async def _history(store: Store, scope: Scope, memory: Memory) -> Sequence[Revision]:
+    """Return the versions of *memory* up to the current one, oldest first."""
+    revisions = await store.history(scope, memory.type, memory.key)
+    if not revisions or revisions[-1].version != memory.version:
+        named = f"{memory.type}/{memory.key}"
+        raise VersionConflictError(named, memory.version, revisions[-1].version if revisions else 0)
+    return revisions
+
+
+def _formed_at(
+    read: Mapping[MemoryAddress, tuple[Memory, Sequence[Revision]]], said: MessageAddress
+) -> frozenset[datetime]:
+    """Return the times of the formations that the named memories point to."""
+    places = ((revisions, _place_of(revisions, said)) for _, revisions in read.values())
+    # One that does not cite the message may be ended because of it, by its newest version.
+    return frozenset(found[-1 if at is None else at].believed_from for found, at in places)
+
+
+def _place_of(revisions: Sequence[Revision], said: MessageAddress) -> int | None:
+    """Return the place of the last version that newly cites the message, ``None`` for none."""
+    citing = [False, *(_cites(each.evidence, said) for each in revisions)]
+    new = [at for at in range(len(revisions)) if citing[at + 1] and not citing[at]]
+    return new[-1] if new else None
+
+
+def _cites(evidence: EvidenceMap, said: MessageAddress) -> bool:
+    return any((each.thread, each.message) == said for found in evidence.values() for each in found)
+
+
+async def _named_in_receipts(
+    store: Store, scope: Scope, said: MessageAddress, times: frozenset[datetime]
+) -> dict[MemoryAddress, frozenset[datetime]]:
+    """
+    Return the memories in the receipts of the formations at *times*.
+
+    Each with the times at which it was changed because of the message without citing it.
+    """
+    found: dict[MemoryAddress, frozenset[datetime]] = {}
+    cursor: str | None = None
+    while times:
+        page = await store.formations(scope, cursor=cursor, limit=FORMATIONS_A_PAGE)
+        for formation in page.rows:
+            if formation.at in times:
+                for address, is_because in _outcomes_of(formation, said):
+                    at = frozenset([formation.at]) if is_because else frozenset()
+                    found[address] = found.get(address, frozenset()) | at
+        cursor = page.cursor
+        if cursor is None or page.rows[-1].at < min(times):
+            break
+    return found
+
+
+def _outcomes_of(
+    formation: Formation, said: MessageAddress
+) -> Iterator[tuple[MemoryAddress, bool]]:
+    """Yield the memories in a receipt, each with whether it names the message as the reason."""
+    outcomes: Any = formation.receipt.get("outcomes", ())
+    for each in outcomes:
+        because = [(cited["thread"], cited["message"]) for cited in each.get("because", ())]
+        yield (each["type"], each["key"]), said in because
+
+
+def _reverting(
+    memory: Memory, revisions: Sequence[Revision], said: MessageAddress, times: frozenset[datetime]
+) -> Write | None:
+    """Return the write that takes the message back from a memory, ``None`` if nothing is left."""
+    at = _place_of(revisions, said)
+    if at is None:
+        formed = [n for n, each in enumerate(revisions) if each.believed_from in times]
+        at = formed[-1] if formed else None
+    if at is None:
+        return None
+    before = revisions[at - 1] if at else None
+    if before is None and _is_all_of(memory.evidence, said):
+        return _deletion(memory)
+    if at == len(revisions) - 1 and before is not None:
+        return _restoration(memory, before)
+    return _without(memory, revisions[at], before, said)
+
+
+def _is_all_of(evidence: EvidenceMap, said: MessageAddress) -> bool:
+    """Return True if the message is the only one cited, or none is (a proposal to end)."""
+    cited = [(each.thread, each.message) for found in evidence.values() for each in found]
+    return all(each == said for each in cited)
+
+
+def _deletion(memory: Memory) -> DeleteMemory:
+    return DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)
+
+
+def _restoration(memory: Memory, before: Revision) -> PutMemory:
+    """Return the write that makes the version *before* the current one again."""
+    return PutMemory(
+        type=memory.type,
+        key=memory.key,
+        value=before.value,
+        text=before.text,
+        expected=memory.version,
+        valid_from=before.valid_from,
+        valid_until=before.valid_until,
+        expires_at=memory.expires_at,
+        evidence=before.evidence,
+        trust=before.trust,
+        state=before.state,
+        cause=UNDONE,
+    )
+
+
+def _without(
+    memory: Memory, brought: Revision, before: Revision | None, said: MessageAddress
+) -> Write | None:
+    """
+    Return the write that reverts the fields of version *brought*, in a memory changed since.
+
+    A field that has another value by now keeps it, with its evidence.
+    """
+    value: dict[str, Json] = dict(memory.value)
+    evidence = dict(memory.evidence)
+    was = before.value if before else {}
+    for name in _fields_of(brought, before, said):
+        if value.get(name, _MISSING) != brought.value.get(name, _MISSING):
+            continue
+        value.pop(name, None)
+        evidence = {at: each for at, each in evidence.items() if not _is_within(at, name)}
+        if before is not None and name in was:
+            value[name] = was[name]
+            evidence |= {at: each for at, each in before.evidence.items() if _is_within(at, name)}
+    until, state = memory.valid_until, memory.state
+    if before is not None and (until, state) == (brought.valid_until, brought.state):
+        until, state = before.valid_until, before.state
+    if not value:
+        return _deletion(memory)
+    if (value, until, state) == (memory.value, memory.valid_until, memory.state):
+        return None
+    return PutMemory(
+        type=memory.type,
+        key=memory.key,
+        value=value,
+        expected=memory.version,
+        valid_from=memory.valid_from,
+        valid_until=until,
+        expires_at=memory.expires_at,
+        evidence=evidence,
+        trust=memory.trust,
+        state=state,
+        cause=UNDONE,
+    )
+
+
+def _fields_of(brought: Revision, before: Revision | None, said: MessageAddress) -> frozenset[str]:
+    """Return the top-level fields that the message set in version *brought*."""
+    if before is not None:
+        names = {*brought.value, *before.value}
+        return frozenset(
+            name
+            for name in names
+            if brought.value.get(name, _MISSING) != before.value.get(name, _MISSING)
+        )
+    cited = [at for at, each in brought.evidence.items() if _cites({at: each}, said)]
+    return frozenset(name for name in brought.value if any(_is_within(at, name) for at in cited))
+
+
+def _is_within(pointer: str, name: str) -> bool:
+    """Return True if *pointer* leads to the field *name*, or into it."""
+    field = join_pointer([name])
+    return pointer == field or pointer.startswith(f"{field}/")

@@ -1,0 +1,222 @@
+"""Undo of a message: its formation is taken back as a whole, what it ended included."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+import pytest
+
+from recollect.errors import VersionConflictError
+from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import RuleModel
+from recollect.formation.types import FACT, NOTE, USER
+from recollect.memory.facade import Recollect
+from recollect.memory.message_undo import message_undo_writes
+from recollect.ports import Clock, Ids, Model, ModelRequest, ToolCall
+from recollect.records import Json, Memory, NewMessage, PutMemory, Write
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.undo import UndoLog
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
+
+Opener: TypeAlias = Callable[[Clock, Ids], Store]
+ADA: Final = ("users", "ada")
+TALK: Final = "talk"
+COIMBRA: Final = PutMemory(
+    type="Fact",
+    key="home",
+    value={"subject": "Mira", "predicate": "lives in", "object": "Coimbra"},
+)
+HOME: Final = replace(FACT, name="Home", single_valued=("object",))
+
+
+@asynccontextmanager
+async def opened(store: Store, model: Model | None = None) -> AsyncIterator[Recollect]:
+    """Open a memory that forms by rules, unless another model is given."""
+    settings = FormationSettings(types=(USER, NOTE, FACT, HOME))
+    async with Recollect(
+        store, embedder="none", model=model or RuleModel(), formation=settings, worker=False
+    ) as memory:
+        yield memory
+
+
+async def told(memory: Recollect, clock: FrozenClock, *texts: str) -> list[str]:
+    """Say and form *texts* in one go; return the ids of the messages."""
+    clock.advance(60)
+    said = [NewMessage(role="user", text=each) for each in texts]
+    kept = await memory.append(ADA, TALK, said)
+    clock.advance(60)
+    await memory.form(ADA)
+    return [each.id for each in kept]
+
+
+async def undo_of(memory: Recollect, message: str, *addresses: tuple[str, str]) -> list[Write]:
+    """Return the undo of a message, naming these memories at their current versions."""
+    found = [await memory.get(ADA, *each) for each in addresses]
+    versions = {(each.type, each.key): each.version for each in found if each}
+    return await message_undo_writes(memory.store, ADA, (TALK, message), versions)
+
+
+async def taken_back(memory: Recollect, message: str, *addresses: tuple[str, str]) -> None:
+    """Undo a message."""
+    await memory.apply(ADA, await undo_of(memory, message, *addresses))
+
+
+async def lasting(memory: Recollect) -> dict[tuple[str, str], object]:
+    """Return of each memory what an undo has to restore."""
+    return {(each.type, each.key): _content(each) for each in (await memory.memories(ADA)).rows}
+
+
+def _content(memory: Memory) -> Mapping[str, object]:
+    names = ("value", "text", "state", "trust", "valid_from", "valid_until", "evidence")
+    return {each: getattr(memory, each) for each in names}
+
+
+async def test_a_move_is_taken_back_with_the_home_that_it_ended(open_empty: Opener) -> None:
+    """The new home goes, the former one holds again; and the undo is itself undone exactly."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await memory.apply(ADA, [COIMBRA])
+        await told(memory, clock, "My name is Mira.")
+        before = await lasting(memory)
+        (moved,) = await told(memory, clock, "I moved to Braga last week. My sister sings.")
+        home = await memory.get(ADA, "Fact", "home")
+        assert home is not None
+        assert home.valid_until is not None
+
+        assert (await memory.memories(ADA, type_="Note")).rows
+        log = UndoLog()
+        undoing = await undo_of(memory, moved, ("User", "User"))
+        after = await lasting(memory)
+        await memory.noting(log).apply(ADA, undoing)
+
+        assert before == await lasting(memory)
+        assert log.last is not None
+        await memory.undo(ADA, log.last)
+        assert after == await lasting(memory)
+
+
+async def test_what_was_said_later_stays(open_empty: Opener) -> None:
+    """A document that was changed since loses the message's fields only."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await memory.apply(ADA, [COIMBRA])
+        await told(memory, clock, "My name is Mira.")
+        (moved,) = await told(memory, clock, "I moved to Braga last week.")
+        await told(memory, clock, "I am 34 years old.")
+
+        await taken_back(memory, moved, ("User", "User"))
+
+        user, home = await memory.get(ADA, "User", "User"), await memory.get(ADA, "Fact", "home")
+        assert user is not None
+        assert home is not None
+        assert {"user_name": "Mira", "age": 34} == dict(user.value)
+        assert {"/user_name", "/age"} == set(user.evidence)
+        assert home.valid_until is None
+
+
+async def test_another_message_of_the_same_formation_keeps_its_own(open_empty: Opener) -> None:
+    """Each message takes back what it said, not what was said beside it."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await memory.apply(ADA, [COIMBRA])
+        named, _ = await told(memory, clock, "My name is Mira.", "I moved to Braga last week.")
+
+        await taken_back(memory, named, ("User", "User"))
+
+        user, home = await memory.get(ADA, "User", "User"), await memory.get(ADA, "Fact", "home")
+        assert user is not None
+        assert home is not None
+        assert {"home": "Braga"} == dict(user.value)
+        assert home.valid_until is not None
+
+
+async def test_a_withdrawal_is_taken_back_where_nothing_else_was_learnt(
+    open_empty: Opener,
+) -> None:
+    """The memory that a message ended is all that it did, and is named by its own address."""
+
+    def ending(request: ModelRequest) -> ScriptedAnswer:
+        id_ = next(each.split(" ")[0] for each in request.turns[0].text.split("\n") if "{" in each)
+        because: list[Json] = [{"message": 1, "quote": "I never lived in Coimbra"}]
+        return [ToolCall(name="end_memory", arguments={"id": id_, "because": because})]
+
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1)), ScriptedModel(ending)) as memory:
+        await memory.apply(ADA, [COIMBRA])
+        before = await lasting(memory)
+        (message,) = await told(memory, clock, "I never lived in Coimbra, you are mistaken.")
+        assert before != await lasting(memory)
+
+        await taken_back(memory, message, ("Fact", "home"))
+
+        assert before == await lasting(memory)
+
+
+async def test_a_value_that_succeeds_another_is_taken_back_with_its_end(
+    open_empty: Opener,
+) -> None:
+    """The older value of a single-valued type holds again, without an end."""
+
+    def succeeding(_: ModelRequest) -> ScriptedAnswer:
+        value = {**COIMBRA.value, "object": "Braga"}
+        because: list[Json] = [{"message": 1, "quote": "Mira lives in Braga"}]
+        return [ToolCall(name="Home", arguments={"value": value, "because": because})]
+
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1)), ScriptedModel(succeeding)) as memory:
+        await memory.apply(ADA, [replace(COIMBRA, type="Home")])
+        before = await lasting(memory)
+        (message,) = await told(memory, clock, "Mira lives in Braga now.")
+        braga = next(each for each in await lasting(memory) if each not in before)
+        former = await memory.get(ADA, "Home", "home")
+        assert former is not None
+        assert former.valid_until is not None
+
+        await taken_back(memory, message, braga)
+
+        assert before == await lasting(memory)
+
+
+async def test_a_memory_at_another_version_is_not_taken_back(open_empty: Opener) -> None:
+    """Nothing is reverted that the caller has not seen."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        (message,) = await told(memory, clock, "I live in Braga.")
+
+        with pytest.raises(VersionConflictError):
+            await message_undo_writes(memory.store, ADA, (TALK, message), {("User", "User"): 7})
+
+
+async def test_a_memory_that_the_message_did_not_touch_stays(open_empty: Opener) -> None:
+    """Not even its newest version is reverted, whoever names it; and an undo is made once."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        work = replace(COIMBRA, key="work", value={**COIMBRA.value, "predicate": "works in"})
+        await memory.apply(ADA, [COIMBRA, work])
+        await memory.apply(ADA, [replace(work, text="works in Coimbra")])
+        (message,) = await told(memory, clock, "I moved to Braga last week.")
+
+        other = await undo_of(memory, message, ("Fact", "work"))
+        clock.advance(60)
+        await taken_back(memory, message, ("User", "User"))
+
+        assert [] == other
+        assert [] == await undo_of(memory, message, ("Fact", "home"), ("Fact", "work"))
+
+
+async def test_a_value_that_was_replaced_since_stays(open_empty: Opener) -> None:
+    """It is a later message's: the earlier one takes back only what still is its own."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await told(memory, clock, "I live in Porto.")
+        (first,) = await told(memory, clock, "My name is Mira. I am 34 years old.")
+        await told(memory, clock, "I am 35 years old.")
+
+        await taken_back(memory, first, ("User", "User"))
+
+        user = await memory.get(ADA, "User", "User")
+        assert user is not None
+        assert {"home": "Porto", "age": 35} == dict(user.value)
+        assert {"/home", "/age"} == set(user.evidence)
