@@ -100,10 +100,11 @@ function Part({ value, pointer, evidence, scope }: { value: Json; pointer: strin
   );
 }
 
-export function Changes({ before, after }: { before: JsonObject; after: JsonObject }) {
+/** What changed from one value to another; `same` is said where nothing did. */
+export function Changes({ before, after, same }: { before: JsonObject; after: JsonObject; same?: string }) {
   const { t } = useAround();
   const changes = changesBetween(before, after);
-  if (!changes.length) return <p className="faint">{t("history.same")}</p>;
+  if (!changes.length) return <p className="faint">{same ?? t("history.same")}</p>;
   return (
     <ul className="changes">
       {changes.map((change) => (

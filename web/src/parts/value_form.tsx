@@ -13,7 +13,16 @@ export interface ValueDraft {
   /** Whether the schema was broken somewhere, or a text is no JSON: shown at once, and asked for before it is sent. */
   reveal: () => void;
   fields: readonly FormField[];
+  kept: KeptForm;
   props: FormProps;
+}
+
+/** What is typed in a form, as it is kept until it is saved. */
+export interface KeptForm {
+  base: JsonObject;
+  isJson: boolean;
+  text: string;
+  typed: Draft;
 }
 
 interface FormProps {
@@ -29,13 +38,13 @@ interface FormProps {
 }
 
 /** What is typed for a value of a type; `schema` may come later than the value. */
-export function useValueDraft(schema: JsonObject, before: JsonObject): ValueDraft {
+export function useValueDraft(schema: JsonObject, before: JsonObject, kept?: KeptForm): ValueDraft {
   const { t } = useAround();
-  const [base, setBase] = useState(before);
+  const [base, setBase] = useState(kept?.base ?? before);
   const fields = fieldsOf(schema, base);
-  const [isJson, setIsJson] = useState(false);
-  const [text, setText] = useState("");
-  const [typed, setTyped] = useState<Draft>({});
+  const [isJson, setIsJson] = useState(kept?.isJson ?? false);
+  const [text, setText] = useState(kept?.text ?? "");
+  const [typed, setTyped] = useState<Draft>(kept?.typed ?? {});
   const [isRevealed, setRevealed] = useState(false);
   const draft = { ...draftOf(fields, base), ...typed };
   const filled = documentOf(fields, draft, base);
@@ -50,7 +59,7 @@ export function useValueDraft(schema: JsonObject, before: JsonObject): ValueDraf
     setIsJson(wanted);
   };
   return {
-    value, fields,
+    value, fields, kept: { base, isJson, text, typed },
     isFaulty: isJson ? fault !== null : filled.faults.size > 0,
     reveal: () => setRevealed(true),
     props: { isJson, setJson, text, setText, fields, draft, setDraft: setTyped, faults: filled.faults, isRevealed },

@@ -16,11 +16,13 @@ export interface VirtualRowsProps {
   label: string;
   scroller: RefObject<HTMLElement | null>;
   row: (place: number) => ReactNode;
+  /** The place that is brought into sight once it is known, such as that of the memory that is open. */
+  here?: number;
   /** Told which places are in sight. */
   look: (first: number, last: number) => void;
 }
 
-export function VirtualRows({ count, label, scroller, row, look }: VirtualRowsProps) {
+export function VirtualRows({ count, label, scroller, row, here = -1, look }: VirtualRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [above_px, setAbove] = useState(0);
   const wanted = useRef<number | null>(null);
@@ -33,6 +35,12 @@ export function VirtualRows({ count, label, scroller, row, look }: VirtualRowsPr
   const shown = rows.getVirtualItems();
   const first = shown[0]?.index ?? 0;
   const last = shown[shown.length - 1]?.index ?? 0;
+  const brought = useRef(false);
+  useEffect(() => {
+    if (here < 0 || brought.current) return;
+    brought.current = true;
+    rows.scrollToIndex(here, { align: "auto" });
+  }, [here, rows]);
   useEffect(() => look(first, last), [first, last, count, look]);
   useEffect(() => {
     if (wanted.current === null) return;

@@ -6,7 +6,7 @@ import type { Memory } from "../api/shapes";
 import { useAsked, useLater } from "../lib/asking";
 import { nameOf } from "../lib/bulk";
 import { useChanges } from "../lib/changes";
-import { useListing, type ListedPart } from "../lib/listing";
+import { PART, useListing, type ListedPart, type Listing } from "../lib/listing";
 import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
@@ -103,7 +103,7 @@ export default function Memories() {
         {total !== undefined && total > 0 && (
           <div className={listing.isFormer ? "former-rows" : undefined}>
             <VirtualRows
-              count={total} label={t("memories")} scroller={scroller} look={listing.look}
+              count={total} label={t("memories")} scroller={scroller} look={listing.look} here={type && key ? placeIn(listing, total, { type, key }) : undefined}
               row={(place) => {
                 const memory = listing.at(place);
                 return memory
@@ -124,6 +124,15 @@ export default function Memories() {
       {isAdding && <AddMemory types={types.value?.types ?? []} close={() => setAdding(false)} added={(memory) => { setAdding(false); listing.again(); go(memoryLink(memory, scope)); }} />}
     </div>
   );
+}
+
+/** Where a memory stands among the rows that were had, or -1. */
+function placeIn(listing: Listing<Memory>, total: number, { type, key }: Pick<Memory, "type" | "key">): number {
+  for (let place = 0; place < Math.min(total, PART); place += 1) {
+    const memory = listing.at(place);
+    if (memory?.type === type && memory.key === key) return place;
+  }
+  return -1;
 }
 
 /** The filters as the address has them: the usual order is not named. */
