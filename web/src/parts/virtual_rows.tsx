@@ -10,6 +10,8 @@ const WHOLE_MAX = 150;
 /** So many more rows at a time: all at once would hold up what a person does meanwhile. */
 const MORE = 20;
 const MORE_MS = 60;
+/** So long after a place is wanted it is kept in sight, while the rows above it are measured. */
+const SETTLING_MS = 1_500;
 
 export interface VirtualRowsProps {
   count: number;
@@ -35,12 +37,17 @@ export function VirtualRows({ count, label, scroller, row, here = -1, look }: Vi
   const shown = rows.getVirtualItems();
   const first = shown[0]?.index ?? 0;
   const last = shown[shown.length - 1]?.index ?? 0;
-  const brought = useRef(false);
+  const wantedSince = useRef<number | null>(null);
+  const total_px = rows.getTotalSize();
   useEffect(() => {
-    if (here < 0 || brought.current) return;
-    brought.current = true;
-    rows.scrollToIndex(here, { align: "auto" });
-  }, [here, rows]);
+    if (here < 0) return;
+    wantedSince.current ??= Date.now();
+    // Rows are measured as they come, which moves those below: until then the place is only estimated.
+    if (Date.now() - wantedSince.current > SETTLING_MS) return;
+    const element = list.current?.querySelector(`[data-index="${here}"]`);
+    if (element) element.scrollIntoView({ block: "nearest" });
+    else rows.scrollToIndex(here);
+  }, [here, total_px, shown.length]);
   useEffect(() => look(first, last), [first, last, count, look]);
   useEffect(() => {
     if (wanted.current === null) return;
@@ -60,7 +67,7 @@ export function VirtualRows({ count, label, scroller, row, here = -1, look }: Vi
     list.current?.querySelector<HTMLElement>(`[data-index="${next}"] a`)?.focus({ preventScroll: true });
   };
   return (
-    <ul ref={list} className="rows virtual" aria-label={label} style={{ height: rows.getTotalSize() }} onKeyDown={move}>
+    <ul ref={list} className="rows virtual" aria-label={label} style={{ height: total_px }} onKeyDown={move}>
       {shown.map((each) => (
         <li key={each.key} ref={rows.measureElement} data-index={each.index} aria-setsize={count} aria-posinset={each.index + 1} style={{ transform: `translateY(${each.start - above_px}px)` }}>
           {row(each.index)}

@@ -50,7 +50,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
     cancel();
   };
   // A document holds many things: one of them changes, not the document.
-  const canReplace = type?.update_mode === "insert" && base.state === "active";
+  const canReplace = type?.update_mode === "insert" && base.state === "active" && !(base.valid_until && Date.parse(base.valid_until) <= Date.now());
   const replace = (said: JsonObject) => {
     const at = day === today ? new Date().toISOString() : `${day}T00:00:00Z`;
     const { type: typeName, key, version } = base;
@@ -101,8 +101,10 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
         <fieldset className="edit-kind">
           <legend>{t("edit.kind")}</legend>
           <label className="check"><input type="radio" name="kind" checked={!isNew} onChange={() => setNew(false)} />{t("edit.wrong")}</label>
-          <label className="check"><input type="radio" name="kind" checked={isNew} onChange={() => setNew(true)} />{t("edit.changed")}</label>
-          {isNew && <input type="date" aria-label={t("edit.changed_on")} value={day} min={base.valid_from?.slice(0, 10)} max={today} required onChange={(event) => setDay(event.target.value)} />}
+          <span className="edit-changed">
+            <label className="check"><input type="radio" name="kind" checked={isNew} onChange={() => setNew(true)} />{t("edit.changed")}</label>
+            <input type="date" aria-label={t("edit.changed_on")} value={day} min={base.valid_from?.slice(0, 10)} max={today} required disabled={!isNew} onChange={(event) => setDay(event.target.value)} />
+          </span>
         </fieldset>
       )}
       {!(isNew && canReplace) && <div className="pair">
