@@ -65,6 +65,7 @@ def test_a_change_ends_the_old_memory_and_begins_a_new_one(story: Story) -> None
     assert between[new]["valid_from"] is not None
     assert between["home-porto"]["valid_until"] == between[new]["valid_from"]
     assert before["home-porto"]["sentence"] == between["home-porto"]["sentence"]
+    assert "Mira lives in Coimbra" in story.facts["replaced"]
     assert told["before"] == told["after"]
 
 
@@ -100,3 +101,13 @@ def test_what_is_typed_outlasts_a_reload_and_the_way_back(story: Story) -> None:
 def test_the_memory_that_is_opened_is_in_sight_in_the_list(story: Story) -> None:
     """A memory far down the list is scrolled to."""
     assert story.facts["shown"]["inSight"]
+
+
+def test_the_edit_form_is_chinese_in_chinese(story: Story) -> None:
+    """The names of the type and of its fields, and what is said of these; not what is typed."""
+    told = story.facts["chinese"]
+
+    assert "事实" in told["kind"]
+    for words in ("主语", "谓语", "宾语", "另一个人、事物或值", "情况变了"):
+        assert words in told["form"]
+    assert "The other person" not in told["form"]

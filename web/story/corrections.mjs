@@ -140,4 +140,30 @@ async function shown() {
   await facts.picture(page, "shown");
 }
 
-await told({ corrected, moved, ended, rejected, deleted, typed, shown }, { facts, page, noted, close });
+/** The version that ended a memory names what is true since. */
+async function replaced() {
+  await opened("home-porto");
+  await button("Edit", view).click();
+  await object.fill("Coimbra");
+  await view.getByRole("radio").nth(1).check();
+  await button("Save", view).click();
+  await view.locator("h1", { hasText: "Coimbra" }).waitFor();
+  await opened("home-porto");
+  facts.tell("replaced", await view.locator(".replaced").first().innerText());
+  await facts.picture(page, "replaced");
+}
+
+/** In Chinese the usual types, their fields and what is said of these are Chinese. */
+async function inChinese() {
+  await page.goto(`${base}/#/settings?${SCOPE}`);
+  await page.locator("select").filter({ hasText: "中文" }).selectOption("zh");
+  await page.goto(`${base}/#/memories/Fact/cat-tangyuan?${SCOPE}`);
+  await page.locator(".revision").first().waitFor();
+  await button("编辑", view).click();
+  await object.waitFor();
+  facts.tell("chinese", { form: await view.locator("form.edit").innerText(), kind: await view.locator(".memory-kind").innerText() });
+  await facts.picture(page, "chinese");
+  await audited(page, facts, "edit in Chinese");
+}
+
+await told({ corrected, moved, ended, rejected, deleted, typed, shown, replaced, inChinese }, { facts, page, noted, close });

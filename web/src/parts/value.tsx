@@ -52,6 +52,7 @@ export function Value({ value, evidence = {}, scope, at = "", aside }: {
   /** What stands beside the name of each field. */
   aside?: (pointer: string, name: string) => ReactNode;
 }) {
+  const { named } = useAround();
   return (
     <dl className="value">
       {Object.entries(value).map(([name, each]) => {
@@ -59,8 +60,8 @@ export function Value({ value, evidence = {}, scope, at = "", aside }: {
         return (
           <div key={name} className="value-row">
             <dt>
-              {name.replaceAll("_", " ")}
-              {aside?.(pointer, name.replaceAll("_", " "))}
+              {named(name.replaceAll("_", " "))}
+              {aside?.(pointer, named(name.replaceAll("_", " ")))}
             </dt>
             <dd>
               <Part value={each} pointer={pointer} evidence={evidence} scope={scope} />

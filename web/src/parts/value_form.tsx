@@ -108,10 +108,11 @@ interface FieldsProps {
 }
 
 function Fields({ fields, ...rest }: FieldsProps) {
+  const { named } = useAround();
   return (
     <div className="form-fields">
       {fields.map((field) => field.kind === "group"
-        ? <fieldset key={field.pointer} className="form-group"><legend>{field.label}</legend>{field.about && <p className="hint">{field.about}</p>}<Fields fields={field.fields} {...rest} /></fieldset>
+        ? <fieldset key={field.pointer} className="form-group"><legend>{named(field.label)}</legend>{field.about && <p className="hint">{named(field.about)}</p>}<Fields fields={field.fields} {...rest} /></fieldset>
         : <OneField key={field.pointer} field={field} rows={fields.length === 1 ? ALONE_ROWS : 1} typed={rest.draft[field.pointer] ?? ""} change={(typed) => rest.change(field.pointer, typed)} fault={rest.faultOf(field)} />)}
     </div>
   );
@@ -121,12 +122,13 @@ function Fields({ fields, ...rest }: FieldsProps) {
 const ALONE_ROWS = 3;
 
 function OneField({ field, rows, typed, change, fault }: { field: FormField; rows: number; typed: string; change: (typed: string) => void; fault: FieldFault | undefined }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const id = useId();
-  const about = field.kind === "lines" ? [field.about, t("form.lines")].filter(Boolean).join(" · ") : field.about;
+  const said = named(field.about);
+  const about = field.kind === "lines" ? [said, t("form.lines")].filter(Boolean).join(" · ") : said;
   return (
     <div className={fault ? "field at-fault" : "field"}>
-      <label htmlFor={id}>{field.label}{field.isRequired && <span className="faint"> · {t("form.needed")}</span>}</label>
+      <label htmlFor={id}>{named(field.label)}{field.isRequired && <span className="faint"> · {t("form.needed")}</span>}</label>
       <Input id={id} field={field} rows={rows} typed={typed} change={change} isFaulty={fault !== undefined} describedBy={`${id}-about ${id}-fault`} />
       {about && <p className="hint" id={`${id}-about`}>{about}</p>}
       <p className="fault" id={`${id}-fault`} role="status">{fault && (fault.word === "told" ? fault.values?.message : t(`form.${fault.word}`, fault.values))}</p>

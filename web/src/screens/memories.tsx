@@ -140,7 +140,7 @@ const addressed = ({ order, ...filters }: Filters) => ({ ...filters, order: orde
 
 /** Type, state and order, each with how many there are. */
 function Filtering({ filters, set, counts, known }: { filters: Filters; set: (changed: Partial<Filters>) => void; counts: ListedPart<Memory>["counts"] | undefined; known: readonly string[] }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const wording = useWording();
   const { can } = useHere();
   const names = [...new Set([...Object.keys(counts?.types ?? {}), ...known, ...(filters.type ? [filters.type] : [])])];
@@ -149,7 +149,7 @@ function Filtering({ filters, set, counts, known }: { filters: Filters; set: (ch
     <>
       <select aria-label={t("memories.type")} value={filters.type} onChange={(event) => set({ type: event.target.value })}>
         <option value="">{t("memories.all_types")}</option>
-        {names.map((name) => <option key={name} value={name}>{withCount(name, counts?.types[name])}</option>)}
+        {names.map((name) => <option key={name} value={name}>{withCount(named(name), counts?.types[name])}</option>)}
       </select>
       <select aria-label={t("memories.state")} value={filters.state} onChange={(event) => set({ state: event.target.value })}>
         <option value="">{t("memories.all_states")}</option>

@@ -449,6 +449,8 @@ export const en = {
   "memory.deleted": "This memory was deleted",
   "memory.deleted_about": "“{what}” can be restored with all its versions until {until}, in this tab, unless something is erased first.",
   "reject.notice_only": "Rejected: it is not recalled, and will not be formed again until you delete this.",
+  "history.replaced_by": "Replaced by",
+  "overview.of_type": "All of this type, also what has ended, was rejected or waits",
   "history.time": "{name}: {time}",
   "edit.kind": "Was it wrong, or has it changed?",
   "edit.wrong": "It was wrong: correct this memory",

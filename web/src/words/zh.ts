@@ -451,6 +451,8 @@ export const zh: Record<keyof typeof en, string> = {
   "memory.deleted": "这条记忆已被删除",
   "memory.deleted_about": "“{what}”及其所有版本可在 {until} 之前于此标签页恢复，除非其间有内容被抹除。",
   "reject.notice_only": "已拒绝：不会被召回；在你删除它之前，也不会再次形成。",
+  "history.replaced_by": "接替者：",
+  "overview.of_type": "此类型的全部，包括已终止、已拒绝和待审核的",
   "history.time": "{name}：{time}",
   "edit.kind": "是原来错了，还是情况变了？",
   "edit.wrong": "原来错了：更正这条记忆",
