@@ -18,7 +18,7 @@ export const zhTypes: ReadonlyMap<string, string> = new Map([
   ["context", "适用情形"],
   ["content", "内容"],
   ["note", "笔记"],
-  ["name", "名称"],
+  ["name", "名字"],
   ["user name", "称呼"],
   ["age", "年龄"],
   ["home", "住处"],
