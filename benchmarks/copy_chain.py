@@ -19,6 +19,7 @@ from anyio import to_thread
 from benchmarks import copy_process as copied
 from benchmarks.postgres_speed import own_database
 from recollect.errors import StoreError
+from recollect.lifecycle.store_copy import content_digest
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.locator import open_store
 from recollect.stores.plans.archive import RESTORE_RECORDS
@@ -26,7 +27,6 @@ from recollect.stores.system_clock import timer_s
 from recollect.testing.temporary_databases import borrowed_database
 from recollect.wire.record_digests import Digest
 from tests.harness.redis_server import open_server
-from tests.harness.store_digests import content_digest
 
 SCOPES: Final = 20
 SCOPE_MESSAGES: Final = 1_500

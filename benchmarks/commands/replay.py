@@ -30,9 +30,10 @@ def replay_bench(*, data: str, tells_all: bool, json_file: str | None) -> None:
     months after each of its sessions. A store without checks would keep every wrong answer.
     """
     from benchmarks.formation_replay import replay, replay_page
-    from benchmarks.session_replay import played_talks, sessions_page
+    from benchmarks.session_replay import SESSIONS, played_talks, sessions_page
 
     report = run(partial(replay, Path(data), tells_all=tells_all))
     click.echo(replay_page(report))
-    click.echo(sessions_page(run(partial(played_talks, Path(data)))))
+    if (Path(data) / f"{SESSIONS}.jsonl.gz").exists():
+        click.echo(sessions_page(run(partial(played_talks, Path(data)))))
     write_report_file(json_file, lambda path: write_json(path, report))

@@ -10,13 +10,12 @@ import pytest
 
 from recollect.errors import ConflictError, UsageError
 from recollect.lifecycle.backup_restore import restore_backup
-from recollect.lifecycle.store_copy import copy_store
+from recollect.lifecycle.store_copy import content_digest, copy_store
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_ledger import LedgerEntry
 from recollect.stores.plans.erase_targets import EraseThread
 from recollect.wire.record_digests import Digest
-from tests.harness.store_digests import content_digest
 
 SCOPES = ("ada", "bob", "eve")
 MESSAGES = 600

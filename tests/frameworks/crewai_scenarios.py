@@ -129,6 +129,19 @@ def scenario_what_other_frameworks_were_told_is_recalled() -> None:
         assert len(alone) == len(by_category) == len(held.list_records()) == 1
 
 
+def scenario_questions_asked_before_take_no_place() -> None:
+    """A crew is told five entries: the same question, five times, would be all of them."""
+    with opened("memory:") as memory:
+        memory.append(ADA, "adk", ["I live in Oslo."])
+        for number in range(6):
+            memory.append(ADA, f"adk{number}", ["Where do I live?"])
+
+        found = crew_memory(memory).recall("Where do I live?", depth="shallow", limit=5)
+
+        texts = [each.record.content for each in found]
+        assert texts == ["I live in Oslo."], texts
+
+
 def scenario_what_other_frameworks_stored_is_not_changed() -> None:
     """An update is a new record, and nothing is forgotten that CrewAI did not store."""
     with opened("memory:") as memory:

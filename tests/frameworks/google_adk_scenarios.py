@@ -194,7 +194,7 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
         )
         kept = await memory.last_messages(ADA, "one", limit=9)
         (found,) = (
-            await service.search_memory(app_name="notes", user_id="ada", query="Oslo?")
+            await service.search_memory(app_name="notes", user_id="ada", query="And Oslo?")
         ).memories[:1]
         nothing = await service.search_memory(app_name="notes", user_id="ada", query=" ")
         idle = await service.search_memory(app_name="notes", user_id="ada", query="A zebra!")
@@ -251,6 +251,24 @@ async def scenario_what_is_told_to_remember_is_found_and_deleted() -> None:
             told = await refusal(service.delete_memory(**user, memory_id=odd))
             assert "search_memory" in told, told
         assert (await service.search_memory(**user, query="Tom")).memories == []
+
+
+async def scenario_questions_asked_before_take_no_place() -> None:
+    """Nor does an answer that says nothing: the fact is among the ten entries of a search."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        service = RecollectMemoryService(memory)
+        user: Any = {"app_name": "notes", "user_id": "ada"}
+        await service.add_events_to_memory(
+            **user, events=[event("I am Ada and live in Oslo.", "1")], session_id="0"
+        )
+        for number in range(1, 16):
+            asked = event("Where do I live?", f"q{number}"), event("Noted.", f"a{number}", "helper")
+            await service.add_events_to_memory(**user, events=asked, session_id=str(number))
+
+        found = (await service.search_memory(**user, query="Where do I live?")).memories
+
+        texts = ["".join(part.text or "" for part in each.content.parts or ()) for each in found]
+        assert texts == ["I am Ada and live in Oslo."], texts
 
 
 async def scenario_metadata_that_is_no_json_leaves_nothing() -> None:

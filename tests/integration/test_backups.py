@@ -18,6 +18,7 @@ from recollect.lifecycle.backup_restore import apply_ledger, read_ledger, restor
 from recollect.lifecycle.backups import back_up, write_ledger
 from recollect.lifecycle.copy_journal import MARK
 from recollect.lifecycle.forgotten import forgotten_at, note_forgotten
+from recollect.lifecycle.store_copy import content_digest
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
@@ -32,7 +33,6 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.wire.record_digests import Digest
 from tests.harness.postgres_server import empty_store, shared_database
-from tests.harness.store_digests import content_digest
 
 ADA: Scope = ("acme", "ada")
 CANARY = "heliotrope-canary"

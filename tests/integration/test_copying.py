@@ -10,7 +10,7 @@ import pytest
 from recollect.errors import ConflictError, GoneError, UsageError
 from recollect.lifecycle import store_copy as copying
 from recollect.lifecycle.copy_journal import MARK
-from recollect.lifecycle.store_copy import Copied, copy_store
+from recollect.lifecycle.store_copy import Copied, content_digest, copy_store
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
@@ -19,7 +19,6 @@ from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseT
 from recollect.stores.unit_of_work import Plan
 from recollect.testing import FrozenClock
 from tests.harness.postgres_server import empty_store, shared_database
-from tests.harness.store_digests import content_digest
 
 ResultT = TypeVar("ResultT")
 

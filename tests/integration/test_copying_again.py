@@ -13,7 +13,7 @@ import pytest
 from recollect.errors import ConflictError
 from recollect.lifecycle import store_copy as copying
 from recollect.lifecycle.copy_journal import NOTES
-from recollect.lifecycle.store_copy import copy_store
+from recollect.lifecycle.store_copy import content_digest, copy_store
 from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, NewMessage, PutMemory, PutSideRecord, Scope
 from recollect.stores.contract.base import Store
@@ -24,7 +24,6 @@ from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, Eras
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
 from recollect.stores.unit_of_work import Plan
 from recollect.testing.contract_samples import feed_from_start
-from tests.harness.store_digests import content_digest
 
 ResultT = TypeVar("ResultT")
 

@@ -279,3 +279,41 @@ async def test_two_frameworks_share_one_users_memory() -> None:
     assert "My cat is called Tom." in texts(model.seen[0])
     assert "My cat is called Tom." in str(model.seen[1][0].content)
     assert {"role": "assistant", "content": "Noted."} == items[-1]
+
+
+async def test_a_block_that_would_keep_what_the_store_keeps_is_refused() -> None:
+    """In the first turn; beside another store, another scope or for another thread it is not."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        keeps = RecollectMemoryBlock(memory, ADA, accept_short_term_memory=True)
+        other = RecollectMemoryBlock(memory, "bob", accept_short_term_memory=True, name="other")
+        said = ChatMessage(role="user", content="My cat is called Tom.")
+        for block in (keeps, other):
+            store = RecollectChatStore(memory, ADA)
+            held = Memory.from_defaults("one", chat_store=store, memory_blocks=[block])
+            await held.aput(said)
+            if block is keeps:
+                with pytest.raises(UsageError, match="leave out accept_short_term_memory"):
+                    await held.aget()
+            else:
+                await held.aget()
+        await keeps.aput([said], from_short_term_memory=True, session_id="two")
+        with pytest.raises(UsageError, match="RecollectChatStore keeps the thread 'one'"):
+            await keeps.aput([said], from_short_term_memory=True, session_id="one")
+        await keeps.aget([said], session_id="two")
+        kept = [len(await memory.last_messages(ADA, each, limit=9)) for each in ("one", "two")]
+
+    assert [2, 1] == kept
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"budget": 3}, "no field of a block is called budget: it has .*budget_tokens"),
+        ({"budget_tokens": 0}, "budget_tokens is 0: give a whole number from 1"),
+        ({"budget_tokens": "many"}, "budget_tokens is 'many'"),
+    ],
+)
+async def test_a_wrong_field_of_a_block_is_refused_at_once(wrong: Any, reason: str) -> None:
+    async with recollect.open("memory:", embedder="none") as memory:
+        with pytest.raises(UsageError, match=reason):
+            RecollectMemoryBlock(memory, ADA, **wrong)

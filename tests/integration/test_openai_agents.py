@@ -216,3 +216,73 @@ async def test_a_model_remembers_by_tools(provider: Provider) -> None:
     statuses = [json.loads(each)["status"] for each in told]
     assert [("Note", "user")] == [(each.type, each.trust) for each in rows]
     assert ["stored", "refused", "refused"] == statuses, told
+
+
+async def ends(helper: Agent[Any], text: str, session: RecollectSession, *, streamed: bool) -> None:
+    """Run *helper*, in one piece or as a stream."""
+    if not streamed:
+        await Runner.run(helper, text, session=session)
+        return
+    async for _ in Runner.run_streamed(helper, text, session=session).stream_events():
+        pass
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_an_agent_with_a_sessions_instructions_serves_that_session_alone(
+    provider: Provider,
+    streamed: bool,  # noqa: FBT001 # a parameter of the test
+) -> None:
+    """The model of another is not asked; a clone with its own instructions is."""
+    provider.acts = [said("Noted."), said("I do not know."), said("4711.")]
+    async with recollect.open("memory:", embedder="none") as memory:
+        ada, again = (RecollectSession(memory, ADA, "one") for _ in "ab")
+        bob = RecollectSession(memory, ("bob",), "one")
+        shared = agent(provider, ada)
+        await Runner.run(shared, "My PIN is 4711.", session=ada)
+        with pytest.raises(UsageError, match=r"session 'one'.*agent\.clone"):
+            await ends(shared, "My PIN?", bob, streamed=streamed)
+        own = shared.clone(instructions=bob.instructions("Be kind."))
+        await Runner.run(own, "What is my PIN?", session=bob)
+        await Runner.run(shared, "What is my PIN?", session=again)
+
+    assert ["4711" in str(body) for *_, body in provider.seen] == [True, False, True]
+
+
+async def test_a_session_that_is_read_beside_a_run_is_not_the_runs(provider: Provider) -> None:
+    """Nor is one of a run before, in the same task."""
+    provider.acts = [said("Noted."), said("Tom.")]
+    async with recollect.open("memory:", embedder="none") as memory:
+        ada, bob = (RecollectSession(memory, each, "one") for each in ("ada", "bob"))
+        await Runner.run(agent(provider, bob), "Hello", session=bob)
+        await bob.get_items()
+        await Runner.run(agent(provider, ada), "What is my cat called?")
+
+    assert 2 == len(provider.seen)
+
+
+async def test_instructions_may_be_a_function(provider: Provider) -> None:
+    """As the SDK takes them, with or without ``await``."""
+
+    async def late(_: Any, helper: Any) -> str:
+        return f"{helper.name} is late."
+
+    provider.acts = [said("Noted."), said("Noted.")]
+    async with recollect.open("memory:", embedder="none") as memory:
+        await memory.append(ADA, "other", "My cat is called Tom.")
+        session = RecollectSession(memory, ADA, "one")
+        for base in (lambda _, helper: f"{helper.name} is here.", late):
+            own = agent(provider, session).clone(instructions=session.instructions(base))
+            await Runner.run(own, "What is my cat called?", session=session)
+        with pytest.raises(UsageError, match="base is 3: give a text, or a function"):
+            session.instructions(3)  # type: ignore[arg-type] # the fault
+
+    first, second = (body["messages"][0]["content"] for *_, body in provider.seen)
+    assert first.startswith("Helper is here.\n\n")
+    assert second.startswith("Helper is late.\n\n")
+    assert "My cat is called Tom." in first
+
+
+async def test_a_budget_of_nothing_is_refused_at_once() -> None:
+    async with recollect.open("memory:", embedder="none") as memory:
+        with pytest.raises(UsageError, match="budget_tokens is 0: give a whole number from 1"):
+            RecollectSession(memory, ADA, "one", budget_tokens=0)

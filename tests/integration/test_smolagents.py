@@ -1,14 +1,19 @@
 """smolagents itself, with our conversation and tools, against a provider on loopback."""
 
 import json
+import re
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from smolagents import (
+    ChatMessage,
     CodeAgent,
     LogLevel,
+    Model,
     OpenAIModel,
     ToolCallingAgent,
     tool,
@@ -238,3 +243,85 @@ def test_what_the_limit_of_a_conversation_leaves_out_is_recalled(provider: Provi
     assert "My cat is called Tom." not in rest
     assert "My cat is called Tom." in system
     assert "user: Will it rain?" not in system
+
+
+class SlowEcho(Model):  # type: ignore[misc] # it ships no types
+    """Notes what it is told, and answers late, so that runs without a lock would overlap."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+
+    def generate(self, messages: Any, **_: Any) -> ChatMessage:
+        time.sleep(0.1)
+        self.told.append(str(messages))
+        return ChatMessage("assistant", "<code>final_answer('Noted.')</code>")
+
+
+def test_conversations_that_share_an_agent_take_turns() -> None:
+    """Each run's model is told its own thread, and its thread gets its own messages."""
+    pins = ("1111", "2222", "3333")
+    with recollect.open_sync(embedder="none") as memory:
+        agent = CodeAgent([], SlowEcho(), verbosity_level=LogLevel.OFF)
+        held = [RecollectConversation(agent, memory, ADA, pin, limit=5) for pin in pins]
+        threads = [
+            threading.Thread(target=each.run, args=(f"Door {pin}?",))
+            for each, pin in zip(held, pins, strict=True)
+        ]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        kept = {pin: texts(memory, pin) for pin in pins}
+
+    assert {pin: [("user", f"Door {pin}?"), ("assistant", "Noted.")] for pin in pins} == kept
+    # Instructions may hold what other threads of the scope said; the task itself may not.
+    tasks = [re.findall(r"New task:\\n(Door \d+\?)", each) for each in agent.model.told]
+    assert [1, 1, 1] == [len(each) for each in tasks]
+    assert {f"Door {pin}?" for pin in pins} == {each[0] for each in tasks}
+
+
+def test_an_agent_of_one_user_is_refused_to_another() -> None:
+    """Variables of its code outlive a run; so do those of an agent that it manages."""
+    with recollect.open_sync(embedder="none") as memory:
+        writer = CodeAgent([], SlowEcho(), name="writer", description="It writes.")
+        first, second = (
+            CodeAgent([], SlowEcho(), managed_agents=[writer], verbosity_level=LogLevel.OFF)
+            for _ in "ab"
+        )
+        RecollectConversation(first, memory, "ada", "one").run("My PIN is 4711.")
+
+        for agent in (first, second, writer):
+            with pytest.raises(UsageError, match=r"'bob'.* an agent of its own"):
+                RecollectConversation(agent, memory, "bob", "one")
+        RecollectConversation(second, memory, ADA, "two").run("And?")
+
+
+def test_an_agent_that_runs_itself_does_not_wait_forever(provider: Provider) -> None:
+    with recollect.open_sync(embedder="none") as memory:
+        provider.acts = [asks("ask_again"), said("Yes.")]
+
+        @tool  # type: ignore[untyped-decorator] # it ships no types
+        def ask_again() -> str:
+            """Ask again."""
+            return str(conversation.run("Again?"))
+
+        conversation = talk(provider, memory, "one", ask_again)
+        conversation.run("Once?")
+
+    assert "give it another agent" in sent(provider, 1)[1]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"limit": "3"}, {"limit": -1}, {"budget_tokens": 0}, {"budget_tokens": None}]
+)
+def test_a_number_that_is_none_is_refused_at_once(
+    provider: Provider, wrong: dict[str, object]
+) -> None:
+    (name,) = wrong
+    with recollect.open_sync(embedder="none") as memory:
+        with pytest.raises(UsageError, match=f"{name} is .*: give a whole number"):
+            talk(provider, memory, "one", **wrong)
+        agent: Any = None
+        with pytest.raises(UsageError, match="agent is None"):
+            RecollectConversation(agent, memory, ADA, "one")

@@ -194,3 +194,16 @@ def test_a_listing_that_follows_wrongly_is_found(
 
     right = {"Note": 3, "Fact": 1}
     assert not (answer.is_success and right == answer.json()["counts"]["types"])
+
+
+def test_a_scope_is_listed_only_if_it_holds_something(client: httpx.Client) -> None:
+    """Alone, and with those below."""
+    body = {"messages": [{"role": "user", "text": "Hi"}]}
+    at = {"scope": ["users", "ada"]}
+    client.post("/v1/threads/talk/messages", params=at, json=body).raise_for_status()
+
+    def listed(*scope: str, below: bool = False) -> object:
+        return client.get("/v1/scopes", params={"scope": scope, "below": below}).json()["scopes"]
+
+    assert [[], [], []] == [listed("nobody"), listed("users"), listed("users", "bob")]
+    assert [["users", "ada"]] == listed("users", "ada") == listed("users", below=True)

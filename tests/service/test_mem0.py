@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractAsyncContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+import recollect
+from recollect import Recollect
 from recollect.formation.rule_model import RuleModel
 from recollect.importers import import_file, open_source
 from recollect.server.authorization import PERMISSIONS
@@ -246,6 +248,88 @@ def test_a_run_of_an_add_is_told_by_its_event(served: Served) -> None:
     assert 404 == nowhere.status_code
 
 
+def without_model() -> AbstractAsyncContextManager[Recollect]:
+    """Open a memory as `recollect serve` does without a model."""
+    return recollect.open("memory:", embedder="none")
+
+
+def test_an_add_without_a_model_does_not_wait_for_ever() -> None:
+    """The add and its event end, and say what starts a model; the messages are stored."""
+    with serving(without_model) as served:
+        headers = {"authorization": f"Token {served.key}"}
+        with httpx.Client(base_url=served.url, headers=headers) as it:
+            body = {"messages": TALK, "user_id": "ada"}
+            added = it.post(f"{PATH}/v3/memories/add/", json=body).json()
+            event = it.get(f"{PATH}/v1/event/{added['event_id']}/").json()
+            kept = it.get("/v1/threads/mem0/messages", params={"scope": ["users", "ada"]}).json()
+            formed = it.post("/v1/form", params={"scope": ["users", "ada"]})
+
+    assert ("FAILED", "FAILED") == (added["status"], event["status"])
+    assert added["message"] == event["message"]
+    assert "messages are stored" in added["message"]
+    assert "recollect serve --model" in added["message"]
+    assert len(TALK) == len(kept["messages"])
+    assert 422 == formed.status_code
+    assert "recollect serve --model" in formed.json()["detail"]
+
+
+def test_an_add_that_another_process_forms_is_pending() -> None:
+    """Without a model and without a worker, `recollect worker` forms; nothing has failed."""
+    with serving() as served:
+        headers = {"authorization": f"Token {served.key}"}
+        with httpx.Client(base_url=served.url, headers=headers) as it:
+            body = {"messages": TALK, "user_id": "ada"}
+            added = it.post(f"{PATH}/v3/memories/add/", json=body).json()
+            event = it.get(f"{PATH}/v1/event/{added['event_id']}/").json()
+
+    assert ("PENDING", "PENDING") == (added["status"], event["status"])
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"user_id": 7},
+        {"user_id": {"eq": 7}},
+        {"user_id": {"in": [7, 8]}},
+        {"AND": [{"user_id": 7}, {"user_id": {"ne": 8}}]},
+    ],
+)
+def test_a_user_named_by_a_number_is_found_by_it(client: httpx.Client, filters: Any) -> None:
+    """As the add took it: kept as text, and the same in a filter."""
+    for user in (7, 8):
+        body = {"messages": f"I am {user}", "user_id": user, "infer": False}
+        client.post(f"{PATH}/v3/memories/add/", json=body).raise_for_status()
+
+    listed = client.post(f"{PATH}/v3/memories/", json={"filters": filters}).json()
+    found = client.post(
+        f"{PATH}/v3/memories/search/", json={"query": "I am", "filters": filters}
+    ).json()
+
+    assert "7" in {each["user_id"] for each in listed["results"]}
+    assert texts(listed) == texts(found)
+    if "in" not in str(filters):
+        assert {"I am 7"} == texts(listed)
+
+
+@pytest.mark.parametrize("filters", [{}, {"AND": []}, {"OR": [{}]}])
+def test_what_names_no_filter_does_not_cross_all_users(client: httpx.Client, filters: Any) -> None:
+    """It is refused with the names of the filters; every user is meant by ``*``."""
+    for user in ("ada", "bob"):
+        body = {"messages": f"I am {user}", "user_id": user, "infer": False}
+        client.post(f"{PATH}/v3/memories/add/", json=body).raise_for_status()
+
+    refused = [
+        client.post(f"{PATH}/v3/memories/", json={"filters": filters}),
+        client.post(f"{PATH}/v3/memories/search/", json={"query": "I am", "filters": filters}),
+    ]
+    everyone = client.post(f"{PATH}/v3/memories/", json={"filters": {"user_id": "*"}}).json()
+
+    assert [422, 422] == [each.status_code for each in refused]
+    for each in refused:
+        assert "user_id, agent_id, app_id, run_id" in each.json()["detail"]
+    assert {"I am ada", "I am bob"} == texts(everyone)
+
+
 BAD: dict[str, tuple[str, str, Any]] = {
     "nobody": ("POST", "/v3/memories/add/", {"messages": "x"}),
     "no messages": ("POST", "/v3/memories/add/", {"messages": [], "user_id": "a"}),
@@ -261,12 +345,13 @@ BAD: dict[str, tuple[str, str, Any]] = {
         "/v3/memories/add/",
         {"messages": "x", "user_id": "a", "infer": False, "expiration_date": "soon"},
     ),
-    "no query": ("POST", "/v3/memories/search/", {"query": ""}),
+    "no query": ("POST", "/v3/memories/search/", {"query": "", "filters": {"user_id": "a"}}),
     "a filter that is a list": ("POST", "/v3/memories/search/", {"query": "x", "filters": []}),
     "a misspelt field": ("POST", "/v3/memories/", {"filters": {"usr_id": "a"}}),
     "an unknown operator": ("POST", "/v3/memories/", {"filters": {"user_id": {"$gt": 1}}}),
     "a time that is none": ("POST", "/v3/memories/", {"filters": {"created_at": {"gte": "x"}}}),
-    "page 0": ("POST", "/v3/memories/?page=0", {}),
+    "page 0": ("POST", "/v3/memories/?page=0", {"filters": {"user_id": "a"}}),
+    "no filter": ("POST", "/v3/memories/", {}),
     "all of nobody": ("DELETE", "/v1/memories/", None),
     "a change of nothing": ("PUT", "/v1/memories/WyJ1c2VycyIsImEiLCJOb3RlIiwiayJd/", {}),
     "an unknown kind": ("DELETE", "/v2/entities/planet/mars/", None),
@@ -283,6 +368,16 @@ def test_bad_input_is_told_in_a_sentence(client: httpx.Client, name: str) -> Non
     assert answer.status_code in {404, 422}, answer.text
     assert "application/json" == answer.headers["content-type"]
     assert answer.json()["detail"]
+
+
+def test_an_add_of_no_messages_says_so(client: httpx.Client) -> None:
+    """In one sentence, not one for each form that messages may have."""
+    answer = client.post(f"{PATH}/v3/memories/add/", json={"messages": [], "user_id": "a"})
+
+    assert 422 == answer.status_code
+    detail = answer.json()["detail"]
+    assert "the list of messages is empty: give at least one message" in detail
+    assert 1 == len(answer.json()["errors"])
 
 
 def test_deep_filters_are_refused(client: httpx.Client) -> None:

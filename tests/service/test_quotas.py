@@ -244,6 +244,7 @@ Case = Callable[[Door], Prepared]
 _ONE = "/v1/memories/{type}/{key}"
 _RUNS = "/threads/{thread_id}/runs"
 _MEM0 = "/compat/mem0"
+OF_ANYBODY = {"filters": {"user_id": "*"}}
 
 
 def prepared(*steps: Callable[[], object]) -> Prepared:
@@ -511,11 +512,15 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
     # Those of mem0's client.
     ("POST", f"{_MEM0}/v3/memories/add/"): (lambda it: lambda: it.remembered(infer=True), 1, 0),
     ("POST", f"{_MEM0}/v3/memories/search/"): (
-        lambda it: of_mem0(it, "POST", "/v3/memories/search/", {"query": "tea"}),
+        lambda it: of_mem0(it, "POST", "/v3/memories/search/", {"query": "tea", **OF_ANYBODY}),
         0,
         0,
     ),
-    ("POST", f"{_MEM0}/v3/memories/"): (lambda it: of_mem0(it, "POST", "/v3/memories/", {}), 0, 0),
+    ("POST", f"{_MEM0}/v3/memories/"): (
+        lambda it: of_mem0(it, "POST", "/v3/memories/", OF_ANYBODY),
+        0,
+        0,
+    ),
     ("PUT", f"{_MEM0}/v1/memories/{{memory_id}}/"): (
         lambda it: of_mem0(it, "PUT", f"/v1/memories/{it.remembered()}/", {"text": "Käse"}),
         0,

@@ -212,6 +212,9 @@ def test_the_walk_finds_a_fault(
     if fault == "an exception":
         monkeypatch.setattr(reaching, "granted", lambda *_, **__: 1 / 0)
     elif fault == "another form":
+        # Only a scope that holds something is listed.
+        said = {"messages": [{"role": "user", "text": "Hi"}]}
+        client.post("/v1/threads/talk/messages", json=said).raise_for_status()
         monkeypatch.setattr(reaching, "relative", lambda *_: "acme")
     else:
         told = document["paths"]["/v1/scopes"]["get"]

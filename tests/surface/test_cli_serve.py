@@ -140,6 +140,28 @@ def test_without_a_store_it_uses_one_of_the_user(tmp_path: Path) -> None:
     assert 0o700 == folder.stat().st_mode & 0o777
 
 
+@pytest.mark.parametrize(
+    ("options", "notices"), [((), 1), (("--model", "rules"), 0), (("--no-worker",), 0)]
+)
+def test_it_says_if_nothing_is_formed(
+    tmp_path: Path, options: tuple[str, ...], notices: int
+) -> None:
+    """In one line, if no model is given; not if another process forms."""
+    with process(tmp_path, "--no-auth", "--store", "memory:", *options) as running:
+        assert running.stderr is not None
+        lines = []
+        for line in running.stderr:
+            lines.append(line)
+            if '"event": "started"' in line:
+                break
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=LINE_S_MAX)
+
+    told = [each for each in lines if "recollect serve --model" in each]
+    assert notices == len(told)
+    assert all("no memories are formed" in each for each in told)
+
+
 def test_a_scope_that_no_key_opens_is_refused(tmp_path: Path) -> None:
     """Not ignored, once a key is bound to another; the same command line starts again."""
     ends = []

@@ -1,6 +1,6 @@
 import type { Answer, Body, ChangeOptions, Query, RequestParts, Route, Scope, Verb, WriteOptions } from "./operations.js";
 import { found, messageOf, type NewMessageLike, parted, requestOf, withLines } from "./parts.js";
-import { type CallOptions, type ClientOptions, Requests } from "./requests.js";
+import { type CallOptions, type ClientOptions, Requests, usage } from "./requests.js";
 import type * as schema from "./schema.js";
 import { type ChangeEvent, type ChatEvent, changesOf, eventsOf, type ExportedRecord, recordsOf } from "./streams.js";
 
@@ -15,7 +15,7 @@ const MESSAGES = `${THREAD}/messages` as const;
 
 /**
  * A remote memory, with the methods of the Python client; fields keep the names that they have over HTTP.
- * Scopes are relative to that of the key, `[]` being the key's own. Every method throws a
+ * Scopes are relative to that of the key, `[]` being the key's own; an undefined one is refused. Every method throws a
  * `RecollectError`, or the reason of its signal.
  */
 export class Recollect {
@@ -47,6 +47,7 @@ export class Recollect {
     options: Sent<typeof MESSAGES, "messages"> & WriteOptions = {},
   ): Promise<schema.Message[]> {
     const [sent, call] = parted(options);
+    if (messages === undefined) throw usage("append takes a scope, a thread and messages: the messages are missing, or the thread is");
     const each = (Array.isArray(messages) ? messages : [messages]) as readonly NewMessageLike[];
     const body = { ...sent, messages: each.map(messageOf) };
     return (await this.request("post", MESSAGES, { ...call, scope, params: { thread }, body })).messages;
@@ -157,8 +158,9 @@ export class Recollect {
   }
 
   /** Return the scopes at, or with `below` under, a scope that hold something. */
-  scopes(scope: Scope = [], options: Listed<"/v1/scopes"> = {}): Promise<schema.ScopePage> {
-    return this.#list("/v1/scopes", scope, options);
+  scopes(scope?: Scope, options: Listed<"/v1/scopes"> = {}): Promise<schema.ScopePage> {
+    // Without any argument the key's own; an undefined one is a user's id that is missing.
+    return this.#list("/v1/scopes", arguments.length ? scope : [], options);
   }
 
   /** Return what bears on a query; `rendered` is the block for a prompt. */
@@ -209,8 +211,8 @@ export class Recollect {
   }
 
   /** Return the receipts of erases, by time. */
-  async receipts(scope: Scope = [], options: Listed<"/v1/erase/receipts"> = {}): Promise<schema.EraseReceipt[]> {
-    return (await this.#list("/v1/erase/receipts", scope, options)).receipts.reverse();
+  async receipts(scope?: Scope, options: Listed<"/v1/erase/receipts"> = {}): Promise<schema.EraseReceipt[]> {
+    return (await this.#list("/v1/erase/receipts", arguments.length ? scope : [], options)).receipts.reverse();
   }
 
   /** Yield all that a scope holds as records, as they come. */
@@ -236,7 +238,7 @@ export class Recollect {
     return changesOf(opened, last_event_id, call.signal);
   }
 
-  async #list<P extends Route<"get">>(path: P, scope: Scope, options: Listed<P>): Promise<Answer<"get", P>> {
+  async #list<P extends Route<"get">>(path: P, scope: Scope | undefined, options: Listed<P>): Promise<Answer<"get", P>> {
     const [query, call] = parted(options);
     return (await this.#requests.json(requestOf("get", path, { ...call, scope, query }))) as Answer<"get", P>;
   }

@@ -16,9 +16,10 @@ interface Parts extends WriteOptions {
 
 /** Return the request to a route: its path filled in, its scope and its headers. */
 export function requestOf(verb: string, path: string, parts: Parts): ServiceRequest {
-  const { scope = [], params = {}, query = {}, body, expected, idempotency_key, ...call } = parts;
+  const { scope, params = {}, query = {}, body, expected, idempotency_key, ...call } = parts;
   const names = params as Record<string, string>;
-  const segments = typeof scope === "string" ? [scope] : scope;
+  // A scope that is there but undefined is a user's id that is missing, not the whole scope of the key.
+  const segments = "scope" in parts ? segmentsOf(scope) : [];
   return {
     ...call,
     method: verb.toUpperCase(),
@@ -33,6 +34,24 @@ export function requestOf(verb: string, path: string, parts: Parts): ServiceRequ
     // The others read, or the service knows them again by their key, or has the records already.
     isRepeatable: path !== "/v1/form",
   };
+}
+
+/** Return the segments of a scope; plain JavaScript passes anything. */
+function segmentsOf(scope: unknown): readonly string[] {
+  if (typeof scope === "string") return [segmentOf(scope)];
+  if (Array.isArray(scope)) return Array.from(scope, segmentOf); // not `map`, which skips holes
+  const hint = typeof scope === "number" ? `; give '${scope}' as a text` : "";
+  throw usage(`a scope is a text or a list of texts, such as "ada" or ["users", "ada"], not ${told(scope)}${hint}`);
+}
+
+function segmentOf(segment: unknown): string {
+  if (typeof segment === "string" && segment) return segment;
+  throw usage(`each part of a scope is a text of at least one character, such as "ada", not ${told(segment)}`);
+}
+
+/** Return a wrong value as an error shows it. */
+function told(value: unknown): string {
+  return typeof value === "object" && value !== null ? (Array.isArray(value) ? "a list" : "an object") : value === "" ? '""' : String(value);
 }
 
 /** Return a request that sends records, a line each. */

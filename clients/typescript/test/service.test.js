@@ -54,6 +54,37 @@ test("what is appended is recalled, and in the context", async () => {
   assert.deepEqual([await memory.thread("ada", "none"), (await memory.messages("ada", "none")).messages], [null, []]);
 });
 
+test("a scope that is missing is refused before anything is sent", async () => {
+  let sent = 0;
+  const counting = (...given) => (sent++, fetch(...given));
+  const client = new Recollect({ url, key, fetch: counting });
+  const usage = (words) => (error) => refused({ status: 0, code: "usage" })(error) && words.test(error.message);
+  const whole = /a scope is a text or a list of texts, such as "ada"/;
+  const part = /each part of a scope is a text of at least one character/;
+  const wrong = [[undefined, whole], [null, whole], [5, /give '5' as a text/], [{}, whole], ["", part]];
+  const parts = [["users", undefined], ["users", null], ["users", ""], ["users", 5], new Array(2)];
+  for (const [scope, words] of [...wrong, ...parts.map((each) => [each, part])]) {
+    const calls = {
+      append: () => client.append(scope, "talk", "My PIN is 4711."),
+      recall: () => client.recall(scope, "PIN?"),
+      erase: () => client.erase(scope, { scope: true, below: true }),
+      put: () => client.put(scope, "Fact", "home", HOME),
+      threads: () => client.threads(scope),
+      scopes: () => client.scopes(scope),
+      receipts: () => client.receipts(scope),
+      request: () => client.request("get", "/v1/usage", { scope }),
+      chat: async () => { for await (const _ of client.chat(scope, { thread: "talk", text: "Hi" })); },
+      changes: async () => { for await (const _ of client.changes(scope)); },
+      export: async () => { for await (const _ of client.export(scope)); },
+    };
+    for (const [name, call] of Object.entries(calls)) await assert.rejects(call, usage(words), `${name} of ${String(scope)}`);
+  }
+  assert.equal(sent, 0);
+  // The key's own scope can still be meant.
+  assert.deepEqual([(await client.recall([], "PIN?")).entries, (await client.scopes()).scopes, (await client.receipts()).length], [[], [], 0]);
+  await assert.rejects(client.append("ada", "My PIN is 4711."), usage(/the messages are missing, or the thread is/));
+});
+
 test("Chinese text and names with slashes come back as they went", async () => {
   const said = "我五月搬到了奥斯陆，喜欢喝绿茶。😀";
   await memory.append(["用户", "小明/二"], "聊天/一", said);

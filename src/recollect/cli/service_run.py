@@ -77,6 +77,7 @@ def run_service(run: ServiceRun) -> None:
     from recollect.server.http.process import bound_socket, log_to, run_server, url_of
     from recollect.server.http.prometheus import Metrics
     from recollect.server.http.static_page import STATIC, is_built
+    from recollect.server.settings import NO_MODEL
 
     model, metrics = opened_model(run.forming), Metrics()
 
@@ -91,6 +92,8 @@ def run_service(run: ServiceRun) -> None:
         ) as memory:
             if hint := await _scope_hint(memory, run.settings):
                 note(hint)
+            if memory.lacks_model:
+                note(NO_MODEL)
             yield memory
 
     def tell_key(key: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import recollect
+from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, NewMessage, Role, Scope
 from recollect.stores.validation import PAGE_ROWS_MAX, TEXT_CHARACTERS_MAX, readable
@@ -13,6 +14,18 @@ from recollect.sync.object_home import AnyRecollect, Home
 
 PAGE: Final = 100
 """Messages per read of a thread."""
+
+
+def check_budget(budget_tokens: object) -> int:
+    """
+    Return *budget_tokens*, the most tokens of a context.
+
+    Raises:
+        UsageError: It is no whole number from 1.
+    """
+    if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int) or budget_tokens < 1:
+        raise UsageError(f"budget_tokens is {budget_tokens!r}: give a whole number from 1")
+    return budget_tokens
 
 
 class ThreadItems:

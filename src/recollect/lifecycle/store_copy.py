@@ -349,6 +349,14 @@ async def _both_archives(one: Store, other: Store, scope: Scope) -> _Archives:
     return first, second
 
 
+async def content_digest(store: Store) -> Digest:
+    """Return the digest of all records of a store, each scope read at one point in time."""
+    found = Digest()
+    async for scope in each_scope(store):
+        found.add(await store.archive(scope))
+    return found
+
+
 async def try_clean(store: Store) -> None:
     """Remove the bytes of deleted data now if possible; otherwise a later `clean` does."""
     try:

@@ -45,6 +45,11 @@ class FormationMethods(ABC):
     _runtime: MemoryRuntime
     _proviso: Proviso | None
 
+    @property
+    def lacks_model(self) -> bool:
+        """Whether nothing is formed: no model, and not opened to leave it to another process."""
+        return self._runtime.worker is None and self._runtime.options.works
+
     async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
         """
         Form what is pending in a thread, or in the whole scope, now; return each result.

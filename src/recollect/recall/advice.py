@@ -30,7 +30,8 @@ ATTITUDE_QUERY: Final = (
 """The words of attitudes, by which a request for advice searches a second time."""
 
 _POLITE: Final = (
-    r"(?:^|[.!?;:,\n]\s*)(?:(?:hey|hi|hello|okay?|so|please|now|then|and|also|well)[ ,]+)*"
+    r"(?:^|[.!?;:,\n] {0,3})(?:(?:hey|hi|hello|okay?|so|please|now|then|and|also|well)[ ,]{1,3})"
+    r"{0,4}"
     r"(?:(?:can|could|would|will) (?:you|u) )?(?:please |kindly |just )?"
 )
 _ENGLISH: Final = re.compile(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
@@ -11,10 +10,14 @@ from typing import Final
 from recollect.recall.advice import ADVICE_ENTRIES, tells_diet
 from recollect.recall.context import ContextEntry, LeftOut, LeftOutReason
 from recollect.recall.context_plan import ContextPlan, MemoryName
-from recollect.recall.empty_turns import is_empty_answer, is_empty_turn, own_words
+from recollect.recall.empty_turns import (
+    is_empty_answer,
+    is_empty_turn,
+    own_words,
+    plain_words,
+)
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
-from recollect.text.analysis import fold
 
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
@@ -171,11 +174,11 @@ class _Reasons:
         self._least = least
         # The prompt shows the query: the same question, asked before, would only repeat it.
         texts = (plan.query, *plan.said, *(each.text for each in history))
-        said = {_plain(text) for text in texts} - {""}
+        said = {plain_words(text) for text in texts} - {""}
         self._same = {
             (each.scope, content.thread, content.id)
             for each in (*ranked, *plan.attitudes)
-            if isinstance(content := each.content, Message) and _plain(content.text) in said
+            if isinstance(content := each.content, Message) and plain_words(content.text) in said
         }
         # A memory that rests on a text that the prompt shows says nothing new either.
         same = ((thread, id_) for scope, thread, id_ in self._same if scope == plan.scope)
@@ -209,10 +212,6 @@ def says_nothing(plan: ContextPlan, content: Message | Memory) -> bool:
     # Who asks for earlier answers, or for all entries of a relevance, gets their questions too.
     keeps_turns = plan.asks_for_answers or plan.min_score is not None
     return is_empty_answer(content) or (not keeps_turns and is_empty_turn(content))
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", fold(text)))
 
 
 def _memories_first(ranked: Sequence[Recalled]) -> list[Recalled]:

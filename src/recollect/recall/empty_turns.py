@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 from recollect.formation.grounding.foreign_text import without_recalled
-from recollect.records import Message
+from recollect.records import Memory, Message
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
 from recollect.text.searchable import message_text
 from recollect.text.small_talk import is_small_talk
 
+EntryT = TypeVar("EntryT")
+ContentOf: TypeAlias = Callable[[EntryT], Message | Memory]
 POLITE_CHARACTERS_MAX: Final = 60
 """Longer turns of an assistant always say something."""
 QUESTION_CHARACTERS_MAX: Final = 80
@@ -38,6 +41,29 @@ _ASKS_WHAT_IS_KNOWN_CHINESE: Final = re.compile(
     "(?:你(?:还)?(?:记得|知道))?我(?:们)?(?:的)?[^，。！？?,\n该要]{1,12}"
     "(?:什么|哪[里儿个]?|谁|多少|几[岁个号点]?|吗|叫啥)[^，。！？?,\n]{0,4}[?？]"
 )
+
+
+def without_empty(entries: Iterable[EntryT], content_of: ContentOf[EntryT]) -> Iterator[EntryT]:
+    """
+    Yield the entries that tell something: no empty turns, and no text a second time.
+
+    For searches whose answer is a list of few entries: a question that a user asks every day
+    would fill it.
+    """
+    seen = set[str]()
+    for each in entries:
+        content = content_of(each)
+        if isinstance(content, Message):
+            text = plain_words(content.text)
+            if is_empty_answer(content) or is_empty_turn(content) or text in seen:
+                continue
+            seen.add(text)
+        yield each
+
+
+def plain_words(text: str) -> str:
+    """Return the words of *text* in one form, without marks."""
+    return " ".join(re.findall(r"\w+", fold(text)))
 
 
 def own_words(content: Message) -> str:

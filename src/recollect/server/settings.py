@@ -20,6 +20,10 @@ SECRET_VARIETY_MIN: Final = 10
 """Minimum number of distinct characters in a secret."""
 BODY_BYTES_CEILING: Final = 1_000_000_000
 ENVIRONMENT: Final = "RECOLLECT_"
+NO_MODEL: Final = (
+    "the service has no model, so no memories are formed: start it with `recollect serve --model "
+    "provider/model`, or `--model rules` for rules without a provider"
+)
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 

@@ -18,7 +18,7 @@ from agent_framework import (
 
 from recollect.agents.tools import MemoryTools
 from recollect.integrations.agent_framework.function_tools import memory_tools
-from recollect.integrations.thread_items import ThreadItems
+from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.records import Json, Role, ScopeLike
 from recollect.records import Message as KeptMessage
 from recollect.stores.validation import check_scope
@@ -119,7 +119,7 @@ class RecollectContextProvider(ContextProvider):
         self._has_tools = tools
         self._keeps = keep
         self._scope = check_scope(scope)
-        self._budget_tokens = budget_tokens
+        self._budget_tokens = check_budget(budget_tokens)
 
     async def before_run(
         self,

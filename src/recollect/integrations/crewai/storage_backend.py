@@ -23,6 +23,7 @@ from recollect.integrations.crewai.crew_records import (
 from recollect.integrations.entry_ids import is_entry_id
 from recollect.memory.agent_findings import finding_of
 from recollect.memory.facade import Recollect
+from recollect.recall.empty_turns import without_empty
 from recollect.records import DeleteMemory, ScopeLike
 from recollect.stores.pages import each_row
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, check_scope
@@ -142,7 +143,7 @@ class RecollectStorage:
         )
         return [
             (record, similarity)
-            for content, similarity in near
+            for content, similarity in without_empty(near, lambda each: each[0])
             if (record := others_record(content, path)) is not None
         ]
 

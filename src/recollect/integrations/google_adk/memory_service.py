@@ -18,7 +18,8 @@ from recollect.errors import UsageError
 from recollect.integrations.entry_ids import entry_id, erase_target
 from recollect.memory.context_sources import idle_below
 from recollect.memory.facade import Recollect
-from recollect.recall.query import query_in
+from recollect.recall.empty_turns import plain_words, without_empty
+from recollect.recall.query import MATCHES_MAX, query_in
 from recollect.recall.results import Recalled
 from recollect.records import JsonObject, Message, NewMessage, Role, Scope, ScopeLike
 from recollect.stores.validation import MESSAGES_MAX, check_scope
@@ -28,6 +29,8 @@ from recollect.text.searchable import memory_text
 KIND: Final = "google_adk"
 ENTRIES: Final = 10
 """Entries that a search returns by default, at most."""
+SEARCHED: Final = 5
+"""Entries searched for each that is returned: questions asked before are left out."""
 NEWEST: Final = 100
 """The newest messages of a thread among which to look for events appended before."""
 NO_SESSION: Final = "events"
@@ -161,12 +164,16 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         if not query.strip():
             return SearchMemoryResponse()
         found = await self._home.visit(
-            lambda memory: memory.recall(scope, query_in(query), limit=self._limit)
+            lambda memory: memory.recall(
+                scope, query_in(query), limit=min(SEARCHED * self._limit, MATCHES_MAX)
+            )
         )
         best = max((each.relevance for each in found.entries), default=0.0)
         if best < idle_below(found, query):
             return SearchMemoryResponse()
-        return SearchMemoryResponse(memories=[_entry_of(each) for each in found.entries])
+        entries = without_empty(found.entries, lambda each: each.content)
+        kept = [each for each in entries if plain_words(each.text) != plain_words(query)]
+        return SearchMemoryResponse(memories=[_entry_of(each) for each in kept[: self._limit]])
 
     async def delete_memory(
         self, *, app_name: str, user_id: str, memory_id: str | None = None

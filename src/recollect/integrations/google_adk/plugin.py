@@ -18,6 +18,7 @@ from recollect.integrations.google_adk.memory_service import (
     text_in,
     user_scope,
 )
+from recollect.integrations.thread_items import check_budget
 from recollect.recall.query import query_in
 from recollect.sync.object_home import AnyRecollect, Home
 
@@ -58,7 +59,7 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
         self._service = RecollectMemoryService(memory, scope=scope, limit=limit)
         self._home = Home(memory)
         self._scope = scope_function(scope)
-        self._budget_tokens = budget_tokens
+        self._budget_tokens = check_budget(budget_tokens)
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Give the run's tools the memory service."""

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from typing import Final
 
 from llama_index.core.llms import ChatMessage, MessageRole
 from pydantic_core import PydanticSerializationError
 
 from recollect.errors import UsageError
-from recollect.records import Json, Message, Role
+from recollect.records import Json, Message, Role, Scope
+from recollect.sync.object_home import AnyRecollect
 
 KIND: Final = "llama_index"
 SESSION: Final = "session_id"
 """The key under which LlamaIndex notes the session in messages that it gives to a block."""
+STORED_THREAD: Final[ContextVar[tuple[AnyRecollect, Scope, str] | None]] = ContextVar(
+    "recollect_stored_thread", default=None
+)
+"""Memory, scope and thread that a `RecollectChatStore` visited last in this task."""
 _ROLES: Final[Mapping[MessageRole, Role]] = {
     MessageRole.USER: "user",
     MessageRole.SYSTEM: "system",

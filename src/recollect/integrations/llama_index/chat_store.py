@@ -10,7 +10,12 @@ from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, Messag
 from pydantic import PrivateAttr
 
 from recollect.errors import UsageError
-from recollect.integrations.llama_index.chat_messages import KIND, items_of, message_of
+from recollect.integrations.llama_index.chat_messages import (
+    KIND,
+    STORED_THREAD,
+    items_of,
+    message_of,
+)
 from recollect.integrations.thread_items import ThreadItems
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, Scope, ScopeLike
@@ -142,6 +147,7 @@ class RecollectChatStore(AsyncDBChatStore):
         return "RecollectChatStore"
 
     async def _visit(self, key: str, act: Callable[[_Thread], Awaitable[ResultT]]) -> ResultT:
+        STORED_THREAD.set((self._home.memory, self._scope, key))
         return await self._home.visit(lambda memory: act(_Thread(memory, self._scope, key)))
 
 

@@ -8,8 +8,9 @@ from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemoryBlock
 from pydantic import PrivateAttr
 
-from recollect.integrations.llama_index.chat_messages import KIND, SESSION, items_of
-from recollect.integrations.thread_items import ThreadItems
+from recollect.errors import UsageError
+from recollect.integrations.llama_index.chat_messages import KIND, SESSION, STORED_THREAD, items_of
+from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect, Home
@@ -41,7 +42,16 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         Args:
             fields: Fields of a block, such as *name* and *priority*, and *budget_tokens*, the most
                 tokens of its context.
+
+        Raises:
+            UsageError: A field is unknown, or *budget_tokens* is no whole number from 1.
         """
+        if unknown := fields.keys() - type(self).model_fields:
+            raise UsageError(
+                f"no field of a block is called {', '.join(sorted(unknown))}: it has "
+                f"{', '.join(sorted(type(self).model_fields))}"
+            )
+        check_budget(fields.get("budget_tokens", BUDGET_TOKENS))
         super().__init__(**fields)
         self._memory = Home(memory).memory  # raises for anything else
         self._scope = check_scope(scope)
@@ -59,4 +69,11 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         await items.append(items_of(messages))
 
     def _items(self, session: str | None) -> ThreadItems:
+        place = self._memory, self._scope, session
+        # The store keeps each message when it is said, so the block would append it again.
+        if self.accept_short_term_memory and STORED_THREAD.get() == place:
+            raise UsageError(
+                f"a RecollectChatStore keeps the thread {session!r}, and the block would append "
+                "its messages once more: leave out accept_short_term_memory=True"
+            )
         return ThreadItems(self._memory, self._scope, session or NO_SESSION, kind=KIND)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from weakref import WeakKeyDictionary
 
-from recollect.integrations.thread_items import ThreadItems
+from recollect.errors import UsageError
+from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
 
 KIND: Final = "openai_agents"
 BUDGET_TOKENS: Final = 1_000
+Instruct: TypeAlias = "Callable[[RunContextWrapper[Any], Agent[Any]], str | Awaitable[str]]"
+_running: Final[WeakKeyDictionary[RunContextWrapper[Any], RecollectSession]] = WeakKeyDictionary()
+"""The session of each run that is going on, by the run's context."""
 
 
 class RecollectSession:
@@ -48,41 +54,85 @@ class RecollectSession:
         """
         self.session_id = session_id
         self.session_settings = session_settings
-        self._items = ThreadItems(memory, check_scope(scope), session_id, kind=KIND)
-        self._budget_tokens = budget_tokens
+        self._place = memory, check_scope(scope), session_id
+        self._items = ThreadItems(*self._place, kind=KIND)
+        self._budget_tokens = check_budget(budget_tokens)
 
-    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+    # The SDK passes *wrapper*, the context of its run, only if all four methods take it.
+    async def get_items(
+        self, limit: int | None = None, *, wrapper: RunContextWrapper[Any] | None = None
+    ) -> list[TResponseInputItem]:
         """Return the newest *limit* items, all by default, oldest first."""
+        self._note_run(wrapper)
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
         return [_item_of(message, kept) for message, kept in await self._items.read(limit)]
 
-    async def add_items(self, items: list[TResponseInputItem]) -> None:
+    async def add_items(
+        self, items: list[TResponseInputItem], *, wrapper: RunContextWrapper[Any] | None = None
+    ) -> None:
         """Append *items* atomically."""
+        self._note_run(wrapper)
         await self._items.append([_message_of(item) for item in items])
 
-    async def pop_item(self) -> TResponseInputItem | None:
+    async def pop_item(
+        self, *, wrapper: RunContextWrapper[Any] | None = None
+    ) -> TResponseInputItem | None:
         """Remove the newest item, and return it; ``None`` if there is none."""
+        self._note_run(wrapper)
         newest = await self._items.pop()
         return None if newest is None else _item_of(*newest)
 
-    async def clear_session(self) -> None:
+    async def clear_session(self, *, wrapper: RunContextWrapper[Any] | None = None) -> None:
         """Remove all items."""
+        self._note_run(wrapper)
         await self._items.clear()
 
     def instructions(
-        self, base: str = ""
+        self, base: str | Instruct = ""
     ) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]:
-        """Return ``instructions=`` of an agent: *base*, and the context of the turn's input."""
+        """
+        Return ``instructions=`` of an agent: *base*, and the context of the turn's input.
 
-        async def instruct(context: RunContextWrapper[Any], _: Agent[Any]) -> str:
+        An agent with them belongs to this session: a run of another `RecollectSession` raises
+        `UsageError` before its model is asked.
+
+        Args:
+            base: A text, or a function of the run's context and the agent, as the SDK takes.
+
+        Raises:
+            UsageError: *base* is neither.
+        """
+        if not isinstance(base, str) and not callable(base):
+            msg = f"base is {base!r}: give a text, or a function of the run's context and the agent"
+            raise UsageError(msg)
+
+        async def instruct(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+            self._check_run(context)
+            own = base if isinstance(base, str) else base(context, agent)
+            if inspect.isawaitable(own):
+                own = await own
             said = [_message_of(item) for item in context.turn_input]
             query = next((text for role, text, _ in reversed(said) if role == "user"), "")
             shown = [text for _, text, _ in said]
             remembered = await self._items.context(query, self._budget_tokens, shown=shown)
-            return "\n\n".join(part for part in (base, remembered) if part)
+            return "\n\n".join(part for part in (own, remembered) if part)
 
         return instruct
+
+    def _note_run(self, run: RunContextWrapper[Any] | None) -> None:
+        if run is not None:
+            _running[run] = self
+
+    def _check_run(self, run: RunContextWrapper[Any]) -> None:
+        """Raise if *run* is another session's: its model would be told this one's memories."""
+        other = _running.get(run)
+        if other is not None and other._place != self._place:  # noqa: SLF001 # the same class
+            raise UsageError(
+                f"the agent has the instructions of session {self.session_id!r}, and this run is "
+                f"of session {other.session_id!r}, of another thread, scope or memory: give each "
+                "session its own, by agent.clone(instructions=session.instructions(...))"
+            )
 
 
 _ROLES: Final[Mapping[str, Role]] = {

@@ -25,7 +25,7 @@ from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
 from recollect.integrations.offered_tools import Offered
 from recollect.integrations.pydantic_ai.toolset import memory_toolset
-from recollect.integrations.thread_items import ThreadItems
+from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect
@@ -67,7 +67,7 @@ class RecollectCapability(AbstractCapability[object]):
                 call, so that the call can quote them, and stay if the run fails.
         """
         self._items = ThreadItems(memory, check_scope(scope), thread, kind=KIND)
-        self._budget_tokens = budget_tokens
+        self._budget_tokens = check_budget(budget_tokens)
         self._tools = MemoryTools(memory, scope, thread) if tools is True else tools or None
         self._appended = 0
 

@@ -10,7 +10,8 @@ from smolagents import ActionStep, MultiStepAgent, TaskStep
 from smolagents.monitoring import Timing
 
 from recollect.errors import UsageError
-from recollect.integrations.thread_items import ThreadItems
+from recollect.integrations.smolagents.agent_turns import claim_agent, hold_agent
+from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope, check_text
@@ -30,6 +31,9 @@ class RecollectConversation:
     A run gets the messages of the thread, and the context of its task after the agent's own
     ``instructions``. The task is appended before the run, so that the memory tools can quote it;
     tool results and the answer are appended when it ends.
+
+    An agent belongs to one scope, since it keeps variables between runs; runs of several
+    conversations with it take turns.
     """
 
     def __init__(
@@ -40,7 +44,7 @@ class RecollectConversation:
         thread: str,
         *,
         budget_tokens: int = BUDGET_TOKENS,
-        limit: int = HISTORY,
+        limit: int | None = HISTORY,
     ) -> None:
         """
         Create a conversation with an agent, over an open memory.
@@ -49,14 +53,22 @@ class RecollectConversation:
             scope: The scope of the thread, and of the recalled context.
             thread: The conversation; it need not exist.
             budget_tokens: The most tokens of recalled context.
-            limit: The number of newest messages of the thread that a run gets.
+            limit: The number of newest messages of the thread that a run gets; 0 for none,
+                ``None`` for all.
+
+        Raises:
+            UsageError: *agent* is no agent, or one of another scope; or another argument is
+                invalid.
         """
+        if not isinstance(agent, MultiStepAgent):
+            raise UsageError(f"agent is {agent!r}: give a ToolCallingAgent or a CodeAgent")
         self.agent = agent
         self._home = Home.of_sync(memory)
         self._scope = check_scope(scope)
         self._thread = thread
-        self._budget_tokens = budget_tokens
-        self._limit = limit
+        self._budget_tokens = check_budget(budget_tokens)
+        self._limit = _check_limit(limit)
+        claim_agent(agent, self._scope)
 
     def run(self, task: str, **options: Any) -> Any:
         """
@@ -64,7 +76,7 @@ class RecollectConversation:
 
         Raises:
             UsageError: *options* has ``stream`` or ``reset``: a run always ends, and always
-                continues its thread.
+                continues its thread. Or a tool of the agent's own run calls this.
         """
         if wrong := {"stream", "reset"}.intersection(options):
             raise UsageError(
@@ -72,6 +84,11 @@ class RecollectConversation:
                 "continues its thread"
             )
         check_text(task, "a task")
+        claim_agent(self.agent, self._scope)  # again: it may manage more agents by now
+        with hold_agent(self.agent):
+            return self._run(task, options)
+
+    def _run(self, task: str, options: Mapping[str, Any]) -> Any:
         history, context = self._home.call(lambda memory: self._read(memory, task))
         own = self.agent.instructions
         self.agent.memory.steps = [*history]
@@ -99,6 +116,12 @@ class RecollectConversation:
 
     def _items(self, memory: Recollect) -> ThreadItems:
         return ThreadItems(memory, self._scope, self._thread, kind=KIND)
+
+
+def _check_limit(limit: object) -> int | None:
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        raise UsageError(f"limit is {limit!r}: give a whole number from 0, or None for all")
+    return limit
 
 
 def _returned(steps: Sequence[object]) -> list[tuple[Role, str, Json]]:

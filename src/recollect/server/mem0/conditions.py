@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, JsonObject
-from recollect.server.mem0.owners import OWNER_FIELDS
+from recollect.server.mem0.owners import OWNER_FIELDS, owner_text
 from recollect.stores.filters import CONDITIONS_MAX, equal
 from recollect.stores.json_pointers import is_list, is_number
 
@@ -17,6 +17,10 @@ Join: TypeAlias = Literal["AND", "OR", "NOT"]
 _JOINS: Final[Mapping[str, Join]] = {"AND": "AND", "OR": "OR", "NOT": "NOT"}
 DEPTH_MAX: Final = 8
 ANY: Final = "*"
+NO_FILTERS: Final = (
+    f"no filters are given: give at least one of {', '.join(OWNER_FIELDS)}, such as "
+    "filters={'user_id': 'ada'}; {'user_id': '*'} means every user"
+)
 _TIMES: Final = ("created_at", "updated_at")
 _FIELDS: Final = (*OWNER_FIELDS, *_TIMES, "categories", "metadata", "keywords", "id")
 _OPERATORS: Final = ("eq", "ne", "in", "nin", "gt", "gte", "lt", "lte", "contains", "icontains")
@@ -54,6 +58,17 @@ def read_conditions(given: JsonObject) -> JoinedConditions:
     if (count := _count(found)) > CONDITIONS_MAX:
         raise LimitError("conditions of a filter", count, CONDITIONS_MAX, "CONDITIONS_MAX")
     return found
+
+
+def check_filtered(conditions: JoinedConditions) -> None:
+    """
+    Check that there is a condition; without one, a search would mix the memories of all users.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if not _count(conditions):
+        raise UsageError(NO_FILTERS)
 
 
 def _count(part: FilterPart) -> int:
@@ -123,7 +138,12 @@ def _checked(path: tuple[str, ...], operator: str, operand: Json) -> Json:
     if path[0] in _TIMES and operand != ANY:
         for each in operand if isinstance(operand, list | tuple) else [operand]:
             _ = _moment(each, field)
-    return operand
+    return _as_owners(operand) if path[0] in OWNER_FIELDS else operand
+
+
+def _as_owners(operand: Json) -> Json:
+    """Convert the whole numbers among owners to text, as an add stores them."""
+    return [owner_text(each) for each in operand] if is_list(operand) else owner_text(operand)
 
 
 def owner_named(part: FilterPart, field: str) -> str | None:

@@ -14,6 +14,7 @@ from recollect.server.authorization import Permission
 from recollect.server.http.scope_access import Reach
 from recollect.server.http.type_registry import check_value, settings_of
 from recollect.server.langgraph.request_context import Reading, Writing, reach_below
+from recollect.server.mem0.conditions import check_filtered, read_conditions
 from recollect.server.mem0.kept_texts import keep_texts, updating_write
 from recollect.server.mem0.memory_rows import history_of, rows_of
 from recollect.server.mem0.memory_search import listed_rows, page_of_rows, ranked_rows
@@ -35,6 +36,7 @@ from recollect.server.mem0.request_schemas import (
     UpdateMemoryRequest,
 )
 from recollect.server.schemas.elements import JsonAnswer
+from recollect.server.settings import NO_MODEL
 from recollect.stores.validation import ID_CHARACTERS_MAX, WRITES_MAX
 
 PREFIX: Final = "/compat/mem0"
@@ -47,6 +49,8 @@ Page = Annotated[int, Query(ge=1, le=1_000_000)]
 PageSize = Annotated[int, Query(ge=1, le=PAGE_SIZE_MAX)]
 
 _QUEUED: Final = "the messages are stored, and memories are formed from them in the background"
+UNFORMED: Final = f"the messages are stored, but {NO_MODEL}"
+"""The message of an add, and of its event, that no model is there to form."""
 
 
 @router.post("/v3/memories/add/")
@@ -70,6 +74,8 @@ async def add(reach: Writing, asked: AddMemoriesRequest) -> JsonAnswer:
         )
         span.count(len(kept))
     id_ = written_id(*segments, THREAD, kept[0].position - 1, kept[-1].position)
+    if reach.memory.lacks_model:  # PENDING would make a client wait for ever
+        return {"message": UNFORMED, "status": "FAILED", "event_id": id_}
     return {"message": _QUEUED, "status": "PENDING", "event_id": id_}
 
 
@@ -99,6 +105,7 @@ async def get_all(
     page_size: PageSize = PAGE_SIZE,
 ) -> JsonAnswer:
     """Return a page of memories, last changed first."""
+    check_filtered(read_conditions(asked.conditions()))
     rows = await listed_rows(reach, asked.conditions())
     return page_of_rows(rows, page, page_size, f"{PREFIX}/v3/memories/")
 

@@ -13,7 +13,13 @@ from recollect.recall.query import MATCHES_MAX, Where
 from recollect.recall.results import Recall
 from recollect.records import Json, JsonObject, Memory, Scope
 from recollect.server.http.scope_access import Reach
-from recollect.server.mem0.conditions import JoinedConditions, holds, owner_named, read_conditions
+from recollect.server.mem0.conditions import (
+    JoinedConditions,
+    check_filtered,
+    holds,
+    owner_named,
+    read_conditions,
+)
 from recollect.server.mem0.memory_rows import rows_of
 from recollect.server.mem0.owners import OWNER_FIELDS, SEGMENT_OF, owners_of
 from recollect.server.mem0.request_schemas import SearchMemoriesRequest
@@ -76,6 +82,7 @@ async def ranked_rows(reach: Reach, asked: SearchMemoriesRequest) -> list[FoundR
     """
     reach.may("read", below=True)
     conditions = read_conditions(asked.conditions())
+    check_filtered(conditions)
     prefix = prefix_of(reach.scope, conditions)
     started = time.perf_counter()
     service = reach.service

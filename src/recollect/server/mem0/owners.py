@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 from recollect.errors import NotFoundError
 from recollect.importers.mem0 import OWNERS
@@ -17,8 +17,14 @@ SEGMENT_OF: Final[Mapping[str, str]] = {name: dict(OWNERS)[name] for name in OWN
 """The segment before the owners of each kind, in the order of the scope."""
 _FIELD_OF: Final = {segment: name for name, segment in SEGMENT_OF.items()}
 
+OwnerT = TypeVar("OwnerT")
 Address = tuple[Scope, str, str]
 """Segments below the key's scope, type and key of a memory."""
+
+
+def owner_text(given: OwnerT) -> OwnerT | str:
+    """Convert an owner that a client wrote as a whole number to text; others stay as they are."""
+    return str(given) if type(given) is int else given
 
 
 def segments_of(owners: Mapping[str, str | None]) -> Scope:

@@ -13,7 +13,7 @@ from recollect.messages.new_message import new_message
 from recollect.recall.query import QUERY_CHARACTERS_MAX
 from recollect.records import Json, JsonObject, NewMessage
 from recollect.server.langgraph.request_schemas import Passed
-from recollect.server.mem0.owners import OWNER_FIELDS
+from recollect.server.mem0.owners import OWNER_FIELDS, owner_text
 from recollect.server.schemas.requests import Id, Object
 
 TOP_K: Final = 10
@@ -26,12 +26,19 @@ _MESSAGE_FIELDS: Final = ("role", "content", "name")
 WholeText = Annotated[str, Field(min_length=1)]
 
 
-def _as_text(given: object) -> object:
-    """Convert an owner that a client wrote as a whole number to text."""
-    return str(given) if type(given) is int else given
+def _not_empty(given: object) -> object:
+    """
+    Return *given*; it comes before the union, whose error names each of its forms.
+
+    Raises:
+        ValueError: It is an empty list.
+    """
+    if given == []:
+        raise ValueError("the list of messages is empty: give at least one message")
+    return given
 
 
-OwnerId = Annotated[Id, BeforeValidator(_as_text)]
+OwnerId = Annotated[Id, BeforeValidator(owner_text)]
 
 
 class OwnedBody(Passed):
@@ -51,7 +58,9 @@ class OwnedBody(Passed):
 class AddMemoriesRequest(OwnedBody):
     """Messages to remember."""
 
-    messages: str | Object | Annotated[list[Object], Field(min_length=1, max_length=1_000)]
+    messages: Annotated[
+        str | Object | Annotated[list[Object], Field(max_length=1_000)], BeforeValidator(_not_empty)
+    ]
     metadata: Object | None = None
     infer: bool = True
     timestamp: Annotated[float, Field(ge=0, le=1e11)] | None = None

@@ -8,7 +8,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from recollect.errors import NotFoundError, RepeatedRequestError
+from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import FormationStatus, Scope
 from recollect.server.http.path_names import NamedRoute
@@ -26,6 +26,7 @@ from recollect.server.http.scope_access import (
 from recollect.server.routes.threads import existing_thread
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import RetryRequest, ThreadRequest
+from recollect.server.settings import NO_MODEL
 from recollect.wire.elements import time_to_json
 from recollect.wire.formations import formation_to_json
 from recollect.wire.threads import pending_to_json
@@ -81,6 +82,8 @@ async def form(reach: Writing, asked: ThreadRequest | None = None) -> JsonAnswer
     if thread is not None:
         await existing_thread(reach, thread)
     memory = reach.memory
+    if memory.worker is None:
+        raise UsageError(NO_MODEL)
     before = {each.id for each in (await memory.formations(reach.scope, limit=_PAGE)).rows}
     results = await memory.form(reach.scope, thread)
     page = await memory.formations(reach.scope, limit=_PAGE)

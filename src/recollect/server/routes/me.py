@@ -70,9 +70,11 @@ def _limits(settings: Settings) -> JsonObject:
 async def scopes(
     reach: Reading, below: Below = False, cursor: CursorParameter = None, limit: Limit = LIMIT
 ) -> JsonAnswer:
-    """Return the requested scope; with *below* it and those below that hold something, in order."""
-    if not below:
-        return {"scopes": [reach.relative(reach.scope)], "cursor": None}
+    """Return the requested scope, with *below* those below too, if they hold something."""
+    if not below:  # in their order, a scope is before those below it
+        first = (await reach.memory.scopes(prefix=reach.scope, limit=1)).rows
+        held = [reach.relative(each) for each in first if each == reach.scope]
+        return {"scopes": held, "cursor": None}
     reach.may("read", below=True)
     inner = reach.after(_SCOPES, cursor)
     page = await reach.memory.scopes(
