@@ -1,4 +1,4 @@
-"""What a person corrects on the page is told truly: since when, by whom, and how to take it back."""
+"""What a person corrects on the page is told truly: since when, by whom, and how to undo it."""
 
 from __future__ import annotations
 
