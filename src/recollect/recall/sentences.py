@@ -40,6 +40,8 @@ def sentence_of(value: JsonObject) -> str:
     'Likes the north. (holidays)'
     >>> sentence_of({"home": "Oslo"}), sentence_of({"note": "The boat is called Ida."})
     ('home: Oslo', 'The boat is called Ida.')
+    >>> sentence_of({"instructions": "Answer briefly."})
+    'Answer briefly.'
     """
     if all(isinstance(value.get(name), str | int | float) for name in _FACT):
         return _joined([str(value[name]) for name in _FACT])
@@ -53,7 +55,7 @@ def sentence_of(value: JsonObject) -> str:
         asides += [words] if (words := memory_text(others)) else []
         return f"{content} ({'; '.join(asides)})" if asides else content
     only = _only_text(value)
-    if only is not None and only[0] in _SENTENCE_FIELDS:
+    if only is not None and (only[0] in _SENTENCE_FIELDS or only[0] == "instructions"):
         return only[1]
     return memory_text(value)
 
