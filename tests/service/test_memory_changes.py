@@ -137,3 +137,79 @@ def test_a_key_that_may_not_write_changes_nothing(
 
     assert 403 == changed(reader, "guarded", "delete", "n0").status_code
     assert 403 == changed(writer, "guarded", "delete", "n0").status_code
+
+
+HOME = {"subject": "Mira", "predicate": "lives in"}
+
+
+def homes(client: httpx.Client, scope: str) -> dict[str, tuple[str, str | None, str | None]]:
+    """Return of each Fact its object, and from when until when it is true."""
+    found = client.get("/v1/memories", params={"scope": scope, "type": "Fact"}).json()["memories"]
+    return {
+        each["key"]: (each["value"]["object"], each["valid_from"], each["valid_until"])
+        for each in found
+    }
+
+
+@on_every_store
+def test_a_memory_ends_when_the_one_that_replaces_it_begins(client: httpx.Client) -> None:
+    """Both in one change, which one token takes back; and neither if the former has changed."""
+    where = {"scope": "moved"}
+    client.put("/v1/memories/Fact/porto", params=where, json={"value": {**HOME, "object": "Porto"}})
+    before = homes(client, "moved")
+    day = "2026-05-01T00:00:00Z"
+    moved: dict[str, Any] = {
+        "value": {**HOME, "object": "Coimbra"},
+        "valid_from": day,
+        "replaces": {"type": "Fact", "key": "porto", "version": 1},
+    }
+
+    made = client.put("/v1/memories/Fact/coimbra", params={**where, **UNDO}, json=moved)
+
+    assert 201 == made.status_code, made.text
+    assert {"porto": ("Porto", None, day), "coimbra": ("Coimbra", day, None)} == homes(
+        client, "moved"
+    )
+    stale = client.put("/v1/memories/Fact/braga", params=where, json=moved)
+    assert 412 == stale.status_code
+    assert "braga" not in homes(client, "moved")
+    token = {"undo": made.json()["undo"]}
+    assert client.post("/v1/undo", params=where, json=token).is_success
+    assert before == homes(client, "moved")
+
+
+@pytest.mark.parametrize(("key", "more"), [("b", {}), ("a", {"valid_from": "2026-05-01T00:00Z"})])
+def test_a_replacement_without_an_end_is_refused(
+    client: httpx.Client, key: str, more: dict[str, str]
+) -> None:
+    """It needs the time at which the former memory ends, and another key."""
+    where = {"scope": f"replaced {key}"}
+    client.put("/v1/memories/Note/a", params=where, json={"value": note("boat")})
+    former = {"type": "Note", "key": "a", "version": 1}
+    asked = {"value": note("ship"), "replaces": former, **more}
+
+    answer = client.put(f"/v1/memories/Note/{key}", params=where, json=asked)
+
+    assert 422 == answer.status_code, answer.text
+    assert "replace" in answer.json()["detail"]
+
+
+@on_every_store
+def test_a_restored_memory_is_not_refused_any_more(client: httpx.Client, served: Served) -> None:
+    """The refusal that its rejection left is gone, and comes back with the undo of the restore."""
+    filled(served, "restored", count=1)
+
+    def states() -> list[str]:
+        found = client.get("/v1/memories", params={"scope": "restored"}).json()["memories"]
+        return sorted(each["state"] for each in found)
+
+    path, where = "/v1/memories/Note/n0", {"scope": "restored"}
+    assert client.post(f"{path}/reject", params=where, json={}).is_success
+    assert ["rejected", "rejected"] == states()
+
+    made = client.post(f"{path}/restore", params={**where, **UNDO}, json={"version": 1})
+
+    assert ["active"] == states()
+    token = {"undo": made.json()["undo"]}
+    assert client.post("/v1/undo", params=where, json=token).is_success
+    assert ["rejected", "rejected"] == states()

@@ -42,6 +42,8 @@ def test_the_demonstration_shows_every_act(printed: tuple[str, Path]) -> None:
 
     for heading in ("1. Keep", "2. Recall", "3. Then", "4. For the prompt", "5. Forget", "Next"):
         assert f"\n{heading}" in text
+    # In a pipe `make demo` ends here: without this line nothing leads to the page.
+    assert "recollect demo --serve" in text
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.text)

@@ -49,7 +49,7 @@ async function correct() {
   await facts.picture(page, "edit");
   await click(button("Save"));
   await page.locator(".memory-head h1", { hasText: "Braga" }).waitFor();
-  await page.getByText("corrected by hand").waitFor();
+  await page.getByText("was corrected by hand").waitFor();
   facts.tell("why_now", await page.locator(".half-one .block").first().innerText());
   await facts.picture(page, "corrected");
   await click(page.getByRole("link", { name: "Chat", exact: true }));

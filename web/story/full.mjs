@@ -73,7 +73,7 @@ async function correctAndDelete() {
   await seen("found again", "recall?q=Braga", ".entry");
   facts.tell("recalled", await page.locator(".entry").first().innerText());
   await page.goto(`${base}/#/memories/User/User`);
-  await timed("deleted", () => button("Delete").click(), page.locator(".toast", { hasText: "Deleted." }));
+  await timed("deleted", () => button("Delete").click(), page.locator(".toast", { hasText: "Deleted:" }));
   facts.tell("gone", (await page.request.get(`${base}/v1/memories/User/User`)).status());
 }
 

@@ -219,7 +219,7 @@ async function correct() {
   await page.locator(".history").getByText("Braga").first().waitFor();
   facts.tell("corrected", await page.locator(".half-one .block").first().innerText());
   await page.locator(".revision", { hasText: "Version 1" }).getByRole("button", { name: "Restore" }).click();
-  await page.getByText("Version 1 is in force again.").waitFor();
+  await page.getByText("Version 1 is in force again").waitFor();
   await page.locator(".memory-head", { hasText: "Version 7" }).waitFor();
   facts.tell("restored", await page.locator(".half-one .block").first().innerText());
   await button("Undo", page.locator(".toast", { hasText: "Version 1" })).click();
@@ -272,7 +272,7 @@ async function rejectAndDelete() {
   await at("memories");
   await page.locator(".row", { hasText: "cello" }).click();
   await button("Reject").click();
-  await page.getByText("Rejected: it will not be formed again.").first().waitFor();
+  await page.getByText("Rejected, not to be formed again").first().waitFor();
   await page.locator(".memory-head .badge", { hasText: "rejected" }).waitFor();
   facts.tell("rejected", await page.locator(".memory-head").innerText());
   await facts.picture(page, "rejected");
@@ -287,10 +287,10 @@ async function rejectAndDelete() {
   const before = await versions();
   await at("memories", "User", "User");
   await button("Delete").click();
-  await page.locator(".toast", { hasText: "Deleted." }).waitFor();
+  await page.locator(".toast", { hasText: "Deleted:" }).waitFor();
   await page.locator(".row", { hasText: "Braga" }).waitFor({ state: "detached" });
   facts.tell("deleted", await page.locator(".half-list").innerText());
-  await button("Undo", page.locator(".toast", { hasText: "Deleted." })).click();
+  await button("Undo", page.locator(".toast", { hasText: "Deleted:" })).click();
   await page.locator(".row", { hasText: "Braga" }).waitFor();
   facts.tell("put_back", await page.locator(".half-list").innerText());
   facts.tell("put_back_exactly", JSON.stringify(await versions()) === JSON.stringify(before));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Formation, Memory, Revision } from "../src/api/shapes";
-import { believedAt, broughtBy, daysOf, endedIn, lanesOf, ownFirst, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
+import { believedAt, believedSince, broughtBy, daysOf, endedIn, lanesOf, ownFirst, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -69,6 +69,25 @@ describe("the time of a memory", () => {
 
   it("is since when it is true, where that is known", () => {
     expect(timeOf({ ...SAID, valid_from: "2020-01-01T00:00:00Z" })).toBe("2020-01-01T00:00:00Z");
+  });
+});
+
+describe("since when it is believed", () => {
+  const said = (version: number, sentence: string, state: Revision["state"] = "active"): Revision => ({ ...FIRST, version, sentence, state, believed_from: `2026-01-0${version}T10:00:00Z` });
+  const since = (...revisions: Revision[]) => believedSince(revisions)?.slice(0, 10);
+
+  it("is the moment of the correction, not of what it corrected", () => {
+    expect(since(said(1, "in Porto"), said(2, "in Coimbra"))).toBe("2026-01-02");
+  });
+
+  it("is the first of the versions that say the same", () => {
+    expect(since(said(1, "in Porto"), said(2, "in Braga"), said(3, "in Braga"), said(4, "in Braga"))).toBe("2026-01-02");
+    expect(since(said(1, "in Porto"))).toBe("2026-01-01");
+  });
+
+  it("begins anew after a rejection", () => {
+    expect(since(said(1, "in Porto"), said(2, "in Porto", "rejected"), said(3, "in Porto"))).toBe("2026-01-03");
+    expect(believedSince([])).toBeUndefined();
   });
 });
 

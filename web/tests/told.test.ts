@@ -6,7 +6,7 @@ import { distinct, freshEvidence, writtenByHand } from "../src/lib/evidence";
 import { modelName } from "../src/lib/model_name";
 import { wordsOf } from "../src/lib/sentences";
 import { sentenceOf } from "../src/lib/session";
-import { loadWords, translated, type Word } from "../src/words";
+import { loadWords, translated, usualName, type Word } from "../src/words";
 
 beforeAll(async () => {
   await loadWords("en");
@@ -63,6 +63,14 @@ describe("why a version was written", () => {
 
   it("is as it was told elsewhere", () => {
     for (const cause of ["the flat is free earlier", "constructor", "restored twice"]) expect(whyWritten(cause, t)).toBe(cause);
+  });
+});
+
+describe("the usual types", () => {
+  it("are named in the reader's language, with their fields and what is said of these", () => {
+    expect(["Fact", "subject", "The other person, thing or value"].map((each) => usualName("zh", each))).toEqual(["事实", "主语", "另一个人、事物或值"]);
+    expect(["Fact", "subject"].map((each) => usualName("en", each))).toEqual(["Fact", "subject"]);
+    expect(usualName("zh", "Trip")).toBe("Trip");
   });
 });
 

@@ -252,9 +252,10 @@ def _forgotten(
 
 
 def _next(stage: DemoStage) -> None:
-    stage.act("Next, on your own talk", "")
+    stage.act("Next: its page, then your own talk", "")
     stage.rows(
         [
+            ("the page", "recollect demo --serve", "bold"),
             ("keep", "recollect import chats.jsonl", "bold"),
             ("recall", 'recollect recall "where did we want to go in May?"', "bold"),
             ("examine", "recollect doctor", "bold"),

@@ -10,7 +10,7 @@ from recollect.formation.config import Assistants
 from recollect.formation.rivals import is_single
 from recollect.formation.value_identity import is_named, is_shortened, proposed_for
 from recollect.formation.verdicts import approval_of, rejection_of
-from recollect.records import Memory, Scope, Write
+from recollect.records import DeleteMemory, Memory, PutMemory, Scope, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.worker.formation_input import read_rivals
@@ -39,6 +39,27 @@ async def approving_writes(
         found = await read_rivals(store, scope, known, {memory.key: memory.value})
         rivals = found[memory.key]
     return approval_of(memory, proposal_for, type_=known, rivals=rivals)
+
+
+async def releasing_writes(
+    store: Store, scope: Scope, memory: Memory, assistants: Assistants
+) -> list[Write]:
+    """
+    Return the writes that delete the refusals of what *memory* says.
+
+    A memory that is in force must not be refused under another key: formation could not confirm
+    it, and a person would see it twice.
+    """
+    refusals = await rejecting_writes(store, scope, memory, "", assistants)
+    released: list[Write] = []
+    for each in refusals:
+        if isinstance(each, PutMemory) and (each.type, each.key) != (memory.type, memory.key):
+            found = await store.get(scope, each.type, each.key)
+            if found is not None and found.state == "rejected":
+                released.append(
+                    DeleteMemory(type=found.type, key=found.key, expected=found.version)
+                )
+    return released
 
 
 async def verdict_writes(

@@ -27,7 +27,8 @@ def sentence_of(value: JsonObject) -> str:
     Return the value of a memory as a sentence.
 
     A fact becomes its three parts in a row, a note its content, followed by its context if that
-    adds a word. Any other value becomes its fields by name.
+    adds a word. Any other value becomes its fields by name, also if it has one field only: "Oslo"
+    alone does not say that somebody lives there.
 
     >>> sentence_of({"subject": "Mira", "predicate": "lives in", "object": "Porto"})
     'Mira lives in Porto'
@@ -37,6 +38,10 @@ def sentence_of(value: JsonObject) -> str:
     'The boat is called Ida.'
     >>> sentence_of({"context": "holidays", "content": "Likes the north."})
     'Likes the north. (holidays)'
+    >>> sentence_of({"home": "Oslo"}), sentence_of({"note": "The boat is called Ida."})
+    ('home: Oslo', 'The boat is called Ida.')
+    >>> sentence_of({"instructions": "Answer briefly."})
+    'Answer briefly.'
     """
     if all(isinstance(value.get(name), str | int | float) for name in _FACT):
         return _joined([str(value[name]) for name in _FACT])
@@ -49,10 +54,19 @@ def sentence_of(value: JsonObject) -> str:
         asides = [context] if context and not told >= set(terms_of(context)) else []
         asides += [words] if (words := memory_text(others)) else []
         return f"{content} ({'; '.join(asides)})" if asides else content
-    only = [field for field in value.values() if field not in (None, "")]
-    if len(only) == 1 and isinstance(only[0], str):
-        return only[0]
+    only = _only_text(value)
+    if only is not None and (only[0] in _SENTENCE_FIELDS or only[0] == "instructions"):
+        return only[1]
     return memory_text(value)
+
+
+def _only_text(value: JsonObject) -> tuple[str, str] | None:
+    """Return the name and text of the only field that is filled in; ``None`` if it is no text."""
+    filled = [(name, field) for name, field in value.items() if field not in (None, "")]
+    if len(filled) != 1:
+        return None
+    name, field = filled[0]
+    return (name, field) if isinstance(field, str) else None
 
 
 def _joined(parts: list[str]) -> str:
@@ -80,13 +94,18 @@ def sentence_with_type(memory: Memory) -> str:
     """
     Return a memory as a sentence, after the name of its type if its fields need it to be read.
 
-    "nuts", the value of ``{"substance": "nuts"}``, says nothing without its type, ``Allergy``.
+    "nuts", the value of ``{"substance": "nuts"}``, says nothing without its type, ``Allergy``; the
+    type says enough of it. A document has a field for each of many things, and keeps its name.
     """
     sentence = memory_sentence(memory.value, memory.text)
     value = memory.value
     is_fact = all(isinstance(value.get(name), str | int | float) for name in _FACT)
     if is_fact or any(isinstance(value.get(name), str) for name in _SENTENCE_FIELDS):
         return sentence
+    only = _only_text(value)
+    is_document = memory.key == memory.type or memory.speaker is not None
+    if only is not None and not is_document:
+        sentence = only[1]
     return f"{memory.type}: {sentence}"
 
 

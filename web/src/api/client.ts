@@ -153,6 +153,8 @@ export interface NewValue {
   valid_until?: string | null;
   expires_at?: string | null;
   evidence?: Memory["evidence"];
+  /** The memory that ends at `valid_from`, in the same change. */
+  replaces?: Pick<Memory, "type" | "key" | "version">;
 }
 
 /** What a change answers besides: the token that takes it back, see `api.undo`. */

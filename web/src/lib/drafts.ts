@@ -13,8 +13,10 @@ function all(): Record<string, string> {
   }
 }
 
+export const readDraft = (place: string): string => all()[place] ?? "";
+
 export function useDraft(place: string): [string, (text: string) => void] {
-  const [text, setText] = useState(() => all()[place] ?? "");
+  const [text, setText] = useState(() => readDraft(place));
   const set = useCallback(
     (typed: string) => {
       setText(typed);

@@ -4,7 +4,10 @@ import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
+import { keepDeleted } from "./deleted";
 import { isEnded, isRejected, isRestored } from "./outcomes";
+import { speakerOf } from "./past";
+import { isDocument } from "./sentences";
 import { useAround, useHere } from "./session";
 import { useUndoable, wayBack, type Change } from "./undo";
 
@@ -26,6 +29,14 @@ export function standing(scope: Scope, { type, key }: Pick<Memory, "type" | "key
 /** A change that was made, with no way back: its answer was lost, and the token with it. */
 const MADE: Undoable = {};
 
+const TOLD_MAX = 48;
+
+/** A memory in a notice: several may stand there at once. */
+export function toldOf(memory: Pick<Memory, "type" | "key" | "value" | "sentence">): string {
+  const what = isDocument(memory) ? (speakerOf(memory) ?? memory.type) : memory.sentence;
+  return what.length > TOLD_MAX ? `${what.slice(0, TOLD_MAX - 1).trimEnd()}…` : what;
+}
+
 export function useMemoryActs(changed: () => void): MemoryActs {
   const { t, tell } = useAround();
   const { scope } = useHere();
@@ -39,7 +50,8 @@ export function useMemoryActs(changed: () => void): MemoryActs {
       request: () => change(deleted(scope, memory)),
       outcome: async () => ((await standing(scope, memory)) === null ? MADE : undefined),
       succeed: (answer) => {
-        told(t("told.deleted"))(answer);
+        if (answer.undo) keepDeleted(scope, memory, toldOf(memory), answer.undo);
+        told(t("told.deleted", { what: toldOf(memory) }))(answer);
         done?.();
       },
     });
@@ -48,7 +60,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     run({
       request: () => change<Undoable>((undo) => api.reject(scope, memory.type, memory.key, memory.version, pointer, undo)),
       outcome: async () => made(await standing(scope, memory), (now) => isRejected(memory, now, pointer)),
-      succeed: told(t("told.rejected")),
+      succeed: told(t("told.rejected", { what: toldOf(memory) })),
     });
 
   const restore = (memory: Memory, version: number) =>
@@ -58,7 +70,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
         const { revisions } = await api.history(scope, memory.type, memory.key);
         return isRestored(memory, revisions, version) ? MADE : undefined;
       },
-      succeed: told(t("told.restored", { version })),
+      succeed: told(t("told.restored", { version, what: toldOf(memory) })),
     });
 
   const end = (memory: Memory) => {
@@ -66,7 +78,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     return run({
       request: () => change<Undoable>((undo) => api.end(scope, memory.type, memory.key, moment, memory.version, undo)),
       outcome: async () => made(await standing(scope, memory), (now) => isEnded(memory, now, moment)),
-      succeed: told(t("told.ended")),
+      succeed: told(t("told.ended", { what: toldOf(memory) })),
     });
   };
 

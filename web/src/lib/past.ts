@@ -10,6 +10,14 @@ export function timeOf(memory: Pick<Memory, "valid_from" | "said_at" | "updated_
   return memory.valid_from ?? memory.said_at ?? memory.updated_at;
 }
 
+/** Since when what a memory says now is believed: from the first of the versions in a row that say the same in the same state. */
+export function believedSince(revisions: readonly Revision[]): string | undefined {
+  const newestFirst = [...revisions].sort((one, other) => other.version - one.version);
+  const [now] = newestFirst;
+  const broken = newestFirst.findIndex((each) => each.sentence !== now?.sentence || each.state !== now.state);
+  return (broken < 0 ? newestFirst[newestFirst.length - 1] : newestFirst[broken - 1])?.believed_from;
+}
+
 /** The name of the speaker to whom a document belongs, where several have one: its key is "@name". */
 export function speakerOf(memory: Pick<Memory, "key">): string | undefined {
   return memory.key.startsWith("@") ? memory.key.slice(1) : undefined;

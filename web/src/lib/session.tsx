@@ -3,7 +3,7 @@
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Problem, unreachable } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
-import { loadWords, translated, type Language, type Word } from "../words";
+import { loadWords, translated, usualName, type Language, type Word } from "../words";
 import { browserShelf } from "./storage";
 
 export type Theme = "auto" | "light" | "dark";
@@ -29,6 +29,8 @@ interface Around {
   settings: Settings;
   change: (settings: Partial<Settings>) => void;
   t: (word: Word, values?: Record<string, string | number>) => string;
+  /** A type, a field, or what is said of one, in the reader's language where it is a usual one. */
+  named: (text: string) => string;
   toasts: Toast[];
   tell: (text: string, undo?: (progress: Progress) => Promise<void> | void) => void;
   complain: (error: unknown, again?: () => Promise<unknown>) => void;
@@ -57,6 +59,7 @@ export function AroundProvider({ children }: { children: ReactNode }) {
     (word: Word, values?: Record<string, string | number>) => translated(settings.language, word, values),
     [settings.language],
   );
+  const named = useCallback((text: string) => usualName(settings.language, text), [settings.language]);
   const dismiss = useCallback((id: number) => setToasts((all) => all.filter((each) => each.id !== id)), []);
   const show = useCallback((toast: Omit<Toast, "id">) => {
     const id = next.current++;
@@ -86,8 +89,8 @@ export function AroundProvider({ children }: { children: ReactNode }) {
     else root.dataset.theme = settings.theme;
   }, [settings]);
   const value = useMemo(
-    () => ({ settings, change, t, toasts, tell, complain, dismiss }),
-    [settings, change, t, toasts, tell, complain, dismiss],
+    () => ({ settings, change, t, named, toasts, tell, complain, dismiss }),
+    [settings, change, t, named, toasts, tell, complain, dismiss],
   );
   return <AroundContext.Provider value={value}>{children}</AroundContext.Provider>;
 }

@@ -2,6 +2,7 @@
 
 import type { Memory } from "../api/shapes";
 import { isDocument, pairsOf } from "../lib/sentences";
+import { useAround } from "../lib/session";
 import { lookOf } from "../lib/type_looks";
 import { SignIcon } from "./icons";
 
@@ -9,27 +10,30 @@ const PAIRS_SHOWN = 6;
 
 /** The sign of a type in its colour; its name stands beside it, or is said to who cannot see it. */
 export function TypeSign({ type, isNamed = true }: { type: string; isNamed?: boolean }) {
+  const { named } = useAround();
   const { tint, sign } = lookOf(type);
   return (
-    <span className={`type-sign tint-${tint}`} title={type}>
+    <span className={`type-sign tint-${tint}`} title={named(type)}>
       <span aria-hidden="true">{"icon" in sign ? <SignIcon name={sign.icon} /> : sign.letter}</span>
-      {!isNamed && <span className="unseen">{type}: </span>}
+      {!isNamed && <span className="unseen">{named(type)}: </span>}
     </span>
   );
 }
 
 export function TypeName({ type }: { type: string }) {
-  return <span className={`type-name tint-${lookOf(type).tint}`}>{type}</span>;
+  const { named } = useAround();
+  return <span className={`type-name tint-${lookOf(type).tint}`}>{named(type)}</span>;
 }
 
 /** A memory in words: its sentence; of a document the names and values. */
 export function Said({ memory }: { memory: Pick<Memory, "value" | "sentence"> }) {
+  const { named } = useAround();
   if (!isDocument(memory)) return <span className="said">{memory.sentence}</span>;
   const pairs = pairsOf(memory.value);
   return (
     <span className="said said-pairs">
       {pairs.slice(0, PAIRS_SHOWN).map((each) => (
-        <span key={each.name}><span className="said-name">{each.name}</span> {each.text}</span>
+        <span key={each.name}><span className="said-name">{named(each.name)}</span> {each.text}</span>
       ))}
       {pairs.length > PAIRS_SHOWN && <span className="faint">+{pairs.length - PAIRS_SHOWN}</span>}
     </span>

@@ -52,6 +52,7 @@ export function Value({ value, evidence = {}, scope, at = "", aside }: {
   /** What stands beside the name of each field. */
   aside?: (pointer: string, name: string) => ReactNode;
 }) {
+  const { named } = useAround();
   return (
     <dl className="value">
       {Object.entries(value).map(([name, each]) => {
@@ -59,8 +60,8 @@ export function Value({ value, evidence = {}, scope, at = "", aside }: {
         return (
           <div key={name} className="value-row">
             <dt>
-              {name.replaceAll("_", " ")}
-              {aside?.(pointer, name.replaceAll("_", " "))}
+              {named(name.replaceAll("_", " "))}
+              {aside?.(pointer, named(name.replaceAll("_", " ")))}
             </dt>
             <dd>
               <Part value={each} pointer={pointer} evidence={evidence} scope={scope} />
@@ -100,10 +101,11 @@ function Part({ value, pointer, evidence, scope }: { value: Json; pointer: strin
   );
 }
 
-export function Changes({ before, after }: { before: JsonObject; after: JsonObject }) {
+/** What changed from one value to another; `same` is said where nothing did. */
+export function Changes({ before, after, same }: { before: JsonObject; after: JsonObject; same?: string }) {
   const { t } = useAround();
   const changes = changesBetween(before, after);
-  if (!changes.length) return <p className="faint">{t("history.same")}</p>;
+  if (!changes.length) return <p className="faint">{same ?? t("history.same")}</p>;
   return (
     <ul className="changes">
       {changes.map((change) => (

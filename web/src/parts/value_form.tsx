@@ -13,7 +13,16 @@ export interface ValueDraft {
   /** Whether the schema was broken somewhere, or a text is no JSON: shown at once, and asked for before it is sent. */
   reveal: () => void;
   fields: readonly FormField[];
+  kept: KeptForm;
   props: FormProps;
+}
+
+/** What is typed in a form, as it is kept until it is saved. */
+export interface KeptForm {
+  base: JsonObject;
+  isJson: boolean;
+  text: string;
+  typed: Draft;
 }
 
 interface FormProps {
@@ -29,13 +38,13 @@ interface FormProps {
 }
 
 /** What is typed for a value of a type; `schema` may come later than the value. */
-export function useValueDraft(schema: JsonObject, before: JsonObject): ValueDraft {
+export function useValueDraft(schema: JsonObject, before: JsonObject, kept?: KeptForm): ValueDraft {
   const { t } = useAround();
-  const [base, setBase] = useState(before);
+  const [base, setBase] = useState(kept?.base ?? before);
   const fields = fieldsOf(schema, base);
-  const [isJson, setIsJson] = useState(false);
-  const [text, setText] = useState("");
-  const [typed, setTyped] = useState<Draft>({});
+  const [isJson, setIsJson] = useState(kept?.isJson ?? false);
+  const [text, setText] = useState(kept?.text ?? "");
+  const [typed, setTyped] = useState<Draft>(kept?.typed ?? {});
   const [isRevealed, setRevealed] = useState(false);
   const draft = { ...draftOf(fields, base), ...typed };
   const filled = documentOf(fields, draft, base);
@@ -50,7 +59,7 @@ export function useValueDraft(schema: JsonObject, before: JsonObject): ValueDraf
     setIsJson(wanted);
   };
   return {
-    value, fields,
+    value, fields, kept: { base, isJson, text, typed },
     isFaulty: isJson ? fault !== null : filled.faults.size > 0,
     reveal: () => setRevealed(true),
     props: { isJson, setJson, text, setText, fields, draft, setDraft: setTyped, faults: filled.faults, isRevealed },
@@ -99,10 +108,11 @@ interface FieldsProps {
 }
 
 function Fields({ fields, ...rest }: FieldsProps) {
+  const { named } = useAround();
   return (
     <div className="form-fields">
       {fields.map((field) => field.kind === "group"
-        ? <fieldset key={field.pointer} className="form-group"><legend>{field.label}</legend>{field.about && <p className="hint">{field.about}</p>}<Fields fields={field.fields} {...rest} /></fieldset>
+        ? <fieldset key={field.pointer} className="form-group"><legend>{named(field.label)}</legend>{field.about && <p className="hint">{named(field.about)}</p>}<Fields fields={field.fields} {...rest} /></fieldset>
         : <OneField key={field.pointer} field={field} rows={fields.length === 1 ? ALONE_ROWS : 1} typed={rest.draft[field.pointer] ?? ""} change={(typed) => rest.change(field.pointer, typed)} fault={rest.faultOf(field)} />)}
     </div>
   );
@@ -112,12 +122,13 @@ function Fields({ fields, ...rest }: FieldsProps) {
 const ALONE_ROWS = 3;
 
 function OneField({ field, rows, typed, change, fault }: { field: FormField; rows: number; typed: string; change: (typed: string) => void; fault: FieldFault | undefined }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const id = useId();
-  const about = field.kind === "lines" ? [field.about, t("form.lines")].filter(Boolean).join(" · ") : field.about;
+  const said = named(field.about);
+  const about = field.kind === "lines" ? [said, t("form.lines")].filter(Boolean).join(" · ") : said;
   return (
     <div className={fault ? "field at-fault" : "field"}>
-      <label htmlFor={id}>{field.label}{field.isRequired && <span className="faint"> · {t("form.needed")}</span>}</label>
+      <label htmlFor={id}>{named(field.label)}{field.isRequired && <span className="faint"> · {t("form.needed")}</span>}</label>
       <Input id={id} field={field} rows={rows} typed={typed} change={change} isFaulty={fault !== undefined} describedBy={`${id}-about ${id}-fault`} />
       {about && <p className="hint" id={`${id}-about`}>{about}</p>}
       <p className="fault" id={`${id}-fault`} role="status">{fault && (fault.word === "told" ? fault.values?.message : t(`form.${fault.word}`, fault.values))}</p>

@@ -10,17 +10,21 @@ const WHOLE_MAX = 150;
 /** So many more rows at a time: all at once would hold up what a person does meanwhile. */
 const MORE = 20;
 const MORE_MS = 60;
+/** So long after a place is wanted it is kept in sight, while the rows above it are measured. */
+const SETTLING_MS = 1_500;
 
 export interface VirtualRowsProps {
   count: number;
   label: string;
   scroller: RefObject<HTMLElement | null>;
   row: (place: number) => ReactNode;
+  /** The place that is brought into sight once it is known, such as that of the memory that is open. */
+  here?: number;
   /** Told which places are in sight. */
   look: (first: number, last: number) => void;
 }
 
-export function VirtualRows({ count, label, scroller, row, look }: VirtualRowsProps) {
+export function VirtualRows({ count, label, scroller, row, here = -1, look }: VirtualRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [above_px, setAbove] = useState(0);
   const wanted = useRef<number | null>(null);
@@ -33,6 +37,17 @@ export function VirtualRows({ count, label, scroller, row, look }: VirtualRowsPr
   const shown = rows.getVirtualItems();
   const first = shown[0]?.index ?? 0;
   const last = shown[shown.length - 1]?.index ?? 0;
+  const wantedSince = useRef<number | null>(null);
+  const total_px = rows.getTotalSize();
+  useEffect(() => {
+    if (here < 0) return;
+    wantedSince.current ??= Date.now();
+    // Rows are measured as they come, which moves those below: until then the place is only estimated.
+    if (Date.now() - wantedSince.current > SETTLING_MS) return;
+    const element = list.current?.querySelector(`[data-index="${here}"]`);
+    if (element) element.scrollIntoView({ block: "nearest" });
+    else rows.scrollToIndex(here);
+  }, [here, total_px, shown.length]);
   useEffect(() => look(first, last), [first, last, count, look]);
   useEffect(() => {
     if (wanted.current === null) return;
@@ -52,7 +67,7 @@ export function VirtualRows({ count, label, scroller, row, look }: VirtualRowsPr
     list.current?.querySelector<HTMLElement>(`[data-index="${next}"] a`)?.focus({ preventScroll: true });
   };
   return (
-    <ul ref={list} className="rows virtual" aria-label={label} style={{ height: rows.getTotalSize() }} onKeyDown={move}>
+    <ul ref={list} className="rows virtual" aria-label={label} style={{ height: total_px }} onKeyDown={move}>
       {shown.map((each) => (
         <li key={each.key} ref={rows.measureElement} data-index={each.index} aria-setsize={count} aria-posinset={each.index + 1} style={{ transform: `translateY(${each.start - above_px}px)` }}>
           {row(each.index)}

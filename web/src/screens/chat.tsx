@@ -175,10 +175,12 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
   const talk = useTalk(thread, { wanted, until }, settled, refresh);
   const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
   const ended = useLatest(useAsked(() => (isPast ? Promise.resolve(NOTHING_ENDED) : endedNow(scope, thread)), [scope, thread, settled, isPast]).value);
-  const brought = useMemo(() => {
-    const active = (known ?? []).filter((each) => each.state === "active");
-    return withEnded(broughtBy(active, thread), ended?.named ?? [], ended?.memories ?? []);
-  }, [known, ended, thread]);
+  // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
+  const inForce = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);
+  const brought = useMemo(
+    () => withEnded(broughtBy(inForce, thread), ended?.named ?? [], ended?.memories ?? []),
+    [inForce, ended, thread],
+  );
   const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t("chat.untitled")) : talk.shown[0].text;
   const wording = useWording();
   useTitle(t("chat"), title);
@@ -202,7 +204,7 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
           <button type="button" className={isPanelOpen ? "memories-button on" : "memories-button"} aria-expanded={isPanelOpen} aria-controls="memories-panel" onClick={togglePanel}>
             <Icon name="memory" />
             {t("memories")}
-            {known !== undefined && known.length > 0 && <span className="count">{known.length}</span>}
+            {inForce.length > 0 && <span className="count">{inForce.length}</span>}
           </button>
         </header>
         <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} changed={refresh} edit={edit} begin={can("write") ? begin : undefined} />

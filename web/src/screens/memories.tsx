@@ -6,7 +6,7 @@ import type { Memory } from "../api/shapes";
 import { useAsked, useLater } from "../lib/asking";
 import { nameOf } from "../lib/bulk";
 import { useChanges } from "../lib/changes";
-import { useListing, type ListedPart } from "../lib/listing";
+import { PART, useListing, type ListedPart, type Listing } from "../lib/listing";
 import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
@@ -103,7 +103,7 @@ export default function Memories() {
         {total !== undefined && total > 0 && (
           <div className={listing.isFormer ? "former-rows" : undefined}>
             <VirtualRows
-              count={total} label={t("memories")} scroller={scroller} look={listing.look}
+              count={total} label={t("memories")} scroller={scroller} look={listing.look} here={type && key ? placeIn(listing, total, { type, key }) : undefined}
               row={(place) => {
                 const memory = listing.at(place);
                 return memory
@@ -126,12 +126,21 @@ export default function Memories() {
   );
 }
 
+/** Where a memory stands among the rows that were had, or -1. */
+function placeIn(listing: Listing<Memory>, total: number, { type, key }: Pick<Memory, "type" | "key">): number {
+  for (let place = 0; place < Math.min(total, PART); place += 1) {
+    const memory = listing.at(place);
+    if (memory?.type === type && memory.key === key) return place;
+  }
+  return -1;
+}
+
 /** The filters as the address has them: the usual order is not named. */
 const addressed = ({ order, ...filters }: Filters) => ({ ...filters, order: order === "newest" ? "" : order });
 
 /** Type, state and order, each with how many there are. */
 function Filtering({ filters, set, counts, known }: { filters: Filters; set: (changed: Partial<Filters>) => void; counts: ListedPart<Memory>["counts"] | undefined; known: readonly string[] }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const wording = useWording();
   const { can } = useHere();
   const names = [...new Set([...Object.keys(counts?.types ?? {}), ...known, ...(filters.type ? [filters.type] : [])])];
@@ -140,7 +149,7 @@ function Filtering({ filters, set, counts, known }: { filters: Filters; set: (ch
     <>
       <select aria-label={t("memories.type")} value={filters.type} onChange={(event) => set({ type: event.target.value })}>
         <option value="">{t("memories.all_types")}</option>
-        {names.map((name) => <option key={name} value={name}>{withCount(name, counts?.types[name])}</option>)}
+        {names.map((name) => <option key={name} value={name}>{withCount(named(name), counts?.types[name])}</option>)}
       </select>
       <select aria-label={t("memories.state")} value={filters.state} onChange={(event) => set({ state: event.target.value })}>
         <option value="">{t("memories.all_states")}</option>

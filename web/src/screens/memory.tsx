@@ -1,30 +1,28 @@
 /** One memory in full: value with evidence, versions with what each changed, uses; and what can be done to it. */
 
-import { useEffect, useState, type ReactNode } from "react";
-import { api, type Undoable } from "../api/client";
-import { isConflict, isGone, Problem } from "../api/problem";
-import type { JsonObject, Memory, Revision } from "../api/shapes";
+import { useState, type ReactNode } from "react";
+import { api } from "../api/client";
+import { isGone } from "../api/problem";
+import type { Memory, Revision } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, type Asked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
-import { keptEvidence, standing, useMemoryActs } from "../lib/memory_acts";
-import { whyWritten } from "../lib/causes";
-import { isEdited, isSame } from "../lib/outcomes";
+import { deletedHere, forgetDeleted } from "../lib/deleted";
+import { standing, useMemoryActs } from "../lib/memory_acts";
 import { endOf } from "../lib/days";
-import { distinct, freshEvidence, writtenByHand } from "../lib/evidence";
-import { believedAt, speakerOf, timeOf } from "../lib/past";
+import { distinct, writtenByHand } from "../lib/evidence";
+import { believedAt, believedSince, speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
 import { isDocument, personIn } from "../lib/sentences";
 import { useTitle } from "../lib/title";
-import { faultsIn } from "../lib/schema_form";
 import { useAround, useHere, useWording } from "../lib/session";
-import { useUndoable, wayBack } from "../lib/undo";
-import { Badge, StateBadge, When } from "../parts/basics";
+import { StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
-import { Changes, Quotes, SentenceChange, Value } from "../parts/value";
-import { useValueDraft, ValueForm } from "../parts/value_form";
+import { Quotes, Value } from "../parts/value";
+import { EditMemory, hasEditDraft } from "./memory_edit";
+import { History } from "./memory_history";
 import { WhyBelieved } from "./memory_why";
 
 export function MemoryView({ type, name, back, changed, known }: { type: string; name: string; back: string; changed: () => void; known: string }) {
@@ -38,14 +36,14 @@ export function MemoryView({ type, name, back, changed, known }: { type: string;
   };
   useChanges(scope, again);
   useTitle(t("memories"), memory.value && calledOf(memory.value));
-  const [isEditing, setEditing] = useState(false);
+  const [isEditing, setEditing] = useState(() => hasEditDraft(scope, type, name));
   const wasForgotten = isGone(memory.error);
   // What is being typed stays, whatever becomes of the memory meanwhile.
   const isShown = memory.value !== undefined && (!wasForgotten || isEditing);
   return (
     <section className="half-one" aria-label={`${type} ${name}`}>
       <a className="back" href={back}><Icon name="back" />{t("memories")}</a>
-      {wasForgotten && !isEditing && <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>}
+      {wasForgotten && !isEditing && <Gone type={type} name={name} restored={() => { again(); changed(); }} />}
       {wasForgotten && isEditing && <p className="notice wrong-notice" role="alert">{t("edit.gone")}</p>}
       {!wasForgotten && <Failure error={memory.error} again={again} />}
       {!memory.value && !memory.error && <Loading rows={4} />}
@@ -54,6 +52,34 @@ export function MemoryView({ type, name, back, changed, known }: { type: string;
         <Open memory={memory.value} history={history} isEditing={isEditing} setEditing={setEditing} again={() => { again(); changed(); }} />
       )}
     </section>
+  );
+}
+
+/** A memory that is not there; one that was deleted in this tab can be restored. */
+function Gone({ type, name, restored }: { type: string; name: string; restored: () => void }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const wording = useWording();
+  const act = useAct();
+  const deleted = deletedHere(scope, type, name);
+  if (!deleted) return <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>;
+  const restore = () => void act.run({
+    request: async () => {
+      await api.undo(scope, deleted.undo);
+      return true;
+    },
+    outcome: async () => ((await standing(scope, { type, key: name })) ? true : undefined),
+    succeed: () => {
+      forgetDeleted(scope, type, name);
+      restored();
+    },
+  });
+  return (
+    <Empty icon="memory" title={t("memory.deleted")}>
+      <p>{t("memory.deleted_about", { what: deleted.what, until: wording.moment(new Date(deleted.until).toISOString()) })}</p>
+      <button type="button" className="accent" disabled={act.isBusy} onClick={restore}>{t("restore")}</button>
+      <ActFailure act={act} />
+    </Empty>
   );
 }
 
@@ -71,6 +97,9 @@ function Then({ revisions, known }: { revisions: Revision[]; known: string }) {
   );
 }
 
+/** A key as a person reads it: one that is only a digest of the value says nothing. */
+const namedKey = (key: string): string | undefined => (/^(field-|memory-)?[0-9a-f]{16,}$/.test(key) ? undefined : key);
+
 /** What a memory is called: what it says, a document by whose it is. */
 const calledOf = (memory: Memory): string => (isDocument(memory) ? (personIn([memory]) ?? speakerOf(memory) ?? memory.type) : memory.sentence);
 
@@ -85,14 +114,15 @@ function Open({ memory, history, isEditing, setEditing, again }: {
   const { scope, can } = useHere();
   const acts = useMemoryActs(again);
   const revisions = history.value?.revisions;
+  const byHand = isDocument(memory) ? undefined : writtenByHand(revisions ?? []);
   return (
     <>
       <header className="memory-head">
         <div>
-          <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? memory.key}</span>}</p>
+          <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? namedKey(memory.key)}</span>}</p>
           <h1 tabIndex={-1}>{calledOf(memory)}</h1>
           <p className="about">
-            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={timeOf(memory)} />{Object.keys(memory.evidence).length > 0 && <> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}</>}
+            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={byHand?.believed_from ?? timeOf(memory)} /><RestsOn memory={memory} isByHand={byHand !== undefined} />
           </p>
         </div>
         {can("write") && !isEditing && (
@@ -105,9 +135,9 @@ function Open({ memory, history, isEditing, setEditing, again }: {
         )}
       </header>
       <ActFailure act={acts} />
-      {memory.state === "rejected" && <p className="notice">{t("reject.notice")}</p>}
+      {memory.state === "rejected" && <p className="notice">{t(revisions?.some((each) => each.state === "active") ? "reject.notice" : "reject.notice_only")}</p>}
       {isEditing
-        ? <Edit memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
+        ? <EditMemory memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
         : <Told memory={memory} revisions={revisions} changed={again} />}
       <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile.open")}</a>}>
         {!isGone(history.error) && <Failure error={history.error} again={history.again} />}
@@ -117,6 +147,14 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       <Uses memory={memory} />
     </>
   );
+}
+
+/** By what it is believed, in a word: of what somebody corrected, no message that the former version cited. */
+function RestsOn({ memory, isByHand }: { memory: Memory; isByHand: boolean }) {
+  const { t } = useAround();
+  if (isByHand) return <> · {t("memory.by_hand_short")}</>;
+  if (!Object.keys(memory.evidence).length) return null;
+  return <> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}</>;
 }
 
 /** What it says and since when, and the words that it rests on: of a sentence, which the heading has, these words first. */
@@ -136,7 +174,7 @@ function Told({ memory, revisions, changed }: { memory: Memory; revisions: reado
           {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
           {hasNone && <p className="faint">{t("memory.no_evidence")}</p>}
         </Block>
-        <Validity memory={memory} />
+        <Validity memory={memory} believed={memory.created_at} />
       </>
     );
   }
@@ -149,7 +187,7 @@ function Told({ memory, revisions, changed }: { memory: Memory; revisions: reado
         {written && !hasNone && <p className="hint">{t("memory.rested_on")}</p>}
         {written && hasNone ? null : hasNone ? <p className="faint">{t("memory.no_evidence")}</p> : <WhyBelieved evidence={distinct(Object.values(memory.evidence).flat())} until={memory.updated_at} />}
       </Block>
-      <Validity memory={memory} />
+      <Validity memory={memory} believed={believedSince(revisions ?? []) ?? memory.created_at} />
       {Object.keys(memory.value).length > 1 && <details className="fold"><summary>{t("memory.parts")}</summary><Value value={memory.value} scope={scope} aside={aside} /></details>}
     </>
   );
@@ -184,13 +222,13 @@ function Block({ title, count, link, children }: { title: string; count?: number
   );
 }
 
-function Validity({ memory }: { memory: Memory }) {
+function Validity({ memory, believed }: { memory: Memory; believed: string }) {
   const { t } = useAround();
   const wording = useWording();
   const rows = [
     [t("memory.valid_from"), memory.valid_from],
     [t("memory.valid_until"), memory.valid_until],
-    [t("memory.created_at"), memory.created_at],
+    [t("memory.created_at"), believed],
     ...(memory.expires_at ? [[t("memory.expires_at"), memory.expires_at] as const] : []),
   ] as const;
   return (
@@ -201,44 +239,6 @@ function Validity({ memory }: { memory: Memory }) {
         ))}
       </dl>
     </Block>
-  );
-}
-
-function History({ memory, revisions, changed }: { memory: Memory; revisions: Revision[]; changed: () => void }) {
-  const { t } = useAround();
-  const { scope, can } = useHere();
-  const newestFirst = [...revisions].sort((one, other) => other.version - one.version);
-  return (
-    <ol className="history">
-      {newestFirst.map((revision, place) => {
-        const before = newestFirst[place + 1];
-        const fresh = freshEvidence(revision, before);
-        return (
-          <li key={revision.version} className="revision">
-            <header>
-              <strong>{t("memory.version", { version: revision.version })}</strong>
-              <span className="cause">{whyWritten(revision.cause, t)}</span>
-              {revision.state !== "active" && <Badge kind={revision.state === "rejected" ? "wrong" : "warn"}>{t(`state.${revision.state}`)}</Badge>}
-              <span className="row-when"><When at={revision.believed_from} /></span>
-              {can("write") && revision.version !== memory.version && <Restore memory={memory} version={revision.version} changed={changed} />}
-            </header>
-            {isDocument(revision) || before?.sentence === revision.sentence ? <Changes before={before?.value ?? {}} after={revision.value} /> : <SentenceChange before={before?.sentence} after={revision.sentence} />}
-            {fresh.length > 0 && <Quotes evidence={fresh} scope={scope} />}
-          </li>
-        );
-      })}
-    </ol>
-  );
-}
-
-function Restore({ memory, version, changed }: { memory: Memory; version: number; changed: () => void }) {
-  const { t } = useAround();
-  const acts = useMemoryActs(changed);
-  return (
-    <>
-      <button type="button" className="small" disabled={acts.isBusy} onClick={() => void acts.restore(memory, version)}>{t("restore")}</button>
-      <ActFailure act={acts} />
-    </>
   );
 }
 
@@ -263,71 +263,4 @@ function Uses({ memory }: { memory: Memory }) {
       )}
     </Block>
   );
-}
-
-function Edit({ memory, done, cancel }: { memory: Memory; done: () => void; cancel: () => void }) {
-  const { t, tell } = useAround();
-  const { scope } = useHere();
-  const change = useUndoable();
-  const types = useAsked(() => api.types(scope), [scope]);
-  const type = types.value?.types.find((each) => each.name === memory.type);
-  const [base] = useState(memory);
-  const draft = useValueDraft(type?.parameters ?? {}, base.value);
-  const [from, setFrom] = useState(local(base.valid_from));
-  const [until, setUntil] = useState(local(base.valid_until));
-  const act = useAct();
-  const { value } = draft;
-  const typed = JSON.stringify(value);
-  useEffect(act.dismiss, [typed, act.dismiss]);
-  const save = () => {
-    draft.reveal();
-    if (draft.isFaulty || !value) return;
-    // A version that says what the one before says would only hide who wrote that.
-    if (isSame(value, base.value) && from === local(base.valid_from) && until === local(base.valid_until)) return cancel();
-    const { type: typeName, key, expires_at } = base;
-    const written = { value, valid_from: utc(from, base.valid_from), valid_until: utc(until, base.valid_until), expires_at, evidence: keptWhereSame(base, value) };
-    void act.run<Memory & Undoable>({
-      request: () => change((undo) => api.put(scope, typeName, key, written, base.version, undo)),
-      outcome: async () => {
-        const now = await standing(scope, base);
-        return now && isEdited(base, now, value) ? now : undefined;
-      },
-      succeed: (changed) => {
-        tell(t("told.edited", { version: changed.version }), wayBack(scope, changed, done));
-        done();
-      },
-    });
-  };
-  return (
-    <form className="block edit" onSubmit={(event) => { event.preventDefault(); save(); }} onKeyDown={(event) => { if (event.key === "Escape") cancel(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) save(); }}>
-      <h2>{t("edit")}</h2>
-      <ValueForm focused={isDocument(base) ? "first" : "last"} {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
-      <div className="pair">
-        <label>{t("memory.valid_from")}<input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} /></label>
-        <label>{t("memory.valid_until")}<input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} /></label>
-      </div>
-      <p className="hint">{t("edit.times")}</p>
-      <ActFailure act={act} />
-      {isConflict(act.error) && <p className="notice">{t("edit.conflict")}</p>}
-      <footer className="dialog-acts">
-        <button type="button" onClick={cancel}>{t("cancel")}</button>
-        <button type="submit" className="accent" disabled={act.isBusy}>{t("save")}</button>
-      </footer>
-    </form>
-  );
-}
-
-/** A time as its field shows it, to the minute. */
-const local = (at: string | null): string => at?.slice(0, 16) ?? "";
-
-/** The time of a field; what was not changed keeps its seconds. */
-const utc = (typed: string, before: string | null): string | null =>
-  typed === local(before) ? before : typed ? new Date(`${typed}Z`).toISOString() : null;
-
-/** Evidence of what the edit left as it was; words that a person writes rest on no message. */
-function keptWhereSame(memory: Memory, value: JsonObject): Memory["evidence"] {
-  const same = Object.fromEntries(Object.entries(value).filter(([name, each]) => JSON.stringify(each) === JSON.stringify(memory.value[name])));
-  const isWhole = JSON.stringify(value) === JSON.stringify(memory.value);
-  const { "": whole, ...fields } = keptEvidence(memory.evidence, same);
-  return whole && isWhole ? { "": whole, ...fields } : fields;
 }

@@ -91,6 +91,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
 
 /** How many memories of each type there are: the way to their list. */
 function OfTypes({ days }: { days: Days }) {
+  const { t, named } = useAround();
   const { scope } = useHere();
   const wording = useWording();
   const asked = useAsked(async () => (await api.memories(scope, { order: "newest", limit: 1, ...momentsOf(days) })).counts?.types ?? {}, [scope, days]);
@@ -99,7 +100,7 @@ function OfTypes({ days }: { days: Days }) {
   return (
     <ul className="of-types">
       {types.map(([type, count]) => (
-        <li key={type}><a className={`of-type tint-${lookOf(type).tint}`} href={linkTo(["memories"], scope, { type, ...days })}><TypeSign type={type} /><span>{type}</span> <strong>{wording.number(count)}</strong></a></li>
+        <li key={type}><a title={t("overview.of_type")} className={`of-type tint-${lookOf(type).tint}`} href={linkTo(["memories"], scope, { type, ...days })}><TypeSign type={type} /><span>{named(type)}</span> <strong>{wording.number(count)}</strong></a></li>
       ))}
     </ul>
   );
@@ -118,12 +119,13 @@ function Ask() {
 }
 
 function ProfileCard({ memory }: { memory: Memory }) {
+  const { named } = useAround();
   const { scope } = useHere();
   return (
     <div className="profile-card">
       <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} />{speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}</a>
       <dl className="profile-fields">
-        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{each.name}</dt><dd>{each.text}</dd></div>)}
+        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd>{each.text}</dd></div>)}
       </dl>
     </div>
   );
@@ -146,7 +148,7 @@ function Sentence({ memory, now, hasState = true }: { memory: Memory; now: numbe
 const KINDS = { new: "good", changed: "accent", ended: undefined, waits: "warn" } as const;
 
 function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; now: number }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const { scope } = useHere();
   const word = changeOf(memory, now);
   return (
@@ -154,7 +156,7 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
       <TypeSign type={memory.type} isNamed={false} />
       <div>
         {former && isDocument(memory)
-          ? <><a href={memoryLink(memory, scope)}>{memory.type}</a><FormerAndNow former={former} now={memory.value} /></>
+          ? <><a href={memoryLink(memory, scope)}>{named(memory.type)}</a><FormerAndNow former={former} now={memory.value} /></>
           : <a className="said" href={memoryLink(memory, scope)}>{isDocument(memory) ? <Said memory={memory} /> : memory.sentence}</a>}
       </div>
       <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={memory.updated_at} /></p>

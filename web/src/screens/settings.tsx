@@ -7,6 +7,7 @@ import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Key } from "
 import { useAct } from "../lib/act";
 import { useAsked, usePages } from "../lib/asking";
 import { useChanges } from "../lib/changes";
+import { forgetAllDeleted } from "../lib/deleted";
 import { forgetDrafts } from "../lib/drafts";
 import { outbox } from "../lib/outbox";
 import { isSame } from "../lib/outcomes";
@@ -82,6 +83,7 @@ function leave() {
   storeKey(null);
   outbox.clear();
   forgetDrafts();
+  forgetAllDeleted();
   location.reload();
 }
 

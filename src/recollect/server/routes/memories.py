@@ -239,6 +239,7 @@ async def put(
     """
     Create a memory (201), or write its next version (200), which replaces every field.
 
+    With *replaces* another memory ends when this one begins to be true, or nothing is written.
     Repeated under the same `Idempotency-Key`, nothing is written, and the response is the current
     memory.
     """
@@ -246,8 +247,10 @@ async def put(
     await check_value(reach, type, write.value)
     change = Undoable(reach, undo)
     with memory_span("upsert_memory"):
-        (written,) = await change.memory.apply(
-            reach.scope, [write], idempotency_key=idempotency_key
+        (written, *_) = await change.memory.apply(
+            reach.scope,
+            [write, *asked.end_of_replaced(type, key)],
+            idempotency_key=idempotency_key,
         )
     if written is None and idempotency_key:
         written = await existing_memory(reach, type, key)

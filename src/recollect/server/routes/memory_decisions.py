@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter, Response
 
 from recollect.errors import NotFoundError, RepeatedRequestError
 from recollect.memory.facade import Recollect
-from recollect.records import (
-    EndMemory,
-    PutMemory,
-)
+from recollect.memory.review import releasing_writes
+from recollect.records import EndMemory, PutMemory, Write
 from recollect.server.http.etags import IfMatch, expected_version
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.repeatable_requests import RepeatableRequest
@@ -100,13 +99,17 @@ async def restore(
     idempotency_key: IdempotencyKey = None,
     undo: WantsUndo = False,
 ) -> JsonAnswer:
-    """Write an earlier version again as the newest; the history is kept."""
+    """
+    Write an earlier version again as the newest; the history is kept.
+
+    What an active version says is no longer refused: a rejection of it is deleted.
+    """
     expected = expected_version(if_match)
     change = Undoable(reach, undo)
 
     async def act(memory: Recollect) -> JsonAnswer:
-        write = await _restoring_write(reach, type, key, asked.version, expected)
-        await change.noting(memory).apply(reach.scope, [write])
+        writes = await _restoring_writes(reach, type, key, asked.version, expected)
+        await change.noting(memory).apply(reach.scope, writes)
         return await again()
 
     async def again(_: object = None) -> JsonAnswer:
@@ -118,11 +121,11 @@ async def restore(
     return await request.answer(act, again)
 
 
-async def _restoring_write(
+async def _restoring_writes(
     reach: Reach, type_: str, key: str, version: int, expected: int | None
-) -> PutMemory:
+) -> list[Write]:
     """
-    Return the write that restores an earlier version of a memory.
+    Return the writes that restore an earlier version of a memory.
 
     Raises:
         NotFoundError: The memory, or that version of it, does not exist.
@@ -133,7 +136,7 @@ async def _restoring_write(
     if found is None:
         msg = f"{type_}/{key} has no version {version}; it has 1 to {current.version}"
         raise NotFoundError(msg)
-    return PutMemory(
+    restored = PutMemory(
         type=type_,
         key=key,
         value=found.value,
@@ -147,6 +150,12 @@ async def _restoring_write(
         state=found.state,
         cause=f"restored {found.version}",
     )
+    if found.state != "active":
+        return [restored]
+    then = replace(current, value=found.value, evidence=found.evidence, state=found.state)
+    service = reach.service
+    released = await releasing_writes(service.memory.store, reach.scope, then, service.assistants)
+    return [restored, *released]
 
 
 @router.post(f"{ADDRESS}/end", summary="End a memory")

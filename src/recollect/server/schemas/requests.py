@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
-from recollect.records import EvidenceKind, NewMessage, PutMemory, Role, Trust
+from recollect.records import EndMemory, EvidenceKind, NewMessage, PutMemory, Role, Trust
 from recollect.server.api_keys import ROTATION_OVERLAP_S_MAX
 from recollect.server.authorization import Permission
 from recollect.stores.file_lines import PATH_CHARACTERS_MAX
@@ -113,6 +113,14 @@ class EvidenceInput(RequestModel, title="NewEvidence"):
     )
 
 
+class MemoryVersionInput(RequestModel, title="MemoryVersion"):
+    """A memory at the version that the caller has read."""
+
+    type: Id
+    key: Id
+    version: int = Field(ge=1, le=2**53)
+
+
 class MemoryRequest(RequestModel, title="PutMemoryRequest"):
     """A memory to write."""
 
@@ -134,6 +142,32 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
     valid_until: Time | None = None
     expires_at: Time | None = None
     evidence: dict[str, list[EvidenceInput]] = Field(default_factory=dict)
+    replaces: MemoryVersionInput | None = Field(
+        default=None,
+        description=(
+            "A memory that was true until `valid_from`: it ends then, in the same transaction, "
+            "and one undo token reverts both."
+        ),
+    )
+
+    def end_of_replaced(self, type_: str, key: str) -> list[EndMemory]:
+        """
+        Return the write that ends the memory replaced by the one at an address, if there is one.
+
+        Raises:
+            UsageError: There is no time at which it ends, or a memory replaces itself.
+        """
+        former = self.replaces
+        if former is None:
+            return []
+        if self.valid_from is None:
+            raise UsageError("replaces needs valid_from: the time at which the former memory ends")
+        if (former.type, former.key) == (type_, key):
+            msg = f"{type_}/{key} cannot replace itself: write it under another key"
+            raise UsageError(msg)
+        return [
+            EndMemory(type=former.type, key=former.key, at=self.valid_from, expected=former.version)
+        ]
 
     def put(self, type_: str, key: str, expected: int | None) -> PutMemory:
         """Return the write at an address, conditional on the *expected* version."""
@@ -166,14 +200,6 @@ class EndRequest(RequestModel, title="EndMemoryRequest"):
     """The time from which a memory is no longer true."""
 
     at: Time
-
-
-class MemoryVersionInput(RequestModel, title="MemoryVersion"):
-    """A memory at the version that the caller has read."""
-
-    type: Id
-    key: Id
-    version: int = Field(ge=1, le=2**53)
 
 
 class FormedMessageInput(RequestModel, title="FormedMessage"):

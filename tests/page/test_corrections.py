@@ -1,0 +1,113 @@
+"""What a person corrects on the page is told truly: since when, by whom, and how to undo it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import recollect
+from recollect.demo.story import StoryClock, play, read_chapters
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.page.conftest import Story, Walks
+
+
+async def _played(folder: Path) -> None:
+    clock = StoryClock()
+    async with recollect.open(str(folder / "page.db"), embedder="none", clock=clock) as memory:
+        await play(memory, clock, read_chapters())
+
+
+@pytest.fixture(scope="module")
+def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
+    """Correct memories of the demonstration, in each of the ways that the page has."""
+    folder = tmp_path_factory.mktemp("corrections")
+    anyio.run(_played, folder)
+    with walks.serving(folder, "--no-auth", "--scope", "demo", after_s=600) as (address, _):
+        return walks.walked(address, extent="corrections", script="corrections.mjs")
+
+
+def test_every_chapter_ends_well(story: Story) -> None:
+    """No step fails, nothing fails that is not told, and the form is accessible."""
+    assert {"well"} == set(story.chapters.values()), story.chapters
+    assert [] == story.facts["noted"]["errors"]
+    assert [] == story.serious
+
+
+def test_a_correction_is_believed_since_it_was_made(story: Story) -> None:
+    """It rests on no words, and not on the day of those that it corrected; its time stays."""
+    before, now = story.facts["before"], story.facts["corrected"]
+
+    assert "rests on your words" in before["about"]
+    assert "2025" in before["about"]
+    assert "corrected by hand" in now["about"]
+    assert "rests on" not in now["about"]
+    assert "2025" not in now["about"]
+    true_from, _, believed_since = now["times"]
+    assert before["times"][0] == true_from
+    assert "2025" in before["times"][2]
+    assert "2025" not in believed_since
+    assert "Mira lives in Coimbra" in now["toast"]
+
+
+def test_a_change_ends_the_old_memory_and_begins_a_new_one(story: Story) -> None:
+    """The former one stays as it was until that day, and one Undo takes back both."""
+    told = story.facts["moved"]
+    before = {each["key"]: each for each in told["before"]}
+    between = {each["key"]: each for each in told["between"]}
+    (new,) = between.keys() - before.keys()
+
+    assert "Mira lives in Coimbra" == between[new]["sentence"]
+    assert between[new]["valid_from"] is not None
+    assert between["home-porto"]["valid_until"] == between[new]["valid_from"]
+    assert before["home-porto"]["sentence"] == between["home-porto"]["sentence"]
+    assert "Mira lives in Coimbra" in story.facts["replaced"]
+    assert told["before"] == told["after"]
+
+
+def test_an_ended_version_says_until_when_it_was_true(story: Story) -> None:
+    """It says the time that changed, and not only that the value did not."""
+    assert "True until:" in story.facts["ended"]["row"]
+    assert "stayed the same" not in story.facts["ended"]["row"]
+
+
+def test_a_rejected_memory_that_is_restored_stands_there_once(story: Story) -> None:
+    """The refusal goes; while it stands alone, its page offers no version that it does not have."""
+    told = story.facts["rejected"]
+
+    assert ["rejected", "rejected"] == told["between"]
+    assert told["before"] == told["after"] == ["active"]
+    assert "Restore" not in told["alone"]
+
+
+def test_a_deleted_memory_is_restored_at_its_address(story: Story) -> None:
+    """The notice names what was deleted; after it has gone, and a reload, the address restores."""
+    told = story.facts["deleted"]
+
+    assert told["between"] is None
+    assert told["after"] in told["toast"]
+
+
+def test_what_is_typed_outlasts_a_reload_and_the_way_back(story: Story) -> None:
+    """It is there until it is saved or cancelled."""
+    expected = {"reloaded": "Dumpling", "back": "Dumpling", "cancelled": 0}
+    assert expected == story.facts["typed"]
+
+
+def test_the_memory_that_is_opened_is_in_sight_in_the_list(story: Story) -> None:
+    """A memory far down the list is scrolled to."""
+    assert story.facts["shown"]["inSight"]
+
+
+def test_the_edit_form_is_chinese_in_chinese(story: Story) -> None:
+    """The names of the type and of its fields, and what is said of these; not what is typed."""
+    told = story.facts["chinese"]
+
+    assert "事实" in told["kind"]
+    for words in ("主语", "谓语", "宾语", "另一个人、事物或值", "情况变了"):
+        assert words in told["form"]
+    assert "The other person" not in told["form"]

@@ -1,0 +1,169 @@
+/** What a person corrects in the demonstration: node corrections.mjs ADDRESS FOLDER CHROMIUM. What the page says of it goes to standard output. */
+
+import { openBrowser, watched } from "./browser.mjs";
+import { audited, told } from "./chapters.mjs";
+import { Facts } from "./facts.mjs";
+
+const [base, folder, chromium] = process.argv.slice(2);
+const facts = new Facts(folder);
+const { browser, close } = await openBrowser(chromium);
+const { page, noted } = await watched(browser, base);
+await page.setViewportSize({ width: 1280, height: 900 });
+
+const SCOPE = "scope=mira";
+const button = (name, within = page) => within.getByRole("button", { name, exact: true });
+const view = page.locator("main .half-one");
+const standing = async (path) => {
+  const answer = await page.request.get(`${base}/v1/memories${path}${path.includes("?") ? "&" : "?"}${SCOPE}`);
+  return answer.ok() ? answer.json() : null;
+};
+const fact = (key) => standing(`/Fact/${key}`);
+const facts_now = async () => (await standing("?type=Fact&limit=100")).memories.map(({ key, state, sentence, valid_from, valid_until }) => ({ key, state, sentence, valid_from, valid_until }));
+const opened = async (key, type = "Fact") => {
+  await page.goto(`${base}/#/memories/${type}/${key}?${SCOPE}`);
+  await page.locator(".revision").first().waitFor();
+};
+const object = view.locator(".value-form textarea").nth(2);
+const notice = (says) => page.locator(".toast", { hasText: says }).last();
+const undone = async (says) => {
+  await button("Undo", notice(says)).click();
+  await notice(says).waitFor({ state: "detached" });
+};
+
+/** Wrong from the start: the memory is corrected, and rests on no message. */
+async function corrected() {
+  await opened("home-porto");
+  facts.tell("before", { about: await view.locator(".memory-head .about").innerText(), times: await view.locator(".facts dd").allInnerTexts() });
+  await button("Edit", view).click();
+  await object.fill("Coimbra");
+  await facts.picture(page, "edit");
+  await audited(page, facts, "edit");
+  await button("Save", view).click();
+  await view.locator("h1", { hasText: "Coimbra" }).waitFor();
+  await view.getByText("corrected by hand", { exact: false }).first().waitFor();
+  facts.tell("corrected", { about: await view.locator(".memory-head .about").innerText(), times: await view.locator(".facts dd").allInnerTexts(), toast: await notice("Saved").innerText() });
+  await facts.picture(page, "corrected");
+  await undone("Saved as version");
+}
+
+/** She moved: the old memory ends, a new one begins, and one Undo takes back both. */
+async function moved() {
+  await opened("home-porto");
+  const before = await facts_now();
+  await button("Edit", view).click();
+  await object.fill("Coimbra");
+  await view.getByRole("radio").nth(1).check();
+  await facts.picture(page, "moved-edit");
+  await button("Save", view).click();
+  await view.locator("h1", { hasText: "Coimbra" }).waitFor();
+  await facts.picture(page, "moved");
+  const between = await facts_now();
+  await undone("with what is true since");
+  facts.tell("moved", { before, between, after: await facts_now() });
+}
+
+/** An ended version says since when it is so. */
+async function ended() {
+  await opened("home-porto");
+  await button("End", view).click();
+  await view.locator(".revision", { hasText: "True until" }).first().waitFor();
+  facts.tell("ended", { row: await view.locator(".revision").first().innerText() });
+  await facts.picture(page, "ended");
+  await undone("Ended");
+}
+
+/** What is rejected and restored stands there once. */
+async function rejected() {
+  await opened("home-porto");
+  const count = async () => (await facts_now()).filter((each) => each.sentence.startsWith("Mira lives in Porto")).map((each) => each.state);
+  const before = await count();
+  await button("Reject", view.locator(".acts")).click();
+  await view.locator(".notice", { hasText: "Rejected" }).waitFor();
+  const between = await count();
+  const { key } = (await facts_now()).find((each) => each.state === "rejected" && each.key !== "home-porto");
+  await opened(key);
+  const alone = await view.locator(".notice").innerText();
+  await facts.picture(page, "rejected-copy");
+  await opened("home-porto");
+  await button("Restore", view.locator(".revision", { hasText: "formed from talk" }).first()).click();
+  await notice("is in force again").waitFor();
+  facts.tell("rejected", { before, between, alone, after: await count() });
+}
+
+/** A deleted memory can be restored at its address, long after the notice has gone. */
+async function deleted() {
+  await opened("cat-tangyuan");
+  await button("Delete", view).click();
+  await notice("Deleted").waitFor();
+  const toast = await notice("Deleted").innerText();
+  await notice("Deleted").getByRole("button", { name: "Close" }).click();
+  await page.goto(`${base}/#/memories/Fact/cat-tangyuan?${SCOPE}`);
+  await page.reload();
+  await button("Restore", view).waitFor();
+  const between = await fact("cat-tangyuan");
+  await facts.picture(page, "deleted");
+  await button("Restore", view).click();
+  await page.locator(".revision").first().waitFor();
+  facts.tell("deleted", { toast, between, after: (await fact("cat-tangyuan")).sentence });
+}
+
+/** What is typed outlasts a reload and a look elsewhere, until it is saved or cancelled. */
+async function typed() {
+  await opened("cat-tangyuan");
+  await button("Edit", view).click();
+  await object.fill("Dumpling");
+  await page.reload();
+  await object.waitFor();
+  const reloaded = await object.inputValue();
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.locator(".overview-head").first().waitFor();
+  await page.goBack();
+  await object.waitFor();
+  const back = await object.inputValue();
+  await button("Cancel", view).click();
+  await page.reload();
+  await page.locator(".revision").first().waitFor();
+  facts.tell("typed", { reloaded, back, cancelled: await object.count() });
+}
+
+/** The memory that is opened from elsewhere is in sight in the list. */
+async function shown() {
+  await opened("bird-atlas", "Note");
+  const row = page.locator(".row.here");
+  await row.waitFor();
+  await page.waitForTimeout(500);
+  const inSight = await row.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  });
+  facts.tell("shown", { inSight });
+  await facts.picture(page, "shown");
+}
+
+/** The version that ended a memory names what is true since. */
+async function replaced() {
+  await opened("home-porto");
+  await button("Edit", view).click();
+  await object.fill("Coimbra");
+  await view.getByRole("radio").nth(1).check();
+  await button("Save", view).click();
+  await view.locator("h1", { hasText: "Coimbra" }).waitFor();
+  await opened("home-porto");
+  facts.tell("replaced", await view.locator(".replaced").first().innerText());
+  await facts.picture(page, "replaced");
+}
+
+/** In Chinese the usual types, their fields and what is said of these are Chinese. */
+async function inChinese() {
+  await page.goto(`${base}/#/settings?${SCOPE}`);
+  await page.locator("select").filter({ hasText: "中文" }).selectOption("zh");
+  await page.goto(`${base}/#/memories/Fact/cat-tangyuan?${SCOPE}`);
+  await page.locator(".revision").first().waitFor();
+  await button("编辑", view).click();
+  await object.waitFor();
+  facts.tell("chinese", { form: await view.locator("form.edit").innerText(), kind: await view.locator(".memory-kind").innerText() });
+  await facts.picture(page, "chinese");
+  await audited(page, facts, "edit in Chinese");
+}
+
+await told({ corrected, moved, ended, rejected, deleted, typed, shown, replaced, inChinese }, { facts, page, noted, close });
