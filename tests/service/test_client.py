@@ -105,7 +105,7 @@ NOT_OVER_HTTP = {
         "clean",
     ),
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
-    *("acting", "noting", "loop", "embedder", "type_of", "reembed", "undo_reembed"),
+    *("acting", "noting", "loop", "embedder", "lacks_model", "type_of", "reembed", "undo_reembed"),
     *("outside_error", "tasks", "nearest", "caught_up", "embed"),
     *("strength", "tune", "forget_strength"),
 }

@@ -15,7 +15,6 @@ from recollect.cli.formation_config import FormationOptions
 from recollect.cli.options import Target, embedder_option, run
 from recollect.cli.service_run import ServiceRun, check_service_packages, run_service
 from recollect.errors import UsageError
-from recollect.testing.temporary_databases import temporary_database
 
 _AFTER_S: Final = 4.0
 """Seconds after the last message of the demo's chat before memories are formed."""
@@ -61,6 +60,8 @@ def demo(
     if keep is not None and store is not None:
         raise UsageError("--keep and --store: a demo on a server leaves nothing; give one of them")
     if store is not None:
+        from recollect.testing.temporary_databases import temporary_database
+
         with temporary_database(store) as url:
             _play(url, embedder, serves=serves, port=port)
         return
