@@ -114,6 +114,11 @@ class SyncRecollect(SyncFace[Recollect]):
         return self._open().embedder
 
     @property
+    def lacks_model(self) -> bool:
+        """See `Recollect.lacks_model`."""
+        return self._open().lacks_model
+
+    @property
     def strength(self) -> float | None:
         """See `Recollect.strength`."""
         return self._open().strength
