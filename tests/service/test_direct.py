@@ -86,6 +86,8 @@ def told(answer: httpx.Response) -> tuple[int, str, dict[str, Any]]:
     """Return what of an answer is not of its moment."""
     body = answer.json()
     body.pop("ms", None)
+    # Entries of one score stand in the order of their numbers, which each service gives by chance.
+    body.get("entries", []).sort(key=lambda each: (-each["score"], json.dumps(each)))
     if body.get("rendered"):
         body["rendered"] = re.sub(r"memory \w+", "memory", body["rendered"])
     return answer.status_code, answer.headers["content-type"], body
