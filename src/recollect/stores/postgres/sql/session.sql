@@ -68,10 +68,16 @@ SELECT
 FROM recollect.meta;
 
 -- :name state
+-- Not to_regclass: it may answer from a cache that does not yet know what another program, whose
+-- migration this one waited for, has just committed.
 SELECT
     pg_is_in_recovery(),
     current_setting('server_encoding'),
-    to_regclass('recollect.meta') IS NOT NULL;
+    EXISTS (
+        SELECT FROM pg_catalog.pg_class AS c
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'recollect' AND c.relname = 'meta'
+    );
 
 -- :name lock_schema
 SELECT pg_advisory_xact_lock(5504684914225340236);
