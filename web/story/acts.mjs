@@ -200,7 +200,8 @@ async function formation() {
   const waits = () => page.request.post(`${service}/v1/threads/waits/messages`, { data: { messages: [{ role: "user", text: "I keep a dog." }] } });
   await waits();
   await main.locator(".jobs li", { hasText: "waits" }).waitFor();
-  await twice("form all", { near: header, path: "/v1/form", act: () => button("Form all now").click(), done: () => toast("there was nothing to remember").waitFor() });
+  // On a slow machine the service has formed what waits by itself meanwhile, and says so.
+  await twice("form all", { near: header, path: "/v1/form", act: () => button("Form all now").click(), done: () => toast(/there was nothing to remember|or being formed already/).waitFor() });
   await waits();
   await main.locator(".jobs li", { hasText: "waits" }).waitFor();
   await twice("pause", { near: header, path: "/v1/formation/pause", act: () => button("Pause").click(), done: () => toast("Formation is paused").waitFor() });
