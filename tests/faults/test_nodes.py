@@ -70,9 +70,10 @@ def test_writers_without_keys_are_seen_to_double(proxied: str) -> None:
     """The mutant: words that went unanswered are said again as if they were new."""
     careless = NodeKillPlan(nodes=2, kills=2, writers=48, due=0, is_careful=False)
 
-    outcome = kill_nodes(proxied, careless, quiet)
+    # A kill shows it only where words are between their commit and their answer at that moment.
+    doubled = (kill_nodes(proxied, careless, quiet).failures["doubled"] for _ in range(5))
 
-    assert outcome.failures["doubled"] > 0
+    assert any(doubled)
 
 
 def test_two_nodes_form_once_and_read_what_the_other_wrote(proxied: str) -> None:

@@ -41,17 +41,19 @@ async def write_through(server: PostgresServer, restarts: int) -> list[tuple[int
 
     async def write(store: PostgresStore, writer: int) -> None:
         nonlocal done
-        scope, number = (f"writer {writer}",), 0
-        while done < restarts or number < ROUNDS:
+        scope, number, is_acknowledged = (f"writer {writer}",), 0, True
+        # An error leaves open whether it was written: only what was acknowledged can be counted.
+        while done < restarts or number < ROUNDS or not is_acknowledged:
             said = [NewMessage(role="user", text="hello", id=f"m{number}")]
             put = [PutMemory(type="Fact", key="k", value={"n": number})]
             try:
                 await store.append(scope, "talk", said)
                 await store.apply(scope, put, idempotency_key=f"put {number}")
             except StoreUnavailableError:
+                is_acknowledged = False
                 await asyncio.sleep(0.01)
                 continue
-            number += 1
+            number, is_acknowledged = number + 1, True
         counts[writer] = number
 
     counts: dict[int, int] = {}
@@ -72,7 +74,7 @@ async def write_through(server: PostgresServer, restarts: int) -> list[tuple[int
             assert memory is not None
             page = await store.messages(scope, "talk", limit=1_000)
             ids = [each.id for each in page.rows]
-            assert [f"m{number}" for number in range(counts[writer])][: len(ids)] == ids
+            assert [f"m{number}" for number in range(counts[writer])] == ids
             found.append((memory.version - counts[writer], ids))
     return found
 

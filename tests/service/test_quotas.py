@@ -586,7 +586,7 @@ def service_over(store: str, **settings: Any) -> Any:
         store=store,
         model=RuleModel(),
         doors=lambda each: [mcp_door(each)],
-        request_timeout_s=5,
+        request_timeout_s=8,
         **settings,
     )
 

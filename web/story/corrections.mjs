@@ -161,6 +161,8 @@ async function inChinese() {
   await page.locator(".revision").first().waitFor();
   await button("编辑", view).click();
   await object.waitFor();
+  // What is said of a field comes with the types, which may be read after the memory.
+  await view.getByText("另一个人、事物或值").waitFor();
   facts.tell("chinese", { form: await view.locator("form.edit").innerText(), kind: await view.locator(".memory-kind").innerText() });
   await facts.picture(page, "chinese");
   await audited(page, facts, "edit in Chinese");
