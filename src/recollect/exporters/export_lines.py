@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from recollect.records import Json, JsonObject
 from recollect.stores.plans.side_archive import SIDE
 from recollect.wire.record_digests import END, ended
 
 Form: TypeAlias = Literal["records", "langgraph", "mcp"]
-FORMS: Final[tuple[Form, ...]] = get_args(Form)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from hashlib import blake2b, shake_256
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,6 @@ _START_BYTES: Final = len(_MAGIC) + 8
 _CHECKED_BLOCKS: Final = 4_096
 """Blocks that are checksummed in one call: 16 MiB, to bound the memory of one numpy product."""
 _COLUMNS: Final = tuple(each.name for each in fields(Segment) if each.name != "is_timeless")
-
-Arrays: TypeAlias = dict[str, AnyArray]
 
 
 class WrongIndexFileError(ValueError):
