@@ -581,7 +581,12 @@ def test_every_door_is_in_the_table() -> None:
 
 
 def service_over(store: str, **settings: Any) -> Any:
-    """Run a service with all its doors, whose waits are short."""
+    """
+    Run a service with all its doors, whose waits are short.
+
+    Two doors wait for a run that nobody takes, as long as a request may; others need seconds on a
+    busy machine.
+    """
     return serving(
         store=store,
         model=RuleModel(),

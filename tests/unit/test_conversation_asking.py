@@ -26,6 +26,7 @@ VARIABLES = {
     "ENTITY_SUMMARIES": {"entities", "history", "input"},
     "TRIPLES": {"history", "input"},
     "FACTS": {"facts", "history", "input"},
+    "ENTITY_CONVERSATION": {"entities", "history", "input"},
 }
 
 
