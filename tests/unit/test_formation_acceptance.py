@@ -74,6 +74,25 @@ def test_a_no_or_another_matter_takes_up_nothing(reply: str, offered: str) -> No
     assert "" == taken_up(reply, offered).text
 
 
+@pytest.mark.parametrize(
+    ("reply", "is_taken"),
+    [
+        ("looks sweet. mind the second gate though", True),
+        ("very good, the rude chief I have already", True),
+        ("good. not cheerful at all, 10/10", True),
+        ("leave it in, it happened near enough", True),
+        ("good morning, is it going to snow", False),
+        ("a good friend of mine walks there", False),
+        ("that does not look good to me", False),
+    ],
+)
+def test_praise_of_an_offer_agrees_to_it(reply: str, *, is_taken: bool) -> None:
+    """A greeting, or praise of something else, does not."""
+    offered = "Two weeks of rest first, then three of electrotechnology."
+
+    assert (offered if is_taken else "") == taken_up(reply, offered).text
+
+
 def test_a_yes_is_to_what_was_asked() -> None:
     """What is stated of the user before the question is put in the user's mouth."""
     taken = taken_up("ok thanks", "So you hate your boss. Shall I book a table for 7?")

@@ -235,6 +235,8 @@ def test_no_doubt_is_seen_where_there_is_none(script: str) -> None:
         ("使用者偏好盡可能用繁體中文回答", "請盡可能用繁體中文回答", True),
         ("用户偏好简体中文的回答", "请尽可能用简体中文回答", True),
         ("使用者下個月要搬去高雄", "我可能下個月搬去高雄", False),
+        ("阿明叔叫用戶冬天糖水不要太稀", "阿明叔講話了,他說冬天糖水不要太稀", True),
+        ("冬天糖水不要太稀，這叫餵蜂", "阿明叔講話了,他說冬天糖水不要太稀", False),
     ],
 )
 def test_a_value_keeps_what_is_weighed(value: str, quote: str, *, kept: bool) -> None:

@@ -12,7 +12,8 @@ YES: Final = re.compile(
     r"|that's it|sounds good"
     r"|deal|agreed|go (?:with|for|ahead)|let's|lets|do (?:it|that|the)|that one"
     r"|this one|i'll take|we'll take|both"
-    r"|love it"
+    r"|love it|10/10|that'll do|otherwise (?:fine|good|ok|okay)|leave (?:it|that|them|those) in"
+    r"|looks (?:good|great|fine|sweet|right|lovely|perfect)"
     r"|works|the \w+ one|(?:book|take|get|buy|order|use|keep) (?:it|that|this|them)|ja|genau|gern"
     r"|passt|klar|stimmt|si|claro|vale|perfecto|bueno|de acuerdo|oui|d'accord"
     r"|parfait|sim|pode ser|beleza|isso|ok(?:ay)?|va bene|certo|hai)\b|\bsí\b"
@@ -20,6 +21,7 @@ YES: Final = re.compile(
     r"(?:好(?![像奇多几久难怕贵])|行(?![李程])|可以(?![^，。]{0,12}[吗么?？])|嗯|对(?![于面方手不])"
     r"|成(?![都绩本功为])|得(?![到]))"
     r"|(?<![不没])(?<!不太)(?:好|行|可以|成|得)[了的啦吧啊呀哦嘅喇呗]{0,2}(?=$|[\s,，。;；!！~])"
+    r"|(?:^|[.!\n] ?)(?:(?:very|really|all) )?(?:good|nice|sweet)(?=[.,!\n]|$)"
     r"|是的|没错|没问题|没意见|就[这那]|要得|[这那][个班家款间种些一]"
     r"|听你的|采纳|同意|はい|うん|いい|お願い|네|좋",
     re.IGNORECASE,
