@@ -27,6 +27,7 @@ _SCOPES: Final = (1, 100, 10_000)
 _LINES: Final = (
     ("recall, processor time, ms", "recall"),
     ("recall of all scopes, ms", "below"),
+    ("the same, after an append, ms", "below_after"),
     ("append with its vector, ms", "append"),
     ("formation of 20 messages, ms", "formation"),
     ("start and first recall, ms", "start"),

@@ -23,7 +23,11 @@ KINDS: Final = ("ours", "bare")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthFigures:
-    """Processor time in ms, private memory and disk in MB; *below* is a recall of all scopes."""
+    """
+    Processor time in ms, private memory and disk in MB.
+
+    *below* is a recall of all scopes, and *below_after* one after an append to one of them.
+    """
 
     start: float
     recall: float
@@ -32,6 +36,7 @@ class GrowthFigures:
     memory: float
     disk: float
     below: float | None = None
+    below_after: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ import pytest
 import recollect
 from recollect.errors import StoreCorruptError
 from recollect.memory.facade import Recollect
+from recollect.recall import collection_update
 from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.query import Kinds, Where
 from recollect.records import DeleteMemory, PutMemory, Scope
@@ -93,9 +94,16 @@ async def follow(folder: Path, seed: int) -> list[int]:
     return missed
 
 
+@pytest.mark.parametrize("is_updated", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-async def test_nothing_that_changed_is_missed(tmp_path: Path, seed: int) -> None:
+async def test_nothing_that_changed_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, *, is_updated: bool
+) -> None:
     """Whoever changed it, and however much was kept of the searches before."""
+    if is_updated:  # as with many scopes
+        monkeypatch.setattr(collection_update, "SCOPES_MIN", 1)
+        monkeypatch.setattr(collection_update, "CHANGED_SHARE", 1)
+
     assert [] == await follow(tmp_path, seed)
 
 

@@ -10,7 +10,14 @@ from benchmarks.growth.picture import PICTURES, GrowthPicture, drawn
 from benchmarks.growth.report import GrowthFigures, GrowthReport, GrowthRow, measure
 
 FIGURES = GrowthFigures(
-    start=300.0, recall=2.0, below=4.0, append=3.0, formation=70.0, memory=40.0, disk=1.5
+    start=300.0,
+    recall=2.0,
+    below=4.0,
+    below_after=6.0,
+    append=3.0,
+    formation=70.0,
+    memory=40.0,
+    disk=1.5,
 )
 SVG = "{http://www.w3.org/2000/svg}"
 

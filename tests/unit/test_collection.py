@@ -78,10 +78,14 @@ def scores(
     indexes: Sequence[ScopeIndex], wanted: Eligibility = EVERYTHING
 ) -> dict[str, dict[int, float]]:
     """Return the score of every entry that takes part, for each query."""
+    return scores_of(Collection(indexes, [wanted] * len(indexes)))
+
+
+def scores_of(collection: Collection) -> dict[str, dict[int, float]]:
+    """Return the score of every entry of *collection*, for each query."""
     found = {}
     for query in QUERIES:
         (vector,) = HashedEmbedder(32).embed([query])
-        collection = Collection(indexes, [wanted] * len(indexes))
         question = read_question(query, date(2024, 5, 15))
         found[query] = {
             hit.uid: hit.score for hit in search(collection, question, vector, 1_000).best

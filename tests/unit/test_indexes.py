@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from recollect.recall import index_cache as caching
 from recollect.recall import scope_index as indexing
 from recollect.recall.candidates import SCATTERED_FROM
+from recollect.recall.collection_update import SCOPES_MIN
 from recollect.recall.eligibility import Eligibility
 from recollect.recall.index_cache import LISTINGS_MAX, Indexes, TakenIndex
 from recollect.recall.scope_index import ScopeIndex, refreshed
@@ -271,6 +272,58 @@ def test_what_depends_on_the_hour_is_looked_at_each_time(field: str) -> None:
     assert (1, 1 if field == "valid_from" else 0) == (len(now), len(later))
 
 
+def test_a_collection_is_kept_while_the_same_entries_are_eligible() -> None:
+    """Until the next one of them begins, ends or expires."""
+    indexes = with_offered(index_of(kind="memory", type="Note", valid_until=5))
+    taken = indexes.take([ADA]).indexes
+
+    first, second, late, later = (
+        indexes.collection(taken, [Eligibility(now=at, valid_at=at)]) for at in (0, 4, 5, 9)
+    )
+
+    assert first is second
+    assert late is later is not first
+
+
+def test_nothing_is_kept_that_was_made_of_what_was_forgotten() -> None:
+    """A search that began before an erase may have taken a collection with the erased words."""
+    many = [index_of((str(number),)) for number in range(SCATTERED_FROM + SCOPES_MIN)]
+    indexes = with_offered(*many)
+    scopes = [each.scope for each in many]
+    indexes.collection(many, [OPEN] * len(many))
+    generation, taken = indexes.generation, indexes.take(scopes, EVERY_KIND)
+
+    indexes.forget(scopes[0])
+    left = list(taken.indexes[1:])
+    made = indexes.collection(left, [OPEN] * len(left), taken.known, generation)
+
+    assert taken.known is not None
+    assert len(left) == len(made)
+    assert not indexes._collections
+
+    indexes.collection(left, [OPEN] * len(left), generation=indexes.generation)
+    assert 1 == len(indexes._collections)
+
+
+def test_a_collection_is_brought_up_to_date_when_a_scope_was_written_to() -> None:
+    """Its other scopes are not collected again."""
+    many = [index_of((str(number),)) for number in range(SCOPES_MIN)]
+    indexes = with_offered(*many)
+    scopes = [each.scope for each in many]
+    indexes.collection(many, [OPEN] * len(many))
+    indexes.note_written(scopes[3])
+    taken = indexes.take(scopes, EVERY_KIND)
+    newer = index_of(scopes[3], seq=2, entries=2)
+    indexes.offer([newer])
+    now = [*many[:3], newer, *many[4:]]
+
+    made = indexes.collection(now, [OPEN] * len(now), taken.known)
+
+    assert (None, True) == (taken.collection, taken.known is not None)
+    assert len(many) + 1 == len(made)
+    assert made is indexes.collection(now, [OPEN] * len(now)) or made.is_scattered
+
+
 def test_forgetting_a_scope_forgets_its_collections() -> None:
     """Nothing of it stays behind in a collection that it shared with others."""
     indexes = with_offered(index_of(ADA), index_of(BOB))
@@ -355,11 +408,11 @@ def test_what_a_collection_takes_is_known_before_it_is_searched() -> None:
     lasting += [made.personal]
     said = [made.said_as(ROLES[role]) for role in ("user", "assistant")]
 
-    (segment,) = (each.segment for each in made._slices)
+    (segment,) = (each.segment for each in made.slices)
     of_the_index = {id(getattr(segment, name)) for name in segment.__slots__}
     arrays = [each for each in vars(made).values() if isinstance(each, np.ndarray)]
     arrays = [each for each in arrays if id(each) not in of_the_index]
-    arrays += [*said, *made.session_days, *(each.rank for each in made._slices)]
+    arrays += [*said, *made.session_days, *(each.rank for each in made.slices)]
     assert lasting
     assert sum(each.nbytes for each in arrays) == before
 

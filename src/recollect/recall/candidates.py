@@ -6,7 +6,7 @@ Every statistic of a search (document frequencies, mean lengths, deviations) is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from math import inf
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from recollect.ports import Vector
 from recollect.recall.bm25 import length_norm, saturated
 from recollect.recall.collection_slice import CollectionSlice, Postings
-from recollect.recall.eligibility import Eligibility, eligible
+from recollect.recall.eligibility import Eligibility, EligibilityPeriod, eligible
 from recollect.recall.scope_index import ScopeIndex
 from recollect.recall.segment import MESSAGE, AnyArray, Searched, Segment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
@@ -54,6 +54,8 @@ _COLUMNS: Final = (
     "has_time_expression",
     "is_first_person",
 )
+COLUMNS: Final = ("scope", *_COLUMNS)
+"""The columns of a collection."""
 
 
 class Collection:
@@ -61,9 +63,9 @@ class Collection:
     Eligible entries ordered by session and position, stored as one array per column.
 
     *scope* is the number of the entry's scope among those searched. Of more than
-    ``SCAN_ENTRIES_MAX`` entries only the newest are searched; *eligible* counts all. *moments* are
-    the store moments at which its indexes are known to be current; *used_at* is the time of last
-    use, in seconds of `timer_s`.
+    ``SCAN_ENTRIES_MAX`` entries only the newest are searched; *eligible* counts all. *period* is
+    how long they stay eligible. *moments* are the store moments at which its indexes are known to
+    be current; *used_at* is the time of last use, in seconds of `timer_s`.
     """
 
     def __init__(self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]) -> None:
@@ -83,19 +85,41 @@ class Collection:
             for name in (_COLUMNS if chosen else ())
         }
         order = _order(columns["key"], scope) if chosen else None
-        self.scope = scope if order is None else scope[order]
-        for name in _COLUMNS:
-            column = columns[name] if chosen else np.empty(0, np.int64)
-            setattr(self, name, column if order is None else column[order])
-        self._slices = self._ranked(chosen, order)
+        found = {"scope": scope}
+        found |= {name: columns[name] if chosen else np.empty(0, np.int64) for name in _COLUMNS}
+        if order is not None:
+            found = {name: column[order] for name, column in found.items()}
+        slices = _slices(chosen, order, len(scope))
+        self._set_up(found, slices)
+
+    @classmethod
+    def of_columns(
+        cls,
+        indexes: Sequence[ScopeIndex],
+        columns: Mapping[str, AnyArray],
+        slices: Sequence[CollectionSlice],
+        eligible: int,
+    ) -> Collection:
+        """Return the collection with these *columns*, *scope* among them, and these *slices*."""
+        made = cls.__new__(cls)
+        made.indexes, made.eligible = tuple(indexes), eligible
+        made._set_up(columns, slices)  # noqa: SLF001 (its own)
+        return made
+
+    def _set_up(self, columns: Mapping[str, AnyArray], slices: Sequence[CollectionSlice]) -> None:
+        for name in COLUMNS:
+            setattr(self, name, columns[name])
+        self.slices = slices
         # The columns are then the segment's own arrays, and must not be counted twice.
-        self._shares_columns = any(each.is_all for each in self._slices)
+        self._shares_columns = any(each.is_all for each in slices)
         self._impacts: Floats | None = None
         self._ahead: tuple[object, list[Any]] | None = None
         self._said_as: dict[int, Floats] = {}
+        self.period = EligibilityPeriod()
         self.moments = ReadMoments()
         self.used_at = -inf
 
+    scope: NDArray[np.int32]
     uid: NDArray[np.int64]
     key: NDArray[np.int64]
     time: NDArray[np.int64]
@@ -113,9 +137,9 @@ class Collection:
     def size_bytes(self) -> int:
         """Size of its arrays in bytes, including those that searches derive from them."""
         columns = () if self._shares_columns else (getattr(self, name) for name in _COLUMNS)
-        ranks = (each.rank for each in self._slices)
+        ranks = (each.rank for each in self.slices)
         derived = (self.begins_session, self.session, self.session_length, self.window_length)
-        joined = (each.segment for each in self._slices if isinstance(each.segment, Searched))
+        joined = (each.segment for each in self.slices if isinstance(each.segment, Searched))
         impacts = () if self._impacts is None else (self._impacts,)
         arrays = (self.scope, *columns, *ranks, *derived, *joined, *impacts)
         own: int = sum(each.nbytes for each in arrays)
@@ -136,12 +160,12 @@ class Collection:
     @property
     def is_scattered(self) -> bool:
         """Whether the collection has so many segments that `joined` pays off."""
-        return len(self._slices) >= SCATTERED_FROM
+        return len(self.slices) >= SCATTERED_FROM
 
     def joined(self) -> Collection:
         """Return the same collection with its segments joined; takes time linear in its size."""
-        segments = [each.segment for each in self._slices]
-        ranks = [each.rank for each in self._slices]
+        segments = [each.segment for each in self.slices]
+        ranks = [each.rank for each in self.slices]
         postings, vectors = (
             joined_postings(segments, ranks),
             joined_vectors(segments, ranks, len(self)),
@@ -158,28 +182,8 @@ class Collection:
             norm = length_norm(self.length.astype(np.float32))
             counts = searched.counts.astype(np.float32)
             vars(same)["_impacts"] = saturated(counts, norm[searched.entries])
-        vars(same)["_slices"] = [CollectionSlice(searched, own_places, is_whole=True, is_all=True)]
+        vars(same)["slices"] = [CollectionSlice(searched, own_places, is_whole=True, is_all=True)]
         return same
-
-    def _ranked(
-        self,
-        chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]],
-        order: NDArray[np.intp] | None,
-    ) -> list[CollectionSlice]:
-        place = np.arange(len(self), dtype=np.int32)
-        if order is not None:
-            place[order] = np.arange(len(self), dtype=np.int32)
-        slices = []
-        start = 0
-        for _, segment, at in chosen:
-            rank = np.full(len(segment), -1, np.int32)
-            rank[at] = place[start : start + len(at)]
-            start += len(at)
-            is_whole = len(at) == len(segment)
-            is_all = is_whole and order is None and len(chosen) == 1
-            first, end = (int(at[0]), int(at[-1]) + 1) if len(at) else (0, 0)
-            slices.append(CollectionSlice(segment, rank, is_whole, is_all, first, end))
-        return slices
 
     @cached_property
     def holds_both(self) -> bool:
@@ -272,7 +276,7 @@ class Collection:
         """
         if self._impacts is None:
             return None
-        (only,) = self._slices
+        (only,) = self.slices
         runs = only.runs(np.fromiter(terms, np.uint64))
         return [
             (only.segment.entries[run], self._impacts[run])
@@ -282,18 +286,18 @@ class Collection:
     def postings(self, terms: Iterable[int]) -> list[TermWeights]:
         """Return for each of *terms* (hashes) its entries and its frequency in each."""
         wanted = np.fromiter(terms, np.uint64)
-        by_slice = [list(each.postings(wanted)) for each in self._slices]
+        by_slice = [list(each.postings(wanted)) for each in self.slices]
         return [_together(each[at] for each in by_slice) for at in range(len(wanted))]
 
     def similarity(self, query: Vector) -> tuple[Floats, Bools]:
         """Return each entry's cosine similarity to *query*, and a mask of entries with vectors."""
         if self._vectors_are_entries:
-            (only,) = self._slices
+            (only,) = self.slices
             cosine = similarities(only.segment.vectors, only.segment.scales, query)
             return cosine, np.ones(len(self), np.bool_)
         found = np.zeros(len(self), np.float32)
         has_vector = np.zeros(len(self), np.bool_)
-        for each in self._slices:
+        for each in self.slices:
             segment = each.segment
             if not len(segment.vectors):
                 continue
@@ -312,9 +316,9 @@ class Collection:
     @cached_property
     def _vectors_are_entries(self) -> bool:
         """Whether row i of the vectors belongs to entry i, for all entries."""
-        if not len(self) or not self._slices[0].is_all:
+        if not len(self) or not self.slices[0].is_all:
             return False
-        return np.array_equal(self._slices[0].segment.vector_row, np.arange(len(self)))
+        return np.array_equal(self.slices[0].segment.vector_row, np.arange(len(self)))
 
     @cached_property
     def participants(self) -> dict[str, list[tuple[int, int]]]:
@@ -340,6 +344,28 @@ def _together(found: Iterable[Postings | None]) -> TermWeights:
     else:
         places, counts = (np.concatenate(part) for part in zip(*present, strict=True))
     return places, counts.astype(np.float32)
+
+
+def _slices(
+    chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]],
+    order: NDArray[np.intp] | None,
+    count: int,
+) -> list[CollectionSlice]:
+    """Return the slice of each of the *chosen* segments, whose *count* entries have this order."""
+    place = np.arange(count, dtype=np.int32)
+    if order is not None:
+        place[order] = np.arange(count, dtype=np.int32)
+    slices = []
+    start = 0
+    for _, segment, at in chosen:
+        rank = np.full(len(segment), -1, np.int32)
+        rank[at] = place[start : start + len(at)]
+        start += len(at)
+        is_whole = len(at) == len(segment)
+        is_all = is_whole and order is None and len(chosen) == 1
+        first, end = (int(at[0]), int(at[-1]) + 1) if len(at) else (0, 0)
+        slices.append(CollectionSlice(segment, rank, is_whole, is_all, first, end))
+    return slices
 
 
 def _full(count: int, number: int) -> NDArray[np.int32]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.query import Kinds, RecallQuery
 from recollect.recall.scope_index import LiveSegment, ScopeIndex
-from recollect.recall.segment import MESSAGE, Segment
+from recollect.recall.segment import ALWAYS, MESSAGE, NEVER, Segment
 from recollect.records import UNRECALLED_TYPES
 from recollect.stores.scope_feed import Feed
 from recollect.stores.validation import check_time
@@ -45,6 +46,80 @@ class Eligibility:
         """The kinds of entries, ``None`` if anything but the kind restricts them."""
         others = (self.threads, self.since, self.until, self.uids)
         return (self.messages, self.types) if all(each is None for each in others) else None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """The times from *since* up to *until*, exclusive, in µs; all times by default."""
+
+    since: int = ALWAYS
+    until: int = NEVER
+
+    def __contains__(self, time: int) -> bool:
+        return self.since <= time < self.until
+
+    def intersection(self, other: TimeSpan) -> TimeSpan:
+        """Return the times in both."""
+        return TimeSpan(max(self.since, other.since), min(self.until, other.until))
+
+
+ANY_TIME: Final = TimeSpan()
+
+
+@dataclass(frozen=True, slots=True)
+class EligibilityPeriod:
+    """
+    How long the same entries of some indexes stay eligible.
+
+    *now* are the times of a search at which none expires or has come back, and *valid_at* those at
+    which the same memories are true; ``None`` if the search was for memories of any time.
+    """
+
+    now: TimeSpan = ANY_TIME
+    valid_at: TimeSpan | None = ANY_TIME
+
+    def includes(self, wanted: Eligibility) -> bool:
+        """Return True if *wanted*, but for its times the same, selects the same entries."""
+        if wanted.now not in self.now:
+            return False
+        if wanted.valid_at is None:
+            # Where no memory begins or ends, all are true at any time.
+            return self.valid_at in {None, ANY_TIME}
+        return self.valid_at is not None and wanted.valid_at in self.valid_at
+
+    def intersection(self, other: EligibilityPeriod) -> EligibilityPeriod:
+        """Return the times in both, which were made for the same kind of *valid_at*."""
+        both = None
+        if self.valid_at is not None and other.valid_at is not None:
+            both = self.valid_at.intersection(other.valid_at)
+        return EligibilityPeriod(self.now.intersection(other.now), both)
+
+
+def eligibility_period(indexes: Sequence[ScopeIndex], wanted: Eligibility) -> EligibilityPeriod:
+    """Return the times at which *wanted* selects the same entries of *indexes* as at its own."""
+    dated = [
+        part.segment for index in indexes for part in index.parts if not part.segment.is_timeless
+    ]
+    if not dated:
+        return EligibilityPeriod()
+    expiry = np.concatenate([each.expires_at for each in dated])
+    changes = np.concatenate(
+        [part for each in dated for part in (each.valid_from, each.valid_until)]
+    )
+    is_undated = bool(((changes == ALWAYS) | (changes == NEVER)).all())
+    if is_undated:
+        during: TimeSpan | None = ANY_TIME
+    else:
+        during = None if wanted.valid_at is None else _around(wanted.valid_at, changes)
+    return EligibilityPeriod(_around(wanted.now, expiry), during)
+
+
+def _around(time: int, changes: NDArray[np.int64]) -> TimeSpan:
+    """Return the span around *time* in which none of *changes* lies, but at its beginning."""
+    is_past = changes <= time
+    return TimeSpan(
+        int(changes[is_past].max(initial=ALWAYS)), int(changes[~is_past].min(initial=NEVER))
+    )
 
 
 def eligible(index: ScopeIndex, part: LiveSegment, wanted: Eligibility) -> NDArray[np.bool_]:

@@ -10,7 +10,8 @@ from threading import Lock
 from typing import Final, TypeAlias
 
 from recollect.recall.candidates import Collection
-from recollect.recall.eligibility import Eligibility
+from recollect.recall.collection_update import updated
+from recollect.recall.eligibility import Eligibility, eligibility_period
 from recollect.recall.query import Kinds
 from recollect.recall.scope_index import ScopeIndex, merged, needs_merging
 from recollect.records import Scope
@@ -27,6 +28,8 @@ indexes.
 """
 COLLECTIONS_MAX: Final = 1_024
 """Collections cached at most."""
+JOINED_AT_ONCE: Final = 256
+"""Segments from which on a collection is joined before its first search, which pays at once."""
 LISTINGS_MAX: Final = 64
 """Lists of the scopes below a prefix that are cached at most."""
 CollectionName: TypeAlias = tuple[tuple[Scope, ...], Kinds | None]
@@ -39,10 +42,15 @@ USED_EVERY_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class TakenIndex:
-    """The cached indexes of some scopes, and the collection of an earlier search, if any."""
+    """
+    The cached indexes of some scopes, and the collection of an earlier search, if any.
+
+    *known* is that collection even if one of its indexes is known to be stale.
+    """
 
     indexes: Sequence[ScopeIndex] = ()
     collection: Collection | None = None
+    known: Collection | None = None
     listed_at: ReadMoments | None = None
     """The moments at which these were all scopes below a prefix, if a prefix was searched."""
 
@@ -113,7 +121,8 @@ class Indexes:
                 collection.used_at = timer_s()
                 self._note_used(scopes)
             is_behind = bool(self._behind) and not self._behind.isdisjoint(scopes)
-            return TakenIndex(collection.indexes, None if is_behind else collection)
+            current = None if is_behind else collection
+            return TakenIndex(collection.indexes, current, collection)
 
     def take_below(self, below: Below, kinds: Kinds | None) -> TakenIndex:
         """Like `take`, for the scopes last found below; empty if they are not cached."""
@@ -187,28 +196,44 @@ class Indexes:
                 self._behind.add(scope)
 
     def collection(
-        self, indexes: Sequence[ScopeIndex], wanted: Sequence[Eligibility]
+        self,
+        indexes: Sequence[ScopeIndex],
+        wanted: Sequence[Eligibility],
+        known: Collection | None = None,
+        generation: int | None = None,
     ) -> Collection:
         """
         Return the collection of the *wanted* entries of *indexes*, cached while unchanged.
 
-        A collection of many segments is joined when it is searched for the second time.
+        *known* is one of the same kinds of entries, which is brought up to date if that is faster.
+        It may hold data that was forgotten since, so what is made of it is not cached if *known* is
+        of an earlier *generation*. A collection of some segments is joined when it is searched for
+        the second time, and one of many at once.
         """
         kinds = _kinds_of(wanted)
-        if kinds and (kept := self._kept_collection(indexes, kinds)) is not None:
+        if not kinds:
+            return Collection(indexes, wanted)
+        if (kept := self._kept_collection(indexes, kinds, wanted[0])) is not None:
             return self.searched_again(kept, kinds)
-        made = Collection(indexes, wanted)
-        # With validity or expiry, which entries are eligible changes as time passes.
-        if kinds and all(map(_is_timeless, indexes)):
-            self._keep_collection(made, kinds)
+        made = updated(known, indexes, wanted[0]) if known else None
+        if made is None:
+            made = Collection(indexes, wanted)
+            made.period = eligibility_period(indexes, wanted[0])
+        if len(made.slices) >= JOINED_AT_ONCE:
+            made = made.joined()
+        self._keep_collection(made, kinds, generation)
         return made
 
-    def _kept_collection(self, indexes: Sequence[ScopeIndex], kinds: Kinds) -> Collection | None:
-        """Return the cached collection of exactly these indexes and *kinds*, if any."""
+    def _kept_collection(
+        self, indexes: Sequence[ScopeIndex], kinds: Kinds, wanted: Eligibility
+    ) -> Collection | None:
+        """Return the cached collection of exactly these indexes and *kinds*, if it still holds."""
         name = _scopes_of(indexes), kinds
         with self._turn:
             kept = self._collections.get(name)
             if kept is None or any(map(is_not, kept.indexes, indexes)):
+                return None
+            if not kept.period.includes(wanted):
                 return None
             self._collections.move_to_end(name)
             return kept
@@ -221,10 +246,14 @@ class Indexes:
         self._keep_collection(joined, kinds)
         return joined
 
-    def _keep_collection(self, made: Collection, kinds: Kinds) -> None:
+    def _keep_collection(
+        self, made: Collection, kinds: Kinds, generation: int | None = None
+    ) -> None:
         name = _scopes_of(made.indexes), kinds
         size_bytes = made.size_bytes
         with self._turn:
+            if generation not in {None, self._generation}:
+                return
             # A collection of evicted indexes would keep them in memory, and never be found again.
             if all(self._indexes.get(index.scope) is index for index in made.indexes):
                 self._drop_collection(name)
@@ -328,7 +357,3 @@ def _kinds_of(wanted: Sequence[Eligibility]) -> Kinds | None:
     if not wanted or any(each is not wanted[0] and each != wanted[0] for each in wanted):
         return None
     return wanted[0].kinds
-
-
-def _is_timeless(index: ScopeIndex) -> bool:
-    return all(part.segment.is_timeless for part in index.parts)

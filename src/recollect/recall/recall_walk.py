@@ -25,7 +25,7 @@ from recollect.errors import EmbedderError
 from recollect.ports import TokenCounter, Vector
 from recollect.recall.candidates import Collection
 from recollect.recall.duplicates import SaidAlready
-from recollect.recall.eligibility import eligible_in_each
+from recollect.recall.eligibility import Eligibility, eligibility, eligible_in_each
 from recollect.recall.freed_memory import return_freed_memory
 from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.index_persistence import from_file
@@ -370,13 +370,48 @@ def read_collection(
 
     Nothing is read if an earlier search found the cached indexes current at this very moment.
     """
-    known = _known_at(snapshot, searched, prepared.query.where)
+    known = _known_at(snapshot, searched, prepared.query)
     if known is not None:
         return known
-    cache, below = searched.cache, searched.below
-    kept = searched.taken.indexes
+    cache, below, taken = searched.cache, searched.below, searched.taken
     if below is not None:
-        kept = cache.take(snapshot.scopes(below)).indexes
+        indexes, wanted = _read_below(snapshot, searched, below, prepared)
+    else:
+        indexes, feeds = _read_feeds(snapshot, taken.indexes, prepared)
+        wanted = eligible_in_each(prepared.query, feeds, searched.threads)
+        cache.offer(indexes, searched.generation)
+    collection = cache.collection(indexes, wanted, taken.known, searched.generation)
+    if snapshot.moment is not None:
+        collection.moments.note(snapshot.moment)
+        if below is not None:
+            scopes = [index.scope for index in indexes]
+            cache.note_listed(below, scopes, snapshot.moment, searched.generation)
+    return collection
+
+
+def _read_below(
+    snapshot: StoreSnapshot, searched: SearchedScopes, below: Below, prepared: PreparedQuery
+) -> tuple[list[ScopeIndex], list[Eligibility]]:
+    """Return the current indexes of the scopes *below*, of which only changed ones are read."""
+    cache = searched.cache
+    cursors = snapshot.cursors(below)
+    indexes = list(cache.take([each.scope for each in cursors]).indexes)
+    behind = [
+        number
+        for number, (index, cursor) in enumerate(zip(indexes, cursors, strict=True))
+        if (index.seq, index.epoch) != (cursor.seq, cursor.epoch)
+    ]
+    read, _ = _read_feeds(snapshot, [indexes[number] for number in behind], prepared)
+    for number, index in zip(behind, read, strict=True):
+        indexes[number] = index
+    cache.offer(read, searched.generation)
+    return indexes, [eligibility(prepared.query, snapshot.now, None, None)] * len(indexes)
+
+
+def _read_feeds(
+    snapshot: StoreSnapshot, kept: Sequence[ScopeIndex], prepared: PreparedQuery
+) -> tuple[list[ScopeIndex], list[Feed]]:
+    """Return *kept* brought up to date, and the feeds that were read for it."""
     kept = [from_file(snapshot, index, prepared.embedder) for index in kept]
     feeds = snapshot.feeds(
         [index.cursor for index in kept],
@@ -389,25 +424,21 @@ def read_collection(
         # Drop the raw blocks first: they are as large as the index built from them.
         feeds = [replace(each, blocks=None) for each in feeds]
         return_freed_memory()
-    cache.offer(indexes, searched.generation)
-    wanted = eligible_in_each(prepared.query, feeds, searched.threads)
-    collection = cache.collection(indexes, wanted)
-    if snapshot.moment is not None:
-        collection.moments.note(snapshot.moment)
-        if below is not None:
-            scopes = [index.scope for index in indexes]
-            cache.note_listed(below, scopes, snapshot.moment, searched.generation)
-    return collection
+    return indexes, feeds
 
 
 def _is_large(feed: Feed) -> bool:
     return feed.blocks is not None and len(feed.blocks.entries) >= LARGE_BLOCKS
 
 
-def _known_at(snapshot: StoreSnapshot, searched: SearchedScopes, where: Where) -> Collection | None:
+def _known_at(
+    snapshot: StoreSnapshot, searched: SearchedScopes, query: RecallQuery
+) -> Collection | None:
     """Return the collection of an earlier search if it is known to be current; else ``None``."""
-    known, kinds, moment = searched.taken.collection, where.kinds, snapshot.moment
+    known, kinds, moment = searched.taken.collection, query.where.kinds, snapshot.moment
     if known is None or kinds is None or moment is None or moment not in known.moments:
+        return None
+    if not known.period.includes(eligibility(query, snapshot.now, None, None)):
         return None
     listed_at = searched.taken.listed_at
     if searched.below is not None and (listed_at is None or moment not in listed_at):

@@ -18,15 +18,18 @@ def joined_postings(
     segments: Sequence[Segment | Searched], ranks: Ranks
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
     """Return distinct hashes, the start of their postings, and the postings."""
-    every, owners, counts = [], [], []
-    for segment, rank in zip(segments, ranks, strict=True):
-        hashes = np.repeat(segment.hashes, np.diff(segment.starts))
-        owner = rank[segment.entries]
-        is_taken = owner >= 0
-        every.append(hashes[is_taken])
-        owners.append(owner[is_taken])
-        counts.append(segment.counts[is_taken])
-    hashes, owner, count = np.concatenate(every), np.concatenate(owners), np.concatenate(counts)
+    # Whole arrays instead of a loop: there may be thousands of segments of a few entries.
+    firsts = _firsts([len(rank) for rank in ranks])
+    sizes = [len(each.entries) for each in segments]
+    places = np.concatenate([each.entries for each in segments]) + np.repeat(firsts, sizes)
+    owner = np.concatenate(ranks)[places]
+    starts = np.concatenate([each.starts[:-1] for each in segments])
+    ends = np.concatenate([each.starts[1:] for each in segments])
+    hashes = np.repeat(np.concatenate([each.hashes for each in segments]), ends - starts)
+    count = np.concatenate([each.counts for each in segments])
+    is_taken = owner >= 0
+    if not is_taken.all():
+        hashes, owner, count = hashes[is_taken], owner[is_taken], count[is_taken]
     by_hash = postings_order(hashes, owner, ranks)
     distinct, starts = runs_of(hashes[by_hash])
     return distinct, starts, owner[by_hash], count[by_hash]
@@ -52,18 +55,30 @@ def joined_vectors(
     The rows are in the order of their entries.
     """
     row = np.full(length, -1, np.int32)
-    owners, vectors, scales = [], [], []
-    for segment, rank in zip(segments, ranks, strict=True):
-        has = (rank >= 0) & (segment.vector_row >= 0)
-        if has.any():
-            owners.append(rank[has])
-            vectors.append(segment.vectors[segment.vector_row[has]])
-            scales.append(segment.scales[segment.vector_row[has]])
-    if not vectors:
-        return row, np.empty((0, 0), np.int8), np.empty(0, np.float32)
-    owner, rows, scale = np.concatenate(owners), np.concatenate(vectors), np.concatenate(scales)
+    found = [
+        (segment, rank)
+        for segment, rank in zip(segments, ranks, strict=True)
+        if len(segment.vectors)
+    ]
+    none = np.empty((0, 0), np.int8), np.empty(0, np.float32)
+    if not found:
+        return row, *none
+    rank = np.concatenate([each for _, each in found])
+    own_row = np.concatenate([segment.vector_row for segment, _ in found])
+    firsts = _firsts([len(segment.vectors) for segment, _ in found])
+    at = own_row + np.repeat(firsts, [len(segment.vector_row) for segment, _ in found])
+    has = (rank >= 0) & (own_row >= 0)
+    if not has.any():
+        return row, *none
+    owner, at = rank[has], at[has]
     if not bool((owner[1:] > owner[:-1]).all()):
         order = np.argsort(owner)
-        owner, rows, scale = owner[order], rows[order], scale[order]
+        owner, at = owner[order], at[order]
     row[owner] = np.arange(len(owner), dtype=np.int32)
-    return row, rows, scale
+    rows = np.concatenate([each.vectors for each, _ in found])[at]
+    return row, rows, np.concatenate([each.scales for each, _ in found])[at]
+
+
+def _firsts(sizes: Sequence[int]) -> NDArray[np.intp]:
+    """Return the place of the first element of each of several arrays once they are one."""
+    return np.cumsum([0, *sizes[:-1]], dtype=np.intp)

@@ -268,6 +268,20 @@ class SnapshotContract(Contract):
         assert [] == of_type
         assert {ADA, BOB} == set(of_any)
 
+    @pytest.mark.parametrize("type_", [None, "Fact"])
+    async def test_cursors_are_where_feeds_end(self, store: Store, type_: str | None) -> None:
+        """Return the current feed cursor of each scope that *below* includes."""
+        await tell(store, "m1")
+        await keep_facts(store, "Oslo")
+        await store.apply(BOB, [fact("home")])
+        below = Below((ADA[:1],), type_)
+
+        feeds, _ = await store.read(partial(all_below, below=below))
+        found = await store.read(lambda snapshot: snapshot.cursors(below))
+
+        assert 2 == len(found)
+        assert found == [Cursor(scope=e.scope, seq=e.seq, epoch=e.epoch) for e in feeds]
+
     async def test_scopes_are_in_the_order_of_their_segments(self, store: Store) -> None:
         """Return the scopes that *below* stands for, each once, in the order of their segments."""
         names = ("b", "a", "\uffff", "a b", "A", "\U0001f600")

@@ -263,15 +263,17 @@ def _read_memories(rows: Rows, places: Sequence[Place], now: int) -> dict[Place,
     }
 
 
-def scopes_of(rows: Rows, below: Below, now: int) -> list[Scope]:
-    """Return the scopes that *below* includes, each once."""
-    found: dict[Scope, None] = {}
+def cursors_of(rows: Rows, below: Below, now: int) -> list[Cursor]:
+    """Return the current feed cursors of the scopes that *below* includes, each once."""
+    found: dict[Scope, Cursor] = {}
     for prefix in below.scopes:
         if below.type is None:
-            found |= dict.fromkeys(row.segments for row in rows.scopes_below(prefix, None))
+            for row in rows.scopes_below(prefix, None):
+                found[row.segments] = _place_of(row.segments, row)
         else:
-            found |= dict.fromkeys(rows.scopes_holding(below.type, now, prefix, None))
-    return list(found)
+            holding = rows.scopes_holding(below.type, now, prefix, None)
+            found |= {scope: _place_of(scope, rows.scope(scope)) for scope in holding}
+    return list(found.values())
 
 
 def read_past(

@@ -11,11 +11,11 @@ from recollect.stores.filters import read_filter
 from recollect.stores.plans.changes import (
     Below,
     Entry,
+    cursors_of,
     read_chosen,
     read_feed,
     read_newest,
     read_summaries,
-    scopes_of,
 )
 from recollect.stores.rows import Place
 from recollect.stores.scope_feed import (
@@ -50,10 +50,14 @@ class StoreSnapshot:
 
     def scopes(self, below: Below) -> list[Scope]:
         """Return the scopes that *below* includes, each once, ordered by segments."""
+        return [each.scope for each in self.cursors(below)]
+
+    def cursors(self, below: Below) -> list[Cursor]:
+        """Return the current feed cursor of each scope that *below* includes, as `scopes` does."""
         scopes = tuple(check_scope(each) for each in below.scopes)
         if below.type is not None:
             check_id(below.type, "a memory's type")
-        return scopes_of(self._rows, replace(below, scopes=scopes), self.now)
+        return cursors_of(self._rows, replace(below, scopes=scopes), self.now)
 
     def feeds(
         self,
