@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from benchmarks.commands.below import below_bench
 from benchmarks.commands.between import between_bench
 from benchmarks.commands.consolidation import consolidation_bench
 from benchmarks.commands.context import context_bench
@@ -562,6 +563,7 @@ def _share(row: SpeedFigure) -> str:
 
 for _command in (
     langgraph,
+    below_bench,
     between_bench,
     context_bench,
     copy_bench,

@@ -156,7 +156,7 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
     reranking = parts.reranking if query.is_reranked else None
     if reranking is not None:
         check_loop()  # a reranker has a time limit, which needs an event loop
-    listed = await _listed_scopes(parts, scopes, query.where)
+    listed = await _listed_scopes(parts, scopes, query)
     if query.where.known_at is not None and not isinstance(listed, Below):
         prepared, found = await _search_past(parts, listed, query, query.where.known_at)
     else:
@@ -226,19 +226,20 @@ async def _read_ranked(
 
 
 async def _listed_scopes(
-    parts: RecallParts, scopes: Sequence[Scope] | Below, where: Where
+    parts: RecallParts, scopes: Sequence[Scope] | Below, query: RecallQuery
 ) -> Sequence[Scope] | Below:
     """
     Return the scopes to search; still as `Below` if they are to be listed in the transaction.
 
-    That pays with a store that names its moments: the list is then read again only after a write.
+    A replica is asked about scopes by name: only so are its epochs compared with the primary's.
     """
     if not isinstance(scopes, Below):
         return scopes
+    where = query.where
     below = replace(scopes, type=where.only_type)
     is_away = parts.embedding is not None and _identity_of(parts.embedding) is None
     is_plain = parts.outside is None and not is_away and where.kinds is not None
-    if is_plain and parts.store.names_moments:
+    if is_plain and query.stale_s_max is None:
         return below
     return await scopes_below(parts.store, below) or below.scopes
 

@@ -51,7 +51,6 @@ class InProcessStore(Store):
     """A store that lives as long as this object: for tests, experiments and short programs."""
 
     answers_in_place = True
-    names_moments = True
 
     def __init__(self, *, clock: Clock | None = None, ids: Ids | None = None) -> None:
         super().__init__(clock=clock, ids=ids)

@@ -43,9 +43,6 @@ class Transactor(ABC):
     answers_in_place: bool = False
     """Whether the store answers on any thread without an event loop; see `run_in_place`."""
 
-    names_moments: bool = False
-    """Whether snapshots of the store know their `ReadMoment`."""
-
     keeps_index_files: bool = False
     """Whether the store keeps indexes of large scopes in files; see `keep_index_file`."""
 

@@ -167,7 +167,6 @@ class StoreView(Store):
         self._digests = store._digests
         self.tasks = store.tasks
         self.answers_in_place = store.answers_in_place
-        self.names_moments = store.names_moments
         self.keeps_index_files = store.keeps_index_files
         self.address = store.address
         self._companions = store._companions

@@ -58,7 +58,6 @@ class SQLiteStore(Store):
     """
 
     answers_in_place = True
-    names_moments = True
 
     def __init__(
         self,
