@@ -38,7 +38,7 @@ PYTEST := $(VENV)/bin/python -m pytest --dist loadscope
 
 # What `make prove` measures: each command `python -m benchmarks NAME` of docs/benchmarks*.md that
 # needs no data from elsewhere.
-BENCHMARKS := speed growth below strength readers durability postgres postgres-durability redis-durability conversation copy imports house size langgraph large service between nodes peers failover partitions replicas
+BENCHMARKS := speed growth below starts strength readers durability postgres postgres-durability redis-durability conversation copy imports house size langgraph large service between nodes peers failover partitions replicas
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # The site's theme tells of a mkdocs to come; what builds the site is pinned.

@@ -36,6 +36,7 @@ from benchmarks.commands.reports import (
 )
 from benchmarks.commands.rules import rules_bench
 from benchmarks.commands.service import service
+from benchmarks.commands.starts import starts_bench
 from benchmarks.commands.strength import strength_bench
 from benchmarks.commands.support import support_bench
 from recollect.cli.options import embedder_option, run
@@ -582,6 +583,7 @@ for _command in (
     readers_bench,
     replay_bench,
     rules_bench,
+    starts_bench,
     consolidation_bench,
     strength_bench,
     support_bench,

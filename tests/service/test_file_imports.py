@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.server.routes import file_import
+from recollect.server import uploaded_files
 from recollect.server.testing import Served
 
 Connect = Callable[..., httpx.Client]
@@ -179,7 +179,7 @@ def test_rows_that_are_let_through_unguarded_are_found(
     connect: Connect, served: Served, new_key: NewKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: every row admitted, whatever scope it names."""
-    monkeypatch.setattr(file_import, "_admitted", lambda rows, **_: rows)
+    monkeypatch.setattr(uploaded_files, "_admitted", lambda rows, **_: rows)
     writer = connect(served, new_key(served, "read", "write", scope=("mutant",)))
     content = json.dumps(ITEM).encode()
     done = report(

@@ -369,6 +369,45 @@ def test_a_loaded_formation_is_noticed() -> None:
     assert {"recollect.formation", "jsonschema_rs"} <= loaded
 
 
+SERVICE_DEFERRED = (
+    *("numpy", "recollect.agents", "recollect.chat", "recollect.conversation", "recollect.graph"),
+    *("recollect.formation.grounding", "recollect.formation.support", "recollect.importers"),
+)
+
+
+def service_loads(*more: str) -> list[str]:
+    """Return which deferred modules a new interpreter loads with the service and with *more*."""
+    imports = ", ".join(
+        ("recollect.cli.commands.serve", "recollect.server.http.application", *more)
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", f"import sys, {imports}; print(*sys.modules)"],
+        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    return [each for each in SERVICE_DEFERRED if each in printed]
+
+
+def test_the_service_starts_without_what_only_some_requests_need() -> None:
+    """Chat, review, sorted listings, graphs and imports load their modules themselves."""
+    assert [] == service_loads()
+
+
+@pytest.mark.parametrize(
+    ("module", "loads"),
+    [
+        ("recollect.memory.review", "recollect.formation.grounding"),
+        ("recollect.server.column_listings", "numpy"),
+        ("recollect.server.uploaded_files", "recollect.importers"),
+    ],
+)
+def test_a_service_that_loads_too_much_is_noticed(module: str, loads: str) -> None:
+    """The mutants: one of these imports at the top of a route."""
+    assert loads in service_loads(module)
+
+
 @pytest.mark.parametrize(
     "package", ["recollect", "recollect.conversation", "recollect.integrations.search"]
 )

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import LimitError, NotFoundError, UsageError
+from recollect.importers.mem0 import OWNERS
 from recollect.server.mem0.conditions import holds, owner_named, read_conditions
 from recollect.server.mem0.owners import (
+    SEGMENT_OF,
     address_of,
     owners_of,
     parts_of,
@@ -178,3 +180,8 @@ def test_a_day_ends_when_it_is_over(written: str | None, ends: str | None) -> No
 def test_what_is_no_day_is_refused(written: str) -> None:
     with pytest.raises(UsageError):
         end_of_day(written)
+
+
+def test_the_service_and_the_importer_agree_on_the_scopes_of_owners() -> None:
+    """An imported memory is found by mem0's client."""
+    assert SEGMENT_OF.items() <= dict(OWNERS).items()

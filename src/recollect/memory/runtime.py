@@ -190,24 +190,28 @@ class MemoryRuntime(EmbedderSwitch):
     async def _opened_worker(self, recaller: Recaller) -> Worker | None:
         """Return the worker; ``None`` if no assistant has a model."""
         options = self.options
-        if options.model is None and options.formation is None:
+        if options.model is None and not await self._names_models():
             return None
         await load_modules("recollect.worker.assembly", "recollect.worker.consolidation_run")
         from recollect.worker.assembly import open_worker
 
-        assistants = self.assistants
-        named = any(each.model for each in (assistants.default, *assistants.named.values()))
-        if options.model is None and not named:
-            return None
         return open_worker(
             self.store,
             recaller,
             options.model,
-            assistants,
+            self.assistants,
             count_tokens=options.count_tokens,
             notice=self._note_formation,
             concurrency=options.concurrency,
         )
+
+    async def _names_models(self) -> bool:
+        """Whether an assistant names a model; if not, a worker's many modules are not loaded."""
+        if self.options.formation is None:
+            return False
+        await load_modules("recollect.formation.config")
+        each = self.assistants
+        return any(one.model for one in (each.default, *each.named.values()))
 
     def _note_formation(self, scope: Scope, result: FormationResult) -> None:
         """Make the vectors of what was formed due at once, then call the user's callback."""

@@ -3,31 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-from recollect.records import JsonObject, Memory, Revision, Scope
+from recollect.deferred_imports import load_modules
+from recollect.records import JsonObject, Memory, MemoryState
 from recollect.server.http.scope_access import Reach
-from recollect.server.memory_order import (
-    ColumnCache,
-    ListingFilter,
-    MemoryColumns,
-    MemoryListing,
-    MemoryOrder,
-    columns_of,
-    followed,
-    listed,
-    no_memories,
-)
-from recollect.stores.plans.changes import Below, Entry
-from recollect.stores.plans.snapshot import StoreSnapshot
+from recollect.stores.rows import Place
 from recollect.stores.validation import check_time, to_datetime
 
+MemoryOrder: TypeAlias = Literal["newest", "oldest", "type", "recalled"]
 RECALLED_MAX: Final = 1_000
 """Maximum length of the listing by number of recalls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListingFilter:
+    """
+    A filter by type, state and validity at a moment (all times in µs).
+
+    *until* excludes memories with a later `Memory.time`. Those expired at *now* are never listed.
+    """
+
+    now: int
+    type: str | None = None
+    state: MemoryState | None = None
+    valid_at: int | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryListing:
+    """
+    One page of a listing, and the counts of the whole.
+
+    *types* counts the memories of each type without the filter by type, *states* those in each
+    state without the filter by state.
+    """
+
+    places: Sequence[Place]
+    total: int
+    types: Mapping[str, int]
+    states: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,99 +76,14 @@ async def read_listing(reach: Reach, asked: ListingRequest) -> ListedMemories:
     if asked.order == "recalled":
         return await _read_recalled(reach, asked)
     at = None if asked.known_at is None else check_time(asked.known_at, "known_at")
+    await load_modules("recollect.server.column_listings")
+    from recollect.server.column_listings import read_columns_listing
+
     if reach.service.columns.has(reach.scope, at):
-        return await _read(reach, asked)
+        return await read_columns_listing(reach, asked)
     # The web page requests several listings at once when it opens: only the first reads the scope.
     async with reach.service.first_listings.alone((reach.scope, at)):
-        return await _read(reach, asked)
-
-
-async def _read(reach: Reach, asked: ListingRequest) -> ListedMemories:
-    if asked.known_at is not None:
-        return await _read_past(reach, asked, asked.known_at)
-    query = partial(_read_now, scope=reach.scope, asked=asked, cache=reach.service.columns)
-    listing, entries = await reach.memory.store.read(query)
-    return ListedMemories(memories=_memories(entries), listing=listing)
-
-
-def _memories(entries: Sequence[Entry]) -> list[Memory]:
-    return [each.content for each in entries if isinstance(each.content, Memory)]
-
-
-def _read_now(
-    snapshot: StoreSnapshot, scope: Scope, asked: ListingRequest, cache: ColumnCache
-) -> tuple[MemoryListing, list[Entry]]:
-    """Update the cached columns and read the listed memories, in one read transaction."""
-    scopes = snapshot.scopes(Below((scope,))) if asked.below else [scope]
-    kept = [_cached_columns(snapshot, each, cache) for each in scopes]
-    feeds = snapshot.feeds([each.cursor for each in kept], filter_=asked.filter)
-    columns = [followed(each, feed) for each, feed in zip(kept, feeds, strict=True)]
-    for each in columns:
-        cache.keep(each)
-    uids = [each.eligible for each in feeds]
-    listing = listed(
-        columns, asked.wanted, asked.order, offset=asked.offset, limit=asked.limit, uids=uids
-    )
-    return listing, snapshot.entries(listing.places, are_memories=True, are_indexed=True)
-
-
-def _cached_columns(snapshot: StoreSnapshot, scope: Scope, cache: ColumnCache) -> MemoryColumns:
-    """Return the cached columns of a scope, or build them from the snapshot."""
-    return cache.take(scope) if cache.has(scope) else columns_of(*snapshot.summaries(scope))
-
-
-async def _read_past(reach: Reach, asked: ListingRequest, known_at: datetime) -> ListedMemories:
-    """Return a page of the listing as believed at a moment; the first read of a moment is slow."""
-    store, cache, at = reach.memory.store, reach.service.columns, check_time(known_at, "known_at")
-    scopes = await reach.scopes(below=asked.below)
-    columns, uids = [], []
-    for place in await store.places(scopes):
-        kept = cache.take(place.scope, at)
-        # Cached columns hold for the same place of the feed only. A filter needs the uids of the
-        # memories that meet it, which only the feed has.
-        if kept.cursor != place or asked.filter is not None:
-            feed, _ = await store.past(place.scope, known_at, filter_=asked.filter)
-            uids.append(feed.eligible)
-            believed = replace(feed, seq=place.seq, epoch=place.epoch)
-            kept = followed(no_memories(place.scope), believed)
-            cache.keep(kept, at)
-        else:
-            uids.append(None)
-        columns.append(kept)
-    listing = listed(
-        columns, asked.wanted, asked.order, offset=asked.offset, limit=asked.limit, uids=uids
-    )
-    entries = await store.read(lambda snapshot: snapshot.entries(listing.places, are_memories=True))
-    found = [await _believed(reach, each, known_at) for each in _memories(entries)]
-    return ListedMemories(memories=[each for each in found if each is not None], listing=listing)
-
-
-async def _believed(reach: Reach, memory: Memory, at: datetime) -> Memory | None:
-    """Return a memory as it was believed at a moment, ``None`` if it was not believed then."""
-    if memory.updated_at <= at:
-        return memory
-    for each in await reach.memory.history(memory.scope, memory.type, memory.key):
-        if each.believed_from <= at and (each.believed_until is None or at < each.believed_until):
-            return as_believed(memory, each)
-    return None
-
-
-def as_believed(memory: Memory, revision: Revision) -> Memory:
-    """Return *memory* as it was when *revision* was current."""
-    return replace(
-        memory,
-        value=revision.value,
-        text=revision.text,
-        version=revision.version,
-        updated_at=revision.believed_from,
-        valid_from=revision.valid_from,
-        valid_until=revision.valid_until,
-        evidence=revision.evidence,
-        trust=revision.trust,
-        state=revision.state,
-        # The time of other evidence is unknown here.
-        said_at=memory.said_at if revision.evidence == memory.evidence else None,
-    )
+        return await read_columns_listing(reach, asked)
 
 
 async def _read_recalled(reach: Reach, asked: ListingRequest) -> ListedMemories:

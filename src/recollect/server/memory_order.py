@@ -8,18 +8,16 @@ any offset, and only the memories of that page are read.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.records import MemoryState, Scope
+from recollect.server.memory_listings import ListingFilter, MemoryListing, MemoryOrder
 from recollect.stores.plans.changes import summaries_of
-from recollect.stores.rows import Place
 from recollect.stores.scope_feed import (
     NO_SUMMARIES,
     Cursor,
@@ -27,10 +25,7 @@ from recollect.stores.scope_feed import (
     MemorySummaries,
 )
 
-MemoryOrder: TypeAlias = Literal["newest", "oldest", "type", "recalled"]
 STATES: Final[tuple[MemoryState, ...]] = ("active", "quarantined", "rejected")
-ROWS_MAX: Final = 2_000_000
-"""Maximum memories in the cache of columns; the least recently listed scopes are evicted."""
 _NEVER: Final = np.iinfo(np.int64).max
 _ALWAYS: Final = np.iinfo(np.int64).min
 _ALL: Final = slice(None)
@@ -118,36 +113,6 @@ def _concatenate(
     return replace(base, **joined)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListingFilter:
-    """
-    A filter by type, state and validity at a moment (all times in µs).
-
-    *until* excludes memories with a later `Memory.time`. Those expired at *now* are never listed.
-    """
-
-    now: int
-    type: str | None = None
-    state: MemoryState | None = None
-    valid_at: int | None = None
-    until: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryListing:
-    """
-    One page of a listing, and the counts of the whole.
-
-    *types* counts the memories of each type without the filter by type, *states* those in each
-    state without the filter by state.
-    """
-
-    places: Sequence[Place]
-    total: int
-    types: Mapping[str, int]
-    states: Mapping[str, int]
-
-
 def listed(
     columns: Sequence[MemoryColumns],
     wanted: ListingFilter,
@@ -232,41 +197,3 @@ def _counted(names: Sequence[str], numbers: NDArray[np.int32] | NDArray[np.int8]
     """Count each name that occurs."""
     counts = np.bincount(numbers, minlength=len(names)).tolist() if len(numbers) else []
     return {name: count for name, count in zip(names, counts, strict=False) if count}
-
-
-class ColumnCache:
-    """An LRU cache of columns by scope, current or as of a moment; thread-safe."""
-
-    def __init__(self, rows_max: int = ROWS_MAX) -> None:
-        self._rows_max = rows_max
-        self._turn = Lock()
-        self._kept: OrderedDict[tuple[Scope, int | None], MemoryColumns] = OrderedDict()
-
-    def has(self, scope: Scope, known_at: int | None = None) -> bool:
-        """Return True if the columns of a scope are cached."""
-        with self._turn:
-            return (scope, known_at) in self._kept
-
-    def take(self, scope: Scope, known_at: int | None = None) -> MemoryColumns:
-        """Return the columns of a scope, empty ones if none are cached."""
-        with self._turn:
-            found = self._kept.get((scope, known_at))
-            if found is None:
-                return no_memories(scope)
-            self._kept.move_to_end((scope, known_at))
-            return found
-
-    def keep(self, columns: MemoryColumns, known_at: int | None = None) -> None:
-        """Cache the columns of a scope, and evict the least recently listed ones."""
-        with self._turn:
-            self._kept[columns.cursor.scope, known_at] = columns
-            self._kept.move_to_end((columns.cursor.scope, known_at))
-            # The newest entry stays, even if it alone is larger: it is about to be used.
-            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._rows_max:
-                self._kept.popitem(last=False)
-
-    def forget(self, scope: Scope) -> None:
-        """Drop the columns of a scope and of all scopes below it, after an erasure."""
-        with self._turn:
-            for name in [name for name in self._kept if name[0][: len(scope)] == scope]:
-                del self._kept[name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from recollect.recall.fusion import weights_at
 from recollect.recall.query import Where
 from recollect.recall.rerank_order import RERANK
 from recollect.recall.results import DroppedEntry, Recall, Recalled
@@ -110,6 +109,8 @@ def recalled_from_json(fields: Fields) -> Recalled:
 
 def _signals_to_json(entry: Recalled, *, whole: bool) -> list[Json]:
     """Encode each signal as its standardised value z, its weight, and their product *part*."""
+    from recollect.recall.fusion import weights_at
+
     at = weights_at(entry.strength)
     weights = at.having if "dense" in entry.signals else at.without
     written: list[Json] = []

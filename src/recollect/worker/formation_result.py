@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from recollect.errors import ModelError
-from recollect.formation.operation_outcomes import OperationOutcome
+
+if TYPE_CHECKING:
+    from recollect.formation.operation_outcomes import OperationOutcome
 
 FormationEnding: TypeAlias = Literal["formed", "failed", "postponed", "dead", "lost"]
 

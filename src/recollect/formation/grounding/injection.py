@@ -9,6 +9,7 @@ is not a filter against attacks: other wordings can always be found. The forms o
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from recollect.formation.wording.pieces import piece_spans
@@ -44,11 +45,14 @@ class _Form:
         return False
 
 
-_FORMS: Final = tuple(
-    _Form(tuple(clues.split("|")), re.compile(pattern, re.IGNORECASE | re.MULTILINE))
-    for forms in read_patterns(__package__, "injection.toml").values()
-    for clues, pattern in forms
-)
+@cache
+def _forms() -> tuple[_Form, ...]:
+    """Read and compile the forms when they are first used, and not at every start."""
+    return tuple(
+        _Form(tuple(clues.split("|")), re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+        for forms in read_patterns(__package__, "injection.toml").values()
+        for clues, pattern in forms
+    )
 
 
 def instructs(text: str) -> bool:
@@ -62,7 +66,7 @@ def instructs(text: str) -> bool:
     (True, False)
     """
     bare = _bare(text[:TEXT_CHARACTERS_MAX])
-    return any(form.is_in(bare) for form in _FORMS)
+    return any(form.is_in(bare) for form in _forms())
 
 
 def _bare(text: str) -> str:

@@ -21,6 +21,7 @@ from recollect.ports import Model
 from recollect.records import JsonObject, PutSideRecord, Scope
 from recollect.server.api_keys import Keys
 from recollect.server.authorization import PERMISSIONS, RESERVED, Principal
+from recollect.server.column_cache import ColumnCache
 from recollect.server.first_key import (
     DEFAULT_SCOPE,
     check_scope_is_bound,
@@ -36,7 +37,6 @@ from recollect.server.http.recall_history import RecallLog
 from recollect.server.http.request_log import LOG
 from recollect.server.http.signed_tokens import Signer
 from recollect.server.key_watch import KeyWatch
-from recollect.server.memory_order import ColumnCache
 from recollect.server.quotas import Quotas, metered
 from recollect.server.settings import Settings
 from recollect.server.single_flight import SingleFlight

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from recollect.agents.examples.example_values import checked, example_in
-from recollect.agents.instructions.rule_changes import check_rules, rules_in
+from typing import Final
+
+from recollect.deferred_imports import load_modules
 from recollect.errors import ProposalRefusedError, UsageError
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.formation.scope_types import TYPES, settings_write, sound_settings, types_in_force
@@ -12,6 +13,11 @@ from recollect.memory.facade import Recollect
 from recollect.memory.value_checks import check_document
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.scope_access import Reach
+
+_CHECKS: Final = (
+    "recollect.agents.examples.example_values",
+    "recollect.agents.instructions.rule_changes",
+)
 
 
 async def own_settings(reach: Reach) -> JsonObject:
@@ -67,17 +73,22 @@ async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
         UsageError: The document is invalid; the error says why.
     """
     found = check_document(await types_of(reach), type_, value)
-    unusable = None if found is None else _unusable(found, value)
-    if unusable:
+    if found is None or found.parameters not in (INSTRUCTIONS.parameters, EXAMPLE.parameters):
+        return
+    await load_modules(*_CHECKS)
+    if unusable := _unusable(found, value):
         raise UsageError(f"the value is not a valid {type_}: {unusable}")
 
 
 def _unusable(type_: MemoryType, value: JsonObject) -> str | None:
     """Return why `Instructions` or `Examples` cannot parse *value*, ``None`` if they can."""
+    from recollect.agents.examples.example_values import checked, example_in
+    from recollect.agents.instructions.rule_changes import check_rules, rules_in
+
     try:
         if type_.parameters == INSTRUCTIONS.parameters:
             check_rules(rules_in(value), characters_max=INSTRUCTIONS_CHARACTERS_MAX)
-        elif type_.parameters == EXAMPLE.parameters:
+        else:
             checked(example_in(value))
     except ProposalRefusedError as error:
         return error.reason

@@ -9,12 +9,17 @@ from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from recollect.errors import NotFoundError
-from recollect.importers.mem0 import OWNERS
 from recollect.records import Memory, Scope
 
-OWNER_FIELDS: Final = ("user_id", "agent_id", "app_id", "run_id")
-SEGMENT_OF: Final[Mapping[str, str]] = {name: dict(OWNERS)[name] for name in OWNER_FIELDS}
+# As in `recollect.importers.mem0.OWNERS`, which would load every importer with the service.
+SEGMENT_OF: Final[Mapping[str, str]] = {
+    "user_id": "users",
+    "agent_id": "agents",
+    "app_id": "apps",
+    "run_id": "runs",
+}
 """The segment before the owners of each kind, in the order of the scope."""
+OWNER_FIELDS: Final = tuple(SEGMENT_OF)
 _FIELD_OF: Final = {segment: name for name, segment in SEGMENT_OF.items()}
 
 OwnerT = TypeVar("OwnerT")

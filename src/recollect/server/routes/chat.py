@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
-from recollect.chat import Chatbot
-from recollect.chat.chat_prompt import recalled_in
+from recollect.deferred_imports import load_modules
 from recollect.errors import RecollectError
 from recollect.ports import ModelRequest
-from recollect.recall.context import Context
 from recollect.records import Json, JsonObject, Message
 from recollect.server.http.event_streams import Event, check_streams, event_stream
 from recollect.server.http.problems import problem_of
@@ -25,6 +23,10 @@ from recollect.text.token_estimate import estimated_tokens
 from recollect.wire.messages import message_to_json
 from recollect.wire.recalls import recalled_to_json
 from recollect.wire.threads import seconds_until
+
+if TYPE_CHECKING:
+    from recollect.chat import Chatbot
+    from recollect.recall.context import Context
 
 router: Final = APIRouter(prefix="/v1", tags=["chat"])
 NO_MODEL: Final = (
@@ -50,6 +52,9 @@ async def chat(
     size = len(asked.text.encode("utf-8", "replace"))
     await service.check_quota(reach.principal, messages=2, size=size)
     settings = await settings_of(reach, asked.assistant)
+    await load_modules("recollect.chat")
+    from recollect.chat import Chatbot
+
     bot = Chatbot(
         reach.memory,
         service.model,
@@ -111,6 +116,8 @@ async def _answer(
 async def _done(
     reach: Reach, said: Message, kept: Message | None, known: Context, reason: str | None
 ) -> JsonObject:
+    from recollect.chat.chat_prompt import recalled_in
+
     memory = reach.memory
     thread = await memory.thread(reach.scope, said.thread)
     due = thread.due if thread else None

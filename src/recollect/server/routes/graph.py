@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, Query
 
-from recollect.graph.graph_access import moment_of, read_once, read_past
-from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
-from recollect.graph.neighbourhood import neighbourhood
+from recollect.deferred_imports import load_modules
 from recollect.records import Json
 from recollect.server.http.scope_access import Name, Reading
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import Time
 from recollect.wire.elements import time_to_json
+
+if TYPE_CHECKING:
+    from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact
 
 router: Final = APIRouter(prefix="/v1", tags=["graph"])
 NODES: Final = 100
@@ -35,6 +36,11 @@ async def graph(
 
     *more* is true if the *limit* left some out.
     """
+    await load_modules("recollect.graph")
+    from recollect.graph.graph_access import moment_of, read_once, read_past
+    from recollect.graph.graph_snapshot import holds
+    from recollect.graph.neighbourhood import neighbourhood
+
     if known_at is None:
         view = await read_once(reach.memory, reach.scope)
     else:

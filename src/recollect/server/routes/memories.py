@@ -34,8 +34,12 @@ from recollect.server.http.scope_access import (
     Writing,
 )
 from recollect.server.http.type_registry import check_value
-from recollect.server.memory_listings import ListingRequest, read_listing
-from recollect.server.memory_order import ListingFilter, MemoryOrder
+from recollect.server.memory_listings import (
+    ListingFilter,
+    ListingRequest,
+    MemoryOrder,
+    read_listing,
+)
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import MemoryRequest, RememberRequest, Time
 from recollect.server.undo import Undoable, WantsUndo

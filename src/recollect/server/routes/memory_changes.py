@@ -6,10 +6,9 @@ from typing import Final
 
 from fastapi import APIRouter
 
+from recollect.deferred_imports import load_modules
 from recollect.errors import RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
-from recollect.memory.message_undo import message_undo_writes
-from recollect.memory.review import verdict_writes
 from recollect.records import DeleteMemory, EndMemory, Write
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
@@ -65,6 +64,9 @@ async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write]:
     if (asked.act == "undo") != (asked.because is not None):
         raise UsageError("because is the message to undo: give it with undo, and only then")
     if asked.because is not None:
+        await load_modules("recollect.memory.message_undo")
+        from recollect.memory.message_undo import message_undo_writes
+
         said = asked.because.thread, asked.because.message
         versions = {(each.type, each.key): each.version for each in asked.memories}
         return await message_undo_writes(reach.memory.store, reach.scope, said, versions)
@@ -80,6 +82,9 @@ async def _writes_to(
     if asked.act == "end":
         at = asked.at or reach.service.now()
         return [EndMemory(type=type_, key=key, at=at, expected=version)]
+    await load_modules("recollect.memory.review")
+    from recollect.memory.review import verdict_writes
+
     writes = await verdict_writes(
         reach.memory.store,
         reach.scope,

@@ -7,9 +7,9 @@ from typing import Final
 
 from fastapi import APIRouter, Response
 
+from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, RepeatedRequestError
 from recollect.memory.facade import Recollect
-from recollect.memory.review import releasing_writes
 from recollect.records import EndMemory, PutMemory, Write
 from recollect.server.http.etags import IfMatch, expected_version
 from recollect.server.http.path_names import NamedRoute
@@ -153,6 +153,9 @@ async def _restoring_writes(
     if found.state != "active":
         return [restored]
     then = replace(current, value=found.value, evidence=found.evidence, state=found.state)
+    await load_modules("recollect.memory.review")
+    from recollect.memory.review import releasing_writes
+
     service = reach.service
     released = await releasing_writes(service.memory.store, reach.scope, then, service.assistants)
     return [restored, *released]

@@ -15,8 +15,12 @@ from recollect.errors import ForbiddenError
 from recollect.records import Json, JsonObject, Memory
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.http.type_registry import types_of
-from recollect.server.memory_listings import ListedMemories, ListingRequest, read_listing
-from recollect.server.memory_order import ListingFilter
+from recollect.server.memory_listings import (
+    ListedMemories,
+    ListingFilter,
+    ListingRequest,
+    read_listing,
+)
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import Time
 from recollect.stores.validation import check_time, to_datetime
