@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.recall import candidates as collections
-from recollect.recall.candidates import Collection
+from recollect.recall.candidates import SCATTERED_FROM, Collection
 from recollect.recall.eligibility import Eligibility
 from recollect.recall.lexical import lexical_scores
 from recollect.recall.query_analysis import read_question
@@ -448,6 +448,15 @@ def test_participants_are_the_speakers_with_names() -> None:
         "Ada": [(0, one.names.speakers["Ada"]), (1, other.names.speakers["Ada"])],
         "Bob": [(1, other.names.speakers["Bob"])],
     } == found
+
+
+def test_many_segments_without_eligible_entries_are_joined() -> None:
+    """Scopes of messages, asked for memories twice."""
+    indexes = [index_of([said(n, TEXTS[0])], (str(n),)) for n in range(1, SCATTERED_FROM + 1)]
+    collection = Collection(indexes, [Eligibility(now=NOW, messages=False)] * len(indexes))
+
+    assert collection.is_scattered
+    assert (1, 0) == (len(collection.joined().slices), len(collection.joined()))
 
 
 @pytest.mark.parametrize("indexes", [[], [ScopeIndex(scope=ADA)], [ScopeIndex(scope=ADA)] * 2])

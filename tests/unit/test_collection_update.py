@@ -88,6 +88,28 @@ def test_what_stays_is_the_very_same() -> None:
     assert_same(collected(indexes).joined(), indexes)
 
 
+@pytest.mark.parametrize("is_joined", [False, True])
+def test_a_scope_without_eligible_entries_may_change(*, is_joined: bool) -> None:
+    """A new scope of messages, where memories are searched; and scopes that hold none before."""
+    choose = Random(5)  # noqa: S311 (repeatable)
+    notes = Eligibility(now=EVERYTHING.now, messages=False)
+    talks = [index_of([said(n, TEXTS[0])], (f"{n:03}",)) for n in range(1, SCOPES)]
+
+    for before, after in (
+        ([scope_index(n, choose) for n in range(SCOPES)], [*talks[:1]]),
+        (talks, [scope_index(500, choose)]),
+        (talks, [index_of([said(900, TEXTS[1])], ("900",))]),
+    ):
+        known = collected(before, notes)
+        known = known.joined() if is_joined else known
+        indexes = sorted_by_scope([*before[2:], *after])
+        made, new = updated(known, indexes, notes), collected(indexes, notes)
+
+        assert made is not None
+        assert new.uid.tolist() == made.uid.tolist()
+        assert_alike(scores_of(new), scores_of(made))
+
+
 @pytest.mark.parametrize(
     ("scopes", "changes"), [(collection_update.SCOPES_MIN - 1, 0), (SCOPES, SCOPES // 4)]
 )

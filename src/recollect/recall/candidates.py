@@ -176,7 +176,7 @@ class Collection:
             vars(same).pop(cached, None)
         own_places = np.arange(len(self), dtype=np.int32)
         searched = Searched(*postings, *vectors)
-        if self.has_single_entry_sessions:
+        if len(self) and self.has_single_entry_sessions:
             # Such collections (a namespace of a key-value store) may span thousands of scopes:
             # saturating every count once makes each later search a sum of products.
             norm = length_norm(self.length.astype(np.float32))

@@ -89,7 +89,9 @@ def _merged(
 
 def _moved(slices: Sequence[CollectionSlice], place: Numbers) -> list[CollectionSlice]:
     """Return the *slices* with the entries at their new *place*; without those that have none."""
-    moved = []
+    moved: list[CollectionSlice] = []
+    if not len(place):  # no entry is eligible, and no rank is a place
+        return moved
     for each in slices:
         rank = np.where(each.rank >= 0, place[each.rank], np.int32(-1))
         there = np.flatnonzero(rank >= 0)
