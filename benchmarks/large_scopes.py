@@ -173,7 +173,7 @@ async def _written_file(path: str, *, has_vectors: bool) -> WrittenFile:
 
 
 async def _first_recall(path: str, *, has_vectors: bool, has_file: bool) -> FirstRecall:
-    from recollect.recall import recall_walk
+    from recollect.recall import snapshot_search
     from recollect.stores.plans.snapshot import StoreSnapshot
 
     talk, spent = ZipfTalk(), dict[str, float]()
@@ -183,10 +183,10 @@ async def _first_recall(path: str, *, has_vectors: bool, has_file: bool) -> Firs
         before, private_before = _resident_bytes(), _private_bytes()
         began = process_time()
         with (
-            _timed(spent, recall_walk, "from_file", "mapping"),
+            _timed(spent, snapshot_search, "from_file", "mapping"),
             _timed(spent, StoreSnapshot, "feeds", "reading"),
-            _timed(spent, recall_walk, "refreshed", "building"),
-            _timed(spent, recall_walk, "rank_entries", "ranking"),
+            _timed(spent, snapshot_search, "refreshed", "building"),
+            _timed(spent, snapshot_search, "rank_entries", "ranking"),
         ):
             await memory.recall(SCOPE, talk.text(8))
         first_ms, resident = (process_time() - began) * 1_000, _resident_bytes()

@@ -18,7 +18,7 @@ from recollect.errors import StoreUnavailableError
 from recollect.lifecycle.store_copy import copy_store
 from recollect.memory.facade import Recollect
 from recollect.ports import Vector
-from recollect.recall import index_persistence, recall_walk
+from recollect.recall import index_persistence, snapshot_search
 from recollect.recall.index_file import map_index
 from recollect.recall.recaller import Recaller
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
@@ -363,7 +363,7 @@ async def test_vectors_of_another_embedder_would_be_noticed(
     """The mutant takes the file whoever asks."""
     theirs, plain = HashedEmbedder(16).identity, index_persistence.from_file
     monkeypatch.setattr(
-        recall_walk, "from_file", lambda snapshot, index, _: plain(snapshot, index, theirs)
+        snapshot_search, "from_file", lambda snapshot, index, _: plain(snapshot, index, theirs)
     )
 
     assert not await is_right_beside_a_file_of_another(path)
