@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from itertools import islice
@@ -16,6 +16,7 @@ from recollect.memory.context_query import ContextQuery, check_query
 from recollect.memory.formation_control import require_open
 from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
+from recollect.memory.waiting_changes import read_waiting_changes
 from recollect.observability.spans import observed
 from recollect.ports import TokenCounter
 from recollect.recall.advice import ATTITUDE_QUERY, asks_for_advice, entries_for_advice
@@ -86,6 +87,7 @@ async def gathered_context(
         history_tokens=request.history_tokens,
         summary=await _summary(runtime, request),
         former=await _former(runtime, documents, found) if wants_history else {},
+        waiting=await _waiting(runtime, request, documents, found),
         instructions=request.instructions,
         examples=tuple(request.examples),
         awaits_vectors=awaits_vectors,
@@ -210,6 +212,18 @@ def _candidates(request: ContextQuery, known: int) -> int:
     """Return how many entries to rank: those that may fit, plus *known* that the prompt shows."""
     fitting = request.budget_tokens // TOKENS_PER_CANDIDATE
     return min(CANDIDATES_MAX, max(CANDIDATES_MIN, fitting) + known)
+
+
+async def _waiting(
+    runtime: MemoryRuntime,
+    request: ContextQuery,
+    documents: Sequence[Memory],
+    found: Recall | None,
+) -> Mapping[MemoryName, frozenset[str]]:
+    """Return the fields of documents and recalled memories for which a change waits for review."""
+    ranked = (each.content for each in found.considered) if found else ()
+    memories = [*documents, *(each for each in ranked if isinstance(each, Memory))]
+    return await read_waiting_changes(runtime.store, request.scope, memories, runtime.assistants)
 
 
 async def _former(
