@@ -48,6 +48,8 @@ class ContextPlan:
     idle_below: float = IDLE_BELOW
     asks_for_answers: bool = False
     asks_for_advice: bool = False
+    asks_for_news: bool = False
+    """Whether the query asks for what changed, and the candidates are of the period it names."""
     attitudes: tuple[Recalled, ...] = ()
     """Entries that tell a diet, a dislike, a liking or a wish, if the query asks for advice."""
     known: frozenset[tuple[str, str]] = frozenset()

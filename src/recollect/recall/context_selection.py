@@ -55,8 +55,7 @@ def select_entries(
     if is_idle and not plan.asks_for_advice:
         # All or nothing: a floor on single entries lost four points of LoCoMo's evidence.
         return EntrySelection(left_out=[LeftOut(entry=each, reason="score") for each in ranked])
-    tail = TAIL_BELOW * min(1.0, best / TAIL_FROM) if plan.min_score is None else plan.min_score
-    reason_against = _Reasons(plan, ranked, history, tail)
+    reason_against = _Reasons(plan, ranked, history, _least_relevance(plan, best))
     # The profile shows the documents.
     addresses = {(each.scope, each.type, each.key) for each in documents}
     ranked = [each for each in _memories_first(ranked) if _address(each) not in addresses]
@@ -84,6 +83,15 @@ def select_entries(
     taken.update(map(id, chosen.bearing))
     chosen.beside.extend(each for each in attitudes if id(each) not in taken)
     return chosen
+
+
+def _least_relevance(plan: ContextPlan, best: float) -> float:
+    """Return the relevance below which single entries are left out."""
+    if plan.min_score is not None:
+        return plan.min_score
+    if plan.asks_for_news:
+        return 0.0  # what changed shares no word with the question for it
+    return TAIL_BELOW * min(1.0, best / TAIL_FROM)
 
 
 def _advised(
