@@ -140,6 +140,31 @@ async def test_an_attitude_that_has_ended_is_not_told() -> None:
     assert not context.entries
 
 
+@pytest.mark.parametrize(
+    ("said", "kept", "query"),
+    [
+        (
+            "I'm allergic to nuts, and Jonas can't eat prawns.",
+            "I'm allergic to nuts",
+            "Suggest lunch",
+        ),
+        ("我對花生過敏，阿哲不吃香菜。", "我對花生過敏", "週末聚餐吃什麼好？"),
+    ],
+)
+async def test_what_a_memory_of_a_diet_leaves_out_is_told(said: str, kept: str, query: str) -> None:
+    """Who shares the meal has a diet too, in a clause that no memory was formed of."""
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        (message,) = await memory.append(ADA, "t", said)
+        evidence = {"": [Evidence(thread="t", message=message.id)]}
+        note = PutMemory(type="Note", key="diet", value={"content": kept}, evidence=evidence)
+        await memory.apply(ADA, [note])
+
+        text = str(await memory.context(ADA, query))
+
+    assert kept in text
+    assert said in text
+
+
 async def test_the_evidence_of_an_attitude_is_not_told_beside_it() -> None:
     async with recollect.open("memory:", embedder="none", worker=False) as memory:
         (said,) = await memory.append(ADA, "t", ["I'm allergic to nuts, as is my brother Paul."])

@@ -69,13 +69,16 @@ def test_it_prints_what_the_library_gives(store: str) -> None:
     assert "[" + document["entries"][0]["handle"] + "]" in alone
 
 
-def test_what_was_left_out_is_named_and_shown_only_on_request(store: str) -> None:
+def test_what_was_left_out_is_counted_and_named_and_shown_on_request(store: str) -> None:
     """A pipe is not filled with what no prompt gets."""
     asked = ("What is my boat called?", "--min-score", "0.99", "--json")
 
-    (named, *_) = json.loads(invoke(store, *asked).stdout)["left_out"]
+    counted = json.loads(invoke(store, *asked).stdout)
+    (named, *_) = json.loads(invoke(store, *asked, "--left-out").stdout)["left_out"]
     (shown, *_) = json.loads(invoke(store, *asked, "--whole").stdout)["left_out"]
 
+    assert "left_out" not in counted
+    assert {"score": len(SAID)} == counted["left_out_by_reason"]
     assert {"reason", "scope", "source", "relevance"} == set(named)
     assert named == {name: value for name, value in shown.items() if name != "entry"}
     assert shown["entry"]["text"] in SAID
@@ -102,7 +105,7 @@ def test_a_thread_shows_its_words_already(store: str) -> None:
     table = invoke(store, asked, "--thread", "monday", "--history", "500", "--table").stdout
 
     assert not here["entries"]
-    assert {"in the thread"} == {each["reason"] for each in here["left_out"]}
+    assert {"in the thread": len(SAID)} == here["left_out_by_reason"]
     assert elsewhere["entries"] == unseen["entries"] != []
     assert list(SAID) == [each["text"] for each in past["history"]]
     assert "history: 2 messages of the thread" in table

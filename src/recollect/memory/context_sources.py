@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from itertools import islice
@@ -13,16 +13,20 @@ from anyio import to_thread
 
 from recollect.formation.scope_types import types_in_force
 from recollect.memory.context_query import ContextQuery, check_query
-from recollect.memory.formation_control import require_open
-from recollect.memory.runtime import LOG, MemoryRuntime
+from recollect.memory.context_search import (
+    recalled_attitudes,
+    recalled_entries,
+    recalled_news,
+)
+from recollect.memory.runtime import MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
-from recollect.observability.spans import observed
+from recollect.memory.waiting_changes import read_waiting_changes
 from recollect.ports import TokenCounter
-from recollect.recall.advice import ATTITUDE_QUERY, asks_for_advice, entries_for_advice
+from recollect.recall.advice import asks_for_advice, entries_for_advice
 from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
-from recollect.recall.query import RecallQuery, Where, query_in
+from recollect.recall.query import query_in
 from recollect.recall.query_analysis import (
     asks_about_oneself,
     asks_for_answers,
@@ -31,16 +35,10 @@ from recollect.recall.query_analysis import (
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall, Recalled
 from recollect.records import Memory, Message, Revision
-from recollect.stores.plans.changes import Below
 from recollect.stores.validation import to_datetime
-from recollect.text.small_talk import is_small_talk
 from recollect.text.time_zones import told_in
 from recollect.text.token_estimate import estimated_tokens
 
-CANDIDATES_MAX: Final = 200
-CANDIDATES_MIN: Final = 60
-TOKENS_PER_CANDIDATE: Final = 25
-"""Budget tokens per ranked candidate; ranking more candidates finds no further evidence."""
 PACKED_AT_ONCE_CHARACTERS: Final = 32_000
 """Texts up to this length are packed on the event loop, in about two milliseconds."""
 DOCUMENTS_MAX: Final = 100
@@ -66,16 +64,20 @@ async def gathered_context(
     documents = await _documents(runtime, request) if request.profile else ()
     wants_history = asks_for_history(asked)
     known = len(request.recent_texts) + len(newest)
-    found = await _recalled(runtime, request, asked, known, wants_history=wants_history)
+    news = await recalled_news(runtime, request, asked, known)
+    found = news or await recalled_entries(
+        runtime, request, asked, known, wants_history=wants_history
+    )
     advises = bool(found) and request.min_score is None and asks_for_advice(asked)
-    attitudes = await _attitudes(runtime, request) if advises else None
+    attitudes = await recalled_attitudes(runtime, request) if advises else None
     shown = newest[len(newest) - request.recent_messages :] if request.recent_messages else ()
     plan = ContextPlan(
         query=asked,
         budget_tokens=request.budget_tokens,
         now=request.asked_at or to_datetime(runtime.store.now()),
         min_score=request.min_score,
-        idle_below=idle_below(found, asked),
+        idle_below=0.0 if news else idle_below(found, asked),
+        asks_for_news=news is not None,
         asks_for_answers=asks_for_answers(asked),
         asks_for_advice=advises,
         attitudes=tuple(entries_for_advice(attitudes.considered)) if attitudes else (),
@@ -86,6 +88,7 @@ async def gathered_context(
         history_tokens=request.history_tokens,
         summary=await _summary(runtime, request),
         former=await _former(runtime, documents, found) if wants_history else {},
+        waiting=await _waiting(runtime, request, documents, found),
         instructions=request.instructions,
         examples=tuple(request.examples),
         awaits_vectors=awaits_vectors,
@@ -167,49 +170,16 @@ async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[
     return found
 
 
-async def _recalled(
-    runtime: MemoryRuntime, request: ContextQuery, asked: str, known: int, *, wants_history: bool
-) -> Recall | None:
-    """Search for the query; return ``None`` if it is empty or small talk."""
-    if not asked.strip() or (request.min_score is None and is_small_talk(asked)):
-        return None
-    where = request.where
-    if wants_history and where.valid_at == "now":
-        # "Where did I live before?" is answered by memories that are no longer valid.
-        where = replace(where, valid_at="ever")
-    return await _search(runtime, request, asked, limit=_candidates(request, known), where=where)
-
-
-async def _attitudes(runtime: MemoryRuntime, request: ContextQuery) -> Recall:
-    """Search for what tells an attitude: a request for advice shares no word with it."""
-    return await _search(
-        runtime, request, ATTITUDE_QUERY, limit=CANDIDATES_MIN, where=request.where
-    )
-
-
-async def _search(
-    runtime: MemoryRuntime, request: ContextQuery, asked: str, *, limit: int, where: Where
-) -> Recall:
-    query = RecallQuery(
-        query=asked,
-        limit=limit,
-        budget_tokens=None,
-        where=where,
-        asked_at=request.asked_at,
-        stale_s_max=request.stale_s_max,
-    )
-    scopes = (request.scope,)
-    with observed("recall", "search_memory", LOG, scopes) as seen:
-        recaller = require_open(runtime.recaller)
-        found = await recaller.recall(Below(scopes) if request.below else scopes, query)
-        seen.count(len(found.entries))
-    return found
-
-
-def _candidates(request: ContextQuery, known: int) -> int:
-    """Return how many entries to rank: those that may fit, plus *known* that the prompt shows."""
-    fitting = request.budget_tokens // TOKENS_PER_CANDIDATE
-    return min(CANDIDATES_MAX, max(CANDIDATES_MIN, fitting) + known)
+async def _waiting(
+    runtime: MemoryRuntime,
+    request: ContextQuery,
+    documents: Sequence[Memory],
+    found: Recall | None,
+) -> Mapping[MemoryName, frozenset[str]]:
+    """Return the fields of documents and recalled memories for which a change waits for review."""
+    ranked = (each.content for each in found.considered) if found else ()
+    memories = [*documents, *(each for each in ranked if isinstance(each, Memory))]
+    return await read_waiting_changes(runtime.store, request.scope, memories, runtime.assistants)
 
 
 async def _former(

@@ -8,13 +8,16 @@ idle talk: it gets what tells a diet, a dislike, a liking or a wish.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from recollect.formation.support.stances import stances_in
 from recollect.recall.query_analysis import is_question
 from recollect.recall.results import Recalled
-from recollect.records import Memory, Message
+from recollect.records import Memory, Message, Scope
+from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
 
 ADVICE_ENTRIES: Final = 5
@@ -81,6 +84,8 @@ _WISH: Final = re.compile(
     re.IGNORECASE,
 )
 
+_CLAUSE_END: Final = re.compile(r"[.,;:!?\n。，；：！？、]+|\b(?:and|but|while)\b")
+
 
 def asks_for_advice(text: str) -> bool:
     """
@@ -116,28 +121,44 @@ def entries_for_advice(found: Sequence[Recalled]) -> list[Recalled]:
     """
     Return the entries of *found* that tell an attitude, best first: diets before all others.
 
-    A message counts if its user states it, in words that no memory of these rests on; and without
-    a diet only if no memory was found.
+    A message counts if its user states it, and without a diet only if no memory was found. Of a
+    message that these memories rest on, only the clauses that they do not tell count: "nuts, and
+    Jonas can't eat prawns" may have become a memory of the nuts alone.
     """
     memories = [each for each in found if isinstance(each.content, Memory)]
-    rests = {
-        (each.scope, quote.thread, quote.message)
-        for each in memories
-        if isinstance(each.content, Memory)
-        for many in each.content.evidence.values()
-        for quote in many
-    }
+    told = defaultdict[tuple[Scope, str, str], set[str]](set)
+    for each in memories:
+        if isinstance(each.content, Memory):
+            terms = set(terms_of(each.content.text))
+            for quote in chain.from_iterable(each.content.evidence.values()):
+                told[each.scope, quote.thread, quote.message] |= terms
     said = [
         each
         for each in found
         if isinstance(content := each.content, Message)
         and content.role == "user"
-        and (each.scope, content.thread, content.id) not in rests
         and (not memories or tells_diet(content.text))
         and not is_question(content.text)
+        and _tells_more(content.text, told.get((each.scope, content.thread, content.id)))
     ]
     attitudes = [each for each in (*memories, *said) if tells_attitude(_words(each))]
     return sorted(attitudes, key=lambda each: not tells_diet(_words(each)))[:ADVICE_ENTRIES]
+
+
+def _tells_more(text: str, told: set[str] | None) -> bool:
+    """
+    Return True if *text* tells an attitude in a clause that a memory with the terms *told* lacks.
+
+    A model words a memory anew ("The user is allergic to …"): more than half the terms of a clause
+    are enough for it to be told.
+    """
+    if told is None:
+        return True
+    for clause in _CLAUSE_END.split(text[:READ_CHARACTERS]):
+        terms = set(terms_of(clause))
+        if tells_attitude(clause) and 2 * len(terms & told) <= len(terms):
+            return True
+    return False
 
 
 def _words(entry: Recalled) -> str:

@@ -28,6 +28,7 @@ from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.results import Recalled
 from recollect.recall.sentences import (
+    WAITING,
     memory_sentence,
     origin_of,
     sentence_of,
@@ -36,7 +37,6 @@ from recollect.recall.sentences import (
 )
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.text.analysis import terms_of
-from recollect.text.chinese_scripts import is_chinese
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
 
 COST_PER_TOKEN: Final = 0.004
@@ -155,7 +155,9 @@ class EntryPacker:
         content = candidate.entry.content
         if isinstance(content, Memory):
             former = self._plan.former.get((content.scope, content.type, content.key))
-            return shown(_sentence_with_notes(content, former)), True
+            waits = (content.scope, content.type, content.key) in self._plan.waiting
+            noted = _sentence_with_notes(content, former, chinese=self._chinese, waits=waits)
+            return shown(noted), True
         if content.name is None and candidate.tokens <= budget:
             return shown(f"{content.role}: {candidate.text}"), True
         text = own_words(content)
@@ -267,18 +269,17 @@ def _non_increasing(scores: Sequence[float]) -> list[float]:
     return found
 
 
-def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
+def _sentence_with_notes(
+    memory: Memory, former: Revision | None = None, *, chinese: bool = False, waits: bool = False
+) -> str:
     sentence = sentence_with_type(memory)
-    chinese = is_chinese(sentence)
     before = memory_sentence(former.value, "") if former else ""
-    when = validity_of(memory, chinese=chinese)
-    # "On 3 April 2025 Ada moved" needs no date of its words.
-    place = sentence.find(when)
-    has_day = place == 0 or (place > 0 and not sentence[place - 1].isdigit())
-    is_told = has_day and not (memory.valid_from or memory.valid_until)
-    notes = ["" if is_told else when, origin_of(memory, chinese=chinese)]
+    when = "" if _has_own_day(sentence, memory) else validity_of(memory, chinese=chinese)
+    notes = [when, origin_of(memory, chinese=chinese)]
     if before not in {"", sentence}:
         notes.append(f"之前：{before}" if chinese else f"before: {before}")
+    if waits:
+        notes.append(WAITING[chinese])
     aside = "; ".join(filter(None, notes))
     content = memory.value.get("content")
     if isinstance(content, str) and sentence.startswith(f"{content} (") and aside:
@@ -286,6 +287,15 @@ def _sentence_with_notes(memory: Memory, former: Revision | None = None) -> str:
     elif aside and not sentence.endswith(f"({aside})"):
         sentence += f" ({aside})"
     return f"{memory.speaker}: {sentence}" if memory.speaker else sentence
+
+
+def _has_own_day(sentence: str, memory: Memory) -> bool:
+    """Return True if a sentence, as "On 3 April 2025 Ada moved", needs no date of its words."""
+    if memory.valid_from or memory.valid_until:
+        return False
+    days = (validity_of(memory, chinese=each) for each in (False, True))
+    places = (sentence.find(day) for day in days if day)
+    return any(at == 0 or (at > 0 and not sentence[at - 1].isdigit()) for at in places)
 
 
 class _ShownEntries:

@@ -48,6 +48,8 @@ class ContextPlan:
     idle_below: float = IDLE_BELOW
     asks_for_answers: bool = False
     asks_for_advice: bool = False
+    asks_for_news: bool = False
+    """Whether the query asks for what changed, and the candidates are of the period it names."""
     attitudes: tuple[Recalled, ...] = ()
     """Entries that tell a diet, a dislike, a liking or a wish, if the query asks for advice."""
     known: frozenset[tuple[str, str]] = frozenset()
@@ -57,6 +59,8 @@ class ContextPlan:
     history: tuple[Message, ...] = ()
     former: Mapping[MemoryName, Revision] = field(default_factory=dict)
     """The previous revision of memories that changed, if the query asks for history."""
+    waiting: Mapping[MemoryName, frozenset[str]] = field(default_factory=dict)
+    """The fields of memories for which a change in the user's words waits for review."""
     history_tokens: int = 0
     summary: str = ""
     """The thread's summary, shown if the history does not reach the thread's beginning."""
@@ -72,7 +76,11 @@ class ContextPlan:
 
     @property
     def is_chinese(self) -> bool:
-        """Whether the headings are Chinese, as the query is."""
+        """
+        Whether all labels are Chinese, as the query is: headings, dates and notes.
+
+        Never by the words of an entry: labels in two languages read as if they were remembered.
+        """
         return is_chinese(self.query)
 
 

@@ -8,10 +8,9 @@ from typing import Final
 
 from recollect.recall.context import Handles, ProfileDocument, profile_heading, shown
 from recollect.recall.context_plan import ContextPlan, TokenRoom
-from recollect.recall.sentences import day_of
+from recollect.recall.sentences import WAITING, day_of
 from recollect.records import Json, Memory, Revision
 from recollect.text.analysis import terms_of
-from recollect.text.chinese_scripts import is_chinese
 from recollect.text.searchable import memory_text
 
 PROFILE_SHARE: Final = 0.5
@@ -38,7 +37,7 @@ def profile_documents(
         heading = room.count(profile_heading(name, memory, chinese=plan.is_chinese) + "\n")
         left = min(share, room.tokens) - heading
         former = plan.former.get((memory.scope, memory.type, memory.key))
-        lines = [_field_line(key, value, memory, former) for key, value in memory.value.items()]
+        lines = [_field_line(plan, memory, each, former) for each in memory.value]
         lines = [each for each in lines if each]
         kept = set[int]()
         spent = 0
@@ -72,14 +71,22 @@ def _listed(value: Json) -> Json:
     return "; ".join(texts) if has_commas and len(texts) == len(value) else value
 
 
-def _field_line(name: str, value: Json, memory: Memory, former: Revision | None) -> str:
-    """Return the line of a field, with its previous value and when that ended, if in *former*."""
+def _field_line(plan: ContextPlan, memory: Memory, name: str, former: Revision | None) -> str:
+    """
+    Return the line of a field.
+
+    With its previous value and when that ended, if in *former*; marked if a change waits.
+    """
+    value, chinese = memory.value[name], plan.is_chinese
     words = memory_text({name: _listed(value)})
     before = former.value.get(name) if former else None
     if isinstance(before, list | tuple) and isinstance(value, list | tuple):
         before = [each for each in before if each not in value] or None
     if words and former and before not in (None, value):
-        day = day_of(former.valid_until or memory.updated_at, chinese=is_chinese(words))
+        day = day_of(former.valid_until or memory.updated_at, chinese=chinese)
         was = memory_text({"": before}).removeprefix(": ")
-        words += f" (至{day}: {was})" if is_chinese(words) else f" (until {day}: {was})"
+        words += f" (至{day}: {was})" if chinese else f" (until {day}: {was})"
+    waiting = plan.waiting.get((memory.scope, memory.type, memory.key), ())
+    if words and name in waiting:
+        words += f" ({WAITING[chinese]})"
     return f"- {shown(words)}" if words else ""

@@ -16,6 +16,7 @@ from recollect.recall.empty_turns import (
     own_words,
     plain_words,
 )
+from recollect.recall.restatements import without_restatements
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
 
@@ -55,8 +56,10 @@ def select_entries(
     if is_idle and not plan.asks_for_advice:
         # All or nothing: a floor on single entries lost four points of LoCoMo's evidence.
         return EntrySelection(left_out=[LeftOut(entry=each, reason="score") for each in ranked])
-    tail = TAIL_BELOW * min(1.0, best / TAIL_FROM) if plan.min_score is None else plan.min_score
-    reason_against = _Reasons(plan, ranked, history, tail)
+    restating: list[Recalled] = []
+    if not plan.asks_for_answers and plan.min_score is None:
+        ranked, restating = without_restatements(ranked)
+    reason_against = _Reasons(plan, ranked, history, _least_relevance(plan, best))
     # The profile shows the documents.
     addresses = {(each.scope, each.type, each.key) for each in documents}
     ranked = [each for each in _memories_first(ranked) if _address(each) not in addresses]
@@ -68,11 +71,14 @@ def select_entries(
         and not plan.has_ended(each.content)
         and reason_against(replace(each, relevance=1.0)) is None
     ]
+    repeats = [LeftOut(entry=each, reason="repeats") for each in restating]
     if is_idle:
-        return _advised(plan, ranked, attitudes)
+        advised = _advised(plan, ranked, attitudes)
+        advised.left_out.extend(repeats)
+        return advised
     # If the words of the query are found, only diets go before what bears on it.
     ahead = [each for each in attitudes if not plan.idle_below or tells_diet(each.text)]
-    chosen = EntrySelection(ahead=ahead)
+    chosen = EntrySelection(ahead=ahead, left_out=repeats)
     taken = set(map(id, ahead))
     for each in ranked:
         if id(each) in taken:
@@ -84,6 +90,15 @@ def select_entries(
     taken.update(map(id, chosen.bearing))
     chosen.beside.extend(each for each in attitudes if id(each) not in taken)
     return chosen
+
+
+def _least_relevance(plan: ContextPlan, best: float) -> float:
+    """Return the relevance below which single entries are left out."""
+    if plan.min_score is not None:
+        return plan.min_score
+    if plan.asks_for_news:
+        return 0.0  # what changed shares no word with the question for it
+    return TAIL_BELOW * min(1.0, best / TAIL_FROM)
 
 
 def _advised(

@@ -14,6 +14,12 @@ from recollect.text.terms import MONTHS
 
 PLACES_MAX: Final = 3
 """Files named at most as the origin of a memory; its evidence has all of them."""
+WAITING: Final = ("a change waits for review", "有更改待批准")
+"""
+Beside what a quarantined memory would change, in English and in Chinese; never its value.
+
+The Chinese labels have characters that are the same in both scripts.
+"""
 _WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun".split()
 _FACT: Final = ("subject", "predicate", "object")
 _SENTENCE_FIELDS: Final = (
@@ -170,7 +176,7 @@ def origin_of(memory: Memory, *, chinese: bool = False) -> str:
     ...         "ada", [PutMemory(type="Note", key="n", value={}, evidence={"": [found]})]
     ...     )
     >>> origin_of(note), origin_of(note, chinese=True)
-    ('found by an agent in Makefile:12', '由智能体发现于 Makefile:12')
+    ('found by an agent in Makefile:12', '由 agent 找出：Makefile:12')
     """
     if memory.trust != "agent":
         return ""
@@ -179,7 +185,7 @@ def origin_of(memory: Memory, *, chinese: bool = False) -> str:
     places = every if len(every) <= PLACES_MAX else [*every[:PLACES_MAX], "…"]
     where = "、".join(places) if chinese else ", ".join(places)
     if chinese:
-        return f"由智能体发现于 {where}" if where else "由智能体发现"
+        return f"由 agent 找出：{where}" if where else "由 agent 找出"
     return f"found by an agent in {where}" if where else "found by an agent"
 
 

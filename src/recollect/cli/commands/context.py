@@ -16,6 +16,7 @@ from recollect.recall.context_defaults import CONTEXT_TOKENS
 
 if TYPE_CHECKING:
     from recollect.recall.context import Context
+    from recollect.records import Json
 
 _EXAMPLE: Final = """
 \b
@@ -63,6 +64,7 @@ Examples:
 @replica_option()
 @stale_option()
 @click.option("--render", is_flag=True, help="Print only the text for the prompt.")
+@click.option("--left-out", is_flag=True, help="In JSON, name what was left out, with its reason.")
 @click.option(
     "--whole", is_flag=True, help="In JSON, with every memory and message, also those left out."
 )
@@ -79,6 +81,7 @@ async def context(
     asked_at: datetime | None,
     stale_s_max: float | None,
     render: bool,  # noqa: FBT001
+    left_out: bool,  # noqa: FBT001
     whole: bool,  # noqa: FBT001
 ) -> None:
     """
@@ -87,8 +90,6 @@ async def context(
     It is the profile, and the memories and messages relevant to QUERY, as text with sources. The
     newest messages that --recent or --history name are left out. No model is called.
     """
-    from recollect.wire.contexts import context_to_json
-
     async with opened(target) as memory:
         found = await memory.context(
             target.scope,
@@ -107,11 +108,22 @@ async def context(
     if render:
         click.echo(found.text, nl=bool(found.text))
     elif target.is_json:
-        print_json(context_to_json(found, whole=whole))
+        print_json(_document(found, names_left_out=left_out or whole, whole=whole))
     else:
         _print(found)
     if hint:
         note(hint)
+
+
+def _document(found: Context, *, names_left_out: bool, whole: bool) -> dict[str, Json]:
+    """Return the JSON of a context; unless named, the entries left out are only counted."""
+    from recollect.wire.contexts import context_to_json
+
+    document = context_to_json(found, whole=whole)
+    if not names_left_out:
+        # Hundreds of them in a large scope: a pipe would show little else.
+        del document["left_out"]
+    return {**document, "left_out_by_reason": dict(_reasons(found))}
 
 
 def _print(found: Context) -> None:
@@ -129,11 +141,15 @@ def _below(found: Context) -> list[str]:
     if found.history:
         lines.append(f"history: {counted(len(found.history), 'message')} of the thread")
     if found.left_out:
-        reasons = Counter(each.reason for each in found.left_out)
-        why = ", ".join(f"{reason} {number:,}" for reason, number in sorted(reasons.items()))
+        why = ", ".join(f"{reason} {number:,}" for reason, number in _reasons(found))
         lines.append(f"left out: {counted(len(found.left_out), 'entry', 'entries')} ({why})")
     if found.awaits_vectors:
         lines.append("new entries without a vector yet were searched by words only")
     if found.replica is not None:
         lines.append(f"answered by replica {found.replica}, {found.behind_s:g} s behind at most")
     return lines
+
+
+def _reasons(found: Context) -> list[tuple[str, int]]:
+    """Return how many entries were left out for each reason."""
+    return sorted(Counter[str](each.reason for each in found.left_out).items())

@@ -1,0 +1,85 @@
+"""Find the shown memories for which a change in the user's own words waits for review."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from recollect.formation.config import Assistants
+from recollect.formation.rivals import is_single, rivals_of, subject_key
+from recollect.formation.types import MemoryType
+from recollect.formation.value_identity import is_named, proposed_for
+from recollect.recall.context_plan import MemoryName
+from recollect.records import Memory, Scope
+from recollect.stores.contract.base import Store
+
+WAITING_MAX: Final = 500
+"""Quarantined memories that are read for a context; changes beyond them are not marked."""
+
+
+async def read_waiting_changes(
+    store: Store, scope: Scope, memories: Iterable[Memory], assistants: Assistants
+) -> Mapping[MemoryName, frozenset[str]]:
+    """
+    Return the fields of active *memories* of *scope* that a quarantined memory would change.
+
+    Only quarantined memories that rest on the user's own words count. Pasted text, a tool or an
+    agent could otherwise cast doubt on what the user said, merely by contradicting it.
+    """
+    by_type = defaultdict[str, list[Memory]](list)
+    for memory in memories:
+        # Approving a change touches one scope: an equal key of another scope is another memory.
+        if memory.scope == scope and memory.state == "active":
+            by_type[memory.type].append(memory)
+    if not by_type:
+        return {}
+    page = await store.memories(scope, state="quarantined", limit=WAITING_MAX)
+    waiting = [
+        each
+        for each in page.rows
+        if each.trust == "user" and any(each.evidence.values()) and each.type in by_type
+    ]
+    found: dict[MemoryName, frozenset[str]] = {}
+    for name in dict.fromkeys(each.type for each in waiting):
+        of_type = [each for each in waiting if each.type == name]
+        for change, memory in _changes(of_type, by_type[name], assistants.type_named(name)):
+            fields = _changed_fields(memory, change)
+            if fields:
+                address = memory.scope, memory.type, memory.key
+                found[address] = found.get(address, frozenset()) | fields
+    return found
+
+
+def _changes(
+    waiting: Sequence[Memory], active: Sequence[Memory], type_: MemoryType | None
+) -> Iterator[tuple[Memory, Memory]]:
+    """Yield the memories of one type that wait, each with an active one that it would change."""
+    by_subject = defaultdict[tuple[str, ...], list[Memory]](list)
+    if type_ is not None and type_.single_valued:
+        # Grouped, since comparing all with all would keep the event loop for a second.
+        for memory in active:
+            by_subject[subject_key(type_, memory.value)].append(memory)
+    for change in waiting:
+        proposed = proposed_for(change.key)
+        if proposed is not None:
+            name, version = proposed
+            # A proposal for an earlier version cannot be approved any more.
+            current = (each for each in active if each.version == version)
+            yield from ((change, each) for each in current if is_named(name, each.key))
+        elif type_ is not None and is_single(type_, change.value):
+            since = change.valid_from or change.created_at
+            same = by_subject[subject_key(type_, change.value)]
+            yield from ((change, each) for each in rivals_of(type_, change.value, since, same))
+
+
+def _changed_fields(memory: Memory, waiting: Memory) -> frozenset[str]:
+    """
+    Return the fields of *memory* that *waiting* has otherwise.
+
+    None for a proposed end, which repeats the value and has the trust of the memory: it may rest
+    on anybody's words.
+    """
+    return frozenset(
+        name for name, field in memory.value.items() if waiting.value.get(name) != field
+    )
