@@ -33,7 +33,7 @@ class Passage:
     question: str = ""
     offered: Voice | None = None
     earlier: Voice | None = None
-    """What the assistant said before it *offered* something; only a question of it is between."""
+    """The assistant's words before the *offered* ones; one message of the user is between."""
 
     @property
     def is_accepting(self) -> bool:

@@ -27,7 +27,7 @@ _OF_MEMORIES: Final = re.compile(
 
 
 class OthersWords:
-    """What tools and pasted texts say in one window."""
+    """The words of tools and of pasted texts in one window."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Prepare to be asked; nothing is read before it is needed."""

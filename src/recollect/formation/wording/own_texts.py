@@ -1,8 +1,8 @@
 """
 Texts of the user's own in quotation marks: "Please correct my handover note: …".
 
-Who has a letter put better before it is sent is its author. What somebody else is said to have
-written is not the user's own, whatever is asked about it.
+Who has a letter put better before it is sent is its author. Of what is said before a quotation
+the nearest words count: "he was rude, so I wrote this: …".
 """
 
 import re
@@ -17,29 +17,48 @@ _TEXT: Final = (
     r"|review|application|cv|statement|notice|invitation|apology|complaint|request|sentences?"
     r"|wording|english|grammar|spelling|words?)"
 )
+_PERSON: Final = (
+    r"(?:landlord|landlady|boss|manager|mum|mom|dad|mother|father|sister|brother|wife|husband"
+    r"|partner|boyfriend|girlfriend|ex|friend|mate|neighbou?r|teacher|tutor|doctor|gp|client"
+    r"|customer|colleague|son|daughter|aunt|uncle|cousin|gran|nan|supervisor|agent|bank|council"
+    r"|school|club|tenant|lawyer|solicitor|employer|company|supplier)"
+)
+_SENDS: Final = (
+    r"(?:sen[dt](?:ing)?|post(?:ing|ed)?|wr[io]te|written|writing|draft(?:ed|ing)?|typ(?:ed|ing)"
+    r"|say(?:ing)?|put(?:ting)?|submit(?:ting)?|read(?:ing)? out|came up with|text(?:ing)?"
+    r"|email(?:ing)?|hand(?:ing)? (?:in|over)|print(?:ing)?|pin(?:ning)? up)"
+)
 _OWN: Final = re.compile(
-    rf"\b(?:my|our) (?:[\w-]+ ){{0,3}}{_TEXT}\b"
-    r"|\bi(?:'m|'ve|'d|'ll| am| have| had| want| would| can| could| need| plan)?"
-    r"(?: \w+){0,3}? (?:sen[dt](?:ing)?|post(?:ing|ed)?|wr[io]te|written|writing|drafted|typed"
-    r"|put(?:ting)? (?:up|in)|submit|read out|came up with|got so far)\b"
+    rf"\b(?:my|our) (?!(?:\w+ )?{_PERSON}s? )(?:[\w-]+ ){{0,3}}{_TEXT}\b"
+    rf"|\b(?:i|we)(?:'m|'ve|'d|'ll|'re| am| are| have| had| want| would| can| could| need| plan"
+    rf"| will| should)?(?: (?!got\b|see\b|saw\b)\w+){{0,3}}? {_SENDS}\b"
+    rf"|\b(?:gonna|going to|about to|want to|wanna|need to|trying to|thinking of|planning to) {_SENDS}\b"
+    r"|\brepl(?:y|ying) with\b|\bwhat i have\b"
+    r"|\bmine(?: so far)?\b|\b(?:in|under|with) my name\b|\bso far:"
+    r"|\b(?:nicer|politer|friendlier|kinder|softer|gentler|warmer|firmer|shorter|better) (?:way|to)\b"
     r"|\b(?:nicer|politer|friendlier|kinder|softer|gentler|warmer|firmer|shorter)\b"
-    r"|\b(?:less|more|not(?: too| so)?|without (?:being|sounding)|don't|sounds?|sounding)"
-    r" (?:\w+ ){0,3}?(?:rude|harsh|angry|cross|polite|formal|professional|friendly|desperate"
-    r"|pushy|needy|stiff|cold|blunt|grumpy|whiny|natural|english)\b"
+    r"|\b(?:less|more|too|not(?: too| so)?|without (?:being|sounding)|don't|sounds?|sounding|reads?"
+    r"|comes? across(?: as)?) (?:\w+ ){0,3}?(?:rude|harsh|angry|cross|polite|formal|professional"
+    r"|friendly|desperate|pushy|needy|stiff|cold|blunt|grumpy|whiny|natural|english|ok|okay|right"
+    r"|alright|weird|mad|mean)\b"
     r"|我(?:自己)?(?:写|拟|起草|编)(?:的|了|好)|我的[\u3400-\u9fff]{0,6}"
     r"(?:信|邮件|文案|草稿|初稿|留言|朋友圈|短信|检讨|发言|稿子?|简介|帖子|作文|英文|英语|语法)"
-    r"|我(?:想|要|打算|准备)[\u3400-\u9fff]{0,6}(?:发|寄|贴|交)|客气一?点|委婉|别太(?:凶|硬|冲)|语气",
+    r"|我(?:想|要|打算|准备)[\u3400-\u9fff]{0,6}(?:发|寄|贴|交|回)|客气一?点|委婉|别太(?:凶|硬|冲)|语气",
     re.IGNORECASE,
 )
 _OF_OTHERS: Final = re.compile(
-    r"\b(?:got|received|found|forwarded|pasted|copied|quoted?|saw|heard)\b"
-    r"|\b(?:sent|wrote|written|texted|messaged|posted|told|emailed|asked|left)"
+    r"\b(?:got|received|found|forwarded|copied|quoting|saw|heard|read) (?:this|it|that|an?|the|from"
+    r"|in|on|back)\b|\b(?:letter|e?-?mail|message|note|text) i (?:just )?(?:got|received)\b"
+    r"|\b(?:sent|wrote|texted|messaged|posted|told|emailed|asked|left|gave)"
     r" (?:(?:it|this|that) )?(?:to )?(?:me|us|back)\b"
-    r"|\b(?!i\b)\w+ (?:wrote|writes|sent|says?|said|answered|replied|posted|texted|emailed)\b"
-    r"|\b(?:from|by|of) (?!me\b)|\b(?:he|she|they)(?:'s|'ve)? (?:\w+ )?(?:wrote|sent|put|posted)\b"
-    r"|\b(?:repl(?:y|ying)|respond|answer) to\b|\b(?:his|her|their|your|\w+'s) "
-    rf"(?:[\w-]+ ){{0,2}}{_TEXT}\b|\b(?:says|reads|goes):?\s*$"
-    r"|发来|收到|寄来|转发|他写|她写|他们写|[他她](?:们)?说|写道|上写|里写|回复[他她这]|来信|通知",
+    r"|\b(?!(?:i|we|you|to|just|can|could|should|would|will|not|please|have|ever|and|ive|i've|it)\b)"
+    r"[\w']+ (?:wrote|writes|sent|says|said|say|answered|replied|posted|texted|emailed|put|left)\b"
+    rf"|\bfrom (?!(?:me|my (?:phone|heart|side))\b)(?:my |the |an? |our |his |her )?[\w']+"
+    r"|\b(?:repl(?:y|ying|ies)|respond\w*|answer\w*)(?: to)? (?:this|that|it)\b"
+    rf"|\b(?:his|her|their|\w+'s) (?:[\w-]+ ){{0,2}}{_TEXT}\b"
+    rf"|\b(?:my|our|the) (?:\w+ )?{_PERSON}s? (?:[\w-]+ )?{_TEXT}\b|\b(?:says|reads|goes):?\s*$"
+    r"|发来|收到|寄来|转发|[他她](?:们)?(?:写|说|发|回)|写道|上写|里写|回复[他她这]|来信"
+    r"|(?:物业|学校|公司|老师|房东|老板|客户|领导|邻居)[^，。：]{0,4}(?:发|写|寄|贴|说|回)",
     re.IGNORECASE,
 )
 
@@ -82,8 +101,16 @@ def is_own(text: str, start: int, end: int) -> bool:
     >>> is_own(said, said.index('"'), len(said))
     False
     """
-    before = text[max(start - _BEFORE, 0) : start]
+    before = _last_ends(text[max(start - _BEFORE, 0) : start])
+    if any(before):
+        return before[0] > before[1]
     behind = text[end : end + _BEHIND]
-    if _OF_OTHERS.search(before) or _OF_OTHERS.search(behind):
-        return False
-    return _OWN.search(before) is not None or _OWN.search(behind) is not None
+    own, others = _OWN.search(behind), _OF_OTHERS.search(behind)
+    return own is not None and (others is None or own.start() < others.start())
+
+
+def _last_ends(before: str) -> tuple[int, int]:
+    """Return where the last words end that call what follows one's own, and somebody else's."""
+    own = max((each.end() for each in _OWN.finditer(before)), default=0)
+    others = max((each.end() for each in _OF_OTHERS.finditer(before)), default=0)
+    return own, others
