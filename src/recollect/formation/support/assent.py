@@ -48,7 +48,9 @@ NO: Final = re.compile(
     re.IGNORECASE,
 )
 NO_PROBLEM: Final = re.compile(
-    r"\W{0,3}(?:no (?:problem|worries|objections?)|not bad|不错|没有?(?:问题|意见|事|关系))",
+    r"\W{0,3}(?:no (?:problem|worries|objections?)|(?:no|nope|nah),? (?:all good|thank|"
+    r"(?:that|thats|that's|it's|its|this is) (?:is )?(?:fine|all|it|great|good|perfect|ok(?:ay)?))"
+    r"|not bad|不错|没有?(?:问题|意见|事|关系))",
     re.IGNORECASE,
 )
 """Begins as a no, and is a yes."""

@@ -11,6 +11,7 @@ from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import JudgedLeaf
 from recollect.formation.support.voices import SENTENCE_END
+from recollect.text.analysis import STOP_WORDS
 from recollect.text.chinese_scripts import simplified
 
 _NAME: Final = r"[A-Z][\w'’.-]{0,20}(?: (?:[A-Z]|of |the |de |van |von )[\w'’.-]{0,20}){0,4}"
@@ -38,6 +39,11 @@ _TOLD: Final = re.compile(
     r"|(?P<谁>[\u3400-\u9fffA-Za-z ]{1,12}?)(?:在信[里中])?(?:来信|发来|寄来|说|写道?|问|想"
     r"|希望|要求|提出|建议|表示|通知|回复|话|告诉|邀请|确认|的(?:信|邮件|通知|消息|条件|报价))"
 )
+_ROLE: Final = re.compile(
+    rf"\b(?:[Tt]he (?:user's )?|[Hh]is |[Hh]er |[Tt]heir |[Mm]y )(?:[\w'’-]+ ){{0,2}}?(?P<who>[a-z][\w-]+)"
+    rf"(?:(?! (?:the )?user)[^.;!?\n]){{0,40}}? {_TELLS}\b"
+)
+"""An author without a name: the user's mum, the school."""
 _HAN_MIN: Final = 2
 _PRONOUNS: Final = frozenset("佢 他 她 其 对方".split())
 _WORD: Final = re.compile(r"[A-Za-z][\w'’-]{2,}")
@@ -56,7 +62,8 @@ def told_passages(leaf: JudgedLeaf, heard: HeardWindow) -> tuple[Passage, ...]:
     if not shown or len(shown) < len([e for e in pasted if not e.citation.implied]):
         return ()
     said = "\n".join(simplified(each.line.text) for each in shown)
-    if not any(_is_named(who, said, leaf.text) for who in _authors(leaf.text)):
+    is_named = any(_is_named(who, said, leaf.text) for who in _authors(leaf.text))
+    if not is_named and not _is_of_role(leaf.text, shown, heard):
         return ()
     return tuple(_whole(each, heard) for each in dict.fromkeys(shown))
 
@@ -95,6 +102,15 @@ def _is_named(author: str, said: str, value: str) -> bool:
         return any(each.group().casefold() in folded for each in _capitals(author))
     places = range(len(author) - _HAN_MIN + 1)
     return any(author[at : at + _HAN_MIN] in said for at in places)
+
+
+def _is_of_role(value: str, shown: Sequence[Passage], heard: HeardWindow) -> bool:
+    """Return True if the value tells it of somebody whom the user names without a name."""
+    lines = {each.line.number for each in shown}
+    own = [e.text for e in heard.voices if e.trust == "user" and e.line.number in lines]
+    roles = {each["who"].casefold() for each in _ROLE.finditer(value)} - STOP_WORDS
+    words = {each.casefold() for text in own for each in re.findall(r"[A-Za-z-]+", text)}
+    return not roles.isdisjoint(words)
 
 
 def _capitals(value: str) -> Sequence[re.Match[str]]:

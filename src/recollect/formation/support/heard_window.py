@@ -221,8 +221,7 @@ class HeardWindow:
     def _may_be_said(self, missing: str, voices: Sequence[Voice], leaf: Json) -> bool:
         """Return True for a shortened name, or a claim in a language without rules."""
         if missing.startswith(_NAME):
-            names = missing.removeprefix(_NAME).strip("'\"").split()
-            tokens = [token for name in names for token in tokens_in(name)]
+            tokens = [token for name in _names_of(missing) for token in tokens_in(name)]
             if tokens and all(_is_written(token, voices) for token in tokens):
                 return True
             if isinstance(leaf, str) and _is_shortened(tokens, leaf, voices):
@@ -242,7 +241,14 @@ class HeardWindow:
     def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
         """Return which of the *missing* claims of *leaf* one voice alone supports."""
         lacking = Heard([voice.claims], computes=False, texts=self._texts).lacks_of(leaf)
-        return [each for each in missing if each not in lacking]
+        # Of "Karen Lo" the whole may be lacking here where a part of it is *missing*.
+        names = {each for lack in lacking if lack.startswith(_NAME) for each in _names_of(lack)}
+        return [
+            each
+            for each in missing
+            if each not in lacking
+            and not (each.startswith(_NAME) and names.issuperset(_names_of(each)))
+        ]
 
     def sentence_telling(self, voice: Voice, leaf: Json, told: Sequence[str]) -> str | None:
         """Return the shortest sentence of *voice* that says by itself what it *told* of *leaf*."""
@@ -292,6 +298,10 @@ class HeardWindow:
             if role == "assistant":
                 return heard
         return None
+
+
+def _names_of(claim: str) -> list[str]:
+    return claim.removeprefix(_NAME).strip("'\"").split()
 
 
 def _own_voice(line: HeardLine | None) -> Voice | None:

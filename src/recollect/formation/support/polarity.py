@@ -307,7 +307,12 @@ def _repeats(answer: Passage) -> bool:
         for word in clause.words
         if not word.is_run and word.folded not in STOP_WORDS and not clause.denies(word.start)
     ]
-    return any(is_form(one.folded, other.folded) for one in asked for other in told)
+    return any(
+        one.key == other.key or is_form(one.folded, other.folded)
+        for one in asked
+        if one.folded not in STOP_WORDS
+        for other in told
+    )
 
 
 def _excepts(said: Clause, denying: Clause) -> bool:

@@ -72,11 +72,22 @@ def are_own(leaves: Sequence[JudgedLeaf], own: Sequence[Passage], heard: HeardWi
     for leaf in leaves:
         words = trace(leaf.text, replace(leaf.sources, cited=own))
         figures = [each.written for each in words if each.written[:1].isdigit()]
-        if any(each.origin == "external" for each in words) or any(
+        if any(_is_of_others(words, at, leaf.text) for at in range(len(words))) or any(
             heard.lacks(voices, figure, leaf.before or None) for figure in figures
         ):
             return False
     return bool(own)
+
+
+def _is_of_others(words: Sequence[TracedWord], at: int, text: str) -> bool:
+    """Return True for a word of others, but not for the rest of a name that users say in part."""
+    if words[at].origin != "external":
+        return False
+    beside = [*words[max(at - 1, 0) : at], *words[at + 1 : at + 2]]
+    is_name = text[words[at].start : words[at].start + 1].isupper()
+    return not is_name or not any(
+        each.origin == "cited" and text[each.start : each.start + 1].isupper() for each in beside
+    )
 
 
 def are_chosen(leaves: Sequence[JudgedLeaf]) -> bool:
