@@ -33,6 +33,9 @@ _FENCE: Final = re.compile(r"[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$"
 _QUOTED_LINE: Final = re.compile(r"[ \t]{0,8}[>\uff1e]")
 _RULED: Final = re.compile(r"[-=*_]{3,80}")
 """A line that parts what is pasted from the rest."""
+_BETWEEN_RULES: Final = re.compile(
+    r"(?P<rule>[-=*_]{3,80})[ \t]*\n[\s\S]{0,20000}?\n[ \t]*(?P=rule)[ \t]*(?=\n|$)"
+)
 _CHAT_MARK: Final = re.compile(r"<\|im_start\|>|\[/?INST\]|<<SYS>>", re.IGNORECASE)
 _TAG: Final = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,60})(?P<rest>[^<>]{0,400})>")
 _OWN_TAGS: Final = frozenset(
@@ -218,8 +221,10 @@ def _end_of_mail(text: str, lines: Sequence[_Span], number: int) -> int:
 
 
 def _end_of_pasted(text: str, begins: int) -> int:
-    """Return the end of pasted text, including its quotation marks, if any."""
+    """Return the end of pasted text, including its quotation marks, or the rules around it."""
     first = next((at for at in range(begins, len(text)) if not text[at].isspace()), begins)
+    if ruled := _BETWEEN_RULES.match(text, first):
+        return ruled.end()
     closing = _OPENINGS.get(text[first])
     end = text.find(closing, first + 1) if closing else -1
     return end + 1 if end > 0 else len(text)

@@ -86,7 +86,8 @@ def _is_of_others(words: Sequence[TracedWord], at: int, text: str) -> bool:
     beside = [*words[max(at - 1, 0) : at], *words[at + 1 : at + 2]]
     is_name = text[words[at].start : words[at].start + 1].isupper()
     return not is_name or not any(
-        each.origin == "cited" and text[each.start : each.start + 1].isupper() for each in beside
+        each.origin in {"cited", "user"} and text[each.start : each.start + 1].isupper()
+        for each in beside
     )
 
 
