@@ -31,7 +31,10 @@ SAID: Final = (
     '"the allotment gate was left open again on sunday and my beans are gone, please can whoever '
     'has the spare key shut it"'
 )
-SAID_IN_CHINESE: Final = "“王先生，厕所漏水已经说了三次，到现在没有人来修，再不修我就自己找人修，费用从下个月房租里扣掉，请您理解。”"
+SAID_IN_CHINESE: Final = (
+    "“王先生，厕所漏水已经说了三次，到现在没有人来修，再不修我就自己找人修，"
+    "费用从下个月房租里扣掉，请您理解。”"
+)
 OWN: Final = [
     f"can you fix the grammar in my bio: {SAID}",
     f"I wrote this for the club newsletter: {SAID}",
@@ -68,7 +71,7 @@ SCHOOL: Final = (
     'got this from school: "Dear Dilys, Owen has been picked for the county squad and trains on '
     'Mondays at 5 in the sports hall from next week. Mrs Prothero"'
 )
-AGENT: Final = "> Hi, viewers find 620 high. We suggest 585, and two of them come on Saturday. Karen Lomax, Tern"
+AGENT: Final = "> Hi, viewers find 620 high. We suggest 585, and two come on Saturday. Karen Lomax"
 DRAFT: Final = (
     'a: "Dear Mrs Pym, I am sorry that the hedge has grown over your path again, and I shall cut '
     'it back on Saturday morning. Kind regards"'

@@ -40,7 +40,8 @@ _TOLD: Final = re.compile(
     r"|希望|要求|提出|建议|表示|通知|回复|话|告诉|邀请|确认|的(?:信|邮件|通知|消息|条件|报价))"
 )
 _ROLE: Final = re.compile(
-    rf"\b(?:[Tt]he (?:user's )?|[Hh]is |[Hh]er |[Tt]heir |[Mm]y )(?:[\w'’-]+ ){{0,2}}?(?P<who>[a-z][\w-]+)"
+    r"\b(?:[Tt]he (?:user's )?|[Hh]is |[Hh]er |[Tt]heir |[Mm]y )(?:[\w'’-]+ ){0,2}?"
+    r"(?P<who>[a-z][\w-]+)"
     rf"(?:(?! (?:the )?user)[^.;!?\n]){{0,40}}? {_TELLS}\b"
 )
 """An author without a name: the user's mum, the school."""
