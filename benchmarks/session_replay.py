@@ -108,7 +108,10 @@ def _aimed(
     wanted = json.dumps(target["value"], ensure_ascii=False, sort_keys=True)
     likeness = {
         id_: difflib.SequenceMatcher(
-            None, wanted, json.dumps(value, ensure_ascii=False, sort_keys=True)
+            None,
+            wanted,
+            json.dumps(value, ensure_ascii=False, sort_keys=True),
+            autojunk=False,  # it would leave out every common letter of a value of 200
         ).ratio()
         for id_, (type_, value) in shown.items()
         if type_ == target["type"]

@@ -186,7 +186,8 @@ def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
     Return the draft, unless words of lower trust remove content from it.
 
     Pasted, quoted or tool text may add to a document. It may change one only if such text may
-    create one: if the type's roles include a tool or the system, and no one else contributed.
+    create one: if the type's roles include a tool or the system, and no one else contributed; or if
+    a user shows it, and the entry tells it as its author's.
     What an agent found changes only what an agent found.
     """
     if each.grounds.trust == "agent" and _loses_words(draft, taken):
@@ -194,7 +195,8 @@ def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
     if draft.trust != "agent" and not draft.is_new and _has_finding(taken.evidence):
         raise _LessTrustedError("a part of it is what an agent found, and nobody said")
     is_theirs = {"tool", "system"} & set(draft.type.roles) and draft.trust == "external"
-    if each.grounds.trust != "external" or draft.is_new or is_theirs:
+    is_entry = draft.type.update_mode == "insert" and each.grounds.is_attributed
+    if each.grounds.trust != "external" or draft.is_new or is_theirs or is_entry:
         return taken
     if not _leaf_counts(draft.value) <= _leaf_counts(taken.value):
         raise _LessTrustedError("it would change what more trusted words say")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
@@ -17,6 +19,13 @@ from recollect.formation.operations import (
 from recollect.formation.speakers import Speaker, SpeakerDocuments, speaker_of
 from recollect.formation.window import Window
 from recollect.stores.json_pointers import covers, leaves
+from recollect.text.chinese_scripts import simplified
+
+_FOR_ALL: Final = re.compile(
+    r"\b(?:our|ours|us all|all of us|we all|we're all|everyone here)\b"
+    r"|咱们?|我们|大家|本[楼群组院]",
+    re.IGNORECASE,
+)
 
 
 def attributed(operation: Operation, window: Window, offer: Offer) -> Operation:
@@ -111,7 +120,11 @@ def _cited_speakers(cited: Sequence[Citation], window: Window) -> frozenset[Spea
 def _without_others(
     cited: Sequence[Citation], owners: frozenset[Speaker], window: Window
 ) -> tuple[Citation, ...]:
-    """Return *cited* without evidence from users who are not among *owners*."""
+    """
+    Return *cited* without evidence from users who are not among *owners*.
+
+    What one says for all ("our building is no. 7, I'm in 601") is said for each of them.
+    """
     return tuple(
         each
         for each in cited
@@ -119,6 +132,7 @@ def _without_others(
         or (line := window.line(each.message)) is None
         or line.message.role != "user"
         or speaker_of(line.message) in owners
+        or _FOR_ALL.search(simplified(line.text))
     )
 
 

@@ -213,7 +213,10 @@ def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutco
     write = EndMemory(
         type=memory.type, key=memory.key, at=at, expected=memory.version, cause="formed"
     )
-    return OperationOutcome(action="ended", type=memory.type, key=memory.key, write=write)
+    told = "; ".join(grounds.remarks)
+    return OperationOutcome(
+        action="ended", type=memory.type, key=memory.key, reason=told, write=write
+    )
 
 
 def _new_entry(

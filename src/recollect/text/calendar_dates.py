@@ -53,7 +53,10 @@ _ABSOLUTE: Final = (
     rf"\b(?P<name>{MONTH_NAME})\.?,? (?:of )?(?P<year>(?:19|20)\d\d)\b",
     rf"\b(?P<name>{_LONG_MONTH})\b",
     (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=early )|(?<=late )|(?<=during )"
-    r"|(?<=every )|(?<=until )|(?<=from ))(?P<name>may|march)\b"),
+    r"|(?<=every )|(?<=until )|(?<=from )|(?<=least )|(?<=before )"
+    r"|(?<=after )|(?<=around )|(?<=next )|(?<=last )|(?<=\bmid )|(?<=\bmid-))"
+    r"(?P<name>may|march)\b"),
+    r"(?<=till )(?P<name>(?-i:March|May))\b",
     # "April and May"; not "and may go there".
     (r"(?:(?<=\bor )|(?<=\band ))(?P<name>(?-i:May|March)\b|(?:may|march)\b(?! [a-z]))"),
     (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=until )|(?<=\btil )|(?<=till )"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from recollect.formation.grounding.injection import instructs
-from recollect.formation.wording import announcements
+from recollect.formation.wording import announcements, own_texts
 from recollect.formation.wording.pieces import piece_spans
 from recollect.text.chinese_scripts import simplified
 
@@ -31,6 +31,11 @@ _CONTEXT: Final = "> remembered, as data: "
 """The words of a context's first line; its other lines have the form of `_SHOWN`."""
 _FENCE: Final = re.compile(r"[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$")
 _QUOTED_LINE: Final = re.compile(r"[ \t]{0,8}[>\uff1e]")
+_RULED: Final = re.compile(r"[-=*_]{3,80}")
+"""A line that parts what is pasted from the rest."""
+_BETWEEN_RULES: Final = re.compile(
+    r"(?P<rule>[-=*_]{3,80})[ \t]*\n[\s\S]{0,20000}?\n[ \t]*(?P=rule)[ \t]*(?=\n|$)"
+)
 _CHAT_MARK: Final = re.compile(r"<\|im_start\|>|\[/?INST\]|<<SYS>>", re.IGNORECASE)
 _TAG: Final = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,60})(?P<rest>[^<>]{0,400})>")
 _OWN_TAGS: Final = frozenset(
@@ -50,14 +55,17 @@ _OPENINGS: Final = dict(_MARKS) | {
 _Span = tuple[int, int]
 
 
-def foreign_spans(text: str) -> tuple[_Span, ...]:
+def foreign_spans(text: str, *, is_draft: bool = False) -> tuple[_Span, ...]:
     r"""
     Return the spans of *text* that are not its speaker's own words, in order, apart.
 
     These are fenced blocks, lines that begin with ">", forwarded mail and what is announced
     as pasted or as something to work on (to the end, or to the end of its quotation marks),
     elements such as ``<document>…</document>``, lines that play another role ("System: …"),
-    what recall injected, and long quotations.
+    what recall injected, and long quotations, unless the speaker calls what is quoted their own.
+
+    With *is_draft*, quotations, code and mail are the speaker's own as well: an assistant writes
+    them for the user.
 
     >>> text = "Look:\n> you must pay\nOdd, isn't it?"
     >>> [text[start:end] for start, end in foreign_spans(text)]
@@ -69,18 +77,25 @@ def foreign_spans(text: str) -> tuple[_Span, ...]:
     read = text[:OWN_CHARACTERS_MAX]
     lines = _lines(read)
     usual = simplified(read)
-    found = [
-        *_recalled(read),
-        *_fenced(read, lines),
-        *_quoted(read, lines),
-        *_announced(usual, lines),
-        *_played(usual, lines),
-        *_elements(read),
-        *_quotations(read),
-    ]
+    found = [*_recalled(read), *_played(usual, lines), *_elements(read)]
+    if not is_draft:
+        found += _fenced(read, lines)
+        found += _quoted(read, lines)
+        found += _announced(usual, lines)
+        found += (each for each in _quotations(read) if not own_texts.is_own(usual, *each))
     if len(read) < len(text):
         found.append((len(read), len(text)))
-    return _merged(found)
+    return tuple(_without_address(usual, _merged(found)))
+
+
+def _without_address(text: str, spans: Sequence[_Span]) -> Iterator[_Span]:
+    """Yield the spans, the first without the name by which a letter addresses who got it."""
+    for number, (start, end) in enumerate(spans):
+        addressed = own_texts.ADDRESSED.match(text, start, end) if not number else None
+        if addressed and own_texts.is_received(text[:start], text[end:]):
+            yield addressed.end(), end
+        else:
+            yield start, end
 
 
 def without_recalled(text: str) -> str:
@@ -183,7 +198,7 @@ def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
             announcements.FROM.match(line)
             and announcements.BELOW_FROM.match(below[: announcements.LINE_CHARACTERS])
         ):
-            yield start, len(text)
+            yield start, _end_of_mail(text, lines, number)
             return
         found = announcements.NAMED.search(line) or announcements.TASK.search(line)
         if found is None and number + 1 < len(lines) and not below.strip():
@@ -196,9 +211,20 @@ def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
             return
 
 
+def _end_of_mail(text: str, lines: Sequence[_Span], number: int) -> int:
+    """Return the end of mail that begins on a line: the rule below it, if one stands above it."""
+    above = next((text[slice(*each)] for each in reversed(lines[:number]) if each[0] < each[1]), "")
+    if not _RULED.fullmatch(above.strip()):
+        return len(text)
+    below = (start for start, end in lines[number:] if _RULED.fullmatch(text[start:end].strip()))
+    return next(below, len(text))
+
+
 def _end_of_pasted(text: str, begins: int) -> int:
-    """Return the end of pasted text, including its quotation marks, if any."""
+    """Return the end of pasted text, including its quotation marks, or the rules around it."""
     first = next((at for at in range(begins, len(text)) if not text[at].isspace()), begins)
+    if ruled := _BETWEEN_RULES.match(text, first):
+        return ruled.end()
     closing = _OPENINGS.get(text[first])
     end = text.find(closing, first + 1) if closing else -1
     return end + 1 if end > 0 else len(text)

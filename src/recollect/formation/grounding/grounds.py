@@ -30,6 +30,7 @@ from recollect.formation.operations import (
 )
 from recollect.formation.ownership import attributed, speaker_faults
 from recollect.formation.support import HeardWindow, Support, support_of
+from recollect.formation.support.authorship import told_passages
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
 from recollect.formation.support.leaves import is_label, numbers_of, texts_of, type_of
@@ -53,7 +54,8 @@ class Grounds:
     *trust* is the trust of its least trusted words. *doubts* are reasons for a review before it is
     used; *faults* are errors for the model to repair. *remarks* stop nothing, but an entry with
     one is trusted no more than the assistant's words. *notes* tell what was read otherwise than it
-    was written.
+    was written. *is_attributed* is set where words of others are told as their author's, beside
+    words of the user who shows them: such an entry may change one that rests on the user's.
     """
 
     faults: tuple[Fault, ...] = ()
@@ -61,6 +63,7 @@ class Grounds:
     remarks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     trust: Trust = "user"
+    is_attributed: bool = False
 
 
 _RECENT: Final = timedelta(days=31)
@@ -161,6 +164,7 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
         doubts=tuple(dict.fromkeys(doubts)),
         remarks=tuple(dict.fromkeys(remarks)),
         notes=tuple(dict.fromkeys(claims.notes)),
+        is_attributed=trust == "external" and _is_attributed(operation, passages, heard),
         trust=least([trust, "assistant"]) if remarks and _stands_alone(operation, type_) else trust,
     )
 
@@ -184,6 +188,15 @@ def _trust_of(operation: Operation, passages: Sequence[Passage], heard: HeardWin
     texts = texts_of(operation, heard)
     is_chosen = bool(texts) and not any(numbers_of(operation)) and are_chosen(texts)
     return "user" if is_chosen else trust
+
+
+def _is_attributed(operation: Operation, passages: Sequence[Passage], heard: HeardWindow) -> bool:
+    """Return True if each text that rests on words of others tells whose they are."""
+    if not any(each.trust == "user" and not each.citation.implied for each in passages):
+        return False
+    texts = [each for each in texts_of(operation, heard) if not each.is_label]
+    others = [e for e in texts if any(cited.trust == "external" for cited in e.sources.cited)]
+    return bool(others) and all(told_passages(each, heard) for each in others)
 
 
 def _leaf_claims(operation: Operation, heard: HeardWindow) -> LeafClaims:

@@ -8,6 +8,7 @@ from typing import Final
 
 from recollect.formation.grounding.quotes import says_enough
 from recollect.formation.operations import Citation, End, Insert, Operation, PatchChange
+from recollect.formation.support.voices import SENTENCE_END, quotable
 from recollect.formation.window import Window, WindowLine
 
 SEARCHED_CHARACTERS_MAX: Final = 50_000
@@ -18,7 +19,8 @@ def renumbered(operation: Operation, window: Window) -> Operation:
     """
     Return *operation* with each quote cited from the message that says it.
 
-    A quote is left alone if its message says it, if no message does, if its number is that of no
+    The name of the message's own speaker stands for its first words. A quote is left alone if its
+    message says it, if no message does, if its number is that of no
     message, or if it is too short to be told from a chance.
     """
 
@@ -26,6 +28,9 @@ def renumbered(operation: Operation, window: Window) -> Operation:
         line = window.line(citation.message)
         if line is None or line.find(citation.quote) is not None:
             return citation
+        if line.message.name and citation.quote.strip().strip("@:：") == line.message.name:
+            # The name stands at the head of the message as the model sees it, not in its text.
+            return replace(citation, quote=_beginning_of(line))
         found = _line_saying(citation, window)
         return citation if found is None else replace(citation, message=found.number)
 
@@ -41,6 +46,12 @@ def _corrected_change(
 ) -> PatchChange:
     because, *besides = map(corrected, (change.because, *change.besides))
     return replace(change, because=because, besides=tuple(besides))
+
+
+def _beginning_of(line: WindowLine) -> str:
+    """Return the first words of a message, as they can be quoted."""
+    first = next((each for each in line.text.split("\n") if each.strip()), line.text)
+    return quotable(SENTENCE_END.split(first.strip())[0])
 
 
 def _line_saying(citation: Citation, window: Window) -> WindowLine | None:

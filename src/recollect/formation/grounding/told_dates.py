@@ -128,7 +128,7 @@ class Told:
     def _in_other_years(self, dates: Iterable[Dated]) -> list[Dated]:
         """Return dates told without a year, or in one taken back, in a year told beside them."""
         if self._said_on is None:
-            return []
+            return list(_in_named_years(dates))
         year = self._said_on.year
         shifts = set().union(*map(year_shifts_in, self._pieces))
         months: set[tuple[int, int | None]] = {
@@ -218,6 +218,25 @@ class Told:
         if asked not in self._answers:
             self._answers[asked] = any(_supports(each, claim) for each in self._dates)
         return self._answers[asked]
+
+
+def _in_named_years(dates: Iterable[Dated]) -> Iterator[Dated]:
+    """
+    Yield the dates without a year, in each year that is named beside them.
+
+    "Five hives (October 2025); one died in late August" may be retold with the year of that August.
+    """
+    found = list(dates)
+    years = {
+        days.first.year
+        for each in found
+        if each.month is None and not each.is_relative
+        for days in each.stretches
+    }
+    for each in found:
+        if each.month is not None:
+            whole = (stretch(year, each.month, each.day) for year in sorted(years))
+            yield from (Dated(start=0, end=0, stretches=(days,)) for days in whole if days)
 
 
 def _told_in(text: str, day: date | None) -> list[Dated]:

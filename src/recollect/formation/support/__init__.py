@@ -29,7 +29,7 @@ from recollect.formation.operations import (
     cited_by,
 )
 from recollect.formation.support.cited_passages import Passage
-from recollect.formation.support.endings import ending_reasons
+from recollect.formation.support.endings import end_remarks, ending_reasons
 from recollect.formation.support.grave_words import is_grave_word
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.identity_fields import borrowed_name_reasons, identity_reasons
@@ -81,7 +81,11 @@ def support_of(operation: Operation, heard: HeardWindow) -> Support:
         text = contents_of(heard.offer.known[operation.target].value)
         passages = heard.passages(operation.because)
         ends = ending_reasons(text, passages, heard, operation.target)
-        return Support(_faults(operation, ends), tuple(doubtful_end_reasons(passages)))
+        return Support(
+            _faults(operation, ends),
+            tuple(doubtful_end_reasons(passages)),
+            tuple(end_remarks(text, passages, heard)),
+        )
     leaves = [traced(each) for each in texts_of(operation, heard)]
     reasons = [*_contradicted(operation, type_, leaves, heard), *_removed(operation, heard)]
     doubts = [*order_reasons(leaves), *_foreign(operation, type_, leaves, heard)]

@@ -76,6 +76,18 @@ _CHANGES_ITEM: Final = re.compile(
     r"|加[回上进个入]|放回|补[上回]|换[成掉]|改成|调到|再加",
     re.IGNORECASE,
 )
+_BACK_CHARACTERS_MAX: Final = 400
+_BACK: Final = re.compile(
+    r"\b(?:list|plan|draft|version|text|menu|recipe|schedule|route|letter|message|rest|it)"
+    r" (?:still )?(?:stands|stays|holds|remains)\b"
+    r"|\banything (?:else )?(?:to|you(?:'d| would)? (?:like|want) to|i should) (?:add|change|leave"
+    r"|remove|cut|fix|swap)\b|\b(?:otherwise|apart from that) (?:as|the same|unchanged)\b"
+    r"|\b(?:shall|should) i (?:change|leave|add|remove|cut) (?:any|some)thing\b"
+    r"|(?:清单|计划|方案|安排|名单|其他|其余|别的)[^，。？]{0,4}(?:不变|照旧|不动|照样)"
+    r"|还有?[^，。]{0,6}(?:要改|要加|要删|需要[改加删调])",
+    re.IGNORECASE,
+)
+"""The assistant asks whether what it offered before may stay."""
 _OF_YOU: Final = re.compile(
     r"\W*(?:(?:so|then|well|ok|okay|great|good|right|and|since|as|because|noted|got it)\b\W*){0,3}"
     r"(?:you|your|you're|you've)\b(?! (?:can|could|will|may|might|should|would)\b|'ll|'d)"
@@ -146,6 +158,16 @@ def taken_up(reply: str, offered: str) -> TakenUp:
         return TakenUp(_without_claims(offer))
     echoed = praised or _echoed(said, offer)
     return TakenUp(echoed, is_choice=bool(echoed))
+
+
+def refers_back(offer: str) -> bool:
+    """
+    Return True if a short message only asks about what was offered in the one before it.
+
+    >>> refers_back("The list stands. Anything to leave off?"), refers_back("Do you like tea?")
+    (True, False)
+    """
+    return len(offer) <= _BACK_CHARACTERS_MAX and _BACK.search(simplified(offer)) is not None
 
 
 def _without_claims(offer: str) -> str:

@@ -22,6 +22,10 @@ YES: Final = re.compile(
     r"|成(?![都绩本功为])|得(?![到]))"
     r"|(?<![不没])(?<!不太)(?:好|行|可以|成|得)[了的啦吧啊呀哦嘅喇呗]{0,2}(?=$|[\s,，。;；!！~])"
     r"|(?:^|[.!\n] ?)(?:(?:very|really|all) )?(?:good|nice|sweet)(?=[.,!\n]|$)"
+    # "Ask her in writing." "I have."
+    r"|^\W*(?:(?:i|we) (?:have|did|do|will)(?: already)?|(?:i |we )?already (?:have|did)"
+    r"|(?:already )?(?:done|sorted)(?: that)?(?: already)?|did that|will do|on it)(?=[.,!;\n]|$)"
+    r"|(?:已经|早就?)?(?:问|说|做|弄|办|发|寄)(?:过|好|完)?了(?=$|[\s,，。;；!！~])|搞定"
     r"|是的|没错|没问题|没意见|就[这那]|要得|[这那][个班家款间种些一]"
     r"|听你的|采纳|同意|はい|うん|いい|お願い|네|좋",
     re.IGNORECASE,
@@ -44,7 +48,9 @@ NO: Final = re.compile(
     re.IGNORECASE,
 )
 NO_PROBLEM: Final = re.compile(
-    r"\W{0,3}(?:no (?:problem|worries|objections?)|not bad|不错|没有?(?:问题|意见|事|关系))",
+    r"\W{0,3}(?:no (?:problem|worries|objections?)|(?:no|nope|nah),? (?:all good|thank|"
+    r"(?:that|thats|that's|it's|its|this is) (?:is )?(?:fine|all|it|great|good|perfect|ok(?:ay)?))"
+    r"|not bad|不错|没有?(?:问题|意见|事|关系))",
     re.IGNORECASE,
 )
 """Begins as a no, and is a yes."""

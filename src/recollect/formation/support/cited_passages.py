@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 from recollect.formation.grounding.foreign_text import instructs
 from recollect.formation.operations import Citation
-from recollect.formation.support.acceptance import NOTHING, TakenUp, taken_up
+from recollect.formation.support.acceptance import NOTHING, TakenUp, refers_back, taken_up
 from recollect.formation.support.assent import CHOICE, NO, YES_FIRST
 from recollect.formation.support.content_words import Token, WordIndex
 from recollect.formation.support.stances import Clause, clauses_in
@@ -32,6 +32,8 @@ class Passage:
     text: str
     question: str = ""
     offered: Voice | None = None
+    earlier: Voice | None = None
+    """The assistant's words before the *offered* ones; one message of the user is between."""
 
     @property
     def is_accepting(self) -> bool:
@@ -55,12 +57,18 @@ class Passage:
         """Return what the speaker asserts, without an unanswered question."""
         if not self.question or self.is_answer:
             return self
-        return Passage(self.citation, self.line, self.trust, self.text, "", self.offered)
+        return replace(self, question="")
 
     @cached_property
     def taken_up(self) -> TakenUp:
         """Return what of the assistant's message immediately before the sentences take up."""
-        return taken_up(self.text, self.offered.text) if self.offered else NOTHING
+        if self.offered is None:
+            return NOTHING
+        taken = taken_up(self.text, self.offered.text)
+        if self.earlier is None or not taken.text or not refers_back(self.offered.text):
+            return taken
+        before = taken_up(self.text, self.earlier.text)
+        return replace(taken, text=f"{taken.text}\n{before.text}") if before.text else taken
 
     @cached_property
     def accepted(self) -> Passage:

@@ -14,6 +14,7 @@ import Stemmer
 from recollect.formation.wording.pieces import piece_spans
 from recollect.text.analysis import MARKS, UNSPACED, fold
 from recollect.text.chinese_scripts import simplified
+from recollect.text.data_files import read_rows
 from recollect.text.short_texts import CHARACTERS_MAX, kept_if_short
 
 WORD_CHARACTERS_MAX: Final = 64
@@ -27,6 +28,9 @@ _TOKEN: Final = re.compile(
     rf"|(?P<word>[^\W\d_{UNSPACED}](?:[^\W_{UNSPACED}]|[{MARKS}]|['\u2019](?=[^\W\d_]))*)"
 )
 _STEMMER: Final = Stemmer.Stemmer("english", 0)
+_IRREGULAR: Final = {
+    form: base for base, *forms in read_rows(__package__, "irregular_verbs.txt") for form in forms
+}
 # Letters of Japanese grammar: a pair of them says nothing by itself.
 _HIRAGANA: Final = "\u3041-\u309f"
 _GRAMMAR: Final = re.compile(rf"[{_HIRAGANA}ー々]+")
@@ -83,10 +87,15 @@ def _folded(written: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def stem_of(folded: str) -> str:
-    """Return the English stem of a word in ASCII; any other word as it is."""
+    """
+    Return the English stem of a word in ASCII; any other word as it is.
+
+    >>> stem_of("walked"), stem_of("came"), stem_of("bought")
+    ('walk', 'come', 'buy')
+    """
     if not folded.isascii():
         return folded
-    return str(_STEMMER.stemWord(folded))
+    return str(_STEMMER.stemWord(_IRREGULAR.get(folded, folded)))
 
 
 def says_something(pair: str) -> bool:

@@ -13,6 +13,7 @@ from recollect.formation.support.leaves import contents_of
 from recollect.formation.support.origins import Sources, trace
 from recollect.formation.support.stances import BAD, Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said, is_neutral, neutral_length
+from recollect.text.chinese_scripts import simplified
 
 _CUE: Final = re.compile(
     r"\b(?:no|not|never|n't|don't|dont|doesn't|didn't|isn't|won't|can't"
@@ -49,6 +50,18 @@ _AGAIN: Final = re.compile(
 )
 
 
+_NEWS: Final = re.compile(
+    r"\b(?:now|new|finally|since|began|begun|start(?:ed|s|ing)?|join(?:ed|s|ing)?|moved|moving"
+    r"|pass(?:ed|es)?|married|mrs|got|gotten|arriv(?:ed|es)|came|come|home|born|open(?:ed|s)"
+    r"|bought|signed|received|took over|promoted|retired|graduated|settled|paid|landed|hired"
+    r"|accepted|won|finished|delivered|back)\b"
+    r"|[到完成好]了|了$|入职|就职|上岗|拿到|开始|搬|住进|收到|[上下]船|结婚|婚礼|办的|生了|毕业|考[过上]"
+    r"|通过|开业|签了|升[职了为]|转正|出院|回[来家国]|现在|新",
+    re.IGNORECASE,
+)
+"""Words of what has come about, from which an end may follow: "I joined the new ship on 3 May"."""
+
+
 def ending_reasons(
     text: str, cited: Sequence[Passage], heard: HeardWindow, where: str
 ) -> Iterator[str]:
@@ -56,10 +69,13 @@ def ending_reasons(
     own = [each for each in cited if each.trust == "user"]
     if not own:
         return  # words of others are doubted for what they are
-    if not heard.is_exposed:
+    is_news = any(_NEWS.search(simplified(each.text)) for each in own)
+    if not heard.is_exposed or (is_news and not heard.others_speak_of(text)):
         # An end is seldom told in the words of its memory: "last payment went out this morning".
-        # Words that fit another memory, and not this one, were meant for that.
-        if not _shared(text, own, heard) and _are_about_another(own, heard, where):
+        # Words that fit another memory, and not this one, were meant for that; but who has started
+        # a job says by it that the former one's hours are over as well.
+        is_other = not _shared(text, own, heard) and _are_about_another(own, heard, where)
+        if is_other and not is_news:
             yield f"{where}: {_NOT_ABOUT}"
         return
     about = [each for each in own if _shared(text, [each], heard)]
@@ -67,6 +83,13 @@ def ending_reasons(
         yield f"{where}: {_NOT_ABOUT}"
     elif not any(_ends(text, each, is_field=where.startswith("/")) for each in about):
         yield f"{where}: the cited words do not say that it is over"
+
+
+def end_remarks(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
+    """Yield a remark if the end of *text* follows from words that do not name it."""
+    own = [each for each in cited if each.trust == "user"]
+    if own and not _shared(text, own, heard):
+        yield "the cited words do not name it: it follows from them that it is over"
 
 
 def _shared(text: str, cited: Sequence[Passage], heard: HeardWindow) -> float:

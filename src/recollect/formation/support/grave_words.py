@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from recollect.formation.support.content_words import stem_of
+from recollect.text.chinese_scripts import simplified
+from recollect.text.data_files import read_patterns
 
 _STEMS: Final = frozenset(
     stem_of(word)
@@ -15,7 +18,7 @@ _STEMS: Final = frozenset(
     bribery corrupt corruption launder laundering blackmail threat threaten murder murderer kill
     killer rape rapist abuse abuser abusive assault violent violence terrorist extremist racist
     nazi addict addicted addiction junkie drunkard alcoholic cocaine heroin dealer gambler
-    gambling bankrupt bankruptcy insolvent debt debts owe owes owed owing evict evicted fired
+    gambling bankrupt bankruptcy insolvent debt debts owe owes owed evict evicted fired
     sacked dismissed suspended misconduct liar cheat cheater cheated affair mistress hiv aids
     syphilis std abortion suicidal suicide psychotic schizophrenic insane mad dementia terminal
     cancer pregnant illegal illegally undocumented deported betrug betruger vorbestraft verurteilt
@@ -33,6 +36,15 @@ _HAN: Final = tuple(
 )
 
 
+_NOT_GRAVE: Final = frozenset({"owing"})
+"""Words with the stem of a grave one: "owing to repairs"."""
+_PHRASES: Final = tuple(
+    (frozenset(map(stem_of, words.split())), re.compile(pattern, re.IGNORECASE))
+    for rows in read_patterns(__package__, "grave_phrases.toml").values()
+    for words, pattern in rows
+)
+
+
 def is_grave_word(written: str) -> bool:
     """
     Return True for a word, or a stretch of a script without spaces, that tells something grave.
@@ -41,5 +53,23 @@ def is_grave_word(written: str) -> bool:
     (True, True, False)
     """
     if written.isascii():
-        return stem_of(written) in _STEMS
+        return stem_of(written) in _STEMS and written not in _NOT_GRAVE
     return any(each in written for each in _HAN)
+
+
+def is_said_otherwise(written: str, said: str) -> bool:
+    """
+    Return True if everyday words of *said* mean the grave word *written*.
+
+    >>> is_said_otherwise("owes", "you still havent paid me"), is_said_otherwise("owes", "I paid")
+    (True, False)
+    """
+    plain = simplified(said)
+    if written.isascii():
+        stem = stem_of(written)
+        return any(stem in words and pattern.search(plain) for words, pattern in _PHRASES)
+    grave = [each for each in _HAN if each in written]
+    return bool(grave) and all(
+        any(each in words and pattern.search(plain) for words, pattern in _PHRASES)
+        for each in grave
+    )

@@ -12,6 +12,7 @@ from recollect.formation.operations import Citation
 from recollect.formation.support.cited_passages import SLIP_WORDS_MAX, CitedWords, Passage
 from recollect.formation.support.content_words import Token, WordIndex, tokens_in
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
+from recollect.formation.support.others_words import OthersWords
 from recollect.formation.support.voices import HeardLine, SpokenTrust, Voice
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window, WindowLine
@@ -61,7 +62,11 @@ class HeardWindow:
             read = line.text[: min(left, LINE_CHARACTERS_MAX)]
             left -= len(read)
             found.append(HeardLine(line, read))
-        return tuple(found)
+        if any(each.foreign for each in found if each.line.message.role != "assistant"):
+            return tuple(found)
+        # A letter that the assistant writes for the user stands in quotation marks as a page does
+        # that it was shown; only where it was shown nothing is it surely its own.
+        return tuple(HeardLine(each.line, each.read, is_draft=True) for each in found)
 
     @cached_property
     def voices(self) -> tuple[Voice, ...]:
@@ -100,6 +105,19 @@ class HeardWindow:
         return any(voice.trust == "external" for voice in self.voices) or any(
             memory.trust in OTHERS for memory in known
         )
+
+    def others_speak_of(self, text: str) -> bool:
+        """
+        Return True if words of others in the window share a word with *text*, or give orders.
+
+        A pasted letter about the rent can have caused no end of a note on the wedding. Memories do
+        not count: they were looked at when they were made.
+        """
+        return self._others.gives_orders or self._others.shares(text)
+
+    @cached_property
+    def _others(self) -> OthersWords:
+        return OthersWords([each.text for each in self.voices if each.trust == "external"])
 
     def line(self, number: int) -> HeardLine | None:
         """Return the line with this number, if there is one."""
@@ -203,8 +221,7 @@ class HeardWindow:
     def _may_be_said(self, missing: str, voices: Sequence[Voice], leaf: Json) -> bool:
         """Return True for a shortened name, or a claim in a language without rules."""
         if missing.startswith(_NAME):
-            names = missing.removeprefix(_NAME).strip("'\"").split()
-            tokens = [token for name in names for token in tokens_in(name)]
+            tokens = [token for name in _names_of(missing) for token in tokens_in(name)]
             if tokens and all(_is_written(token, voices) for token in tokens):
                 return True
             if isinstance(leaf, str) and _is_shortened(tokens, leaf, voices):
@@ -224,7 +241,14 @@ class HeardWindow:
     def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
         """Return which of the *missing* claims of *leaf* one voice alone supports."""
         lacking = Heard([voice.claims], computes=False, texts=self._texts).lacks_of(leaf)
-        return [each for each in missing if each not in lacking]
+        # Of "Karen Lo" the whole may be lacking here where a part of it is *missing*.
+        names = {each for lack in lacking if lack.startswith(_NAME) for each in _names_of(lack)}
+        return [
+            each
+            for each in missing
+            if each not in lacking
+            and not (each.startswith(_NAME) and names.issuperset(_names_of(each)))
+        ]
 
     def sentence_telling(self, voice: Voice, leaf: Json, told: Sequence[str]) -> str | None:
         """Return the shortest sentence of *voice* that says by itself what it *told* of *leaf*."""
@@ -252,11 +276,17 @@ class HeardWindow:
         if not text.strip():
             text = heard.line.text[span[0] : span[1]]
         before = self._before(heard.line) if trust == "user" else None
-        offered = (
-            next((e for e in before.voices if e.trust != "external"), None) if before else None
-        )
         question = before.question() if before else ""
-        return Passage(citation, heard.line, trust, text, question, offered)
+        earlier = self._answer_before(before.line) if before else None
+        return Passage(
+            citation, heard.line, trust, text, question, _own_voice(before), _own_voice(earlier)
+        )
+
+    def _answer_before(self, line: WindowLine) -> HeardLine | None:
+        """Return the assistant's message before *line*, with one message of the user between."""
+        asked = self.line(line.number - 1)
+        is_user = asked is not None and asked.line.message.role == "user"
+        return self._before(asked.line) if asked is not None and is_user else None
 
     def _before(self, line: WindowLine) -> HeardLine | None:
         """Return what the assistant said immediately before the user's line."""
@@ -268,6 +298,14 @@ class HeardWindow:
             if role == "assistant":
                 return heard
         return None
+
+
+def _names_of(claim: str) -> list[str]:
+    return claim.removeprefix(_NAME).strip("'\"").split()
+
+
+def _own_voice(line: HeardLine | None) -> Voice | None:
+    return next((e for e in line.voices if e.trust != "external"), None) if line else None
 
 
 def _frame_words(schema: Json) -> Iterator[str]:

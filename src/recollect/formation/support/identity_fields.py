@@ -13,8 +13,9 @@ from recollect.formation.support.judgement import TracedLeaf
 _NAME: Final = re.compile(
     r"\b(?:i am|i'm|im|my name|name's|names|call me|called|known as|this is|it's|its|name|nickname"
     r"|ich bin|heisse|heiße|mein name|nenn|soy|me llamo|llamame|mi nombre|je suis|je m'appelle|sou"
-    r"|me chamo|meu nome|sono|mi chiamo|regards|cheers|best|yours|signed|love)\b|-- ?\w|^\W*\w+\W*$"
-    r"|我叫|我是|叫我|名字|本人|称呼|喊我|我姓|咱叫|我的名|です|といいます|呼んで|이름|입니다",
+    r"|me chamo|meu nome|sono|mi chiamo|regards|cheers|best|yours|signed|love"
+    r"|dear)\b|-- ?\w|^\W*\w+\W*$"
+    r"|我叫|我是|叫我|名字|本人|称呼|喊我|亲爱|[你您]好|我姓|咱叫|我的名|です|といいます|呼んで|이름|입니다",
     re.IGNORECASE | re.MULTILINE,
 )
 _HOME: Final = re.compile(
@@ -54,7 +55,10 @@ def identity_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
             yield f"{each.leaf.pointer}: the cited words say that the user has left it"
         said = [passage for passage in each.leaf.sources.cited if passage.trust == "user"]
         is_fuller = not _words_in(each.leaf.before).isdisjoint(_words_in(each.leaf.text))
-        if said and not is_fuller and not any(_is_said(passage, cues) for passage in said):
+        is_speaker = each.leaf.text.strip() in {passage.line.message.name for passage in said}
+        if is_fuller or is_speaker:
+            continue
+        if said and not any(_is_said(passage, cues) for passage in said):
             yield f"{each.leaf.pointer}: the cited words do not say that this is the user's"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.formation.support.cited_passages import Passage
-from recollect.formation.support.grave_words import is_grave_word
+from recollect.formation.support.grave_words import is_grave_word, is_said_otherwise
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
 from recollect.formation.support.origins import Sources, TracedWord, trace
@@ -106,12 +106,20 @@ def contradicted_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> It
     for reason in stance_reasons(joined.text, joined.before, joined.cited, spoken):
         yield f"{joined.place}: {reason}"
     words = [word for each in joined.leaves for word in each.words if word.origin == "nowhere"]
-    if not heard.is_exposed and any(is_grave_word(each.written) for each in words):
+    if not heard.is_exposed and any(_is_grave(each, joined.cited) for each in words):
         yield _not_said(joined.place, words)
     # Who paraphrases may deny in one word ("was turned down"). In the speaker's own words a
     # denial that is missing is lost.
     if not any(each.weight("nowhere") for each in joined.leaves):
         yield from _turned(joined, heard)
+
+
+def _is_grave(word: TracedWord, cited: Sequence[Passage]) -> bool:
+    """Return True for a grave word from nowhere that users' cited words do not mean either."""
+    if word.origin != "nowhere" or not is_grave_word(word.written):
+        return False
+    said = (f"{each.text}\n{each.question}" for each in cited if each.trust == "user")
+    return not any(is_said_otherwise(word.written, each) for each in said)
 
 
 def _turned(joined: _Joined, heard: HeardWindow) -> Iterator[str]:
@@ -244,11 +252,10 @@ def _invented(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]
         if _share(words) > LOOSE_SHARE_MAX:
             yield _not_said(place, words)
     else:
+        cited = [passage for each in leaves for passage in each.leaf.sources.cited]
         for clause in (clause for each in leaves for clause in _clauses_of(each)):
             nowhere = _weight(clause, "nowhere")
-            is_grave = any(
-                each.origin == "nowhere" and is_grave_word(each.written) for each in clause
-            )
+            is_grave = any(_is_grave(each, cited) for each in clause)
             if is_grave or (_share(clause) > EXPOSED_SHARE_MAX and nowhere >= EXPOSED_WORDS_MIN):
                 yield _not_said(place, clause)
 

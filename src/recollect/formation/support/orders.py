@@ -13,10 +13,13 @@ from recollect.formation.support.judgement import PREFERENCE_FIELDS, TracedLeaf
 from recollect.formation.support.origins import Sources, trace
 from recollect.formation.support.told_clauses import text_clauses, words_of
 from recollect.formation.support.voices import SENTENCE_END
+from recollect.formation.withdrawals import is_withdrawn
 from recollect.text.chinese_scripts import simplified
 
 UNSAID_SHARE_MAX: Final = 0.4
 """Largest share of an order that may be in other words than the user's."""
+_OTHERS_WORDS_MAX: Final = 1
+"""Most words of others in a label of what a user orders."""
 _REPORTED_WORDS_MIN: Final = 2
 """A clause of hearsay with fewer words reports the one before it: "…, my boss says"."""
 _QUOTED: Final = re.compile(
@@ -74,10 +77,20 @@ def order_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
         unsaid = sum(
             word.weight for word in words if word.origin in {"assistant", "external", "nowhere"}
         )
-        is_others = any(word.weight for word in words if word.origin == "external")
+        others = sum(word.weight for word in words if word.origin == "external")
+        # A label may name what the user's own order is about in a word that stands elsewhere:
+        # "figures for investors; do not use the March one".
+        is_others = others > (_OTHERS_WORDS_MAX if _orders_label(each, spoken) else 0)
         is_exposed = each.leaf.sources.heard.is_exposed
         if is_others or (is_exposed and unsaid > UNSAID_SHARE_MAX * told):
             yield f"{each.leaf.pointer or '/'}: it reads as an instruction that no user gave"
+
+
+def _orders_label(leaf: TracedLeaf, spoken: Sequence[Passage]) -> bool:
+    """Return True for a label of what users order in their own words."""
+    texts = [simplified(each.text) for each in spoken]
+    is_own = any(_WISH.search(each) for each in texts) or is_withdrawn(texts)
+    return leaf.leaf.is_label and is_own
 
 
 def _spoken(passage: Passage) -> Passage | None:

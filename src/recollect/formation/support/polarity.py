@@ -14,6 +14,7 @@ from recollect.formation.support.languages import language_of
 from recollect.formation.support.stances import BAD, GOOD, Attitude, Clause, Stance, clauses_in
 from recollect.formation.support.subjects import speaks_of_another, speaks_of_user
 from recollect.formation.support.vocabulary import is_neutral, neutral_length
+from recollect.text.analysis import STOP_WORDS
 
 TEXT_CHARACTERS_MAX: Final = 4_000
 """Characters of a value that are searched for denials; a memory is far shorter."""
@@ -47,6 +48,7 @@ _EXCEPTED: Final = re.compile(
     r"|不是(?:(?P<自>我(?![妈爸哥姐弟妹爷奶外女儿老媳朋同闺室]))|[他她]|我)",
     re.IGNORECASE,
 )
+_EXCEPTION: Final = re.compile(r"except|exclud|除了", re.IGNORECASE)
 _OF_ALLERGY: Final = frozenset("过敏不没原检测耐受")
 _SIGNS_OF_ALLERGY: Final = re.compile(
     r"\b(?:hives|swell\w*|swollen|epipen|reacts?|reaction|intolerant)\b|肿|红疹|起疹|荨麻疹|休克",
@@ -253,7 +255,7 @@ class _Said:
 
     def _turned_run(self, clauses: Sequence[Clause]) -> str:
         """Return what a clause negates that was said without one, in a script without spaces."""
-        for clause in clauses:
+        for clause in map(_without_exceptions, clauses):
             for token in clause.words:
                 if not token.is_run or not clause.denials:
                     continue
@@ -303,9 +305,14 @@ def _repeats(answer: Passage) -> bool:
         word
         for clause in answer.clauses
         for word in clause.words
-        if not word.is_run and not is_neutral(word) and not clause.denies(word.start)
+        if not word.is_run and word.folded not in STOP_WORDS and not clause.denies(word.start)
     ]
-    return any(is_form(one.folded, other.folded) for one in asked for other in told)
+    return any(
+        one.key == other.key or is_form(one.folded, other.folded)
+        for one in asked
+        if one.folded not in STOP_WORDS
+        for other in told
+    )
 
 
 def _excepts(said: Clause, denying: Clause) -> bool:
@@ -357,11 +364,18 @@ def _own_keys(clause: Clause) -> Iterator[str]:
 
 
 def _denied(clause: Clause) -> list[Token]:
+    # An exception denies nothing: in "24-hour times, except in youth notices" there are notices.
+    clause = _without_exceptions(clause)
     return [
         word
         for word in clause.words
         if not word.is_run and not is_neutral(word) and clause.denies(word.start)
     ]
+
+
+def _without_exceptions(clause: Clause) -> Clause:
+    denials = [at for at in clause.denials if not _EXCEPTION.match(clause.text, at)]
+    return replace(clause, denials=tuple(denials))
 
 
 def _denies(text: str) -> bool:

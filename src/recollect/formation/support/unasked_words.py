@@ -13,25 +13,17 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
+from recollect.formation.support.authorship import told_passages
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import JudgedLeaf, TracedLeaf
 from recollect.formation.support.origins import TracedWord, trace
 from recollect.text.analysis import fold
-from recollect.text.chinese_scripts import simplified
 
 WORDS_MAX: Final = 2.0
 """Most such words in a row, or in a short sentence."""
 SHARE_MAX: Final = 0.5
 """Largest share of such words in a longer value: at least half is the user's."""
-_ATTRIBUTED: Final = re.compile(
-    r"(?:(?:[Tt]he )?[\w'’-]{1,20} ){0,3}?(?P<who>[A-Z][\w'-]{1,20})"
-    r"(?:(?:,| and| &)? [A-Z][\w'-]{1,20}){0,3}"
-    r" (?:quotes?|quoted|charges?|charged|wrote|writes?|says?|said|asks?|asked|claims?|claimed"
-    r"|wants?|wanted|would like|hopes?"
-    r"|proposes?|proposed|offers?|offered|suggests?|suggested|announced|mention(?:s|ed)?)\b"
-    r"|(?P<谁>[\u3400-\u9fff]{2,6}?)(?:在信[里中])?(?:说|写道?|问|想|希望|要求|提出|建议|表示)",
-)
 _SENTENCE_END: Final = re.compile(r"[.!?;。！？；](?=\s|$|[^\x00-\x7f])|\n")
 
 
@@ -44,7 +36,7 @@ def unasked_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterato
     sentences = [
         [(each.weight, _is_unasked(each, answered)) for each in sentence]
         for leaf in contents
-        for sentence in _sentences_of(leaf)
+        for sentence in _sentences_of(leaf, heard)
     ]
     if _exceeds_share(list(chain.from_iterable(sentences))) or any(
         _longest_run(each) > WORDS_MAX or _exceeds_share(each) for each in sentences
@@ -52,39 +44,22 @@ def unasked_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterato
         yield f"{contents[0].pointer}: it rests on words of others that no user took up"
 
 
-def _sentences_of(leaf: JudgedLeaf) -> Iterator[list[TracedWord]]:
-    """Yield the words of each sentence, by what the cited users said or agreed to."""
+def _sentences_of(leaf: JudgedLeaf, heard: HeardWindow) -> Iterator[list[TracedWord]]:
+    """
+    Yield the words of each sentence, by what the cited users said or agreed to.
+
+    A letter that the user shows counts as said where the value tells it as its author's.
+    """
     own = [each for each in leaf.sources.cited if each.trust == "user"]
     own += [each.accepted for each in own if each.is_accepting]
+    own += told_passages(leaf, heard)
     words = trace(leaf.text, replace(leaf.sources, cited=own))
     start = 0
     for end in (*(each.end() for each in _SENTENCE_END.finditer(leaf.text)), len(leaf.text)):
         sentence = [each for each in words if start <= each.start < end]
-        if _is_attributed(leaf.text[start:end], leaf):
-            sentence = [each for each in sentence if each.origin != "external"]
         if sentence:
             yield sentence
         start = end
-
-
-def _is_attributed(sentence: str, leaf: JudgedLeaf) -> bool:
-    """
-    Return True if a sentence tells what is pasted as its author's: "Lowell would like a dog".
-
-    The user must say something of it in a later cited message, or name the author in cited words.
-    Then the value claims no more than that the author wrote so.
-    """
-    told = _ATTRIBUTED.match(simplified(sentence).strip())
-    pasted = [each for each in leaf.sources.cited if each.trust == "external"]
-    last = max((each.line.number for each in pasted), default=0)
-    own = [e for e in leaf.sources.cited if e.trust == "user" and not e.citation.implied]
-    if told is None or not pasted or any(e.line.message.role != "user" for e in pasted):
-        return False
-    author = (told["who"] or told["谁"]).lower()
-    if any(each.line.number > last for each in own):
-        return any(author in simplified(each.line.text).lower() for each in pasted)
-    # "This is what my friend Shalini says of it", in the message that has the paste.
-    return any(author in simplified(each.citation.quote).lower() for each in own)
 
 
 def are_own(leaves: Sequence[JudgedLeaf], own: Sequence[Passage], heard: HeardWindow) -> bool:
@@ -97,11 +72,23 @@ def are_own(leaves: Sequence[JudgedLeaf], own: Sequence[Passage], heard: HeardWi
     for leaf in leaves:
         words = trace(leaf.text, replace(leaf.sources, cited=own))
         figures = [each.written for each in words if each.written[:1].isdigit()]
-        if any(each.origin == "external" for each in words) or any(
+        if any(_is_of_others(words, at, leaf.text) for at in range(len(words))) or any(
             heard.lacks(voices, figure, leaf.before or None) for figure in figures
         ):
             return False
     return bool(own)
+
+
+def _is_of_others(words: Sequence[TracedWord], at: int, text: str) -> bool:
+    """Return True for a word of others, but not for the rest of a name that users say in part."""
+    if words[at].origin != "external":
+        return False
+    beside = [*words[max(at - 1, 0) : at], *words[at + 1 : at + 2]]
+    is_name = text[words[at].start : words[at].start + 1].isupper()
+    return not is_name or not any(
+        each.origin in {"cited", "user"} and text[each.start : each.start + 1].isupper()
+        for each in beside
+    )
 
 
 def are_chosen(leaves: Sequence[JudgedLeaf]) -> bool:

@@ -86,24 +86,29 @@ def quotable(sentence: str, at: int = 0) -> str:
 
 
 class HeardLine:
-    """One line with its voices: the speaker's own, and what is pasted, quoted or a tool's."""
+    """
+    One line with its voices: the speaker's own, and what is pasted, quoted or a tool's.
 
-    def __init__(self, line: WindowLine, read: str) -> None:
+    With *is_draft*, what an assistant quotes is its own: nothing in the window could be its source.
+    """
+
+    def __init__(self, line: WindowLine, read: str, *, is_draft: bool = False) -> None:
         self.line = line
-        self._read = read
+        self.read = read
+        self._is_draft = is_draft
 
     @cached_property
     def foreign(self) -> tuple[tuple[int, int], ...]:
         """Return the spans that are not the speaker's own."""
         if self.line.message.role in {"tool", "system"}:
             return ((0, len(self.line.text)),)
-        return foreign_spans(self.line.text)
+        return foreign_spans(self.line.text, is_draft=self._is_draft)
 
     @cached_property
     def voices(self) -> tuple[Voice, ...]:
         """Return the speaker's own words, then those of others, where there are any."""
         own: SpokenTrust = "assistant" if self.line.message.role == "assistant" else "user"
-        inside, outside = self._split(0, len(self._read))
+        inside, outside = self._split(0, len(self.read))
         texts: tuple[tuple[SpokenTrust, str], ...] = ((own, outside), ("external", inside))
         return tuple(Voice(self.line, trust, text) for trust, text in texts if text.strip())
 

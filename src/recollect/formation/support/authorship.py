@@ -1,0 +1,118 @@
+"""Authorship: words of others that a value tells as what their author wrote, asked or offered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.heard_window import HeardWindow
+from recollect.formation.support.judgement import JudgedLeaf
+from recollect.formation.support.voices import SENTENCE_END
+from recollect.text.analysis import STOP_WORDS
+from recollect.text.chinese_scripts import simplified
+
+_NAME: Final = r"[A-Z][\w'’.-]{0,20}(?: (?:[A-Z]|of |the |de |van |von )[\w'’.-]{0,20}){0,4}"
+_TELLS: Final = (
+    r"(?:quotes?|quoted|charges?|charged|wrote|writes?|written|says?|said|asks?|asked|claims?"
+    r"|claimed|wants?|wanted|would like|hopes?|hoped|proposes?|proposed|offers?|offered|suggests?"
+    r"|suggested|announce[sd]?|mention(?:s|ed)?|confirm(?:s|ed)?|invite[sd]?|inform(?:s|ed)?"
+    r"|reports?|reported|explain(?:s|ed)?|promise[sd]?|regrets?|regretted|warn(?:s|ed)?|notif(?:ies"
+    r"|ied)|state[sd]?|request(?:s|ed)?|repl(?:ies|ied)|answer(?:s|ed)?|told|tells|agrees?|agreed"
+    r"|(?:is|are|was|were) \w+ing)"
+)
+_LETTER: Final = (
+    r"(?:(?:e-?)?mails?|letters?|messages?|notes?|texts?|notices?|offers?|quotes?|posts?|invitations?"
+    r"|repl(?:y|ies)|answers?|contracts?|terms)"
+)
+_TOLD: Final = re.compile(
+    rf"(?P<who>{_NAME}(?:'s)?(?:[ ,(](?:(?!\buser\b)[^.;!?\n]){{1,80}}?)?) {_TELLS}\b"
+    rf"|\b(?:[Aa]ccording to|[Aa]s per|[Pp]er|in|[Ff]rom|by) "
+    rf"(?P<by>{_NAME}|(?:his|her|their|the|an?))"
+    rf"(?:'s)? {_LETTER}\b"
+    rf"|\b[Aa]s (?:\w+ ){{0,2}}(?:by|in|from) (?:the \w+ )?(?P<as>{_NAME})"
+    rf"|\b(?:{_LETTER} (?:is |was |came )?(?:from|of|by)|wr(?:itten|ote) by)"
+    rf" (?:the )?(?P<from>{_NAME})"
+    rf"|\b[Aa]s (?P<whose>{_NAME})'s? {_LETTER} (?:says?|said|states?|puts?)\b"
+    r"|(?P<谁>[\u3400-\u9fffA-Za-z ]{1,12}?)(?:在信[里中])?(?:来信|发来|寄来|说|写道?|问|想"
+    r"|希望|要求|提出|建议|表示|通知|回复|话|告诉|邀请|确认|的(?:信|邮件|通知|消息|条件|报价))"
+)
+_ROLE: Final = re.compile(
+    r"\b(?:[Tt]he (?:user's )?|[Hh]is |[Hh]er |[Tt]heir |[Mm]y )(?:[\w'’-]+ ){0,2}?"
+    r"(?P<who>[a-z][\w-]+)"
+    rf"(?:(?! (?:the )?user)[^.;!?\n]){{0,40}}? {_TELLS}\b"
+)
+"""An author without a name: the user's mum, the school."""
+_HAN_MIN: Final = 2
+_PRONOUNS: Final = frozenset("佢 他 她 其 对方".split())
+_WORD: Final = re.compile(r"[A-Za-z][\w'’-]{2,}")
+
+
+def told_passages(leaf: JudgedLeaf, heard: HeardWindow) -> tuple[Passage, ...]:
+    """
+    Return the pasted passages cited for *leaf* that it tells as their author's.
+
+    The user has handed the text over: the message has words of the user's own beside it. The
+    author is named in one of them. What a tool says, or a page without an author, is nobody's
+    testimony.
+    """
+    pasted = [each for each in leaf.sources.cited if each.trust == "external"]
+    shown = tuple(each for each in pasted if _is_handed_over(each, heard))
+    if not shown or len(shown) < len([e for e in pasted if not e.citation.implied]):
+        return ()
+    said = "\n".join(simplified(each.line.text) for each in shown)
+    is_named = any(_is_named(who, said, leaf.text) for who in _authors(leaf.text))
+    if not is_named and not _is_of_role(leaf.text, shown, heard):
+        return ()
+    return tuple(_whole(each, heard) for each in dict.fromkeys(shown))
+
+
+def _whole(pasted: Passage, heard: HeardWindow) -> Passage:
+    """Return all that is pasted in a message: the author's name may stand at its head."""
+    texts = [e.text for e in heard.voices_of([pasted]) if e.trust == "external"]
+    return replace(pasted, text="\n".join(texts))
+
+
+def _is_handed_over(pasted: Passage, heard: HeardWindow) -> bool:
+    if pasted.line.message.role != "user":
+        return False
+    line = heard.line(pasted.line.number)
+    return line is not None and any(e.trust == "user" and _is_talk(e.text) for e in line.voices)
+
+
+def _is_talk(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+def _authors(text: str) -> Iterator[str]:
+    for sentence in SENTENCE_END.split(simplified(text)):
+        for found in _TOLD.finditer(sentence):
+            yield next((name for name in found.groups() if name), "").strip()
+
+
+def _is_named(author: str, said: str, value: str) -> bool:
+    """Return True if a word of the author's name is in the message, or stands for one that is."""
+    folded = said.casefold()
+    if not author:
+        return False
+    if author.lower() in {"his", "her", "their", "the", "a", "an"} or author in _PRONOUNS:
+        return any(each.group().casefold() in folded for each in _capitals(value))
+    if author.isascii():
+        return any(each.group().casefold() in folded for each in _capitals(author))
+    places = range(len(author) - _HAN_MIN + 1)
+    return any(author[at : at + _HAN_MIN] in said for at in places)
+
+
+def _is_of_role(value: str, shown: Sequence[Passage], heard: HeardWindow) -> bool:
+    """Return True if the value tells it of somebody whom the user names without a name."""
+    lines = {each.line.number for each in shown}
+    own = [e.text for e in heard.voices if e.trust == "user" and e.line.number in lines]
+    roles = {each["who"].casefold() for each in _ROLE.finditer(value)} - STOP_WORDS
+    words = {each.casefold() for text in own for each in re.findall(r"[A-Za-z-]+", text)}
+    return not roles.isdisjoint(words)
+
+
+def _capitals(value: str) -> Sequence[re.Match[str]]:
+    return [each for each in _WORD.finditer(value) if each.group()[:1].isupper()]
