@@ -14,7 +14,7 @@ import hmac
 import json
 import re
 from base64 import b32encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -44,6 +44,10 @@ _MARKER_BYTES: Final = 4
 _HANDLE_LENGTH: Final = 4
 _POSES_AS_SPOKEN: Final = re.compile("\\[|[^\n]{0,64}[:\uff1a]")
 """A text that could be read as a line of another source, or with another speaker."""
+_FENCE: Final = "```"
+_TAB_SPACES: Final = 4
+_INDENTATION_MAX: Final = 40
+"""Spaces kept before a line of code: a line of thousands would spend the budget."""
 _LINE_BREAK: Final = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 GUIDE: Final = """\
@@ -349,13 +353,33 @@ def shown(text: str) -> str:
     r"""
     Return remembered *text* made safe for a line: hidden characters escaped, breaks indented.
 
+    Code between fences keeps its indentation, without which it may be another program.
+
     >>> shown("one\n\n# two")
     'one\n  # two'
+    >>> shown("```\nif a:\n    b()\n```")
+    '```\n  if a:\n      b()\n  ```'
     """
     if not _LINE_BREAK.search(text):
         return visible(text.strip())
-    lines = (each.strip() for each in _LINE_BREAK.split(text))
-    return "\n  ".join(visible(each) for each in lines if each)
+    lines = _LINE_BREAK.split(text)
+    if _FENCE in text:
+        lines = list(_with_indentation(lines))
+    else:
+        lines = [visible(each.strip()) for each in lines]
+    return "\n  ".join(each for each in lines if each)
+
+
+def _with_indentation(lines: Iterable[str]) -> Iterator[str]:
+    """Yield safe lines, of which those of code keep the spaces before them."""
+    is_code = False
+    for line in lines:
+        bare = line.strip()
+        spaced = line.expandtabs(_TAB_SPACES)
+        spaces = len(spaced) - len(spaced.lstrip(" ")) if is_code and bare else 0
+        yield " " * min(spaces, _INDENTATION_MAX) + visible(bare)
+        if bare.count(_FENCE) % 2:
+            is_code = not is_code
 
 
 def unused_marker(text: str, secret: bytes) -> str:
