@@ -74,9 +74,7 @@ async def test_the_users_words_take_the_place_of_their_restatement() -> None:
 
 
 async def test_who_asks_for_earlier_answers_gets_them() -> None:
-    assert FLAT_AGAIN in await told(
-        "What have you said, you told me of the flat?", FLAT, FLAT_AGAIN
-    )
+    assert FLAT_AGAIN in await told("What did you tell me about the flat?", FLAT, FLAT_AGAIN)
 
 
 async def test_a_restatement_of_what_is_not_there_is_shown() -> None:

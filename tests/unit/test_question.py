@@ -123,6 +123,9 @@ def test_no_name_breaks_a_query(text: str, names: list[str]) -> None:
         "you told me a joke",
         "\u4f60\u63a8\u8350\u4e86\u4ec0\u4e48",
         "\u63d0\u9192\u6211",
+        "What did you tell me about the flat?",
+        "\u4f60\u4e0a\u6b21\u7ed9\u6211\u63a8\u8350\u7684\u4e66\u53eb\u4ec0\u4e48\uff1f",
+        "\u60a8\u4e4b\u524d\u7d66\u6211\u5217\u7684\u6e05\u55ae",
     ],
 )
 def test_a_question_for_the_assistants_words_is_seen(text: str) -> None:
@@ -131,7 +134,11 @@ def test_a_question_for_the_assistants_words_is_seen(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Can you tell me a joke?", "Where do I live?", "\u6211\u517b\u4e86\u4ec0\u4e48"]
+    "text",
+    [
+        *("Can you tell me a joke?", "Where do I live?", "\u6211\u517b\u4e86\u4ec0\u4e48"),
+        "\u4f60\u7ed9\u6211\u63a8\u8350\u4e00\u672c\u4e66",
+    ],
 )
 def test_a_question_for_the_users_words_is_not_taken_for_one(text: str) -> None:
     """A request in the present tense asks for something new."""

@@ -19,9 +19,12 @@ from recollect.text.time_expressions import asks_when, days_meant
 _ASKS_FOR_ANSWERS: Final = re.compile(
     r"\byou (?:told|said|suggest|recommend|mention|gave|provid|wrote|list|explain|advis|describ"
     r"|shared|made|creat|used|came)|\bremind me\b"
+    r"|\bdid you (?:tell|say|write|give|make)\b"
     r"|\b(?:our )?(?:previous|last|earlier|past) (?:chat|conversation|discussion)"
     r"|\byour (?:recommend|suggest|advice|answer|list|response)"
-    r"|你(?:说过|提到|推荐|建议|告诉|写的|列的|讲过)|提醒我",
+    r"|[你您](?:说过|提到|推荐|建议|告诉|写的|列的|讲过)|提醒我"
+    # "你给我推荐一本书" is a request, and "你上次给我推荐的书" is none.
+    r"|[你您](?:之前|以前|先前|上次|刚才|那天|曾经?)?(?:[给跟和向对]我们?)?(?:说|推荐|建议|写|列|讲|做)[过的了]",
     re.IGNORECASE,
 )
 
