@@ -53,6 +53,6 @@ export function personIn(profiles: readonly Pick<Memory, "value">[]): string | u
 }
 
 /** What places in a document say: "home Porto, name Mira"; "" for the whole of it. */
-export function placesSaid(value: JsonObject, pointers: readonly string[]): string {
-  return pointers.filter(Boolean).map((each) => `${spoken(each)} ${shown(valueAt(value, each))}`.trim()).join(", ");
+export function placesSaid(value: JsonObject, pointers: readonly string[], named?: (name: string) => string): string {
+  return pointers.filter(Boolean).map((each) => `${spoken(each, named)} ${shown(valueAt(value, each))}`.trim()).join(", ");
 }

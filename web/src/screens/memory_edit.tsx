@@ -107,6 +107,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
           </span>
         </fieldset>
       )}
+      {!(isNew && canReplace) && !isUntouched && base.valid_from && from === local(base.valid_from) && <p className="notice">{t("edit.still_from", { day: wording.day(base.valid_from) })}</p>}
       {!(isNew && canReplace) && <div className="pair">
         <label>{t("memory.valid_from")}<input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} /></label>
         <label>{t("memory.valid_until")}<input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} /></label>
