@@ -463,6 +463,7 @@ export const en = {
   "edit.changed": "It changed on",
   "edit.still_from": "It stays true from {day}. If that was wrong too, change it here.",
   "edit.changed_on": "Changed on",
+  "edit.changed_document": "What you change here was true until that day, and stays in the versions. One Undo takes it back.",
   "edit.changed_about": "The old memory ends on that day and stays as history; a new one begins. One Undo takes back both.",
   "told.taken_back": "Taken back.",
   "trust.agent": "what an agent found",

@@ -465,6 +465,7 @@ export const zh: Record<keyof typeof en, string> = {
   "edit.changed": "情况变了，日期：",
   "edit.still_from": "仍从 {day} 起成立。如果那也不对，请在此修改。",
   "edit.changed_on": "变化的日期",
+  "edit.changed_document": "你在此修改的内容到那天为止成立，保留在各个版本中。一次撤销即可撤回。",
   "edit.changed_about": "旧的记忆在那天终止，作为历史保留；新的从那天开始。一次撤销即可撤回两者。",
   "told.taken_back": "已撤回。",
   "trust.agent": "智能体的发现",
