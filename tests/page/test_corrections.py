@@ -69,6 +69,17 @@ def test_a_change_ends_the_old_memory_and_begins_a_new_one(story: Story) -> None
     assert told["before"] == told["after"]
 
 
+def test_a_field_of_a_profile_changes_on_a_day(story: Story) -> None:
+    """The profile goes on with what is true since; the version before was true until that day."""
+    told = story.facts["profile"]
+
+    assert {"partner": "Rui", "valid_until": None} == told["before"]
+    assert {"partner": "Tomas", "valid_until": None} == told["between"]
+    assert "Tomas" in told["rows"][0]
+    assert "True until: 1 May 2025" in told["rows"][1]
+    assert told["before"] == story.facts["profile_after"]
+
+
 def test_an_ended_version_says_until_when_it_was_true(story: Story) -> None:
     """It says the time that changed, and not only that the value did not."""
     assert "True until:" in story.facts["ended"]["row"]

@@ -22,8 +22,6 @@ AT_ONCE: Final = 500
 FIRST_VIEW_MS: Final = 1_000
 TASK_MS_MAX: Final = 200
 INPUT_MS_MAX: Final = 100
-TYPING: Final = ("typed", "typed there")
-"""A message that is sent is drawn beside all that was read back, which takes as long as it does."""
 
 
 async def fill(folder: Path) -> None:
@@ -65,5 +63,5 @@ def test_a_talk_of_ten_thousand_messages_is_quick(
     assert list(range(shown[far], MESSAGES)) == shown[far:]
     assert 60 < far < 200
     assert max(each["longest_task_ms"] for each in facts["tasks"].values()) <= TASK_MS_MAX
-    assert max(facts["tasks"][each]["input_ms"] for each in TYPING) <= INPUT_MS_MAX
+    assert max(each["input_ms"] for each in facts["tasks"].values()) <= INPUT_MS_MAX
     assert {"elsewhere": [], "violations": [], "errors": []} == facts["noted"]

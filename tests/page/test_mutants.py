@@ -66,6 +66,13 @@ FAULTS: Final = (
     Fault("lib/overview.ts", "one.type.localeCompare(other.type) || ", "", "overview"),
     Fault("lib/causes.ts", "place.length > 1 ? t(", "false ? t(", "told"),
     Fault("lib/causes.ts", "each ?? parts[at]", "each", "told"),
+    Fault("lib/search_words.ts", "sought.some(", "sought.every(", "search_words"),
+    Fault(
+        "lib/search_words.ts",
+        "const isIdeographic =",
+        "const isIdeographic = false &&",
+        "search_words",
+    ),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

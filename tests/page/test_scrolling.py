@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -53,6 +54,13 @@ async def fill(memory: Recollect) -> None:
         PutMemory(type="Note", key=f"q{n:03}", value={"content": words(n)}, state="quarantined")
         for n in range(25)
     ]
+    # With a memory of a former day each screen offers the slider over the days.
+    old = PutMemory(
+        type="Note",
+        key="old",
+        value={"content": "Ada moved."},
+        valid_from=datetime(2025, 1, 1, tzinfo=UTC),
+    )
     facts = [
         PutMemory(
             type="Fact",
@@ -61,7 +69,7 @@ async def fill(memory: Recollect) -> None:
         )
         for n in range(30)
     ]
-    await memory.apply(SCOPE, [*notes, *doubts, *facts])
+    await memory.apply(SCOPE, [*notes, *doubts, *facts, old])
     cited = (Evidence(thread="long", message=kept[0].id, quote="harbour 0"),)
     for number in range(40):
         value = {

@@ -195,6 +195,44 @@ def test_a_replacement_without_an_end_is_refused(
 
 
 @on_every_store
+def test_a_document_says_until_when_its_former_value_was_true(client: httpx.Client) -> None:
+    """The version so far ends on that day, the document goes on, and one token reverts both."""
+    where = {"scope": "changed"}
+    path, day = "/v1/memories/User/User", "2026-05-01T00:00:00Z"
+    client.put(path, params=where, json={"value": {"user_name": "Ada", "home": "Porto"}})
+
+    def versions() -> list[tuple[str, str | None]]:
+        found = client.get(f"{path}/history", params=where).json()["revisions"]
+        said = {each["version"]: (each["value"]["home"], each["valid_until"]) for each in found}
+        return [said[version] for version in sorted(said)]
+
+    asked = {"value": {"user_name": "Ada", "home": "Braga"}, "changed_at": day}
+    stale = client.put(path, params=where, json=asked, headers={"If-Match": '"2"'})
+    made = client.put(path, params={**where, **UNDO}, json=asked, headers={"If-Match": '"1"'})
+
+    assert 412 == stale.status_code
+    assert 200 == made.status_code, made.text
+    assert ("Braga", None) == (made.json()["value"]["home"], made.json()["valid_until"])
+    assert [("Porto", None), ("Porto", day), ("Braga", None)] == versions()
+    told = client.post("/v1/context", params=where, json={"query": "Where did I live before?"})
+    assert "Braga (until 1 May 2026: Porto)" in told.text
+    assert client.post("/v1/undo", params=where, json={"undo": made.json()["undo"]}).is_success
+    standing = client.get(path, params=where).json()
+    assert ("Porto", None) == (standing["value"]["home"], standing["valid_until"])
+
+
+def test_what_changed_is_not_replaced_besides(client: httpx.Client) -> None:
+    """A request that says both, or of a memory that is not there, is refused."""
+    where, day = {"scope": "changed both"}, "2026-05-01T00:00:00Z"
+    former = {"type": "Note", "key": "b", "version": 1}
+    both = {"value": note("ship"), "changed_at": day, "replaces": former}
+
+    assert 422 == client.put("/v1/memories/Note/a", params=where, json=both).status_code
+    alone = {"value": note("ship"), "changed_at": day}
+    assert 404 == client.put("/v1/memories/Note/a", params=where, json=alone).status_code
+
+
+@on_every_store
 def test_a_restored_memory_is_not_refused_any_more(client: httpx.Client, served: Served) -> None:
     """The refusal that its rejection left is gone, and comes back with the undo of the restore."""
     filled(served, "restored", count=1)

@@ -62,6 +62,26 @@ async function moved() {
   facts.tell("moved", { before, between, after: await facts_now() });
 }
 
+/** A field of a profile changed: what it said was true until that day, and one Undo takes it back. */
+async function changedProfile() {
+  const [{ key }] = (await standing("?type=User&limit=1")).memories;
+  const said = async () => { const { value, valid_until } = await standing(`/User/${key}`); return { partner: value.partner, valid_until }; };
+  const before = await said();
+  await opened(key, "User");
+  await button("Edit", view).click();
+  await view.getByLabel("Partner").fill("Tomas");
+  await view.getByRole("radio").nth(1).check();
+  await view.getByLabel("Changed on", { exact: true }).fill("2025-05-01");
+  await facts.picture(page, "profile-edit");
+  await audited(page, facts, "profile edit");
+  await button("Save", view).click();
+  await view.locator(".revision", { hasText: "True until" }).first().waitFor();
+  facts.tell("profile", { before, between: await said(), rows: await view.locator(".revision").allInnerTexts() });
+  await facts.picture(page, "profile-changed");
+  await undone("Saved as version");
+  facts.tell("profile_after", await said());
+}
+
 /** An ended version says since when it is so. */
 async function ended() {
   await opened("home-porto");
@@ -168,4 +188,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, ended, rejected, deleted, typed, shown, replaced, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, ended, rejected, deleted, typed, shown, replaced, inChinese }, { facts, page, noted, close });

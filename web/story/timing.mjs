@@ -1,7 +1,19 @@
 /** How long acts on a page take: until something is seen, the longest task meanwhile, and from an input to the next picture. */
 
+/**
+ * Have each change presented, as on a screen: without somebody who looks, a headless browser draws small changes late or never.
+ *
+ * An input would then seem to last until the next large change.
+ */
+async function presented(page) {
+  const session = await page.context().newCDPSession(page);
+  session.on("Page.screencastFrame", ({ sessionId }) => session.send("Page.screencastFrameAck", { sessionId }).catch(() => undefined));
+  await session.send("Page.startScreencast", { format: "jpeg", quality: 1, maxWidth: 64, maxHeight: 64 });
+}
+
 /** Have long tasks of the page's own thread noted, and how long each input took until the next picture. */
 export async function traced(page) {
+  await presented(page);
   await page.addInitScript(() => {
     window.longTasks = [];
     window.inputs = [];

@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { blocksOf, inlinesOf } from "../src/lib/rich_text";
+import { blocksOf, inlinesOf, plainOf } from "../src/lib/rich_text";
 
 const kinds = (parts: readonly { kind: string; text: string }[]) => parts.map((each) => [each.kind, each.text]);
+
+describe("a title of what somebody wrote", () => {
+  it("has the words in one line, without the marks", () => {
+    expect(plainOf("Here is **code**:\n\n```python\nprint(1)\n```\nand `a`")).toBe("Here is code: print(1) and a");
+    expect(plainOf("2 ** 3 is 8")).toBe("2 ** 3 is 8");
+  });
+});
 
 describe("an answer of a model", () => {
   it("is shown with its blocks of code apart", () => {

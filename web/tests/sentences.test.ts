@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isDocument, pairsOf, personIn, placesSaid } from "../src/lib/sentences";
+import { isDocument, isLong, pairsOf, personIn, placesSaid } from "../src/lib/sentences";
 import { lookOf, TINTS } from "../src/lib/type_looks";
 
 describe("a memory as people read it", () => {
@@ -21,9 +21,22 @@ describe("a memory as people read it", () => {
     expect(personIn([{ value: { name: 3 } }])).toBeUndefined();
   });
 
+  it("parts the texts of a list by a comma only where they have none", () => {
+    const text = (...rules: string[]) => pairsOf({ rules })[0]?.text;
+    expect(text("rowing", "chess")).toBe("rowing, chess");
+    expect(text("Be brief.", "No tables.")).toBe("Be brief. No tables.");
+    expect(text("Be brief.", "No tables, ever")).toBe("Be brief; No tables, ever");
+  });
+
+  it("is long where it is a paragraph", () => {
+    expect(isLong("Mira lives in Porto")).toBe(false);
+    expect(isLong("她".repeat(161))).toBe(true);
+  });
+
   it("says what stands in places of a document", () => {
     expect(placesSaid(user.value, ["/user_name", "/tags/1"])).toBe("user name Mira, tags › 2 b");
     expect(placesSaid(user.value, [""])).toBe("");
+    expect(placesSaid(user.value, ["/tags/1"], () => "标签")).toBe("标签 › 2 b");
   });
 });
 

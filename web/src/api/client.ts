@@ -155,6 +155,8 @@ export interface NewValue {
   evidence?: Memory["evidence"];
   /** The memory that ends at `valid_from`, in the same change. */
   replaces?: Pick<Memory, "type" | "key" | "version">;
+  /** When the value of a document changed: what it said so far was true until then. */
+  changed_at?: string;
 }
 
 /** What a change answers besides: the token that takes it back, see `api.undo`. */

@@ -18,10 +18,10 @@ export function pointerOf(steps: readonly string[]): string {
   return steps.map((step) => `/${escaped(step)}`).join("");
 }
 
-/** What is read as a name: `/interests/0` is "interests › 1". */
-export function spoken(pointer: string): string {
+/** What is read as a name: `/interests/0` is "interests › 1"; *named* says a field in the reader's language. */
+export function spoken(pointer: string, named: (name: string) => string = (name) => name): string {
   return stepsOf(pointer)
-    .map((step) => (/^\d+$/.test(step) ? String(Number(step) + 1) : step.replaceAll("_", " ")))
+    .map((step) => (/^\d+$/.test(step) ? String(Number(step) + 1) : named(step.replaceAll("_", " "))))
     .join(" › ");
 }
 

@@ -27,6 +27,9 @@ export function blocksOf(text: string): Block[] {
   return blocks;
 }
 
+/** A text as a title: its words without marks, in one line. */
+export const plainOf = (text: string): string => text.replaceAll(/```[^\n`]*(?:\n|$)/g, " ").replaceAll(MARKS, (_, code?: string, strong?: string) => code ?? strong ?? "").replaceAll(/\s+/g, " ").trim();
+
 export function inlinesOf(text: string): Inline[] {
   const inlines: Inline[] = [];
   let at = 0;

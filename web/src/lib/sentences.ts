@@ -20,10 +20,21 @@ export function pairsOf(value: JsonObject): Pair[] {
     .filter((each) => each.text !== "");
 }
 
+const LONG = 160;
+
+/** Whether a text is a paragraph rather than a line: bold letters would make it hard to read. */
+export const isLong = (text: string): boolean => [...text].length > LONG;
+
+/** Texts as one: those that are sentences, or hold a comma, are not parted by another comma. */
+function listed(texts: readonly string[]): string {
+  if (texts.every((each) => /[.!?。！？]$/u.test(each))) return texts.join(" ");
+  return texts.some((each) => /[,，;；]|[.。]$/u.test(each)) ? texts.map((each) => each.replace(/[.。]$/u, "")).join("; ") : texts.join(", ");
+}
+
 /** A value in words, without braces and brackets. */
 export function wordsOf(value: Json): string {
   if (value === null) return "";
-  if (Array.isArray(value)) return value.map(wordsOf).filter(Boolean).join(", ");
+  if (Array.isArray(value)) return listed(value.map(wordsOf).filter(Boolean));
   if (typeof value === "object") return pairsOf(value).map((each) => `${each.name} ${each.text}`).join(", ");
   return shown(String(value));
 }
@@ -42,6 +53,6 @@ export function personIn(profiles: readonly Pick<Memory, "value">[]): string | u
 }
 
 /** What places in a document say: "home Porto, name Mira"; "" for the whole of it. */
-export function placesSaid(value: JsonObject, pointers: readonly string[]): string {
-  return pointers.filter(Boolean).map((each) => `${spoken(each)} ${shown(valueAt(value, each))}`.trim()).join(", ");
+export function placesSaid(value: JsonObject, pointers: readonly string[], named?: (name: string) => string): string {
+  return pointers.filter(Boolean).map((each) => `${spoken(each, named)} ${shown(valueAt(value, each))}`.trim()).join(", ");
 }

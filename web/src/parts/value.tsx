@@ -103,14 +103,14 @@ function Part({ value, pointer, evidence, scope }: { value: Json; pointer: strin
 
 /** What changed from one value to another; `same` is said where nothing did. */
 export function Changes({ before, after, same }: { before: JsonObject; after: JsonObject; same?: string }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const changes = changesBetween(before, after);
   if (!changes.length) return <p className="faint">{same ?? t("history.same")}</p>;
   return (
     <ul className="changes">
       {changes.map((change) => (
         <li key={change.pointer + change.kind} className={`change change-${change.kind}`}>
-          <span className="change-name">{spoken(change.pointer) || "·"}</span>
+          <span className="change-name">{spoken(change.pointer, named) || "·"}</span>
           <ChangeWords change={change} />
         </li>
       ))}

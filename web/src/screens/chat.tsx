@@ -14,6 +14,7 @@ import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentOf, momentsOf, type Days } from "../lib/time";
 import { modelName } from "../lib/model_name";
+import { plainOf } from "../lib/rich_text";
 import { useTitle } from "../lib/title";
 import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
@@ -105,7 +106,7 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
       isOver = true;
     };
   }, [missing && `${nameOf(missing.id)} ${missing.count}`]);
-  return new Map(threads.map((each) => [each.id, titleOf(each) || each.id]));
+  return new Map(threads.map((each) => [each.id, plainOf(titleOf(each) ?? "") || each.id]));
 }
 
 function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isPast }: { threads: Paged<Thread>; named: ReadonlyMap<string, string>; chosen: string | undefined; isPast: boolean }) {
@@ -181,7 +182,7 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
     () => withEnded(broughtBy(inForce, thread), ended?.named ?? [], ended?.memories ?? []),
     [inForce, ended, thread],
   );
-  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t("chat.untitled")) : talk.shown[0].text;
+  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t("chat.untitled")) : plainOf(talk.shown[0].text);
   const wording = useWording();
   useTitle(t("chat"), title);
   const edit = (unsent: Unsent) => {

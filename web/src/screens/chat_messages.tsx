@@ -93,7 +93,7 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
         {message.isInterrupted && <Badge>{t("chat.interrupted")}</Badge>}
         {message.unsent?.state === "unsent" && <Badge kind="wrong">{t(message.unsent.isUnsure ? "chat.unconfirmed" : "chat.unsent")}</Badge>}
       </header>
-      {message.role === "assistant" && message.text && !words.length ? <Answer text={message.text} /> : (
+      {message.text && !words.length && (message.role === "assistant" || message.text.includes("```")) ? <Answer text={message.text} /> : (
         <p className="turn-text">
           {message.text
             ? marked(message.text, words).map((span, place) => (span.marked ? <mark key={place}>{span.text}</mark> : span.text))
@@ -126,9 +126,9 @@ function Answer({ text }: { text: string }) {
 
 /** A memory that a message brought, or ended. */
 function StoredMark({ brought: { memory, pointers, quotes, isEnded = false } }: { brought: Brought }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const { scope } = useHere();
-  const said = (isDocument(memory) && placesSaid(memory.value, pointers)) || memory.sentence;
+  const said = (isDocument(memory) && placesSaid(memory.value, pointers, named)) || memory.sentence;
   return (
     <li className="stored-mark">
       <TypeSign type={memory.type} isNamed={false} />

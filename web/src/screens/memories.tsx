@@ -12,6 +12,7 @@ import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, isToday, momentsOf } from "../lib/time";
+import { hasWordsOf } from "../lib/search_words";
 import { useTitle } from "../lib/title";
 import { memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
@@ -79,6 +80,7 @@ export default function Memories() {
   const isOpen = Boolean(type && key);
   const isNarrowed = Boolean(filters.q || filters.type || filters.state || !isToday(filters));
   const total = listing.counts?.total;
+  const isFar = filters.q !== "" && !listing.isFormer && !Array.from({ length: Math.min(total ?? 0, PART) }, (_, place) => listing.at(place)).some((each) => each && hasWordsOf(each.sentence, filters.q));
   useTitle(t("memories"), isOpen ? undefined : "");
   return (
     <div className={isOpen ? "halves open" : "halves"}>
@@ -99,7 +101,7 @@ export default function Memories() {
             ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); set({ q: "", type: "", state: "", on: "", known: "" }); }}>{t("memories.clear")}</button></Empty>
             : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
         )}
-        {total !== undefined && total > 0 && <Total filters={filters} total={total} />}
+        {total !== undefined && total > 0 && <Total filters={filters} total={total} isFar={isFar} />}
         {total !== undefined && total > 0 && (
           <div className={listing.isFormer ? "former-rows" : undefined}>
             <VirtualRows
@@ -169,10 +171,10 @@ function Filtering({ filters, set, counts, known }: { filters: Filters; set: (ch
   );
 }
 
-function Total({ filters, total }: { filters: Filters; total: number }) {
+function Total({ filters, total, isFar }: { filters: Filters; total: number; isFar: boolean }) {
   const { t } = useAround();
   const wording = useWording();
-  const word = filters.q ? "memories.best" : filters.order === "recalled" ? "memories.recalled" : "memories.total";
+  const word = isFar ? "memories.nearest" : filters.q ? "memories.best" : filters.order === "recalled" ? "memories.recalled" : "memories.total";
   return <p className="total" role="status">{t(word, { count: total, total: wording.number(total) })}</p>;
 }
 

@@ -13,7 +13,7 @@ import { endOf } from "../lib/days";
 import { distinct, writtenByHand } from "../lib/evidence";
 import { believedAt, believedSince, speakerOf, timeOf } from "../lib/past";
 import { go, linkTo } from "../lib/route";
-import { isDocument, personIn } from "../lib/sentences";
+import { isDocument, isLong, personIn } from "../lib/sentences";
 import { useTitle } from "../lib/title";
 import { useAround, useHere, useWording } from "../lib/session";
 import { StateBadge, When } from "../parts/basics";
@@ -120,7 +120,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       <header className="memory-head">
         <div>
           <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? namedKey(memory.key)}</span>}</p>
-          <h1 tabIndex={-1}>{calledOf(memory)}</h1>
+          <h1 tabIndex={-1} className={isLong(calledOf(memory)) ? "long" : undefined}>{calledOf(memory)}</h1>
           <p className="about">
             <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={byHand?.believed_from ?? timeOf(memory)} /><RestsOn memory={memory} isByHand={byHand !== undefined} />
           </p>

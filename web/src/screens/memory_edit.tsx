@@ -49,10 +49,13 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
     keep("");
     cancel();
   };
-  // A document holds many things: one of them changes, not the document.
-  const canReplace = type?.update_mode === "insert" && base.state === "active" && !(base.valid_until && Date.parse(base.valid_until) <= Date.now());
+  const canChange = type !== undefined && base.state === "active" && !(base.valid_until && Date.parse(base.valid_until) <= Date.now());
+  // A document holds many things: one of them changes, and it stays the same document.
+  const isDocumentType = type?.update_mode === "patch";
+  const isChange = isNew && canChange;
+  const changeMoment = () => (day === today ? new Date().toISOString() : `${day}T00:00:00Z`);
   const replace = (said: JsonObject) => {
-    const at = day === today ? new Date().toISOString() : `${day}T00:00:00Z`;
+    const at = changeMoment();
     const { type: typeName, key, version } = base;
     void act.run<Memory & Undoable>({
       request: () => change((undo) => api.put(scope, typeName, newKey, { value: said, valid_from: at, replaces: { type: typeName, key, version } }, undefined, undo)),
@@ -77,9 +80,10 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
     if (draft.isFaulty || !value) return;
     // A version that says what the one before says would only hide who wrote that.
     if (isUntouched) return leave();
-    if (isNew && canReplace) return isSame(value, base.value) ? leave() : replace(value);
+    if (isChange && isSame(value, base.value)) return leave();
+    if (isChange && !isDocumentType) return replace(value);
     const { type: typeName, key, expires_at } = base;
-    const put = { value, valid_from: utc(from, base.valid_from), valid_until: utc(until, base.valid_until), expires_at, evidence: keptWhereSame(base, value) };
+    const put = { value, valid_from: utc(from, base.valid_from), valid_until: utc(until, base.valid_until), expires_at, evidence: keptWhereSame(base, value), ...(isChange && { changed_at: changeMoment() }) };
     void act.run<Memory & Undoable>({
       request: () => change((undo) => api.put(scope, typeName, key, put, base.version, undo)),
       outcome: async () => {
@@ -97,7 +101,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
     <form className="block edit" onSubmit={(event) => { event.preventDefault(); save(); }} onKeyDown={(event) => { if (event.key === "Escape") leave(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) save(); }}>
       <h2>{t("edit")}</h2>
       <ValueForm focused={isDocument(base) ? "first" : "last"} {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
-      {canReplace && (
+      {canChange && (
         <fieldset className="edit-kind">
           <legend>{t("edit.kind")}</legend>
           <label className="check"><input type="radio" name="kind" checked={!isNew} onChange={() => setNew(false)} />{t("edit.wrong")}</label>
@@ -107,11 +111,12 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
           </span>
         </fieldset>
       )}
-      {!(isNew && canReplace) && <div className="pair">
+      {!isChange && !isUntouched && base.valid_from && from === local(base.valid_from) && <p className="notice">{t("edit.still_from", { day: wording.day(base.valid_from) })}</p>}
+      {!isChange && <div className="pair">
         <label>{t("memory.valid_from")}<input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} /></label>
         <label>{t("memory.valid_until")}<input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} /></label>
       </div>}
-      <p className="hint">{t(isNew && canReplace ? "edit.changed_about" : "edit.times")}</p>
+      <p className="hint">{t(!isChange ? "edit.times" : isDocumentType ? "edit.changed_document" : "edit.changed_about")}</p>
       <ActFailure act={act} />
       {isConflict(act.error) && <p className="notice">{t("edit.conflict")}</p>}
       <footer className="dialog-acts">

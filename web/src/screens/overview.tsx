@@ -89,6 +89,12 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
   );
 }
 
+/** A number alone beside the name of a type leaves open what it counts. */
+const COUNTED = {
+  User: "counted.profile", Profile: "counted.profile", Fact: "counted.fact", Note: "counted.note", Instructions: "counted.instructions",
+  Entity: "counted.entity", Summary: "counted.summary", Example: "counted.example", Examples: "counted.example",
+} as const;
+
 /** How many memories of each type there are: the way to their list. */
 function OfTypes({ days }: { days: Days }) {
   const { t, named } = useAround();
@@ -96,11 +102,13 @@ function OfTypes({ days }: { days: Days }) {
   const wording = useWording();
   const asked = useAsked(async () => (await api.memories(scope, { order: "newest", limit: 1, ...momentsOf(days) })).counts?.types ?? {}, [scope, days]);
   useChanges(scope, asked.again);
+  const total = Object.values(asked.value ?? {}).reduce((sum, each) => sum + each, 0);
   const types = Object.entries(asked.value ?? {}).filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one).slice(0, TYPES);
   return (
-    <ul className="of-types">
+    <ul className="of-types" aria-label={t("overview.by_type")}>
+      {total > 0 && <li className="of-all">{t("memories.total", { count: total, total: wording.number(total) })}</li>}
       {types.map(([type, count]) => (
-        <li key={type}><a title={t("overview.of_type")} className={`of-type tint-${lookOf(type).tint}`} href={linkTo(["memories"], scope, { type, ...days })}><TypeSign type={type} /><span>{named(type)}</span> <strong>{wording.number(count)}</strong></a></li>
+        <li key={type}><a title={t("overview.of_type")} className={`of-type tint-${lookOf(type).tint}`} href={linkTo(["memories"], scope, { type, ...days })}><TypeSign type={type} /><span>{type in COUNTED ? t(COUNTED[type as keyof typeof COUNTED], { count }) : t("counted.other", { type: named(type), count })}</span></a></li>
       ))}
     </ul>
   );
@@ -166,12 +174,12 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
 
 /** Each place that changed: what it said, and what it says. */
 function FormerAndNow({ former, now }: { former: JsonObject; now: JsonObject }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   return (
     <ul className="former">
       {changesBetween(former, now).map((each) => (
         <li key={each.pointer + each.kind}>
-          <span className="said-name">{spoken(each.pointer)} </span>
+          <span className="said-name">{spoken(each.pointer, named)} </span>
           {each.kind !== "added" && <del aria-label={t("diff.removed")}>{shown(each.before)}</del>}
           {each.kind === "changed" && " → "}
           {each.kind !== "removed" && <span>{shown(each.after)}</span>}

@@ -16,7 +16,7 @@ import { Empty, Failure, Loading } from "../parts/states";
 import { Changes, Quotes, Value } from "../parts/value";
 
 export default function Profile() {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const { parts, query } = useRoute();
   const { scope } = useHere();
   const until = momentOf(daysIn(query));
@@ -34,7 +34,7 @@ export default function Profile() {
       <PageHead title={t("profile")} about={t("profile.about")}>
         {chosen && (
           <select aria-label={t("profile.choose")} value={JSON.stringify([chosen.type, chosen.key])} onChange={(event) => go(linkTo(["profile", ...(JSON.parse(event.target.value) as string[])], scope))}>
-            {listed.map((each) => <option key={`${each.type} ${each.key}`} value={JSON.stringify([each.type, each.key])}>{each.type === each.key ? each.type : `${each.type} · ${speakerOf(each) ?? each.key}`}</option>)}
+            {listed.map((each) => <option key={`${each.type} ${each.key}`} value={JSON.stringify([each.type, each.key])}>{each.type === each.key ? named(each.type) : `${named(each.type)} · ${speakerOf(each) ?? each.key}`}</option>)}
           </select>
         )}
       </PageHead>
@@ -58,7 +58,7 @@ function Timeline({ type, name, until }: Pick<Memory, "type"> & { name: string; 
 
 /** The versions on a slider, which begins where the day that is looked at is. */
 function Past({ revisions, address, until }: { revisions: Revision[]; address: { type: string; key: string }; until: string }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const { scope } = useHere();
   const wording = useWording();
   const [now] = useState(() => Date.now());
@@ -90,7 +90,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
         <div className="lanes" role="table" aria-label={t("profile.lanes")}>
           {lanesOf(revisions, now).map((lane) => (
             <div key={lane.name} className="lane" role="row">
-              <span className="lane-name" role="rowheader">{lane.name.replaceAll("_", " ")}</span>
+              <span className="lane-name" role="rowheader">{named(lane.name.replaceAll("_", " "))}</span>
               <span className="lane-track" role="cell">
                 {lane.stretches.map((each, index) => (
                   <span key={index} className={each.isLast ? "stretch now" : "stretch"} style={{ left: share(each.from), width: `max(6px, calc(${share(each.until)} - ${share(each.from)} - 2px))` }} title={`${each.label} · ${t("profile.days", { count: spanDays(each.from, each.until) })}`}>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { RecallEntry, Signal } from "../api/shapes";
 import { entryName, whyAbove, type SignalShare } from "../lib/recall_reasons";
 import { linkTo } from "../lib/route";
+import { isLong } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { memoryLink, When } from "../parts/basics";
 import { TypeName, TypeSign } from "../parts/said";
@@ -48,7 +49,7 @@ export function Entry({ entry, entries, place, most, isReranked, before }: Entry
           {before && <Moved from={before.get(entryName(entry))} to={place + 1} />}
           <span className="entry-score" title={t("recall.relevance", { percent: wording.number(entry.relevance * 100) })}>{wording.number(entry.score, 2)}</span>
         </p>
-        <p className="entry-text"><a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a></p>
+        <p className={isLong(entry.sentence ?? entry.text) ? "entry-text long" : "entry-text"}><a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a></p>
         <div className="signal-bar" aria-hidden="true">
           {signals.map((each) => <span key={each.name} className={`signal signal-${each.name}${each.part < 0 ? " against" : ""}`} style={{ width: `${(Math.abs(each.part) / most) * 100}%` }} />)}
         </div>

@@ -103,7 +103,7 @@ function About() {
   const { me } = useHere();
   const rows = [
     [t("settings.scope"), (me.prefix ?? me.scope).join(" / ") || t("scope.own")],
-    [t("settings.permissions"), me.permissions.join(", ")],
+    [t("settings.permissions"), PERMISSIONS.filter((each) => me.permissions.includes(each)).map((each) => t(`permission.${each}`)).join(t("permission.between"))],
     [t("settings.model"), me.model ? modelName(me.model, t) : t("settings.none")],
     [t("settings.embedder"), me.embedder && me.embedder !== "none" ? me.embedder : t("settings.none")],
   ] as const;
@@ -218,7 +218,7 @@ function KeyRow({ of: key, changed, show }: { of: Key; changed: () => void; show
       <tr>
         <td>{key.name}<br /><code className="faint">{key.id}</code></td>
         <td><ScopeName scope={key.scope} /></td>
-        <td>{key.permissions.join(", ")}</td>
+        <td>{PERMISSIONS.filter((each) => key.permissions.includes(each)).map((each) => t(`permission.${each}`)).join(t("permission.between"))}</td>
         <td>{key.last_used_at ? <When at={key.last_used_at} /> : <span className="faint">{t("keys.never")}</span>}</td>
         <td>{key.expires_at ? wording.day(key.expires_at) : <span className="faint">{t("keys.no_end")}</span>}</td>
         <td><div className="table-acts">
@@ -251,7 +251,7 @@ function MakeKey({ close, made, changed }: { close: () => void; made: (key: Key)
       <fieldset className="checks">
         <legend>{t("settings.permissions")}</legend>
         {PERMISSIONS.filter((each) => me.permissions.includes(each)).map((each) => (
-          <label key={each} className="check"><input type="checkbox" checked={permissions.includes(each)} onChange={(event) => setPermissions(event.target.checked ? [...permissions, each] : permissions.filter((other) => other !== each))} />{each}</label>
+          <label key={each} className="check"><input type="checkbox" checked={permissions.includes(each)} onChange={(event) => setPermissions(event.target.checked ? [...permissions, each] : permissions.filter((other) => other !== each))} />{t(`permission.${each}`)}</label>
         ))}
       </fieldset>
       <Field label={t("keys.expires")}>{(id) => <input id={id} type="date" value={expires} onChange={(event) => setExpires(event.target.value)} />}</Field>

@@ -34,7 +34,7 @@ interface Checked {
 }
 
 function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
-  const { t, tell } = useAround();
+  const { t, tell, named } = useAround();
   const { scope, can } = useHere();
   const change = useUndoable();
   const [text, setText] = useState(() => written(types));
@@ -89,8 +89,8 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
         <ul className="type-list">
           {types.map((each) => (
             <li key={each.name}>
-              <p className="type-head"><TypeSign type={each.name} /><strong>{each.name}</strong> <Badge>{t(each.update_mode === "patch" ? "types.patch" : "types.insert")}</Badge></p>
-              <p className="faint">{each.description}</p>
+              <p className="type-head"><TypeSign type={each.name} /><strong>{named(each.name)}</strong>{named(each.name) !== each.name && <code>{each.name}</code>} <Badge>{t(each.update_mode === "patch" ? "types.patch" : "types.insert")}</Badge></p>
+              <p className="faint">{named(each.description)}</p>
               <p className="fields">{fieldsOf(each).map((name) => <code key={name}>{name}</code>)}</p>
             </li>
           ))}

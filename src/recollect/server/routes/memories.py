@@ -244,17 +244,16 @@ async def put(
     Create a memory (201), or write its next version (200), which replaces every field.
 
     With *replaces* another memory ends when this one begins to be true, or nothing is written.
+    With *changed_at* the version so far was true until then.
     Repeated under the same `Idempotency-Key`, nothing is written, and the response is the current
     memory.
     """
-    write = asked.put(type, key, expected_version(if_match, if_none_match))
-    await check_value(reach, type, write.value)
+    writes = asked.writes(type, key, expected_version(if_match, if_none_match))
+    await check_value(reach, type, asked.value)
     change = Undoable(reach, undo)
     with memory_span("upsert_memory"):
-        (written, *_) = await change.memory.apply(
-            reach.scope,
-            [write, *asked.end_of_replaced(type, key)],
-            idempotency_key=idempotency_key,
+        (*_, written) = await change.memory.apply(
+            reach.scope, writes, idempotency_key=idempotency_key
         )
     if written is None and idempotency_key:
         written = await existing_memory(reach, type, key)

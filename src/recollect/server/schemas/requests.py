@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
-from recollect.records import EndMemory, EvidenceKind, NewMessage, PutMemory, Role, Trust
+from recollect.records import EndMemory, EvidenceKind, NewMessage, PutMemory, Role, Trust, Write
 from recollect.server.api_keys import ROTATION_OVERLAP_S_MAX
 from recollect.server.authorization import Permission
 from recollect.stores.file_lines import PATH_CHARACTERS_MAX
@@ -149,14 +149,31 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
             "and one undo token reverts both."
         ),
     )
+    changed_at: Time | None = Field(
+        default=None,
+        description=(
+            "When the value of this memory changed, as of a profile: its version so far was true "
+            "until then, and stays in the history. In the same transaction, and one undo token "
+            "reverts both."
+        ),
+    )
 
-    def end_of_replaced(self, type_: str, key: str) -> list[EndMemory]:
+    def writes(self, type_: str, key: str, expected: int | None) -> list[Write]:
         """
-        Return the write that ends the memory replaced by the one at an address, if there is one.
+        Return the writes at an address, conditional on the *expected* version; the put is last.
 
         Raises:
-            UsageError: There is no time at which it ends, or a memory replaces itself.
+            UsageError: It replaces itself, or nothing says when the former value ends.
         """
+        if self.changed_at is None:
+            return [*self._end_of_replaced(type_, key), self._put(type_, key, expected)]
+        if self.replaces is not None:
+            raise UsageError("changed_at and replaces exclude each other: leave one out")
+        # The end checks the version, and the put follows it in the same transaction.
+        ended = EndMemory(type=type_, key=key, at=self.changed_at, expected=expected)
+        return [ended, self._put(type_, key, None)]
+
+    def _end_of_replaced(self, type_: str, key: str) -> list[EndMemory]:
         former = self.replaces
         if former is None:
             return []
@@ -169,8 +186,7 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
             EndMemory(type=former.type, key=former.key, at=self.valid_from, expected=former.version)
         ]
 
-    def put(self, type_: str, key: str, expected: int | None) -> PutMemory:
-        """Return the write at an address, conditional on the *expected* version."""
+    def _put(self, type_: str, key: str, expected: int | None) -> PutMemory:
         return PutMemory(
             type=type_,
             key=key,

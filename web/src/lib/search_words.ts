@@ -1,0 +1,14 @@
+/** Whether a text has a word of a query: a search by meaning always finds something, also where nothing says what was asked. */
+
+const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu;
+/** Endings are left off longer words, so that "lives" is found by "living". */
+const STEM = 4;
+
+export function hasWordsOf(text: string, query: string): boolean {
+  const words = query.toLowerCase().match(WORD) ?? [];
+  const said = text.toLowerCase();
+  // One character of Chinese stands in anything: two that follow each other have to be there, where there are two.
+  const isIdeographic = words.length > 1 && words.every((each) => [...each].length === 1);
+  const sought = isIdeographic ? words.slice(1).map((each, place) => `${words[place]}${each}`) : words;
+  return sought.some((each) => said.includes([...each].length > STEM ? [...each].slice(0, Math.max(STEM, [...each].length - 2)).join("") : each));
+}
