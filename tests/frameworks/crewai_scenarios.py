@@ -3,6 +3,7 @@
 import os
 import re
 import runpy
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -127,6 +128,48 @@ def scenario_what_other_frameworks_were_told_is_recalled() -> None:
         alone = RecollectCrewMemory(memory, ADA, others=False).recall("my cat", depth="shallow")
         by_category = held.recall("my cat", categories=["pets"], depth="shallow")
         assert len(alone) == len(by_category) == len(held.list_records()) == 1
+
+
+class EnglishOnly:
+    """An embedder that has no vector for other scripts, as MiniLM."""
+
+    identity = "english-only"
+    dimensions = EMBEDDER.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Any]:
+        vectors = EMBEDDER.embed(texts)
+        return [v if t.isascii() else None for t, v in zip(texts, vectors, strict=True)]
+
+
+def scenario_what_the_embedder_does_not_read_is_found_by_its_words() -> None:
+    with recollect.open_sync("memory:", embedder=EnglishOnly(), worker=False) as memory:
+        held = crew_memory(memory)
+        for text in ("请记住我住在台北", "我对坚果过敏 (nuts)", "Моя кошка живёт в Осло"):
+            keep(held, text, scope="/me")
+        memory.append(ADA, "adk", ["我的猫叫小白", "I live in Oslo."])
+        for query, best in (
+            ("我住在哪里？", "请记住我住在台北"),
+            ("Где живёт моя кошка?", "Моя кошка живёт в Осло"),
+            ("我的猫叫什么？", "我的猫叫小白"),
+            ("allergic to nuts", "我对坚果过敏 (nuts)"),
+        ):
+            for depth in ("shallow", "deep"):
+                found = [each.record.content for each in held.recall(query, depth=depth)]
+                assert best in found[:2], (query, depth, found)
+        alone = RecollectCrewMemory(memory, ADA, others=False).recall("猫", depth="shallow")
+        assert not [each for each in alone if each.record.source == "recollect"], alone
+        assert held.recall("我住在哪里", scope="/none", categories=["no"], depth="shallow") == []
+        more = ["我喜欢茶", "我喜欢咖啡"]
+        held.remember_many(more, scope="/me", categories=["me"], importance=0.5)
+        held.drain_writes()
+        kept = {each.content for each in held.list_records()}
+        assert {*more} <= kept, kept
+
+
+def scenario_an_unknown_option_is_refused() -> None:
+    with opened("memory:") as memory:
+        assert "llmm" in refusal(RecollectCrewMemory, memory, ADA, llmm="x")
+        assert "others" in refusal(RecollectCrewMemory, memory, ADA, others="no")
 
 
 def scenario_questions_asked_before_take_no_place() -> None:

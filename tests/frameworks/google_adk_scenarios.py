@@ -133,8 +133,8 @@ async def scenario_a_runner_with_the_plugin_remembers() -> None:
         assert "My cat is called Tom." not in str(asked[1]), asked[1]
 
 
-async def scenario_a_run_that_fails_leaves_nothing() -> None:
-    """And the plugin is the memory service of ADK's own tool."""
+async def scenario_a_run_that_fails_leaves_what_the_user_said() -> None:
+    """Once, also when the session goes on. The plugin is the memory service of ADK's own tool."""
     with provider_on_loopback() as provider:
         async with recollect.open("memory:", embedder="none") as memory:
             await memory.append(ADA, "before", "My cat is called Tom.")
@@ -145,11 +145,31 @@ async def scenario_a_run_that_fails_leaves_nothing() -> None:
             except Exception as error:  # noqa: BLE001 (of whichever class of theirs)
                 failed = str(error)
             assert "no" in failed
-            assert await memory.last_messages(ADA, "one", limit=9) == ()
+            kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+            assert kept == ["Hello cat"], kept
+            provider.acts = [said("Hello.")]
+            await runner.run_debug("Again", user_id="ada", session_id="one", quiet=True)
+            kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+            assert kept == ["Hello cat", "Again", "Hello."], kept
             provider.acts = [calls("load_memory", query="the cat"), said("Tom.")]
             await runner.run_debug("Zzz?", user_id="ada", session_id="two", quiet=True)
         contents = str(provider.seen[-1][2]["contents"])
         assert "My cat is called Tom." in contents, contents
+
+
+async def scenario_a_wrong_limit_is_refused_at_once() -> None:
+    async with recollect.open("memory:", embedder="none") as memory:
+        for make in (RecollectPlugin, RecollectMemoryService):
+            for limit in ("3", None, -1, 0, True):
+                assert f"limit is {limit!r}" in refused(make, memory, limit)
+
+
+def refused(make: Any, memory: Recollect, limit: object) -> str:
+    try:
+        make(memory, limit=limit)
+    except recollect.UsageError as error:
+        return str(error)
+    raise AssertionError(limit)
 
 
 async def scenario_a_session_may_be_added_again() -> None:

@@ -432,14 +432,16 @@ def test_a_turn_and_what_tools_save_are_in_the_thread_of_the_checkpoints(
         assert () == memory.recall(ADA, "dog rain").entries
 
 
-def test_a_thread_id_of_another_scope_names_no_thread_of_this_one(
-    memory: SyncRecollect, reader: Reader
-) -> None:
+def test_a_thread_id_of_another_scope_is_refused(memory: SyncRecollect, reader: Reader) -> None:
     agent = new_agent(reader, tools=[], middleware=[FormationMiddleware(memory, ADA)])
 
-    agent.invoke(turn("Hello"), in_thread(thread_id_of(BEA, "one")))
+    with pytest.raises(UsageError, match="names a thread of the scope"):
+        agent.invoke(turn("Hello"), in_thread(thread_id_of(BEA, "one")))
 
-    assert [thread_id_of(BEA, "one")] == [each.id for each in memory.threads(ADA).rows]
+    assert () == memory.threads(ADA).rows
+    named = new_agent(reader, tools=[], middleware=[FormationMiddleware(memory, ADA, thread="t")])
+    named.invoke(turn("Hello"), in_thread(thread_id_of(BEA, "one")))
+    assert ["t"] == [each.id for each in memory.threads(ADA).rows]
 
 
 BACK = render_block([Record(source="x/1", date="", who="user", text="I live in Oslo.")])

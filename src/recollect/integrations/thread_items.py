@@ -16,6 +16,18 @@ PAGE: Final = 100
 """Messages per read of a thread."""
 
 
+def check_count(number: object, name: str) -> int:
+    """
+    Return *number*, the argument called *name*.
+
+    Raises:
+        UsageError: It is no whole number from 1.
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise UsageError(f"{name} is {number!r}: give a whole number from 1")
+    return number
+
+
 def check_budget(budget_tokens: object) -> int:
     """
     Return *budget_tokens*, the most tokens of a context.
@@ -23,9 +35,7 @@ def check_budget(budget_tokens: object) -> int:
     Raises:
         UsageError: It is no whole number from 1.
     """
-    if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int) or budget_tokens < 1:
-        raise UsageError(f"budget_tokens is {budget_tokens!r}: give a whole number from 1")
-    return budget_tokens
+    return check_count(budget_tokens, "budget_tokens")
 
 
 class ThreadItems:

@@ -9,6 +9,7 @@ from typing import Any
 from crewai.memory.types import MemoryRecord
 from crewai.memory.unified_memory import Memory
 
+from recollect.errors import UsageError
 from recollect.integrations.crewai.storage_backend import RecollectStorage, is_saving
 from recollect.records import ScopeLike
 from recollect.sync.facade import SyncRecollect
@@ -35,8 +36,16 @@ class RecollectCrewMemory(Memory):  # type: ignore[misc] # not installed
             options: Fields of CrewAI's ``Memory``, such as *llm* and *root_scope*.
 
         Raises:
-            UsageError: The memory is not of `open_sync`, or has no embedder.
+            UsageError: The memory is not of `open_sync`, or has no embedder; or an option is none.
         """
+        known = type(self).model_fields.keys() - {"memory_kind", "storage", "embedder"}
+        if unknown := options.keys() - known:
+            raise UsageError(
+                f"no option is called {', '.join(sorted(unknown))}: there are others, "
+                f"{', '.join(sorted(known))}"
+            )
+        if not isinstance(others, bool):
+            raise UsageError(f"others is {others!r}: give True or False")
         storage = RecollectStorage(memory, scope, others=others)
         super().__init__(storage=storage, embedder=storage.embed, **options)
         memory.before_close(self.drain_writes)

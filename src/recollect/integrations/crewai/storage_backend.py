@@ -11,6 +11,7 @@ from crewai.memory.types import MemoryRecord, ScopeInfo
 from recollect.deferred_imports import load_modules
 from recollect.errors import UsageError
 from recollect.integrations.crewai.crew_records import (
+    OTHERS,
     SOURCE,
     TYPE,
     aware,
@@ -20,11 +21,13 @@ from recollect.integrations.crewai.crew_records import (
     record_of,
     write_of,
 )
+from recollect.integrations.crewai.query_texts import QueryTexts
 from recollect.integrations.entry_ids import is_entry_id
 from recollect.memory.agent_findings import finding_of
 from recollect.memory.facade import Recollect
 from recollect.recall.empty_turns import without_empty
-from recollect.records import DeleteMemory, ScopeLike
+from recollect.recall.query import MATCHES_MAX, query_in
+from recollect.records import DeleteMemory, Memory, ScopeLike
 from recollect.stores.pages import each_row
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, check_scope
 from recollect.sync.facade import SyncRecollect
@@ -42,7 +45,8 @@ class RecollectStorage:
     ``storage=`` of CrewAI's ``Memory``: each record is a memory of the type ``CrewRecord``.
 
     A record is a finding of an agent, with the source ``crewai``. CrewAI searches by vectors: give
-    its ``Memory`` `embed` as ``embedder=``. `RecollectCrewMemory` does both. A search also finds
+    its ``Memory`` `embed` as ``embedder=``. `RecollectCrewMemory` does both. A search goes by the
+    words of the query as well, and so finds what the embedder does not read. It also finds
     what other programs stored in the scope, as records with the source ``recollect`` that neither
     CrewAI's ``update`` nor ``forget`` changes.
     """
@@ -65,11 +69,14 @@ class RecollectStorage:
             raise UsageError(msg)
         self.scope = check_scope(scope)
         self._others = others
+        self._queries = QueryTexts()
 
     def embed(self, texts: list[str]) -> list[list[float]]:
-        """Return the vectors of *texts* by the memory's embedder; an empty one for no language."""
+        """Return the vectors of *texts* by the memory's embedder, or what stands for them."""
         vectors = self.home.call(lambda memory: memory.embed(texts))
-        return [[] if each is None else [float(part) for part in each] for each in vectors]
+        return [
+            self._queries.note(text, vector) for text, vector in zip(texts, vectors, strict=True)
+        ]
 
     async def _save(self, memory: Recollect, records: list[MemoryRecord]) -> None:
         """
@@ -113,19 +120,49 @@ class RecollectStorage:
         """
         # CrewAI expects to find what it has just saved: wait until new records are embedded.
         await memory.settled(self.scope)
-        near = await memory.nearest(
-            self.scope, query_embedding, type_=TYPE, limit=max(limit, PAGE_ROWS_MAX)
-        )
-        own = [(record_of(each.memory), each.similarity) for each in near]
+        query = self._queries.find(query_embedding)
+        others = self._others and not (categories or metadata_filter or is_saving.get())
+        near: list[tuple[MemoryRecord, float]] = []
+        if query is None or query.is_read:
+            near = await self._near(memory, query_embedding, limit)
+            if others:
+                near += await self._near_others(memory, query_embedding, scope_prefix, limit)
+        if query is not None and not is_saving.get():
+            known = {each.id for each, _ in near}
+            named = await self._by_words(memory, query.text, scope_prefix, limit)
+            near += [each for each in named if each[0].id not in known]
         found = [
             (record, score)
-            for record, score in own
-            if fits(record, scope_prefix, categories, metadata_filter)
+            for record, score in near
+            if (others or record.source != OTHERS)
+            and fits(record, scope_prefix, categories, metadata_filter)
         ]
-        if self._others and not (categories or metadata_filter or is_saving.get()):
-            found += await self._near_others(memory, query_embedding, scope_prefix, limit)
         found.sort(key=lambda each: each[1], reverse=True)
         return [each for each in found if each[1] >= min_score][:limit]
+
+    async def _near(
+        self, memory: Recollect, vector: list[float], limit: int
+    ) -> list[tuple[MemoryRecord, float]]:
+        near = await memory.nearest(self.scope, vector, type_=TYPE, limit=max(limit, PAGE_ROWS_MAX))
+        return [(record_of(each.memory), each.similarity) for each in near]
+
+    async def _by_words(
+        self, memory: Recollect, text: str, path: str | None, limit: int
+    ) -> list[tuple[MemoryRecord, float]]:
+        """Return the entries that recall finds, with their relevance in the place of similarity."""
+        found = await memory.recall(
+            self.scope, query_in(text), limit=min(max(limit, OTHERS_MAX), MATCHES_MAX)
+        )
+        records = []
+        for each in without_empty(found.entries, lambda entry: entry.content):
+            content = each.content
+            if isinstance(content, Memory) and content.type == TYPE:
+                record: MemoryRecord | None = record_of(content)
+            else:
+                record = others_record(content, path)
+            if record is not None:
+                records.append((record, each.relevance))
+        return records
 
     async def _near_others(
         self, memory: Recollect, vector: list[float], path: str | None, limit: int

@@ -16,6 +16,7 @@ from google.genai.types import Content, FunctionResponse, Part
 
 from recollect.errors import UsageError
 from recollect.integrations.entry_ids import entry_id, erase_target
+from recollect.integrations.thread_items import check_count
 from recollect.memory.context_sources import idle_below
 from recollect.memory.facade import Recollect
 from recollect.recall.empty_turns import plain_words, without_empty
@@ -90,11 +91,11 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
             limit: The most entries that a search returns.
 
         Raises:
-            UsageError: *scope* is neither.
+            UsageError: *scope* is neither; or *limit* is no whole number from 1.
         """
         self._home = Home(memory)
         self._scope = scope_function(scope)
-        self._limit = limit
+        self._limit = check_count(limit, "limit")
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Append the events that are new since the session was last added."""

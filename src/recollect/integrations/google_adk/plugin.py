@@ -30,8 +30,9 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
     """
     A plugin for a ``Runner``: memory for all its agents, without memory tools.
 
-    Each model request gets the context of the turn as instructions. When a run ends, its session is
-    appended to the thread of that id; a failed run stores nothing. ADK's tool ``load_memory`` uses
+    Each model request gets the context of the turn as instructions. The user's message is appended
+    to the thread of the session before the run, the rest when it ends; a failed run leaves the
+    message. ADK's tool ``load_memory`` uses
     a `RecollectMemoryService` over the same memory.
     """
 
@@ -53,7 +54,7 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
             limit: The most entries that a tool's search returns.
 
         Raises:
-            UsageError: *scope* is neither.
+            UsageError: *scope* is neither; or a number is not a whole one from 1.
         """
         super().__init__(name=NAME)
         self._service = RecollectMemoryService(memory, scope=scope, limit=limit)
@@ -62,8 +63,10 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
         self._budget_tokens = check_budget(budget_tokens)
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Give the run's tools the memory service."""
+        """Give the run's tools the memory service, and append the user's message."""
         invocation_context.memory_service = self._service
+        # Before the model is asked: a run that fails does not call the other callback.
+        await self._append(invocation_context)
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
@@ -89,6 +92,9 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Append the new events of the session."""
+        await self._append(invocation_context)
+
+    async def _append(self, invocation_context: InvocationContext) -> None:
         known = invocation_context.session
         # Older runners pass the session as it was before the run: read the current one.
         session = await invocation_context.session_service.get_session(

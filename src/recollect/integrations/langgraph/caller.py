@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
@@ -16,6 +17,8 @@ from recollect.stores.checkpoint_threads import thread_of as place_of
 from recollect.stores.validation import check_id, check_scope
 
 THREAD_ID: Final = "thread_id"
+RUNTIME: Final = "__pregel_runtime"
+"""The key under which LangGraph passes its own run information in ``configurable``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,16 @@ def present_caller(runtime: Any = None) -> GraphCaller:
         context = (get_runtime() if runtime is None else runtime).context
     except (RuntimeError, KeyError):  # outside of a run there is no caller
         configurable, context = {}, getattr(runtime, "context", None)
+    return _caller(context, configurable)
+
+
+def caller_in(config: RunnableConfig) -> GraphCaller:
+    """Return the caller that *config* names; outside of a run it has no context."""
+    configurable = config.get("configurable", {})
+    return _caller(getattr(configurable.get(RUNTIME), "context", None), configurable)
+
+
+def _caller(context: Any, configurable: Mapping[str, Any]) -> GraphCaller:
     # Names with two underscores are LangGraph's own, not the program's configuration.
     own = {name: each for name, each in configurable.items() if not name.startswith("__")}
     return GraphCaller(context=context, configurable=MappingProxyType(own))
@@ -76,7 +89,7 @@ def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
     checkpoints and mirror belong to that thread and are erased with it.
 
     Raises:
-        UsageError: The thread cannot be determined.
+        UsageError: The thread cannot be determined, or ``thread_id`` names one of another scope.
     """
     if which is not None:
         return check_id(which(caller) if callable(which) else which, "a thread")
@@ -87,6 +100,13 @@ def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
             "{'thread_id': …}}, or give thread=… here"
         )
     place = place_of(str(named))
-    if place is not None and place[0] == scope:
-        return place[1]
-    return check_id(str(named), "a thread")
+    if place is None:
+        return check_id(str(named), "a thread")
+    # What one scope's memory tells would be said in the other's thread.
+    if place[0] != scope:
+        raise UsageError(
+            f"the run's thread_id {named!r} names a thread of the scope {place[0]!r}, and the "
+            f"middleware or tools are those of {scope!r}: give both the same scope, or name "
+            "the thread by thread=… here"
+        )
+    return place[1]

@@ -12,8 +12,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from recollect.errors import MissingExtraError, UsageError
-from recollect.integrations.langgraph.home_loop import HomeLoop
+from recollect.integrations.langgraph.caller import Whose, check_whose
+from recollect.integrations.langgraph.home_loop import HomeLoop, running_loop
 from recollect.integrations.langgraph.message_mirror import MessageMirror
+from recollect.integrations.langgraph.scoped_saver import ScopedSaver
 from recollect.integrations.langgraph.serializer import AllowedType, StrictSerializer
 from recollect.memory.facade import Recollect
 from recollect.stores.contract.base import Store
@@ -34,11 +36,16 @@ _NOT_ENTERED: Final = (
     "the graph was compiled with checkpointer(…) itself, which is not open: write "
     "`with checkpointer(…) as saver:`, and compile(checkpointer=saver) inside"
 )
+_ON_ITS_LOOP: Final = (
+    "this is the event loop of the memory: write `async with checkpointer(…) as saver:`, and "
+    "await the graph (ainvoke)"
+)
 
 
 def checkpointer(
     memory: AnyRecollect | str,
     *,
+    scope: Whose | None = None,
     allow: Iterable[AllowedType] = (),
     mirror: bool = False,
     channel: str = "messages",
@@ -47,12 +54,15 @@ def checkpointer(
     Return a LangGraph saver, to be entered with ``with`` or ``async with``.
 
     Its checkpoints are in a file beside that of a SQLite store, or in LangGraph's tables in the
-    database of a PostgreSQL store; Redis is not supported. Checkpoints under the ``thread_id`` that
-    `thread_id_of` returns are erased with that thread or scope, from any process.
+    database of a PostgreSQL store; Redis is not supported. Checkpoints of a *scope* are erased with
+    it, or with their thread, from any process. Without *scope*, that holds for a ``thread_id`` that
+    `thread_id_of` returns; any other belongs to no scope, of which a warning is logged.
 
     Args:
         memory: The address of a store, as for `recollect.open`, or an open memory. For ``memory:``,
             checkpoints are erased only if the memory itself is given.
+        scope: The scope of all threads, or a function of the `GraphCaller` that returns it. A
+            ``thread_id`` is then a thread of that scope.
         allow: Types that may be created when a checkpoint is read, in addition to those of
             LangGraph and LangChain: classes, or (module, name).
         mirror: Mirror the messages of every checkpoint into the memory's thread; needs an open
@@ -69,7 +79,8 @@ def checkpointer(
         raise UsageError("mirror=True needs an open memory: give that, instead of its address")
     if isinstance(memory, str):
         check_keeps_checkpoints(memory)
-    return Checkpointer(memory, StrictSerializer(allow), channel if mirror else None)
+    whose = None if scope is None else check_whose(scope)
+    return Checkpointer(memory, StrictSerializer(allow), channel if mirror else None, whose)
 
 
 class Checkpointer(BaseCheckpointSaver[str]):
@@ -80,9 +91,14 @@ class Checkpointer(BaseCheckpointSaver[str]):
     """
 
     def __init__(
-        self, memory: AnyRecollect | str, serde: StrictSerializer, channel: str | None
+        self,
+        memory: AnyRecollect | str,
+        serde: StrictSerializer,
+        channel: str | None,
+        scope: Whose | None,
     ) -> None:
         super().__init__(serde=serde)
+        self._scope = scope
         self._memory = memory
         self._strict = serde
         self._channel = channel
@@ -99,6 +115,8 @@ class Checkpointer(BaseCheckpointSaver[str]):
                 on Redis.
         """
         memory = self._memory
+        if isinstance(memory, Recollect) and running_loop() is memory.loop is not None:
+            raise UsageError(_ON_ITS_LOOP)
         store = None if isinstance(memory, str) else HomeLoop(memory).call(_store_of)
         return self._opened(store)
 
@@ -150,6 +168,8 @@ class Checkpointer(BaseCheckpointSaver[str]):
                 exit_.callback(store.accompany(kept.erase))
             if self._channel is not None and not isinstance(memory, str):
                 saver.mirror = MessageMirror(memory, channel=self._channel)
+            if self._scope is not None:
+                saver = ScopedSaver(saver, self._scope)
             self._exit = exit_.pop_all()
         return saver
 

@@ -43,7 +43,7 @@ class HomeLoop(Home):
             StoreClosedError: The memory is not open, or its loop has ended.
         """
         home = self._home()
-        if _running_loop() is home:
+        if running_loop() is home:
             raise UsageError(
                 "a synchronous call on the memory's own event loop would wait for itself for "
                 "ever: await the method whose name begins with 'a' (aget, aput, ainvoke, …), "
@@ -83,7 +83,7 @@ class HomeLoop(Home):
         home = self._home()
         if isinstance(self.memory, SyncRecollect):
             return await self.memory.acall(function)
-        if _running_loop() is home:
+        if running_loop() is home:
             return await function(self.memory)
         visit = Visit(home)
         future = asyncio.run_coroutine_threadsafe(visit.run(function, self.memory), home)
@@ -181,7 +181,8 @@ def _check_running(home: asyncio.AbstractEventLoop) -> None:
         )
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the event loop that runs on this thread; ``None`` without one."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

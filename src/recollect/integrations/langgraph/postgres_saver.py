@@ -14,8 +14,9 @@ from psycopg import sql
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from recollect.errors import StoreUnavailableError
+from recollect.errors import StoreClosedError, StoreUnavailableError
 from recollect.integrations.langgraph.saver_base import (
+    CLOSED,
     CompleteSaver,
     check_copy,
     checked_prune,
@@ -115,6 +116,13 @@ class PostgresCheckpoints(CompleteSaver, PostgresSaver):
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Prune like LangGraph's saver, after validating threads and strategy as on SQLite."""
         super().prune(checked_prune(thread_ids, strategy), strategy=strategy)
+
+    @contextmanager
+    def _cursor(self, *, pipeline: bool = False) -> Iterator[psycopg.Cursor[DictRow]]:
+        if self._pool.closed:
+            raise StoreClosedError(CLOSED)
+        with super()._cursor(pipeline=pipeline) as cursor:
+            yield cursor
 
     def _copy_thread(self, source: str, target: str) -> None:
         with self._cursor() as cursor, cursor.connection.transaction():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,13 +19,18 @@ from langgraph.checkpoint.base import (
 )
 
 from recollect.errors import ConflictError, NotFoundError, UsageError
+from recollect.integrations.langgraph.caller import RUNTIME
 from recollect.integrations.langgraph.message_mirror import MessageMirror
 from recollect.integrations.langgraph.schema_types import derive_for
+from recollect.stores.checkpoint_threads import thread_of
 from recollect.sync.method_pairs import threaded
 
-_RUNTIME: Final = "__pregel_runtime"
-"""The key under which LangGraph passes its own run information in ``configurable``."""
 STRATEGIES = ("keep_latest", "delete")
+CLOSED: Final = (
+    "the checkpointer is closed, its `with` block has ended: run the graph inside `with "
+    "checkpointer(…) as saver:`, or open another one and compile the graph with that"
+)
+_log: Final = logging.getLogger(__name__)
 
 
 class CompleteSaver(BaseCheckpointSaver[str]):
@@ -65,6 +72,8 @@ class CompleteSaver(BaseCheckpointSaver[str]):
 
         Its metadata gets the ``run_id`` of its run, for `delete_for_runs`.
         """
+        if thread_of(str(config["configurable"]["thread_id"])) is None:
+            warn_of_no_scope()
         noted = _with_run(metadata, config)
         saved = super().put(config, checkpoint, noted, new_versions)
         if self.mirror:
@@ -131,6 +140,16 @@ class CompleteSaver(BaseCheckpointSaver[str]):
 derive_for(CompleteSaver)
 
 
+@lru_cache(maxsize=1)
+def warn_of_no_scope() -> None:
+    """Warn of a plain ``thread_id``, once a process: a program may mean it."""
+    _log.warning(
+        "a graph is run with a thread_id that names no scope: its checkpoints stay when a scope "
+        "is erased, and whoever gives the same id reads them; give checkpointer(memory, "
+        "scope=...), or the id that thread_id_of(scope, thread) returns"
+    )
+
+
 def checked_prune(thread_ids: Sequence[str], strategy: str) -> list[str]:
     """
     Return the threads to prune as texts.
@@ -150,7 +169,7 @@ def _with_run(metadata: CheckpointMetadata, config: RunnableConfig) -> Checkpoin
         return metadata
     run = config.get("run_id")
     if run is None:  # a subgraph has no run of its own: use that of the node that called it
-        task = getattr(configurable.get(_RUNTIME), "execution_info", None)
+        task = getattr(configurable.get(RUNTIME), "execution_info", None)
         run = getattr(task, "run_id", None)
     return metadata if run is None else {**metadata, "run_id": str(run)}
 

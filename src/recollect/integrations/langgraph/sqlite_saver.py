@@ -12,7 +12,9 @@ from typing import Final
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from recollect.errors import StoreClosedError
 from recollect.integrations.langgraph.saver_base import (
+    CLOSED,
     CompleteSaver,
     check_copy,
     checked_prune,
@@ -105,6 +107,24 @@ class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
         finally:
             connection.set_authorizer(None)
 
+    @contextmanager
+    def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:  # noqa: FBT001, FBT002
+        """
+        Yield a cursor, as LangGraph's methods use it.
+
+        Raises:
+            StoreClosedError: The saver is closed.
+        """
+        self._check_open()
+        with super().cursor(transaction) as cursor:
+            yield cursor
+
+    def _check_open(self) -> None:
+        try:
+            _ = self.conn.total_changes
+        except sqlite3.ProgrammingError as error:
+            raise StoreClosedError(CLOSED) from error
+
     def erase(self, threads: CheckpointThreads) -> None:
         """Delete all checkpoints and writes of *threads*."""
         with self._transaction() as cursor:
@@ -161,6 +181,7 @@ class SQLiteCheckpoints(CompleteSaver, SqliteSaver):
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
         """Run a transaction: commit it, or roll it back on any error."""
+        self._check_open()
         with self.lock:
             cursor = self.conn.cursor()
             cursor.execute("BEGIN IMMEDIATE")
