@@ -378,7 +378,7 @@ def test_a_memory_that_is_sent_is_the_one_that_is_taken(sent: PutMemory) -> None
     """What the client writes the service reads as the same record."""
     told = json.dumps(memories.put_to_json(sent))
 
-    assert sent == MemoryRequest.model_validate_json(told).put(sent.type, sent.key, None)
+    assert [sent] == MemoryRequest.model_validate_json(told).writes(sent.type, sent.key, None)
 
 
 @HELD
