@@ -5,7 +5,7 @@ import pytest
 import recollect
 from recollect.recall import context_selection, restatements
 from recollect.recall.restatements import is_restatement
-from recollect.records import NewMessage, Role, Scope
+from recollect.records import NewMessage, Scope
 
 CLARA: Scope = ("clara",)
 FLAT = "I've settled in Antwerp, the flat is in Berchem, rent is 1,050 euros."
@@ -14,8 +14,10 @@ FLAT_AGAIN = "Great to hear that you have settled in Antwerp, in Berchem, at 1,0
 
 async def told(query: str, *turns: str) -> list[str]:
     """Return what a context shows of *turns*, the user's and the assistant's by turns."""
-    roles: tuple[Role, Role] = ("user", "assistant")
-    talk = [NewMessage(role=roles[at % 2], text=text) for at, text in enumerate(turns)]
+    talk = [
+        NewMessage(role="assistant" if at % 2 else "user", text=text)
+        for at, text in enumerate(turns)
+    ]
     async with recollect.open("memory:", embedder="none", worker=False) as memory:
         await memory.append(CLARA, "t", talk)
         found = await memory.context(CLARA, query)
