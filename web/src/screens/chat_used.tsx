@@ -27,7 +27,7 @@ export function Used({ use: { recalled, prompt }, answer }: { use: TurnUse; answ
       <ul className="used-chips" role="list" aria-label={t("chat.recalled", { count: recalled.length })}>
         {shown.map(({ entry, isQuoted }, place) => <li key={place}><Chip entry={entry} isQuoted={isQuoted} /></li>)}
       </ul>
-      {rest > 0 && <button type="button" className="plain mark-undo" onClick={() => setAll(true)}>+{rest}<span className="unseen"> {t("chat.used_all", { count: recalled.length })}</span></button>}
+      {rest > 0 && <button type="button" className="plain mark-undo" title={t("chat.used_all", { count: recalled.length })} onClick={() => setAll(true)}>+{rest}<span className="unseen"> {t("chat.used_all", { count: recalled.length })}</span></button>}
       {prompt && <button type="button" className="plain mark-undo" onClick={() => setPromptOpen(true)}>{t("chat.prompt", { tokens: wording.number(prompt.tokens) })}</button>}
       {isPromptOpen && prompt && <PromptShown prompt={prompt} close={() => setPromptOpen(false)} />}
     </div>
