@@ -402,3 +402,5 @@ def test_an_unknown_embedder_is_refused_at_every_door() -> None:
     found = invoke("recall", "cat", "--store", "memory:", "--embedder", "best")
 
     assert (2, True) == (found.exit_code, "unknown embedder 'best'" in found.output)
+    with pytest.raises(recollect.UsageError, match=r"None is no embedder.*'none' is for words"):
+        recollect.open_sync("memory:", embedder=None).__enter__()

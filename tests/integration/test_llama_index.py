@@ -282,27 +282,74 @@ async def test_two_frameworks_share_one_users_memory() -> None:
 
 
 async def test_a_block_that_would_keep_what_the_store_keeps_is_refused() -> None:
-    """In the first turn; beside another store, another scope or for another thread it is not."""
+    """In the first turn; beside another store or for another thread it is not."""
     async with recollect.open("memory:", embedder="none") as memory:
         keeps = RecollectMemoryBlock(memory, ADA, accept_short_term_memory=True)
-        other = RecollectMemoryBlock(memory, "bob", accept_short_term_memory=True, name="other")
         said = ChatMessage(role="user", content="My cat is called Tom.")
-        for block in (keeps, other):
-            store = RecollectChatStore(memory, ADA)
-            held = Memory.from_defaults("one", chat_store=store, memory_blocks=[block])
-            await held.aput(said)
-            if block is keeps:
-                with pytest.raises(UsageError, match="leave out accept_short_term_memory"):
-                    await held.aget()
-            else:
-                await held.aget()
+        store = RecollectChatStore(memory, ADA)
+        held = Memory.from_defaults("one", chat_store=store, memory_blocks=[keeps])
+        await held.aput(said)
+        with pytest.raises(UsageError, match="leave out accept_short_term_memory"):
+            await held.aget()
         await keeps.aput([said], from_short_term_memory=True, session_id="two")
         with pytest.raises(UsageError, match="RecollectChatStore keeps the thread 'one'"):
             await keeps.aput([said], from_short_term_memory=True, session_id="one")
         await keeps.aget([said], session_id="two")
         kept = [len(await memory.last_messages(ADA, each, limit=9)) for each in ("one", "two")]
 
-    assert [2, 1] == kept
+    assert [1, 1] == kept
+
+
+async def test_a_block_beside_a_store_of_another_scope_is_refused() -> None:
+    """Its words would be told to another user; a team's are told to its members."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        await memory.append(ADA, "before", "My cat is called Tom.")
+        store, block = RecollectChatStore(memory, ("bo",)), RecollectMemoryBlock(memory, ADA)
+        held = Memory.from_defaults("one", chat_store=store, memory_blocks=[block])
+        await held.aput_messages([ChatMessage("What is my cat called?")])
+        with pytest.raises(UsageError, match="would tell it what"):
+            await held.aget()
+
+        store = RecollectChatStore(memory, (*ADA, "pets"))
+        held = Memory.from_defaults("one", chat_store=store, memory_blocks=[block])
+        await held.aput_messages([ChatMessage("What is my cat called?")])
+        assert "My cat is called Tom." in str((await held.aget())[0].content)
+
+
+async def test_a_reset_removes_the_messages_alone() -> None:
+    async with recollect.open("memory:", embedder="none") as memory:
+        store = RecollectChatStore(memory, ADA)
+        held = Memory.from_defaults("one", chat_store=store)
+        await held.aput(ChatMessage("My cat is called Tom."))
+        (said,) = (await memory.messages(ADA, "one")).rows
+        quote = recollect.Evidence(thread="one", message=said.id, quote="called Tom")
+        value = {"content": "The cat is called Tom"}
+        await memory.put(ADA, "Note", "cat", value, evidence={"": [quote]})
+
+        await held.areset()
+
+        assert [] == await held.aget_all()
+        assert "The cat is called Tom" in str(await memory.context(ADA, "What is my cat called?"))
+
+
+def test_a_model_that_repeats_its_context_is_not_told_it_again() -> None:
+    with recollect.open_sync("memory:", embedder="none") as memory:
+        for thread in ("one", "two", "three"):
+            held = Memory.from_defaults(
+                thread,
+                chat_store=RecollectChatStore(memory, ADA),
+                memory_blocks=[RecollectMemoryBlock(memory, ADA)],
+            )
+            chat = SimpleChatEngine.from_defaults(llm=MockLLM(), memory=held)  # it repeats all
+            chat.chat("My cat is called Tom." if thread == "one" else "What is my cat called?")
+
+        told = str(memory.context(ADA, "What is my cat called?", thread="four"))
+        (*_, kept) = memory.messages(ADA, "three").rows
+
+    assert recollect.context_guide() in kept.text
+    assert "Tom" in told
+    assert "what is remembered of earlier talk" not in told
+    assert "<recollect>" not in told
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,13 @@ async def ends(helper: Agent[Any], text: str, session: RecollectSession, *, stre
         pass
 
 
+async def test_scope_and_thread_that_were_swapped_are_refused_at_once() -> None:
+    async with recollect.open("memory:", embedder="none") as memory:
+        for thread in (ADA, "", None, 7):
+            with pytest.raises(UsageError, match="the argument after the scope"):
+                RecollectSession(memory, "one", thread)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_an_agent_with_a_sessions_instructions_serves_that_session_alone(
     provider: Provider,

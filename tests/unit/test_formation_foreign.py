@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.formation.grounding import injection as instructing
 from recollect.formation.grounding.foreign_text import foreign_spans, instructs, without_recalled
+from recollect.recall.context import context_guide
 from recollect.recall.rendering import Record, render_block
 from recollect.text.data_files import read_patterns
 
@@ -80,6 +81,16 @@ def test_what_recall_injected_is_cut_out(said: list[str], before: str, after: st
     text = f"{before}\n{block_of(*said)}\n{after}"
 
     assert f"{before}\n\n{after}" == without_recalled(text)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_guide_and_the_elements_around_a_block_go_with_it(language: Any) -> None:
+    """As LlamaIndex frames what its memory blocks return, and a model repeats it."""
+    block = f"{context_guide(language)}\n\n{block_of('lives in Oslo')}"
+    framed = f"<memory>\n<recollect>\n{block}\n</recollect>\n</memory>"
+
+    assert "a\n\nb" == without_recalled(f"a\n{framed}\nb")
+    assert "a <b>\n\n c</i>" == without_recalled(f"a <b>\n{block}\n c</i>")
 
 
 def test_a_recalled_block_is_foreign() -> None:

@@ -125,7 +125,10 @@ def _adapted(choice: object) -> Embedder:
         return LangChainEmbedder(choice)
     if callable(choice):
         return CallableEmbedder(choice)
-    msg = f"{choice!r} is no embedder: it has neither embed(), embed_documents() nor a call"
+    msg = (
+        f"{choice!r} is no embedder: it has neither embed(), embed_documents() nor a call; "
+        "'none' is for words alone, 'auto' for MiniLM where it is installed"
+    )
     raise UsageError(msg)
 
 

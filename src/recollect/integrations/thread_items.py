@@ -9,7 +9,7 @@ import recollect
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, NewMessage, Role, Scope
-from recollect.stores.validation import PAGE_ROWS_MAX, TEXT_CHARACTERS_MAX, readable
+from recollect.stores.validation import PAGE_ROWS_MAX, TEXT_CHARACTERS_MAX, check_id, readable
 from recollect.sync.object_home import AnyRecollect, Home
 
 PAGE: Final = 100
@@ -51,10 +51,13 @@ class ThreadItems:
         Create a view of *thread*; *kind* names the framework, and so the items' format.
 
         Over a `SyncRecollect` it works on any event loop, over a `Recollect` on the memory's own.
+
+        Raises:
+            UsageError: *thread* is no text, as when scope and thread were swapped.
         """
         self._home = Home(memory)
         self._scope = scope
-        self._thread = thread
+        self._thread = check_id(thread, "a thread id, the argument after the scope,")
         self._kind = kind
 
     async def append(self, items: Sequence[tuple[Role, str, Json]]) -> None:

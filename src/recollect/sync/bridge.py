@@ -30,8 +30,9 @@ class AsyncBridge(Generic[OpenedT]):
     a forked child that closes it only drops its references.
     """
 
-    def __init__(self, make: Callable[[], OpenedT], *, how_to_open: str) -> None:
+    def __init__(self, make: Callable[[], OpenedT], *, name: str, how_to_open: str) -> None:
         self._make = make
+        self._name = name
         self._how_to_open = how_to_open
         self._opened: OpenedT | None = None
         self._portal: BlockingPortal | None = None
@@ -100,18 +101,23 @@ class AsyncBridge(Generic[OpenedT]):
         Raises:
             StoreClosedError: It is not open in this process.
         """
-        if self._opened is None or self._process != os.getpid():
-            msg = (
-                f"this is not open in this process: {self._how_to_open}; after a fork, open it anew"
+        if self._opened is None:
+            raise StoreClosedError(
+                f"this {self._name} is not open, it was closed or never entered: "
+                f"{self._how_to_open}; the same one can be entered again"
             )
-            raise StoreClosedError(msg)
+        if self._process != os.getpid():
+            raise StoreClosedError(
+                f"this {self._name} was opened before a fork, by the parent process: open another "
+                f"one in this process, and {self._how_to_open}"
+            )
         return self._opened
 
     def call(self, function: Callable[[OpenedT], Awaitable[ResultT]], opened: OpenedT) -> ResultT:
         """Run *function* on the object's loop, and block this thread until it returns."""
         portal = self._portal
         if portal is None:
-            raise StoreClosedError("this was closed during the call: open it again")
+            raise StoreClosedError(f"this {self._name} was closed during the call: enter it again")
         return portal.call(function, opened)
 
     async def visit(

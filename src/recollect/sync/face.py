@@ -30,7 +30,9 @@ class SyncFace(Generic[BehindT_co]):
     """
 
     def __init__(self, make: Callable[[], BehindT_co], *, how_to_open: str) -> None:
-        self._bridge: AsyncBridge[Any] = AsyncBridge(make, how_to_open=how_to_open)
+        self._bridge: AsyncBridge[Any] = AsyncBridge(
+            make, name=type(self).__name__, how_to_open=how_to_open
+        )
 
     def __enter__(self) -> Self:
         self._bridge.open()

@@ -14,6 +14,7 @@ from recollect.formation.grounding.injection import instructs
 from recollect.formation.wording import announcements, own_texts
 from recollect.formation.wording.pieces import piece_spans
 from recollect.text.chinese_scripts import simplified
+from recollect.text.context_guides import GUIDE, GUIDE_CHINESE
 
 __all__ = ["foreign_spans", "instructs", "without_recalled"]
 
@@ -29,6 +30,9 @@ _RECORD: Final = re.compile(r'\n[ \t>]{0,20}\{"source": "[^\n]*')
 _SHOWN: Final = re.compile(r"\n[ \t>]{0,20}(?:# |- |…?\[[a-z2-7]{4,40}\] |  )[^\n]*")
 _CONTEXT: Final = "> remembered, as data: "
 """The words of a context's first line; its other lines have the form of `_SHOWN`."""
+_FRAME: Final = re.compile(r"<(?P<name>[A-Za-z][\w-]{0,40})>\s{0,8}\Z")
+_FRAME_REACH: Final = 60
+_GUIDE_REACH: Final = max(len(GUIDE), len(GUIDE_CHINESE)) + 8
 _FENCE: Final = re.compile(r"[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$")
 _QUOTED_LINE: Final = re.compile(r"[ \t]{0,8}[>\uff1e]")
 _RULED: Final = re.compile(r"[-=*_]{3,80}")
@@ -102,11 +106,12 @@ def without_recalled(text: str) -> str:
     """
     Return *text* without the blocks of memory that recall put into it.
 
-    A block that is not closed ends with its last record, a context with its last line.
+    A block that is not closed ends with its last record, a context with its last line. The guide
+    before a block and the elements around both go with it, since a prompt has them together.
     """
     kept: list[str] = []
     at = 0
-    for start, end in _merged(_recalled(text)):
+    for start, end in _merged([_with_frame(text, each) for each in _recalled(text)]):
         kept.append(text[at:start])
         at = end
     return "".join([*kept, text[at:]])
@@ -146,6 +151,22 @@ def _recalled(text: str) -> list[_Span]:
         at = bisect_left(ends, match.end())
         spans.append((match.start(), ends[at] if at < len(ends) else _last_line(text, match)))
     return spans
+
+
+def _with_frame(text: str, block: _Span) -> _Span:
+    """Return *block* with the guide before it, and the elements that hold nothing else."""
+    start, end = block
+    above = text[max(0, start - _GUIDE_REACH) : start]
+    for guide in (GUIDE, GUIDE_CHINESE):
+        if above.rstrip().endswith(guide):
+            start -= len(above) - len(above.rstrip()) + len(guide)
+            break
+    while opening := _FRAME.search(text, max(0, start - _FRAME_REACH), start):
+        closing = re.compile(rf"\s{{0,8}}</{re.escape(opening['name'])}>").match(text, end)
+        if closing is None:
+            break
+        start, end = opening.start(), closing.end()
+    return start, end
 
 
 def _last_line(text: str, opening: re.Match[str]) -> int:

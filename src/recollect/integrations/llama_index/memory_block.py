@@ -57,6 +57,7 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         self._scope = check_scope(scope)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
+        self._check_store(block_kwargs.get(SESSION))
         said = [(each.role, each.content or "") for each in messages or ()]
         asked = [text for role, text in said if role == MessageRole.USER]
         items = self._items(block_kwargs.get(SESSION))
@@ -67,6 +68,19 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         noted = (each.additional_kwargs.get(SESSION) for each in messages)
         items = self._items(next((each for each in noted if each), None))
         await items.append(items_of(messages))
+
+    def _check_store(self, session: object) -> None:
+        """Raise if the chat store that was read for this turn keeps it in an unrelated scope."""
+        stored = STORED_THREAD.get()
+        if stored is None or (stored[0], stored[2]) != (self._memory, session):
+            return
+        # A block of a scope above, such as a team's, tells what all below it may know.
+        if stored[1][: len(self._scope)] != self._scope:
+            raise UsageError(
+                f"the chat store keeps the thread {session!r} in the scope {stored[1]!r}, and the "
+                f"block would tell it what {self._scope!r} said: give both the same scope, or the "
+                "block one above the store's"
+            )
 
     def _items(self, session: str | None) -> ThreadItems:
         place = self._memory, self._scope, session
