@@ -45,6 +45,9 @@ __all__ = [
 
 DATES_MAX: Final = 200
 """A text with more dates is refused, since each is compared with every date of the sources."""
+_PLURAL_NAME: Final = re.compile(
+    r" (?:different |people called )?(?P<name>[A-Z][a-z]{1,20}?)(?:es|s)?\b"
+)
 _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
     r"|to) ?$"
@@ -288,7 +291,9 @@ class Heard:
                 insort(taken, (start, end))
         for number in value.numbers:
             is_claim = number.is_claim and not _overlaps(number.start, number.end, taken)
-            if is_claim and not self._has_number(number) and not self._ends_range(number, text):
+            if not is_claim or self._has_number(number) or self._ends_range(number, text):
+                continue
+            if not self._counts_names(number, text):
                 yield number.start, f"the number {text[number.start : number.end].strip()}"
 
     def _dates(self, value: ValueText, taken: list[tuple[int, int]]) -> Iterator[tuple[int, str]]:
@@ -313,6 +318,15 @@ class Heard:
         day = next(iter(number.readings))
         whole = stretch(int(before["year"]), int(before["month"]), int(day))
         return whole is not None and self._is_in_sources(Dated(start=0, end=0, stretches=(whole,)))
+
+    def _counts_names(self, number: Number, text: str) -> bool:
+        """Return True for "two Sams" if a source names that many of them."""
+        named = _PLURAL_NAME.match(text, number.end)
+        if named is None or len(number.readings) != 1:
+            return False
+        name = re.compile(rf"\b{re.escape(named['name'])}\b", re.IGNORECASE)
+        (count,) = number.readings
+        return any(2 <= count <= len(name.findall(each.text)) for each in self._sources)
 
     def _has_time(self, time: ClockTime) -> bool:
         times = [heard for each in self._sources for heard in each.times]

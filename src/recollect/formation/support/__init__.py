@@ -36,6 +36,7 @@ from recollect.formation.support.identity_fields import borrowed_name_reasons, i
 from recollect.formation.support.judgement import (
     PREFERENCE_FIELDS,
     TracedLeaf,
+    content_of,
     contradicted_reasons,
     contributes,
     traced,
@@ -91,9 +92,10 @@ def support_of(operation: Operation, heard: HeardWindow) -> Support:
     doubts = [*order_reasons(leaves), *_foreign(operation, type_, leaves, heard)]
     remarks: list[str] = []
     for said in _said_as_one(operation, type_, leaves):
+        is_exposed = heard.is_exposed_to(content_of(said))
         (reasons if heard.is_exposed else remarks).extend(unsupported_reasons(said, heard))
         # A few words of a profile are soon planted: "as a gambler like you knows".
-        if heard.is_exposed or type_.update_mode == "patch":
+        if is_exposed or type_.update_mode == "patch":
             reasons += _uncaused(said, type_)
         doubts += _retold_otherwise(said, heard)
         remarks += _lost_doubts(said)

@@ -24,7 +24,8 @@ YES: Final = re.compile(
     r"|(?:^|[.!\n] ?)(?:(?:very|really|all) )?(?:good|nice|sweet)(?=[.,!\n]|$)"
     # "Ask her in writing." "I have."
     r"|^\W*(?:(?:i|we) (?:have|did|do|will)(?: already)?|(?:i |we )?already (?:have|did)"
-    r"|(?:already )?(?:done|sorted)(?: that)?(?: already)?|did that|will do|on it)(?=[.,!;\n]|$)"
+    r"|(?:already )?(?:done|sorted|sent|posted|booked|ordered|signed)(?: it| that)?(?: already)?"
+    r"|did that|will do|on it)(?=[.,!;\n]|$)"
     r"|(?:已经|早就?)?(?:问|说|做|弄|办|发|寄)(?:过|好|完)?了(?=$|[\s,，。;；!！~])|搞定"
     r"|是的|没错|没问题|没意见|就[这那]|要得|[这那][个班家款间种些一]"
     r"|听你的|采纳|同意|はい|うん|いい|お願い|네|좋",

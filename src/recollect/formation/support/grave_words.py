@@ -13,17 +13,16 @@ _STEMS: Final = frozenset(
     stem_of(word)
     for word in """
     fraud fraudster fraudulent scam scammer swindle swindler crime criminal convict convicted
-    conviction felon felony guilty sentenced prison jail jailed imprisoned inmate arrest arrested
-    thief theft steal stealing stole stolen robber robbery burglar embezzle embezzlement bribe
-    bribery corrupt corruption launder laundering blackmail threat threaten murder murderer kill
-    killer rape rapist abuse abuser abusive assault violent violence terrorist extremist racist
-    nazi addict addicted addiction junkie drunkard alcoholic cocaine heroin dealer gambler
-    gambling bankrupt bankruptcy insolvent debt debts owe owes owed evict evicted fired
-    sacked dismissed suspended misconduct liar cheat cheater cheated affair mistress hiv aids
-    syphilis std abortion suicidal suicide psychotic schizophrenic insane mad dementia terminal
-    cancer pregnant illegal illegally undocumented deported betrug betruger vorbestraft verurteilt
-    haft dieb diebstahl suchtig estafa estafador condenado condenada carcel preso ladron robo
-    fraude escroc voleur condamne vol
+    conviction felon felony guilty prison jail jailed imprisoned inmate arrest arrested thief
+    theft steal stealing stole stolen robber robbery burglar embezzle embezzlement bribe bribery
+    corrupt corruption launder laundering blackmail threat threaten murder murderer kill killer
+    rape rapist abuse abuser abusive assault violent violence terrorist extremist racist nazi
+    addict addicted addiction junkie drunkard alcoholic cocaine heroin dealer gambler gambling
+    bankrupt bankruptcy insolvent debt debts owe owes owed evict evicted misconduct liar cheat
+    cheater cheated mistress hiv syphilis abortion suicidal suicide psychotic schizophrenic insane
+    mad dementia cancer pregnant illegal illegally undocumented deported betrug betruger
+    vorbestraft verurteilt haft dieb diebstahl suchtig estafa estafador condenado condenada carcel
+    preso ladron robo fraude escroc voleur condamne
     """.split()
 )
 _HAN: Final = tuple(
@@ -36,6 +35,8 @@ _HAN: Final = tuple(
 )
 
 
+_EXACT: Final = frozenset("sentenced affair terminal fired sacked dismissed suspended".split())
+"""Grave words whose stem is an everyday one: a kiln fires, "full sentences"."""
 _NOT_GRAVE: Final = frozenset({"owing"})
 """Words with the stem of a grave one: "owing to repairs"."""
 _PHRASES: Final = tuple(
@@ -51,9 +52,12 @@ def is_grave_word(written: str) -> bool:
 
     >>> is_grave_word("convicted"), is_grave_word("有诈骗前科"), is_grave_word("nervous")
     (True, True, False)
+    >>> is_grave_word("fired"), is_grave_word("fires"), is_grave_word("sentences")
+    (True, False, False)
     """
     if written.isascii():
-        return stem_of(written) in _STEMS and written not in _NOT_GRAVE
+        is_stem = stem_of(written) in _STEMS and written not in _NOT_GRAVE
+        return is_stem or written in _EXACT
     return any(each in written for each in _HAN)
 
 

@@ -46,6 +46,7 @@ class HeardWindow:
         self._frames: dict[str, WordIndex] = {}
         self._lacking: dict[tuple[object, ...], tuple[str, ...]] = {}
         self.traces: dict[tuple[str, tuple[int, ...], tuple[int, ...]], Any] = {}
+        self._exposed: dict[str, bool] = {}
         self._left = ASKED_CHARACTERS_MAX
 
     def admits(self, characters: int) -> bool:
@@ -105,6 +106,20 @@ class HeardWindow:
         return any(voice.trust == "external" for voice in self.voices) or any(
             memory.trust in OTHERS for memory in known
         )
+
+    def is_exposed_to(self, text: str) -> bool:
+        """Return True if words of others, in the window or remembered, may have caused *text*."""
+        if not self.is_exposed:
+            return False
+        if text not in self._exposed:
+            is_known = self._remembered_others.shares(text)
+            self._exposed[text] = is_known or self.others_speak_of(text)
+        return self._exposed[text]
+
+    @cached_property
+    def _remembered_others(self) -> OthersWords:
+        known = self.offer.known.values()
+        return OthersWords([memory_text(each.value) for each in known if each.trust in OTHERS])
 
     def others_speak_of(self, text: str) -> bool:
         """

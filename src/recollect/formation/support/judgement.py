@@ -91,12 +91,19 @@ def traced(leaf: JudgedLeaf) -> TracedLeaf:
     return TracedLeaf(leaf, tuple(trace(leaf.text, leaf.sources)))
 
 
+def content_of(leaves: Sequence[TracedLeaf]) -> str:
+    """Return the contents of *leaves* as one text, without their labels if there are others."""
+    contents = [each for each in leaves if not each.leaf.is_label] or leaves
+    return " ".join(each.leaf.text for each in contents)
+
+
 def unsupported_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
     """Yield inventions in *leaves*, read as one text, and words whose denial may be lost."""
     joined = _joined(leaves)
     yield from _invented(joined.leaves, heard)
     if any(each.weight("nowhere") for each in joined.leaves):
-        yield from _turned(joined, heard)
+        # "Held up" may be told as "without trouble", unless others speak of it.
+        yield from _turned(joined, is_exposed=heard.is_exposed_to(content_of(leaves)))
 
 
 def contradicted_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
@@ -111,7 +118,7 @@ def contradicted_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> It
     # Who paraphrases may deny in one word ("was turned down"). In the speaker's own words a
     # denial that is missing is lost.
     if not any(each.weight("nowhere") for each in joined.leaves):
-        yield from _turned(joined, heard)
+        yield from _turned(joined, is_exposed=heard.is_exposed)
 
 
 def _is_grave(word: TracedWord, cited: Sequence[Passage]) -> bool:
@@ -122,11 +129,11 @@ def _is_grave(word: TracedWord, cited: Sequence[Passage]) -> bool:
     return not any(is_said_otherwise(word.written, each) for each in said)
 
 
-def _turned(joined: _Joined, heard: HeardWindow) -> Iterator[str]:
+def _turned(joined: _Joined, *, is_exposed: bool) -> Iterator[str]:
     # What is only implied was looked up for its words: it turns nothing round, unless words of
     # others may have caused the value.
-    given = [each for each in joined.cited if heard.is_exposed or not each.citation.implied]
-    for reason in turned_reasons(joined.text, joined.before, given, is_exposed=heard.is_exposed):
+    given = [each for each in joined.cited if is_exposed or not each.citation.implied]
+    for reason in turned_reasons(joined.text, joined.before, given, is_exposed=is_exposed):
         yield f"{joined.place}: {reason}"
 
 
@@ -157,9 +164,10 @@ def contributes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool
     """Return True if some of what *leaves* say was said in *causes*, or accepted there."""
     leaves = [each for each in leaves if not each.leaf.is_label] or leaves
     heard = leaves[0].leaf.sources.heard
+    is_exposed = heard.is_exposed_to(content_of(leaves))
     is_read = set(pair_of(leaves)) <= {*WITH_RULES, ""}
     is_others = any(each.weight("assistant", "external") for each in leaves)
-    is_beyond = not (is_read or is_others or heard.is_exposed)
+    is_beyond = not (is_read or is_others or is_exposed)
     if is_beyond or not any(each.told for each in leaves):
         return True
     own = [each.own for each in causes]
@@ -174,15 +182,15 @@ def contributes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool
     # Numbers were checked against the cited words already.
     if (causes and is_known) or any(not word.is_neutral for word in words):
         return True
-    if any(map(_has_figures, leaves)) and (not heard.is_exposed or _says_figures(leaves, causes)):
+    if any(map(_has_figures, leaves)) and (not is_exposed or _says_figures(leaves, causes)):
         return True
     plain = {word.written for word in words if word.written not in STOP_WORDS}
-    needed = NEUTRAL_WORDS_MIN if heard.is_exposed else 1
+    needed = NEUTRAL_WORDS_MIN if is_exposed else 1
     if len(plain) >= needed or any(len(each) > 1 and not each.isascii() for each in plain):
         return True
     if any(each.is_accepting and _is_answered(leaves, each) for each in causes):
         return True
-    return not heard.is_exposed and not is_others and _are_wishes(leaves, causes)
+    return not is_exposed and not is_others and _are_wishes(leaves, causes)
 
 
 def _has_figures(leaf: TracedLeaf) -> bool:

@@ -81,7 +81,7 @@ def order_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
         # A label may name what the user's own order is about in a word that stands elsewhere:
         # "figures for investors; do not use the March one".
         is_others = others > (_OTHERS_WORDS_MAX if _orders_label(each, spoken) else 0)
-        is_exposed = each.leaf.sources.heard.is_exposed
+        is_exposed = each.leaf.sources.heard.is_exposed_to(each.leaf.text)
         if is_others or (is_exposed and unsaid > UNSAID_SHARE_MAX * told):
             yield f"{each.leaf.pointer or '/'}: it reads as an instruction that no user gave"
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from recollect.formation.grounding.injection import instructs
 from recollect.formation.support.content_words import WordIndex, tokens_in
+from recollect.formation.support.languages import SAMPLE_CHARACTERS, language_of
 from recollect.formation.support.vocabulary import (
     groups_of,
     groups_said,
@@ -49,11 +50,22 @@ class OthersWords:
         return index
 
     @cached_property
+    def _languages(self) -> frozenset[str]:
+        return frozenset(language_of(each[:SAMPLE_CHARACTERS]) for each in self._texts)
+
+    @cached_property
     def _groups(self) -> frozenset[int]:
         return groups_said(self._index)
 
     def shares(self, text: str) -> bool:
-        """Return True if a word of *text* that says something, or a synonym, is among theirs."""
+        """
+        Return True if a word of *text* that says something, or a synonym, is among theirs.
+
+        In another language they may say it in words that cannot be compared.
+        """
+        own = language_of(text[:SAMPLE_CHARACTERS]) or ("en" if text.isascii() else "")
+        if self._languages - {"", own}:
+            return True
         for token in tokens_in(text):
             if not token.is_run:
                 is_known = self._index.has(token) or not self._groups.isdisjoint(groups_of(token))

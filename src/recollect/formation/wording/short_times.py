@@ -29,6 +29,7 @@ _SHORT: Final = re.compile(
     r"(?<![\w.@/-])(?:"
     r"(?:rest|end) of (?:the|this) (?P<unit>week|month|year|wk|yr)"
     r"|(?P<few>couple|few) (?=(?:days|weeks|wks|months|years|yrs)\b)"
+    r"|(?P<long>\d{1,2}\.[0-5]\d\.[0-5]\d)(?![\d.])"
     r"|(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?![\d.%])"
     r"|(?P<at>at|by|from|till?|until) (?P<clock>(?:[01]\d|2[0-3])[0-5]\d)(?![\d.%])"
     r"|(?P<before>born in|class of|back in|since) '?(?P<year>\d\d)(?![\d.:%/-]| ?[a-z])"
@@ -44,8 +45,8 @@ def spelled_out(piece: str) -> str:
 
     Two readings of one form appear side by side: the result is for lookup, not for display.
 
-    >>> spelled_out("sat or sun, feb ish, 2.30")
-    'saturday or sunday, February, 2:30'
+    >>> spelled_out("sat or sun, feb ish, 2.30, ran it in 1.22.40")
+    'saturday or sunday, February, 2:30, ran it in 1:22:40'
     """
     found = _SHORT.sub(_whole, piece[:PIECE_CHARACTERS])
     return "" if found == piece[:PIECE_CHARACTERS] else found
@@ -56,8 +57,8 @@ def _whole(match: re.Match[str]) -> str:
         return f"this {_WORDS.get(match['unit'].lower(), match['unit'])}"
     if match["few"]:
         return f"a {match['few']} of "
-    if match["hour"]:
-        return f"{match['hour']}:{match['minute']}"
+    if match["long"] or match["hour"]:
+        return match.group().replace(".", ":")
     if match["clock"]:
         return f"{match['at']} {match['clock'][:2]}:{match['clock'][2:]}"
     if match["year"]:
