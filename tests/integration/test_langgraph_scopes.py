@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 from langchain.agents import create_agent
@@ -19,10 +19,17 @@ from recollect.errors import StoreClosedError
 from recollect.integrations.langchain.middleware import FormationMiddleware, RecallMiddleware
 from recollect.integrations.langgraph import GraphCaller, checkpointer, thread_id_of
 from recollect.integrations.langgraph.saver_base import CompleteSaver, warn_of_no_scope
+from recollect.integrations.langgraph.scoped_saver import ScopedSaver
 from tests.harness.postgres_server import shared_database
 
 ADA, BOB = ("ada",), ("bob",)
 SECRET = "My cat is called Tom."
+
+
+class User(TypedDict):
+    """The context of a run."""
+
+    user: str
 
 
 @pytest.fixture
@@ -89,6 +96,28 @@ def test_one_id_in_two_scopes_is_two_threads(memory: SyncRecollect) -> None:
         memory.erase(BOB, EraseThread(thread="one"))
         assert {} == app.get_state(config("one", user="bob")).values
         assert 2 == len(app.get_state(config("one", user="ada")).values["messages"])
+
+
+def test_a_function_may_read_the_context_of_the_run(memory: SyncRecollect) -> None:
+    """In a subgraph that keeps checkpoints, too."""
+    inner = StateGraph(MessagesState)
+    inner.add_node("answer", lambda _: {"messages": [AIMessage("Inner.")]})
+    inner.add_edge(START, "answer")
+    outer = StateGraph(MessagesState, context_schema=User)
+    outer.add_node("inner", inner.compile(checkpointer=True))
+    outer.add_edge(START, "inner")
+    with checkpointer(memory, scope=lambda caller: (caller.context["user"],)) as saver:
+        app: Any = outer.compile(checkpointer=saver)
+        users: list[User] = [{"user": "ada"}, {"user": "bob"}, {"user": "ada"}]
+        lengths = [
+            len(app.invoke({"messages": [("user", "Hi")]}, config("one"), context=who)["messages"])
+            for who in users
+        ]
+        assert isinstance(saver, ScopedSaver)
+        listed = {each.config["configurable"]["thread_id"] for each in saver.inner.list(None)}
+        assert {"ada//one", "bob//one"} == listed
+
+    assert [2, 2, 4] == lengths
 
 
 def test_an_id_of_another_scope_is_refused(memory: SyncRecollect) -> None:

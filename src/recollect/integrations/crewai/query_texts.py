@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from threading import Lock
 from typing import Final
@@ -21,6 +21,7 @@ class QueryText:
     is_read: bool
 
 
+@dataclass(frozen=True, slots=True)
 class QueryTexts:
     """
     Remembers which text each vector came from.
@@ -29,9 +30,9 @@ class QueryTexts:
     Knowing the text, the storage searches by its words as well.
     """
 
-    def __init__(self) -> None:
-        self._texts: OrderedDict[tuple[float, ...], QueryText] = OrderedDict()
-        self._turn = Lock()  # CrewAI embeds and searches in several threads
+    _texts: OrderedDict[tuple[float, ...], QueryText] = field(default_factory=OrderedDict)
+    # CrewAI embeds and searches in several threads.
+    _turn: Lock = field(default_factory=Lock)
 
     def note(self, text: str, vector: Iterable[float] | None) -> list[float]:
         """Return the vector of *text*, or without one a stand-in that is unlike any other."""
