@@ -8,7 +8,13 @@ import pytest
 
 from benchmarks.support import verdict_on, window_of_case
 from recollect.formation import claims, ownership
-from recollect.formation.grounding import foreign_text, grounds, quote_numbers, told_dates
+from recollect.formation.grounding import (
+    foreign_text,
+    grounds,
+    implied_citations,
+    quote_numbers,
+    told_dates,
+)
 from recollect.formation.grounding.foreign_text import foreign_spans
 from recollect.formation.operations import Citation
 from recollect.formation.speakers import speaker_of
@@ -245,6 +251,16 @@ RIGHT: Final = {
         call=user({"user_name": "Dilys", "occupation": "keeps the club's books"},
                   "1 /user_name: Dilys", "1 /occupation: I keep the club's books"),
     ),
+    "a speaker's name that nobody need say": said_by(
+        ("Dilys", "I keep the club's books"), ("Owen", "and I clean the hall"),
+        call=user({"user_name": "Dilys", "occupation": "keeps the club's books"},
+                  "1 /occupation: I keep the club's books"),
+    ),
+    "nobody else's": case(
+        ["u: seed off a bloke called Winstanley, nobody else's they get fussy"],
+        note("The seed is Winstanley's; the birds get fussy with anyone else's",
+             "1: seed off a bloke called Winstanley, nobody else's they get fussy"),
+    ),
 }  # fmt: skip
 
 
@@ -257,6 +273,11 @@ def test_right_answers_pass_at_once(name: str) -> None:
 
 
 WRONG: Final = {
+    "another speaker's name, uncited": said_by(
+        ("Dilys", "I keep the club's books"), ("Owen", "and I clean the hall"),
+        call=user({"user_name": "Owen", "occupation": "keeps the club's books"},
+                  "1 /occupation: I keep the club's books"),
+    ),
     "a draft that quotes a tool": case(
         ["u: what does the page say", f"t: {PAGE}", f"a: It says: {PAGE}", "u: thanks"],
         note("The user prefers runner beans", "4: thanks"),
@@ -412,6 +433,8 @@ LOST: Final[dict[str, Mutant]] = {
         "a month of a former note, with its year"),
     "a label orders for others": (
         orders, "_orders_label", lambda *_: False, "a label of the user's own order"),
+    "a name at the head has to be said": (
+        implied_citations, "_is_named", lambda *_: False, "a speaker's name that nobody need say"),
     "a name at the head is no quote": (
         quote_numbers, "_beginning_of", lambda _: "never said",
         "a speaker's name quoted from the head of a line"),

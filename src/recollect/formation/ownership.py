@@ -77,7 +77,10 @@ def _insert_reasons(operation: Insert, window: Window, whose: SpeakerDocuments) 
             "the words of that user alone"
         )
         return
-    for pointer, _ in leaves(operation.value):
+    own_names = {_speaker_name(each).casefold() for each in cited}
+    for pointer, value in leaves(operation.value):
+        if isinstance(value, str) and value.casefold() in own_names:
+            continue  # the name at the head of the user's own lines, which no words need tell
         about = [each for each in operation.because if covers(each.path, pointer)]
         if not _cited_speakers(about, window):
             yield f"{pointer} cites no user: cite the user whose {operation.type} it is"

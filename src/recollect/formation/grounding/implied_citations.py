@@ -51,7 +51,7 @@ def completed(operation: Operation, heard: HeardWindow, *, traces_words: bool = 
     """
     if isinstance(operation, Insert):
         is_entry = heard.offer.types[operation.type].update_mode == "insert"
-        uncited = _for_uncited(operation, is_entry=is_entry)
+        uncited = _for_uncited(operation, heard, is_entry=is_entry)
         operation = replace(operation, because=(*operation.because, *uncited))
         added = [
             each
@@ -72,17 +72,30 @@ def completed(operation: Operation, heard: HeardWindow, *, traces_words: bool = 
     return operation
 
 
-def _for_uncited(operation: Insert, *, is_entry: bool) -> Iterator[Citation]:
+def _for_uncited(operation: Insert, heard: HeardWindow, *, is_entry: bool) -> Iterator[Citation]:
     """
     Yield citations for fields without any, if they rest on those of the other fields.
 
-    An entry is one statement, so all its fields do. In a document only labels do; its other fields
-    are separate statements.
+    An entry is one statement, so all its fields do. In a document only labels do, and the name that
+    stands at the head of its user's lines; its other fields are separate statements.
     """
-    for pointer, _ in leaves(operation.value):
-        if (is_entry or is_label(pointer)) and not _covering(operation, pointer):
-            for each in operation.because:
-                yield replace(each, path=pointer, implied=True)
+    for pointer, leaf in leaves(operation.value):
+        if _covering(operation, pointer):
+            continue
+        if is_entry or is_label(pointer):
+            resting: Sequence[Citation] = operation.because
+        else:
+            resting = [each for each in operation.because if _is_named(each, leaf, heard)][:1]
+        for each in resting:
+            yield replace(each, path=pointer, implied=True)
+
+
+def _is_named(cited: Citation, leaf: Json, heard: HeardWindow) -> bool:
+    """Return True if the user whose words are cited has the name *leaf*."""
+    line = heard.window.line(cited.message)
+    if line is None or line.message.role != "user" or not line.message.name:
+        return False
+    return isinstance(leaf, str) and leaf.casefold() == line.message.name.casefold()
 
 
 def _covering(operation: Insert, pointer: str) -> list[Citation]:

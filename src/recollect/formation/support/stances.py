@@ -61,8 +61,9 @@ _IDIOM: Final = re.compile(
     re.IGNORECASE,
 )
 _DENIAL: Final = re.compile(
-    r"\b(?:not|never|no(?!-)|nae|nane|naw|dinnae|cannae|isnae|wisnae|didnae|wouldnae|havenae"
-    r"|none|nothing|nobody|nowhere|without|neither|nor|cannot|can't|cant"
+    r"\b(?:not|never|no(?!-| one else\b)|nae|nane|naw|dinnae|cannae|isnae|wisnae|didnae|wouldnae"
+    r"|havenae"
+    r"|none|(?:nothing|nobody|nowhere)(?! else\b)|without|neither|nor|cannot|can't|cant"
     r"|won't|wont"
     r"|don't|dont|doesn't|doesnt|didn't|didnt|isn't|isnt|aren't|wasn't|weren't|haven't|hasn't"
     r"|hadn't"
