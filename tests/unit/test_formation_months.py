@@ -256,6 +256,18 @@ RIGHT: Final = {
         call=user({"user_name": "Dilys", "occupation": "keeps the club's books"},
                   "1 /occupation: I keep the club's books"),
     ),
+    "others, and not what others say": case(
+        ["u: 講價錢數字用point form 其他講兩句人話得㗎啦"],
+        user({"conversation_preferences": ["講價錢數字用point form，其他講兩句人話"]},
+             "1: 講價錢數字用point form 其他講兩句人話得㗎啦"),
+    ),
+    "what everybody calls it": case(
+        ["u: 我是霧稜山莊的管理員啦 就是大家說的莊主 我用台灣用語喔 不要「視頻」那種"],
+        user({"occupation": "霧稜山莊的管理員，就是莊主",
+              "conversation_preferences": ["用台灣用語，不要「視頻」那種"]},
+             "1 /occupation: 我是霧稜山莊的管理員啦 就是大家說的莊主",
+             "1 /conversation_preferences/0: 我用台灣用語喔 不要「視頻」那種"),
+    ),
     "nobody else's": case(
         ["u: seed off a bloke called Winstanley, nobody else's they get fussy"],
         note("The seed is Winstanley's; the birds get fussy with anyone else's",
