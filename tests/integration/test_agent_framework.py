@@ -227,3 +227,12 @@ async def test_a_thread_that_is_not_sent_again_is_recalled() -> None:
     assert text in told
     assert text in history
     assert text not in instructions
+
+
+@pytest.mark.parametrize("limit", [-1, "3", True])
+async def test_a_wrong_limit_or_switch_is_refused_when_it_is_given(limit: Any) -> None:
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        with pytest.raises(UsageError, match="limit is"):
+            RecollectHistoryProvider(memory, ADA, limit=limit)
+        with pytest.raises(UsageError, match="keep is 'no'"):
+            RecollectContextProvider(memory, ADA, keep="no")  # type: ignore[arg-type]

@@ -245,3 +245,10 @@ async def test_a_message_that_is_no_json_leaves_nothing() -> None:
         kept = await capability.history()
 
     assert ([], 2) == (left, len(kept))
+
+
+@pytest.mark.parametrize("limit", [-1, "20", True])
+async def test_a_wrong_limit_is_refused(limit: Any) -> None:
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        with pytest.raises(UsageError, match="limit is"):
+            await RecollectCapability(memory, "ada", "one").history(limit)

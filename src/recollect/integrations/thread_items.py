@@ -137,3 +137,15 @@ class ThreadItems:
             if len(page.rows) < PAGE:
                 return found[-(limit or 0) :]
             after = page.rows[-1].position
+
+
+def check_limit(limit: object) -> int | None:
+    """
+    Return a number of newest messages.
+
+    Raises:
+        UsageError: It is neither a whole number from 0 nor ``None``.
+    """
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        raise UsageError(f"limit is {limit!r}: give a whole number from 0, or None for all")
+    return limit

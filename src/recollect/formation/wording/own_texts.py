@@ -97,8 +97,8 @@ def is_own(text: str, start: int, end: int) -> bool:
     >>> said = 'Please correct my note: "Pump leaks since Monday, do not run it alone."'
     >>> is_own(said, said.index('"'), len(said))
     True
-    >>> said = 'My boss wrote, can you help with my reply: "You are late again."'
-    >>> is_own(said, said.index('"'), len(said))
+    >>> said = 'My boss sent this: "You are late again, see me on Monday." How do I reply?'
+    >>> is_own(said, said.index('"'), said.rindex('"') + 1)
     False
     """
     before = _last_ends(text[max(start - _BEFORE, 0) : start])

@@ -17,8 +17,9 @@ from agent_framework import (
 )
 
 from recollect.agents.tools import MemoryTools
+from recollect.errors import UsageError
 from recollect.integrations.agent_framework.function_tools import memory_tools
-from recollect.integrations.thread_items import ThreadItems, check_budget
+from recollect.integrations.thread_items import ThreadItems, check_budget, check_limit
 from recollect.records import Json, Role, ScopeLike
 from recollect.records import Message as KeptMessage
 from recollect.stores.validation import check_scope
@@ -59,7 +60,7 @@ class RecollectHistoryProvider(HistoryProvider):
         super().__init__(source_id, **options)
         self._memory = Home(memory).memory  # raises for anything else
         self._scope = check_scope(scope)
-        self._limit = limit
+        self._limit = check_limit(limit)
 
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: object
@@ -117,6 +118,8 @@ class RecollectContextProvider(ContextProvider):
         super().__init__(source_id)
         self._memory = Home(memory).memory  # raises for anything else
         self._has_tools = tools
+        if not isinstance(keep, bool):
+            raise UsageError(f"keep is {keep!r}: give True or False")
         self._keeps = keep
         self._scope = check_scope(scope)
         self._budget_tokens = check_budget(budget_tokens)

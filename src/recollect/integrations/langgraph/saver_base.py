@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from functools import lru_cache
@@ -22,6 +21,7 @@ from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.integrations.langgraph.caller import RUNTIME
 from recollect.integrations.langgraph.message_mirror import MessageMirror
 from recollect.integrations.langgraph.schema_types import derive_for
+from recollect.observability.logs import package_logger
 from recollect.stores.checkpoint_threads import thread_of
 from recollect.sync.method_pairs import threaded
 
@@ -30,7 +30,7 @@ CLOSED: Final = (
     "the checkpointer is closed, its `with` block has ended: run the graph inside `with "
     "checkpointer(…) as saver:`, or open another one and compile the graph with that"
 )
-_log: Final = logging.getLogger(__name__)
+_log: Final = package_logger("recollect.integrations.langgraph")
 
 
 class CompleteSaver(BaseCheckpointSaver[str]):

@@ -25,7 +25,7 @@ from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
 from recollect.integrations.offered_tools import Offered
 from recollect.integrations.pydantic_ai.toolset import memory_toolset
-from recollect.integrations.thread_items import ThreadItems, check_budget
+from recollect.integrations.thread_items import ThreadItems, check_budget, check_limit
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect
@@ -125,8 +125,11 @@ class RecollectCapability(AbstractCapability[object]):
 
         They never begin with what a tool returned, because providers refuse a return whose call
         is missing. What a limit leaves out is recalled where it bears on the prompt.
+
+        Raises:
+            UsageError: *limit* is no whole number from 0.
         """
-        kept = await self._items.read(limit)
+        kept = await self._items.read(check_limit(limit))
         while limit is not None and kept and kept[0][0].role == "tool":
             kept = kept[1:]
         return [each for message, item in kept for each in _message_of(message, item)]

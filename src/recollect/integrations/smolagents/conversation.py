@@ -11,7 +11,7 @@ from smolagents.monitoring import Timing
 
 from recollect.errors import UsageError
 from recollect.integrations.smolagents.agent_turns import claim_agent, hold_agent
-from recollect.integrations.thread_items import ThreadItems, check_budget
+from recollect.integrations.thread_items import ThreadItems, check_budget, check_limit
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope, check_text
@@ -67,7 +67,7 @@ class RecollectConversation:
         self._scope = check_scope(scope)
         self._thread = thread
         self._budget_tokens = check_budget(budget_tokens)
-        self._limit = _check_limit(limit)
+        self._limit = check_limit(limit)
         claim_agent(agent, self._scope)
 
     def run(self, task: str, **options: Any) -> Any:
@@ -116,12 +116,6 @@ class RecollectConversation:
 
     def _items(self, memory: Recollect) -> ThreadItems:
         return ThreadItems(memory, self._scope, self._thread, kind=KIND)
-
-
-def _check_limit(limit: object) -> int | None:
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-        raise UsageError(f"limit is {limit!r}: give a whole number from 0, or None for all")
-    return limit
 
 
 def _returned(steps: Sequence[object]) -> list[tuple[Role, str, Json]]:
