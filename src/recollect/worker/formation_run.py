@@ -36,7 +36,8 @@ from recollect.observability.logs import Repeats, kind_of, package_logger, summa
 from recollect.observability.spans import observed
 from recollect.ports import Model, TokenCounter
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import DueThread, Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import DueThread, Lease
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.text.time_zones import read_zone

@@ -9,7 +9,7 @@ import anyio
 from recollect.errors import LeaseLostError, StoreError
 from recollect.observability.logs import package_logger, summary_of
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import Lease
+from recollect.stores.plans.leases import Lease
 
 LOG: Final = package_logger("recollect.worker")
 RELEASE_S: Final = 2.0
