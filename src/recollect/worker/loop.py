@@ -35,7 +35,8 @@ from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
 from recollect.worker.due_lanes import DueLanes
 from recollect.worker.formation_result import FormationResult
-from recollect.worker.formation_run import LEASE_S, Former
+from recollect.worker.formation_run import Former
+from recollect.worker.leases import LEASE_S
 from recollect.worker.worker_options import (
     CONCURRENCY,
     FORMATION,
