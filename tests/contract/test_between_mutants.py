@@ -21,7 +21,7 @@ from recollect.stores.meter import plan_charged
 from recollect.stores.plans import undo as undoing
 from recollect.stores.plans.erase_targets import EraseTarget
 from recollect.stores.plans.erasure import plan_erase
-from recollect.stores.plans.formation import Lease, check_lease
+from recollect.stores.plans.leases import Lease, check_lease
 from recollect.stores.rows import ReceiptRow, ScopeRow
 from recollect.stores.unit_of_work import PlannedWrite, Rows
 from recollect.worker.loop import Worker

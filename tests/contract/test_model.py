@@ -43,7 +43,8 @@ from recollect.stores.plans.erase_targets import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.stores.rows import ScopeRow, ThreadRow
 from recollect.stores.scope_feed import Cursor
 from recollect.stores.unit_of_work import Effect

@@ -17,9 +17,10 @@ from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans import changes as feed
 from recollect.stores.plans import embedding_backlog as embedding
 from recollect.stores.plans import erasure as erase
-from recollect.stores.plans import formation, positions, thread_edits
+from recollect.stores.plans import positions, thread_edits
 from recollect.stores.plans.erase_targets import EraseTarget, EraseThread
 from recollect.stores.plans.idempotency import Idempotency, blanked_keys
+from recollect.stores.plans.leases import Lease, check_lease
 from recollect.stores.plans.memory_writes import plan_writes
 from recollect.stores.plans.prepared_writes import PreparedWrite
 from recollect.stores.plans.said_times import SaidTimes
@@ -59,7 +60,7 @@ from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_vectors import VectorContract
 
-check_lease, plan_erase = formation.check_lease, erase.plan_erase
+plan_erase = erase.plan_erase
 plan_embedded, removed = embedding.plan_embedded, thread_edits._removed
 
 
@@ -78,7 +79,7 @@ def of_last_page(
     return [each for each in page if each.time <= until][:limit]
 
 
-def any_fence(scope: ScopeRow | None, lease: formation.Lease) -> ScopeRow:
+def any_fence(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     """Trust every claim of the present epoch."""
     return check_lease(scope and replace(scope, fence=lease.fence, lease_owner="w"), lease)
 

@@ -24,7 +24,8 @@ from recollect.stores.plans.erase_targets import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.stores.scope_feed import Cursor
 from recollect.testing import FrozenClock, SeededIds
 from tests.harness.invariants import Canary, violations

@@ -24,7 +24,8 @@ from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, NewMessage, PutMemory, Scope, Write
 from recollect.stores.locator import open_store
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.stores.sqlite import writer
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.unit_of_work import Effect

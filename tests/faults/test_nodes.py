@@ -21,7 +21,7 @@ from recollect.client import SyncClient
 from recollect.errors import LeaseLostError
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.stores.plans.formation import Lease
+from recollect.stores.plans.leases import Lease
 from tests.harness.postgres_server import find_binaries, open_server
 
 pytest.importorskip("fastapi", reason="nodes are services")

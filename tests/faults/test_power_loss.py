@@ -23,7 +23,8 @@ from recollect.errors import StoreError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseThread
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.testing import FrozenClock, SeededIds
 from tests.harness.invariants import contents, violations
 from tests.harness.power_loss import SECTOR_BYTES, SURVIVALS, PowerLossDisk, driven_by

@@ -38,7 +38,8 @@ from recollect.stores.plans.erase_targets import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.scope_feed import Cursor, Feed
 from recollect.stores.vector_codec import encode_vector

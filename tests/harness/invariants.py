@@ -20,7 +20,8 @@ from recollect.stores.contract.base import Store
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseMessages
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.stores.scope_paths import stored_path
 from recollect.stores.sqlite.examination import SCOPED_TABLES, examine
 from recollect.stores.sqlite.page_checksums import checksum_layer

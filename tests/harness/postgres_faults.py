@@ -14,7 +14,8 @@ from psycopg.pq import TransactionStatus
 
 from recollect.errors import RecollectError
 from recollect.records import Write
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.stores.postgres import effects, foreseen_rows, rows, transaction, unit_attempt
 from recollect.stores.postgres import store as store_module
 from recollect.stores.postgres.connections import Connections

@@ -18,7 +18,8 @@ from recollect.ports import Clock
 from recollect.records import Memory, Message, NewMessage, Scope, Thread, Write
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseScope, EraseTarget
-from recollect.stores.plans.formation import DueThread, Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import DueThread, Lease
 from tests.harness.scope_model import KeyedRequest, ScopeModel
 from tests.harness.thread_model import ThreadModel, position_of, stored
 

@@ -24,7 +24,8 @@ from recollect.stores.contract.base import Store
 from recollect.stores.memory import InProcessStore
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseScope
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.stores.postgres import foreseen_rows, grouped_writes, unit_attempt
 from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.effects import write_effect

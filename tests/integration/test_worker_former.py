@@ -25,7 +25,8 @@ from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, Memory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import DueThread, Formed
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import DueThread
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import Script, ScriptedAnswer, ScriptedModel
 from recollect.worker import formation_run as forming

@@ -24,7 +24,7 @@ from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope
 from recollect.stores.plans.due_times import Debounce
-from recollect.stores.plans.formation import Lease
+from recollect.stores.plans.leases import Lease
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.circuit_breaker import OUTAGES_MAX

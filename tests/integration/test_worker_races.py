@@ -27,7 +27,7 @@ from recollect.records import NewMessage, Scope
 from recollect.stores.locator import open_store
 from recollect.stores.plans import formation as planning
 from recollect.stores.plans.due_times import Debounce
-from recollect.stores.plans.formation import Lease
+from recollect.stores.plans.leases import Lease
 from recollect.stores.rows import ScopeRow
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.formation_result import FormationResult

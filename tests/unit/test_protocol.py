@@ -26,19 +26,21 @@ from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, Eras
 from recollect.stores.plans.erasure import plan_erase
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.formation import (
-    Claim,
-    DueThread,
     Formed,
-    Lease,
     Release,
-    check_lease,
-    claimed_scope,
     formed_thread,
-    is_leased,
     plan_claims,
     plan_commit,
     plan_extension,
     plan_release,
+)
+from recollect.stores.plans.leases import (
+    Claim,
+    DueThread,
+    Lease,
+    check_lease,
+    claimed_scope,
+    is_leased,
 )
 from recollect.stores.plans.memory_writes import plan_writes
 from recollect.stores.plans.pending_messages import is_waiting

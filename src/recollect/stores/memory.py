@@ -19,8 +19,8 @@ from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import memory_entry, message_entry
 from recollect.stores.plans.due_times import is_due
 from recollect.stores.plans.evidence import evidence_links
-from recollect.stores.plans.formation import is_leased
 from recollect.stores.plans.key_transfer import TAKEN_OVER
+from recollect.stores.plans.leases import is_leased
 from recollect.stores.plans.pending_messages import is_pending
 from recollect.stores.plans.receipts import place_of
 from recollect.stores.rows import (

@@ -11,7 +11,8 @@ from recollect.errors import ConflictError, LimitError, NotFoundError, UsageErro
 from recollect.records import JsonObject
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.due_times import Debounce
-from recollect.stores.plans.formation import LEASE_S_MAX, DueThread, Formed
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import LEASE_S_MAX, DueThread
 from recollect.stores.plans.pending_messages import (
     RECKONED_MESSAGES_MAX,
     SETTINGS_BYTES_MAX,

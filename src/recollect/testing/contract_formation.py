@@ -7,7 +7,8 @@ import pytest
 from recollect.errors import LeaseLostError, UsageError, VersionConflictError
 from recollect.records import DeleteMemory, Write
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import DueThread, Formed
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import DueThread
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

@@ -9,7 +9,8 @@ import pytest
 from recollect.errors import LeaseLostError
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseScope, EraseThread
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

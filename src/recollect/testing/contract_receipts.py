@@ -18,7 +18,8 @@ from recollect.stores.plans.erase_targets import (
     EraseTarget,
     EraseThread,
 )
-from recollect.stores.plans.formation import DueThread, Formed
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import DueThread
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

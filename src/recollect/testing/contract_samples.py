@@ -9,7 +9,7 @@ from recollect.records import Evidence, Memory, Message, NewMessage, PutMemory, 
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseReceipt
-from recollect.stores.plans.formation import Lease
+from recollect.stores.plans.leases import Lease
 from recollect.stores.scope_feed import Cursor, Feed
 from recollect.testing.frozen_clock import FrozenClock
 

@@ -29,7 +29,7 @@ from recollect.observability.spans import answer_of
 from recollect.ports import Model, ModelRequest, TokenCounter
 from recollect.records import Memory, MemoryAddress, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import Lease
+from recollect.stores.plans.leases import Lease
 from recollect.stores.validation import to_datetime
 from recollect.worker.consolidation_input import ConsolidationInput
 

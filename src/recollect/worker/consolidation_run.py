@@ -40,7 +40,8 @@ from recollect.ports import Model, TokenCounter
 from recollect.records import DeleteMemory, JsonObject, Memory, Scope, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.stores.remainder import merged_into
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope, to_datetime

@@ -14,7 +14,7 @@ from recollect.formation.types import MemoryType
 from recollect.records import Lane, Scope, Thread
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
-from recollect.stores.plans.formation import DueThread
+from recollect.stores.plans.leases import DueThread
 from recollect.stores.validation import to_datetime
 
 PAGE_THREADS: Final = 500

@@ -35,7 +35,7 @@ from recollect.ports import TokenCounter
 from recollect.records import JsonObject, Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
-from recollect.stores.plans.formation import DueThread
+from recollect.stores.plans.leases import DueThread
 from recollect.stores.remainder import MEMORY_THREAD
 from recollect.stores.validation import to_datetime
 from recollect.text.token_estimate import estimated_tokens

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -22,7 +21,6 @@ from recollect.errors import (
     NotFoundError,
     RecollectError,
     StoreError,
-    StoreUnavailableError,
     VersionConflictError,
 )
 from recollect.formation.config import Assistants, FormationLimits, FormationSettings
@@ -32,11 +30,12 @@ from recollect.formation.offer import Offer
 from recollect.formation.reconciliation import OperationOutcome, reconcile
 from recollect.formation.scope_types import TYPES, with_scope_types
 from recollect.formation.window import Window
-from recollect.observability.logs import Repeats, kind_of, package_logger, summary_of, times
+from recollect.observability.logs import Repeats, package_logger, times
 from recollect.observability.spans import observed
 from recollect.ports import Model, TokenCounter
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import DueThread, Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import DueThread, Lease
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.text.time_zones import read_zone
@@ -48,7 +47,7 @@ from recollect.worker.formation_input import (
     reread_offer,
 )
 from recollect.worker.formation_result import FormationResult
-from recollect.worker.leases import release_if_possible
+from recollect.worker.leases import LEASE_S, extending, release_if_possible
 from recollect.worker.model_calls import FormationDialogue
 from recollect.worker.retry_delays import backoff_s, model_wait_s
 from recollect.worker.type_migration_run import check_modes
@@ -57,7 +56,6 @@ LOG: Final = package_logger("recollect.worker")
 END: Final = "recollect.formation.end"
 """Span attribute with the `FormationEnding`."""
 _FAULTS: Final = Repeats()
-LEASE_S: Final = 60.0
 CONFLICTS_MAX: Final = 5
 WAIT_FOR_OPERATOR_S: Final = 300.0
 """Wait after a rejected key or invalid settings: an operator must act first."""
@@ -151,7 +149,7 @@ class Former:
             if TYPES not in threads[0].settings:
                 settings = await with_scope_types(self._store, lease.scope, settings)
             model = self._models(settings.model)
-            async with self._extending(lease, lease_s):
+            async with extending(self._store, lease, lease_s):
                 return await self._form(lease, threads, settings, model, attempts)
         except (LeaseLostError, NotFoundError, StoreError):
             raise
@@ -322,33 +320,6 @@ class Former:
         return FormationResult(
             end="postponed", reason=reason, outage=outage, error=error, retry_s=wait_s
         )
-
-    @asynccontextmanager
-    async def _extending(self, lease: Lease, lease_s: float) -> AsyncIterator[None]:
-        """Extend *lease* repeatedly while the block runs."""
-        try:
-            async with anyio.create_task_group() as group:
-                group.start_soon(self._extend, lease, lease_s)
-                try:
-                    yield
-                finally:
-                    group.cancel_scope.cancel()
-        except BaseExceptionGroup as raised:
-            if len(raised.exceptions) > 1:
-                raise
-            raise raised.exceptions[0] from None  # the block's own error, without the group
-
-    async def _extend(self, lease: Lease, lease_s: float) -> None:
-        while True:
-            await anyio.sleep(lease_s / 3)  # leaves time for two more tries before it expires
-            try:
-                await self._store.extend(lease, lease_s=lease_s)
-            except StoreUnavailableError as error:
-                # The store may be back before the lease expires.
-                LOG.warning("a lease was not extended, trying again: %s", summary_of(error))
-            except (LeaseLostError, StoreError) as error:
-                LOG.debug("a lease can no longer be extended: %s", kind_of(error))
-                return  # the commit raises this error
 
 
 def _reason(error: Exception) -> str:

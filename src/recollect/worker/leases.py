@@ -1,17 +1,20 @@
-"""Early release of leases."""
+"""Keep a lease while a run works, and release it early when the run is cancelled."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 import anyio
 
-from recollect.errors import LeaseLostError, StoreError
-from recollect.observability.logs import package_logger, summary_of
+from recollect.errors import LeaseLostError, StoreError, StoreUnavailableError
+from recollect.observability.logs import kind_of, package_logger, summary_of
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.formation import Lease
+from recollect.stores.plans.leases import Lease
 
 LOG: Final = package_logger("recollect.worker")
+LEASE_S: Final = 60.0
 RELEASE_S: Final = 2.0
 """Grace period for a cancelled run to release its lease."""
 
@@ -26,3 +29,32 @@ async def release_if_possible(store: Store, lease: Lease) -> None:
             return  # another worker has it already
         except StoreError as error:
             LOG.warning("a lease was not released and will expire by itself: %s", summary_of(error))
+
+
+@asynccontextmanager
+async def extending(store: Store, lease: Lease, lease_s: float) -> AsyncIterator[None]:
+    """Extend *lease* repeatedly while the block runs."""
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_extend, store, lease, lease_s)
+            try:
+                yield
+            finally:
+                group.cancel_scope.cancel()
+    except BaseExceptionGroup as raised:
+        if len(raised.exceptions) > 1:
+            raise
+        raise raised.exceptions[0] from None  # the block's own error, without the group
+
+
+async def _extend(store: Store, lease: Lease, lease_s: float) -> None:
+    while True:
+        await anyio.sleep(lease_s / 3)  # leaves time for two more tries before it expires
+        try:
+            await store.extend(lease, lease_s=lease_s)
+        except StoreUnavailableError as error:
+            # The store may be back before the lease expires.
+            LOG.warning("a lease was not extended, trying again: %s", summary_of(error))
+        except (LeaseLostError, StoreError) as error:
+            LOG.debug("a lease can no longer be extended: %s", kind_of(error))
+            return  # the commit raises this error

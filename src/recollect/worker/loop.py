@@ -29,13 +29,14 @@ from recollect.records import Scope, Thread
 from recollect.stores.contract.base import Store
 from recollect.stores.contract.formation import DEAF
 from recollect.stores.pages import each_row
-from recollect.stores.plans.formation import Lease
+from recollect.stores.plans.leases import Lease
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
 from recollect.worker.due_lanes import DueLanes
 from recollect.worker.formation_result import FormationResult
-from recollect.worker.formation_run import LEASE_S, Former
+from recollect.worker.formation_run import Former
+from recollect.worker.leases import LEASE_S
 from recollect.worker.worker_options import (
     CONCURRENCY,
     FORMATION,

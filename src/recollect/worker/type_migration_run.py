@@ -16,7 +16,8 @@ from recollect.formation.value_identity import content_key
 from recollect.records import JsonObject, Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_page
-from recollect.stores.plans.formation import Formed, Lease
+from recollect.stores.plans.formation import Formed
+from recollect.stores.plans.leases import Lease
 from recollect.stores.validation import check_id, check_scope, to_datetime
 from recollect.worker.consolidation_input import looked_at_in
 from recollect.worker.leases import release_if_possible

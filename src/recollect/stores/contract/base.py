@@ -25,13 +25,13 @@ from recollect.stores.contract.side_records import SideRecordStore
 from recollect.stores.contract.threads import ThreadStore
 from recollect.stores.meter import UNMEASURED_ACTIONS, Meter, plan_charged
 from recollect.stores.plans.audit import AuditedChange, plan_audited
-from recollect.stores.plans.formation import Claim, Lease
 from recollect.stores.plans.idempotency import (
     Idempotency,
     check_not_repeated,
     idempotency_of,
     plan_once,
 )
+from recollect.stores.plans.leases import Claim, Lease
 from recollect.stores.plans.preconditions import plan_provided, plan_since, plan_under_stamp
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.plans.undo import UndoLog, plan_noted

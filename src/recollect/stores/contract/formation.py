@@ -24,10 +24,7 @@ from recollect.stores.pages import named_place, page_of, read_cursor
 from recollect.stores.plans.backlog import plan_pause, plan_resumption
 from recollect.stores.plans.due_times import plan_signal
 from recollect.stores.plans.formation import (
-    LEASE_S_MAX,
-    Claim,
     Formed,
-    Lease,
     Release,
     check_formed,
     plan_claim,
@@ -36,6 +33,7 @@ from recollect.stores.plans.formation import (
     plan_extension,
     plan_release,
 )
+from recollect.stores.plans.leases import LEASE_S_MAX, Claim, Lease
 from recollect.stores.plans.memories import memories_of
 from recollect.stores.plans.pending_messages import check_wait, is_backlogged
 from recollect.stores.plans.prepared_writes import prepare_write

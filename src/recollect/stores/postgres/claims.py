@@ -8,7 +8,8 @@ from threading import Lock, Thread
 from typing import Any, Final
 
 from recollect.stores.call_queue import CallQueue
-from recollect.stores.plans.formation import Claim, plan_claims
+from recollect.stores.plans.formation import plan_claims
+from recollect.stores.plans.leases import Claim
 from recollect.stores.postgres.unit_runner import PostgresUnits
 from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 

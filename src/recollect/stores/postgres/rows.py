@@ -22,7 +22,7 @@ from recollect.stores.columns import (
     thread_row,
 )
 from recollect.stores.derived_reads import DerivedReads
-from recollect.stores.plans.formation import DUE_THREADS_MAX
+from recollect.stores.plans.leases import DUE_THREADS_MAX
 from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.row_security import (

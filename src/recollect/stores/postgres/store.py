@@ -14,7 +14,7 @@ from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.base import Store
 from recollect.stores.exit_wait import waited_for
 from recollect.stores.foreseen_reads import foreseen_reads, foreseen_sides
-from recollect.stores.plans.formation import Claim, Lease
+from recollect.stores.plans.leases import Claim, Lease
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.postgres.bootstrap import open_database
 from recollect.stores.postgres.checkpoints import erase_checkpoints
