@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from recollect.recall import candidates as collections
 from recollect.recall.candidates import SCATTERED_FROM, Collection
+from recollect.recall.collection_slice import newest_entries
 from recollect.recall.eligibility import Eligibility
 from recollect.recall.lexical import lexical_scores
 from recollect.recall.query_analysis import read_question
@@ -490,7 +491,7 @@ def test_the_newest_are_those_of_a_full_order(
     every: Any = [(n, each, np.arange(len(each.time))) for n, each in enumerate(segments)]
     count = data.draw(st.integers(1, len(drawn) - 1))
 
-    found = collections._newest(every, count)
+    found = newest_entries(every, count)
 
     time, uid = zip(*drawn, strict=True)
     expected = sorted(np.lexsort((uid, time))[-count:].tolist())

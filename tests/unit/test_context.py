@@ -13,9 +13,10 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.formation.grounding.foreign_text import without_recalled
 from recollect.recall import context as context_module
 from recollect.recall import context_packing
-from recollect.recall.context import Context, Handles, context_guide, shown, unused_marker
+from recollect.recall.context import Context, context_guide, shown, unused_marker
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, asks_for_history
+from recollect.recall.handles import Handles
 from recollect.recall.results import Recalled
 from recollect.recall.sentences import WAITING
 from recollect.records import Evidence, Memory, Message, Revision

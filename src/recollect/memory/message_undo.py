@@ -8,10 +8,12 @@ ended or rejected do not cite it: the receipt of the formation names them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from recollect.errors import VersionConflictError
+from recollect.formation.operation_outcomes import revision
 from recollect.memory.review import existing_memory
 from recollect.records import (
     DeleteMemory,
@@ -200,19 +202,8 @@ def _without(
         return _deletion(memory)
     if (value, until, state) == (memory.value, memory.valid_until, memory.state):
         return None
-    return PutMemory(
-        type=memory.type,
-        key=memory.key,
-        value=value,
-        expected=memory.version,
-        valid_from=memory.valid_from,
-        valid_until=until,
-        expires_at=memory.expires_at,
-        evidence=evidence,
-        trust=memory.trust,
-        state=state,
-        cause=UNDONE,
-    )
+    write = revision(memory, value, cause=UNDONE, evidence=evidence, state=state)
+    return replace(write, valid_until=until)
 
 
 def _fields_of(brought: Revision, before: Revision | None, said: MessageAddress) -> frozenset[str]:

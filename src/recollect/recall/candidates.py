@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from recollect.ports import Vector
 from recollect.recall.bm25 import length_norm, saturated
-from recollect.recall.collection_slice import CollectionSlice, Postings
+from recollect.recall.collection_slice import CollectionSlice, Postings, newest_entries, slices_of
 from recollect.recall.eligibility import Eligibility, EligibilityPeriod, eligible
 from recollect.recall.scope_index import ScopeIndex
-from recollect.recall.segment import MESSAGE, AnyArray, Searched, Segment
+from recollect.recall.segment import MESSAGE, AnyArray, Searched
 from recollect.recall.segment_joins import joined_postings, joined_vectors
 from recollect.stores.scope_feed import ReadMoments
 from recollect.stores.validation import to_datetime
@@ -76,7 +76,9 @@ class Collection:
             for part in index.parts
         ]
         self.eligible = sum(len(at) for _, _, at in every)
-        chosen = every if self.eligible <= SCAN_ENTRIES_MAX else _newest(every, SCAN_ENTRIES_MAX)
+        chosen = (
+            every if self.eligible <= SCAN_ENTRIES_MAX else newest_entries(every, SCAN_ENTRIES_MAX)
+        )
         scope = np.concatenate(
             [_full(len(at), number) for number, _, at in chosen] or [_full(0, 0)]
         )
@@ -89,7 +91,7 @@ class Collection:
         found |= {name: columns[name] if chosen else np.empty(0, np.int64) for name in _COLUMNS}
         if order is not None:
             found = {name: column[order] for name, column in found.items()}
-        slices = _slices(chosen, order, len(scope))
+        slices = slices_of(chosen, order, len(scope))
         self._set_up(found, slices)
 
     @classmethod
@@ -346,28 +348,6 @@ def _together(found: Iterable[Postings | None]) -> TermWeights:
     return places, counts.astype(np.float32)
 
 
-def _slices(
-    chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]],
-    order: NDArray[np.intp] | None,
-    count: int,
-) -> list[CollectionSlice]:
-    """Return the slice of each of the *chosen* segments, whose *count* entries have this order."""
-    place = np.arange(count, dtype=np.int32)
-    if order is not None:
-        place[order] = np.arange(count, dtype=np.int32)
-    slices = []
-    start = 0
-    for _, segment, at in chosen:
-        rank = np.full(len(segment), -1, np.int32)
-        rank[at] = place[start : start + len(at)]
-        start += len(at)
-        is_whole = len(at) == len(segment)
-        is_all = is_whole and order is None and len(chosen) == 1
-        first, end = (int(at[0]), int(at[-1]) + 1) if len(at) else (0, 0)
-        slices.append(CollectionSlice(segment, rank, is_whole, is_all, first, end))
-    return slices
-
-
 def _full(count: int, number: int) -> NDArray[np.int32]:
     return np.full(count, number, np.int32)
 
@@ -387,20 +367,3 @@ def _order(key: NDArray[np.int64], scope: NDArray[np.int32]) -> NDArray[np.intp]
     if bool(((key[1:] >= key[:-1]) | ends_scope).all()) and bool((scope[1:] >= scope[:-1]).all()):
         return None
     return np.lexsort((key, scope))
-
-
-def _newest(
-    every: Sequence[tuple[int, Segment, NDArray[np.intp]]], count: int
-) -> list[tuple[int, Segment, NDArray[np.intp]]]:
-    """Return the *count* newest entries; ties go to the larger id."""
-    time = np.concatenate([segment.time[at] for _, segment, at in every])
-    uid = np.concatenate([segment.uid[at] for _, segment, at in every])
-    # A partition instead of a sort: only entries of exactly the cut-off time need an order.
-    oldest = np.partition(time, len(time) - count)[len(time) - count]
-    is_taken = time > oldest
-    ties = np.flatnonzero(time == oldest)
-    left = count - int(np.count_nonzero(is_taken))
-    is_taken[ties[np.argsort(uid[ties], kind="stable")[len(ties) - left :]]] = True
-    ends = np.cumsum([len(at) for _, _, at in every])
-    taken = np.split(is_taken, ends[:-1])
-    return [(number, segment, at[t]) for (number, segment, at), t in zip(every, taken, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -60,3 +60,42 @@ class CollectionSlice:
         rank = self.rank[entries]
         is_eligible = rank >= 0
         return rank[is_eligible], counts[is_eligible]
+
+
+def newest_entries(
+    every: Sequence[tuple[int, Segment, NDArray[np.intp]]], count: int
+) -> list[tuple[int, Segment, NDArray[np.intp]]]:
+    """Return the *count* newest entries; ties go to the larger id."""
+    time = np.concatenate([segment.time[at] for _, segment, at in every])
+    uid = np.concatenate([segment.uid[at] for _, segment, at in every])
+    # A partition instead of a sort: only entries of exactly the cut-off time need an order.
+    oldest = np.partition(time, len(time) - count)[len(time) - count]
+    is_taken = time > oldest
+    ties = np.flatnonzero(time == oldest)
+    left = count - int(np.count_nonzero(is_taken))
+    is_taken[ties[np.argsort(uid[ties], kind="stable")[len(ties) - left :]]] = True
+    ends = np.cumsum([len(at) for _, _, at in every])
+    taken = np.split(is_taken, ends[:-1])
+    return [(number, segment, at[t]) for (number, segment, at), t in zip(every, taken, strict=True)]
+
+
+def slices_of(
+    chosen: Sequence[tuple[int, Segment, NDArray[np.intp]]],
+    order: NDArray[np.intp] | None,
+    count: int,
+) -> list[CollectionSlice]:
+    """Return the slice of each of the *chosen* segments, whose *count* entries have this order."""
+    place = np.arange(count, dtype=np.int32)
+    if order is not None:
+        place[order] = np.arange(count, dtype=np.int32)
+    slices = []
+    start = 0
+    for _, segment, at in chosen:
+        rank = np.full(len(segment), -1, np.int32)
+        rank[at] = place[start : start + len(at)]
+        start += len(at)
+        is_whole = len(at) == len(segment)
+        is_all = is_whole and order is None and len(chosen) == 1
+        first, end = (int(at[0]), int(at[-1]) + 1) if len(at) else (0, 0)
+        slices.append(CollectionSlice(segment, rank, is_whole, is_all, first, end))
+    return slices

@@ -13,7 +13,6 @@ import hashlib
 import hmac
 import json
 import re
-from base64 import b32encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -42,7 +41,6 @@ GAP: Final = "…"
 SESSION_GAP: Final = timedelta(hours=1)
 """Messages of one day that are further apart stand under a time of their own."""
 _MARKER_BYTES: Final = 4
-_HANDLE_LENGTH: Final = 4
 _POSES_AS_SPOKEN: Final = re.compile("\\[|[^\n]{0,64}[:\uff1a]")
 """A text that could be read as a line of another source, or with another speaker."""
 _FENCE: Final = "```"
@@ -378,29 +376,3 @@ def unused_marker(text: str, secret: bytes) -> str:
         if marker not in text:
             return marker
         number += 1
-
-
-@lru_cache(maxsize=4_096)
-def _letters_of(scope: Scope, source: str) -> str:
-    digest = hashlib.blake2b(json.dumps((scope, source)).encode(), digest_size=20).digest()
-    return b32encode(digest).decode().lower()
-
-
-class Handles:
-    """
-    The short names of sources in one context: four letters and digits, more if two clash.
-
-    A handle is a prefix of the source's hash, so that it is the same in every context, except where
-    the context has another source with the same prefix.
-    """
-
-    def __init__(self) -> None:
-        self._taken: dict[str, tuple[Scope, str]] = {}
-
-    def of(self, scope: Scope, source: str) -> str:
-        """Return the handle of a source, thread/message or type/key, of a scope."""
-        name, every = (scope, source), _letters_of(scope, source)
-        length = _HANDLE_LENGTH
-        while self._taken.setdefault(every[:length], name) != name:
-            length += 1
-        return every[:length]

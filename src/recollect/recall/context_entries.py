@@ -16,7 +16,6 @@ from recollect.ports import TokenCounter
 from recollect.recall.context import (
     GAP,
     ContextEntry,
-    Handles,
     LeftOut,
     clock_above,
     heading_above,
@@ -26,6 +25,7 @@ from recollect.recall.context import (
 from recollect.recall.context_plan import ContextPlan, TokenRoom
 from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
+from recollect.recall.handles import Handles
 from recollect.recall.results import Recalled
 from recollect.recall.sentences import (
     WAITING,

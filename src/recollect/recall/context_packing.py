@@ -18,7 +18,6 @@ from recollect.recall.context import (
     FRAME,
     Context,
     ContextEntry,
-    Handles,
     LeftOut,
     ProfileDocument,
     rendered,
@@ -28,6 +27,7 @@ from recollect.recall.context_plan import ContextPlan, TokenRoom, checked_counte
 from recollect.recall.context_profile import profile_documents
 from recollect.recall.context_selection import replies_among, select_entries, worth_adding
 from recollect.recall.excerpts import with_places
+from recollect.recall.handles import Handles
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
 from recollect.text.searchable import message_text

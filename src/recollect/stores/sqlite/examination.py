@@ -29,8 +29,9 @@ from recollect.stores.rows import (
     ScopeRow,
 )
 from recollect.stores.scope_paths import segments_of
+from recollect.stores.sqlite.checked_rows import memory_row, message_row, revision_row, side_row
 from recollect.stores.sqlite.checksums import DamagedRowError
-from recollect.stores.sqlite.rows import SQLiteRows, memory_row, message_row, revision_row, side_row
+from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.stores.vector_codec import decode_vectors

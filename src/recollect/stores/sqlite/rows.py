@@ -50,7 +50,15 @@ from recollect.stores.scope_feed import (
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
-from recollect.stores.sqlite.checksums import DamagedRowError, Stored, checker_of
+from recollect.stores.sqlite.checked_rows import (
+    CHECKED_MEMORY,
+    memory_row,
+    message_row,
+    revision_row,
+    scope_row,
+    side_row,
+)
+from recollect.stores.sqlite.checksums import DamagedRowError, Stored
 from recollect.stores.sqlite.feed_blocks import BLOCKS_FROM, entry_blocks, vector_blocks
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import decode_json
@@ -73,43 +81,6 @@ _COUNTS: Final = MappingProxyType(
 )
 
 _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
-_SCOPE_NUMBERS: Final = [
-    at for at, each in enumerate(fields(ScopeRow)) if each.type in ("int", int)
-]
-# The queries of these tables return the checksum as the last column.
-_CHECKED_MESSAGE: Final = checker_of(MessageRow, "message", "scope_id", "uid")
-_CHECKED_MEMORY: Final = checker_of(MemoryRow, "memory", "scope_id", "uid")
-_CHECKED_REVISION: Final = checker_of(RevisionRow, "revision", "scope_id", "uid", "version")
-_CHECKED_SIDE: Final = checker_of(SideRow, "side_record", "scope_id", "uid")
-
-
-def side_row(row: Stored) -> SideRow:
-    """Return a side record from its columns, after verifying their checksum."""
-    return columns.side_row(_CHECKED_SIDE(row))
-
-
-def scope_row(row: Stored) -> ScopeRow:
-    """Return a scope from its columns, after checking that its numbers are numbers."""
-    # A scope has no checksum, and SQLite returns a damaged number as another type.
-    if not all(type(row[at]) is int for at in _SCOPE_NUMBERS):
-        msg = f"the row of the table scope with id {row[0]!r} has values of a wrong type"
-        raise DamagedRowError(msg)
-    return columns.scope_row(row)
-
-
-def message_row(row: Stored) -> MessageRow:
-    """Return a message from its columns, after verifying their checksum."""
-    return columns.message_row(_CHECKED_MESSAGE(row))
-
-
-def memory_row(row: Stored) -> MemoryRow:
-    """Return a memory from its columns, after verifying their checksum."""
-    return columns.memory_row(_CHECKED_MEMORY(row))
-
-
-def revision_row(row: Stored) -> RevisionRow:
-    """Return a past version from its columns, after verifying their checksum."""
-    return columns.revision_row(_CHECKED_REVISION(row))
 
 
 def _blob(value: object) -> bytes:
@@ -250,7 +221,7 @@ class SQLiteRows(DerivedReads):
     ) -> Iterator[MemoryRow]:
         stored = self._memories(scope_id, MemoryRange(type_))
         # Filter on the columns: most rows do not match, and need no object.
-        for row in map(_CHECKED_MEMORY, stored):
+        for row in map(CHECKED_MEMORY, stored):
             if matches(conditions, decode_json(row[_VALUE])):
                 yield columns.memory_row(row)
 
