@@ -321,7 +321,9 @@ def test_a_collection_is_brought_up_to_date_when_a_scope_was_written_to() -> Non
 
     assert (None, True) == (taken.collection, taken.known is not None)
     assert len(many) + 1 == len(made)
-    assert made is indexes.collection(now, [OPEN] * len(now)) or made.is_scattered
+    # The others' segments, joined, and that of the scope.
+    assert 2 == len(made.slices)
+    assert made is indexes.collection(now, [OPEN] * len(now))
 
 
 def test_forgetting_a_scope_forgets_its_collections() -> None:
