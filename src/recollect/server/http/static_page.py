@@ -127,7 +127,9 @@ def page_router(folder: Path = STATIC) -> APIRouter:
         file = files.get(INDEX if path in {"", API} else path)
         if file is None:
             is_screen = "text/html" in accepts and not path.startswith(("v1/", "health/", _ASSETS))
-            return _deep(path, request.url.query) if files and is_screen else no_path().response()
+            if files and is_screen:
+                return _deep(path, request.url.query)
+            return no_path(request.url.path).response()
         is_for_ever = path.startswith(_ASSETS)
         packed = file.packed if takes_gzip(request.headers.get("accept-encoding", "")) else None
         headers = {
