@@ -17,6 +17,7 @@ import recollect
 from recollect import NewMessage, Recollect
 from recollect.formation.rule_model import RuleModel
 from recollect.importers import import_file, open_source
+from recollect.records import JsonObject
 from recollect.server.authorization import PERMISSIONS
 from recollect.server.testing import Served, serving
 
@@ -247,7 +248,7 @@ def test_a_path_that_is_not_served_is_told(served: Served) -> None:
 
 def test_metadata_of_another_framework_is_not_told(served: Served, mem0: Opened) -> None:
     """What it keeps to restore its messages; the user's own stays."""
-    metadata = {"pydantic_ai": {"parts": []}, "from": "mail"}
+    metadata: JsonObject = {"pydantic_ai": {"parts": []}, "from": "mail"}
     said = NewMessage(role="user", text="I live in Oslo.", metadata=metadata)
     memory = served.service.memory
     assert memory.loop is not None
