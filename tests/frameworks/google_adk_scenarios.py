@@ -296,10 +296,9 @@ async def scenario_metadata_that_is_no_json_leaves_nothing() -> None:
     async with recollect.open("memory:", embedder="none") as memory:
         service = RecollectMemoryService(memory)
         user: Any = {"app_name": "notes", "user_id": "ada", "session_id": "one"}
+        odd: Any = {"odd": object()}
         await refusal(
-            service.add_events_to_memory(
-                **user, events=[event("a", "1")], custom_metadata={"odd": object()}
-            )
+            service.add_events_to_memory(**user, events=[event("a", "1")], custom_metadata=odd)
         )
         assert await memory.last_messages(ADA, "one", limit=9) == ()
         await service.add_events_to_memory(**user, events=[event("a", "1"), event("b\0", "2")])
