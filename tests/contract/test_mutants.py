@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from recollect.errors import RecollectError
-from recollect.records import PutSideRecord, Scope
+from recollect.records import Scope
+from recollect.side_records import PutSideRecord
 from recollect.stores.digests import keyed_digest
 from recollect.stores.memory import InProcessStore, Tables
 from recollect.stores.plans import changes as feed

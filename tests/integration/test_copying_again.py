@@ -15,7 +15,8 @@ from recollect.lifecycle import store_copy as copying
 from recollect.lifecycle.copy_journal import NOTES
 from recollect.lifecycle.store_copy import content_digest, copy_store
 from recollect.memory.facade import Recollect
-from recollect.records import JsonObject, NewMessage, PutMemory, PutSideRecord, Scope
+from recollect.records import JsonObject, NewMessage, PutMemory, Scope
+from recollect.side_records import PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.memory import InProcessStore

@@ -30,7 +30,7 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("deferred_imports", "errors", "installation", "observability", "ports", "providers"),
-            *("records", "text"),
+            *("records", "side_records", "text"),
         ),
         "ground",
     ),

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from recollect.errors import ConflictError, LimitError, UsageError
-from recollect.records import EndMemory, NewMessage, PutSideRecord
+from recollect.records import EndMemory, NewMessage
+from recollect.side_records import PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.json_pointers import texts_in
 from recollect.stores.memory import InProcessStore
