@@ -10,7 +10,8 @@ from benchmarks.combinations.stage import TYPES
 from benchmarks.combinations.talk import keyed_append, take_answer
 from benchmarks.combinations.world import FORMED, TALLY, World
 from recollect.errors import KeyRevokedError, QuotaError, RecollectError
-from recollect.records import SCOPE_SETTINGS, PutMemory, PutSideRecord, Scope
+from recollect.records import PutMemory, Scope
+from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 from recollect.stores.unit_of_work import Rows
 
 

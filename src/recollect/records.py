@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from typing import Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 Scope: TypeAlias = tuple[str, ...]
 """The owner of a memory: text segments, e.g. ``("acme", "users", "ada")``."""
@@ -336,99 +336,8 @@ class ProlongMemory:
     expires_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideRecord:
-    """
-    A JSON object beside messages and memories, at the address (scope, thread, kind, key).
-
-    No recall, feed or listing of memories shows it. *thread* is the thread that it is erased
-    with, ``None`` if it belongs to the scope alone. *version* counts from 1 with each
-    put; past versions are not kept. After *expires_at* no read returns it.
-    """
-
-    scope: Scope
-    thread: str | None
-    kind: str
-    key: str
-    value: JsonObject
-    version: int
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PutSideRecord:
-    """
-    Create a side record, or replace the one at its address.
-
-    *expected* is the version that the caller read, 0 if there was none; ``None`` writes
-    unconditionally.
-    """
-
-    kind: str
-    key: str
-    value: JsonObject
-    thread: str | None = None
-    expected: int | None = None
-    expires_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteSideRecord:
-    """Remove a side record; a missing one is not an error."""
-
-    kind: str
-    key: str
-    thread: str | None = None
-    expected: int | None = None
-
-
-class SideAddress(NamedTuple):
-    """The address of a side record in its scope."""
-
-    kind: str
-    key: str
-    thread: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProlongSideRecord:
-    """Move the expiry of exactly this *version* of a side record without creating a new one."""
-
-    kind: str
-    key: str
-    version: int
-    expires_at: datetime
-    thread: str | None = None
-
-
 SPEAKER_MARK: Final = "@"
 """First character of the key of one speaker's document, as in ``User/@ines``."""
-STATE: Final = "State"
-"""Kind of the side records that hold a thread's state, by name."""
-ATTACHMENT: Final = "Attachment"
-"""Kind of the side records with the metadata of a thread's attachments, by file name."""
-ATTACHMENT_PART: Final = "AttachmentPart"
-"""Kind of the side records with a part of an attachment's bytes."""
-LIFETIME: Final = "Lifetime"
-"""Kind of the side records with a memory's lifetime since its last use (sliding expiry)."""
-SCOPE_SETTINGS: Final = "ScopeSettings"
-"""Kind and key of the side record with the formation settings of a scope and those below it."""
-FORGOTTEN: Final = "Forgotten"
-"""
-Kind of the side records that mark an erased memory, by a keyed digest of its content.
-
-Formation looks them up, so that it does not form the memory again.
-"""
-SERVICE_KEY: Final = "ServiceKey"
-"""Kind of the side records with the digest of an API key, by its id."""
-SERVICE_KEY_USE: Final = "ServiceKeyUse"
-"""Kind of the side records with the time an API key was last used, by its id."""
-SERVICE_USAGE: Final = "ServiceUsage"
-"""Kind of the side records with a scope's usage on one day."""
-SETTING_KINDS: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
-"""Kinds that every request reads, and that are therefore cached; see `Store.settings_stamp`."""
 INSTRUCTIONS: Final = "Instructions"
 INSTRUCTIONS_PROPOSAL: Final = "InstructionsProposal"
 INSTRUCTIONS_CASE: Final = "InstructionsCase"
@@ -458,7 +367,6 @@ class Attachment:
 
 
 Write: TypeAlias = PutMemory | EndMemory | DeleteMemory
-SideWrite: TypeAlias = PutSideRecord | DeleteSideRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

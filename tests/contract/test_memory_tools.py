@@ -17,7 +17,8 @@ from recollect.formation.types.memory_type import TYPES_MAX
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ToolCall
 from recollect.recall.query import Where
-from recollect.records import FORGOTTEN, Json, JsonObject
+from recollect.records import Json, JsonObject
+from recollect.side_records import FORGOTTEN
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt, EraseScope, EraseThread
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds

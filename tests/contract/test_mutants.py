@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from recollect.errors import RecollectError
-from recollect.records import PutSideRecord, Scope
+from recollect.records import Scope
+from recollect.side_records import PutSideRecord
 from recollect.stores.digests import keyed_digest
-from recollect.stores.memory import InProcessStore, Tables
+from recollect.stores.memory.store import InProcessStore
+from recollect.stores.memory.tables import Tables
 from recollect.stores.plans import changes as feed
 from recollect.stores.plans import embedding_backlog as embedding
 from recollect.stores.plans import erasure as erase
@@ -186,7 +188,8 @@ STALE = LeaseContract.test_one_claim_holds_a_scope
 ANEW = LeaseContract.test_what_is_erased_is_not_formed
 MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, object]]] = {
     "scopes are joined strings": (
-        "memory.Tables.scopes_below", joined, TargetContract.test_scopes_below_are_erased, {},
+        "memory.tables.Tables.scopes_below", joined,
+        TargetContract.test_scopes_below_are_erased, {},
     ),
     "ids are folded": (
         "contract.threads.check_id", folded, IdentityContract.test_every_id_names_a_thread, {},
@@ -204,7 +207,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         EraseContract.test_an_erase_takes_what_rests_on_it, {},
     ),
     "evidence in removed messages is forgotten": (
-        "memory.Tables.evidence_in", lambda *_: (),
+        "memory.tables.Tables.evidence_in", lambda *_: (),
         EvidenceContract.test_the_removed_can_be_erased,
         {"target": EraseThread(thread="talk")},
     ),
@@ -217,7 +220,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         FindingContract.test_a_finding_is_archived_and_restored, {},
     ),
     "a finding outlives the talk it was made in": (
-        "memory.Tables.evidence_in", lambda *_: (),
+        "memory.tables.Tables.evidence_in", lambda *_: (),
         FindingContract.test_a_finding_goes_with_its_talk,
         {"target": EraseThread(thread="talk"), "is_talk": True},
     ),
@@ -233,7 +236,8 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         for path in ("../a", "/etc/passwd", "C:/a", "a\u202eb")
     },
     "removals are not fed": (
-        "memory.Tables.removed", lambda *_: (), FeedContract.test_removals_come_until_seen, {},
+        "memory.tables.Tables.removed", lambda *_: (),
+        FeedContract.test_removals_come_until_seen, {},
     ),
     "any request is repeated under a key": (
         "plans.threads.uids_under_key", any_request,
@@ -283,7 +287,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         ResetContract.test_a_reader_far_behind_starts_over, {},
     ),
     "messages are stored twice": (
-        "memory.Tables.messages_by_id", lambda *_: (),
+        "memory.tables.Tables.messages_by_id", lambda *_: (),
         AppendContract.test_the_same_message_is_stored_once, {},
     ),
     "positions are reused": (
@@ -329,7 +333,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         BacklogContract.test_waiting_messages_are_counted, {},
     ),
     "all moments are one": (
-        "memory.Tables.moment", ReadMoment(0, 0),
+        "memory.tables.Tables.moment", ReadMoment(0, 0),
         SnapshotContract.test_a_moment_lasts_until_a_write, {},
     ),
     "what was said later is told of then": (
@@ -350,11 +354,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         SnapshotContract.test_summaries_are_those_of_the_feed, {},
     ),
     "an erased thread leaves what goes with it": (
-        "memory.Tables.side_records", lambda *_: iter(()),
+        "memory.tables.Tables.side_records", lambda *_: iter(()),
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "an erased thread takes what goes with others": (
-        "memory.Tables.side_records", all_sides,
+        "memory.tables.Tables.side_records", all_sides,
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "any version of a side record is replaced": (

@@ -15,7 +15,8 @@ from recollect.lifecycle.record_intake import IntakeCounts, RecordNote
 from recollect.memory.facade import Recollect
 from recollect.memory.restoration import open_intake
 from recollect.ports import Clock, Ids
-from recollect.records import (
+from recollect.records import Attachment, Evidence, Json, JsonObject, NewMessage, PutMemory, Scope
+from recollect.side_records import (
     ATTACHMENT,
     ATTACHMENT_PART,
     FORGOTTEN,
@@ -23,17 +24,10 @@ from recollect.records import (
     SCOPE_SETTINGS,
     SERVICE_KEY,
     STATE,
-    Attachment,
-    Evidence,
-    Json,
-    JsonObject,
-    NewMessage,
-    PutMemory,
     PutSideRecord,
-    Scope,
 )
 from recollect.stores.contract.base import Store
-from recollect.stores.memory import InProcessStore
+from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,

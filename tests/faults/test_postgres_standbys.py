@@ -7,7 +7,7 @@ import pytest
 
 from recollect.errors import StoreReadOnlyError
 from recollect.records import NewMessage
-from recollect.stores.postgres import rows, unit_runner
+from recollect.stores.postgres import scope_rows, unit_runner
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.store import PostgresStore
 from tests.harness.postgres_server import PostgresServer, find_binaries
@@ -101,7 +101,7 @@ def test_a_repetition_that_does_not_wait_is_noticed(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: the scope is not locked, and what is found there is promised at once."""
-    monkeypatch.setattr(rows, "_LOCKED", "")
+    monkeypatch.setattr(scope_rows, "_LOCKED", "")
 
     assert asyncio.run(promised_early(pair))
 

@@ -16,7 +16,14 @@ from recollect.errors import RecollectError
 from recollect.records import Write
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
-from recollect.stores.postgres import effects, foreseen_rows, rows, transaction, unit_attempt
+from recollect.stores.postgres import (
+    effects,
+    foreseen_rows,
+    rows,
+    scope_rows,
+    transaction,
+    unit_attempt,
+)
 from recollect.stores.postgres import store as store_module
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.location import PostgresLocation
@@ -171,6 +178,7 @@ def dropped_predicates() -> Iterator[None]:
     empty = tuple(text for name, text in writes.items() if name.startswith("empty_"))
     with changed(
         (rows, "QUERIES", without_predicates(QUERIES)),
+        (scope_rows, "QUERIES", without_predicates(QUERIES)),
         (foreseen_rows, "GROUP", without_predicates(GROUP)),
         (effects, "WRITES", writes),
         (effects, "_EMPTY_SCOPE", empty),

@@ -23,7 +23,7 @@ from recollect.integrations.anthropic_memory import (
 )
 from recollect.integrations.anthropic_memory.file_tree import FILE_CHARACTERS_MAX, FILES_MAX
 from recollect.integrations.openai_agents import RecollectSession
-from recollect.records import PutSideRecord
+from recollect.side_records import PutSideRecord
 from tests.harness import postgres_server, redis_server
 from tests.harness.model_provider import Provider, answers, message, provider_on_loopback
 

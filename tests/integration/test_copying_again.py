@@ -15,10 +15,11 @@ from recollect.lifecycle import store_copy as copying
 from recollect.lifecycle.copy_journal import NOTES
 from recollect.lifecycle.store_copy import content_digest, copy_store
 from recollect.memory.facade import Recollect
-from recollect.records import JsonObject, NewMessage, PutMemory, PutSideRecord, Scope
+from recollect.records import JsonObject, NewMessage, PutMemory, Scope
+from recollect.side_records import PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.stores.memory import InProcessStore
+from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans import erase_ledger
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE

@@ -9,7 +9,7 @@ from recollect.errors import StoreCorruptError, StoreError, StoreFullError, Stor
 from recollect.lifecycle.store_copy import copy_store
 from recollect.records import Scope
 from recollect.stores.locator import open_store
-from recollect.stores.memory import InProcessStore
+from recollect.stores.memory.store import InProcessStore
 from recollect.stores.sqlite import vacuum as cleaning
 
 ADA: Scope = ("users", "ada")

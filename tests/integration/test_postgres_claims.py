@@ -16,7 +16,7 @@ from recollect.errors import StoreClosedError, StoreError
 from recollect.records import NewMessage
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.formation import Formed
-from recollect.stores.postgres import rows
+from recollect.stores.postgres import rows, scope_rows
 from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.row_security import SWEEPING
 from recollect.stores.postgres.statements import QUERIES, SESSION
@@ -94,7 +94,7 @@ def test_workers_at_once_claim_different_scopes(url: str, monkeypatch: pytest.Mo
 
 def test_a_claim_without_a_lock_is_noticed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers that do not lock what they claim claim the same."""
-    monkeypatch.setattr(rows, "_CLAIMED", "")
+    monkeypatch.setattr(scope_rows, "_CLAIMED", "")
 
     scopes = asyncio.run(claimed_at_once(url, monkeypatch))
 

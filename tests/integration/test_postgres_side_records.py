@@ -6,7 +6,8 @@ from typing import Any, LiteralString
 
 import pytest
 
-from recollect.records import DeleteSideRecord, PutSideRecord, Scope, SideRecord
+from recollect.records import Scope
+from recollect.side_records import DeleteSideRecord, PutSideRecord, SideRecord
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.row_security import CLOSED, Wall

@@ -12,7 +12,7 @@ from benchmarks.connection_faults import LASTING, interleave
 from recollect.errors import RecollectError, StoreReadOnlyError
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.memory import InProcessStore
+from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseScope
 from recollect.stores.plans.formation import Formed

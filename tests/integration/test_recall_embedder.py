@@ -21,7 +21,7 @@ from recollect.recall.ranking import look_ahead
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
 from recollect.stores.locator import open_store
-from recollect.stores.memory import InProcessStore
+from recollect.stores.memory.store import InProcessStore
 from recollect.stores.scope_feed import Cursor
 from recollect.testing import NOON, HashedEmbedder
 

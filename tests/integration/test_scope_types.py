@@ -10,7 +10,8 @@ from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.scope_types import TYPES, types_below, types_in_force
 from recollect.formation.types import BUILTIN_TYPES, FACT, NOTE, USER, MemoryType
 from recollect.ports import ToolCall
-from recollect.records import SCOPE_SETTINGS, Json, PutSideRecord, Scope
+from recollect.records import Json, Scope
+from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 from recollect.testing import ScriptedModel
 
 ACME: Scope = ("acme",)

@@ -18,7 +18,7 @@ from recollect.errors import (
 )
 from recollect.records import NewMessage
 from recollect.stores.locator import file_of, open_store
-from recollect.stores.memory import InProcessStore
+from recollect.stores.memory.store import InProcessStore
 from recollect.stores.sqlite.store import SQLiteStore
 
 SOURCE = Path(__file__).parents[2] / "src"

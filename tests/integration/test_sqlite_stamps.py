@@ -10,7 +10,8 @@ import apsw
 import pytest
 
 from recollect.errors import StaleReadError, VersionConflictError
-from recollect.records import SCOPE_SETTINGS, NewMessage, PutMemory, PutSideRecord, Scope
+from recollect.records import NewMessage, PutMemory, Scope
+from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 from recollect.stores.plans.preconditions import changes_settings
 from recollect.stores.sqlite import stamps
 from recollect.stores.sqlite.stamps import Stamps

@@ -9,7 +9,8 @@ from recollect import UsageError
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import MemoryType
 from recollect.memory.facade import Recollect
-from recollect.records import SCOPE_SETTINGS, JsonObject, PutSideRecord
+from recollect.records import JsonObject
+from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 
 ADA = ("acme", "ada")
 NOTE: JsonObject = {"context": "drinks", "content": "Ada likes tea"}

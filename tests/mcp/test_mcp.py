@@ -24,7 +24,7 @@ import recollect
 from recollect.formation.config import Assistants
 from recollect.formation.types.builtin import DEFAULT_TYPES
 from recollect.memory import context_sources
-from recollect.records import SCOPE_SETTINGS, NewMessage, PutSideRecord, Scope
+from recollect.records import NewMessage, Scope
 from recollect.server.http.process import bound_socket, server_of, url_of
 from recollect.server.mcp import streamable_http as http
 from recollect.server.mcp.callers import local_caller
@@ -34,6 +34,7 @@ from recollect.server.mcp.resources import NOTHING_RELEVANT
 from recollect.server.mcp.streamable_http import PATH, create_mcp_app
 from recollect.server.mcp.tool_calls import THREAD, Tools
 from recollect.server.settings import Settings
+from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from recollect.lifecycle import record_intake
-from recollect.records import SCOPE_SETTINGS, PutSideRecord
 from recollect.server.testing import ROOT_SCOPE, Served
+from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 
 LINES = {"content-type": "application/x-ndjson"}
 TRIP: dict[str, Any] = {

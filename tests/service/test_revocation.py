@@ -22,7 +22,7 @@ from starlette.responses import StreamingResponse
 
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest
-from recollect.records import SERVICE_KEY, JsonObject, PutSideRecord
+from recollect.records import JsonObject
 from recollect.server import key_watch
 from recollect.server.api_keys import KEYS_SCOPE, Keys
 from recollect.server.http.authentication import is_guarded
@@ -38,6 +38,7 @@ from recollect.server.mcp.tool_calls import Tools
 from recollect.server.mem0 import MEM0_ROUTERS
 from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
+from recollect.side_records import SERVICE_KEY, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.testing.scripted_model import ScriptedModel

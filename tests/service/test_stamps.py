@@ -9,9 +9,10 @@ import httpx
 import pytest
 
 from recollect.memory.audit_access import AuditMethods
-from recollect.records import SCOPE_SETTINGS, JsonObject, PutSideRecord
+from recollect.records import JsonObject
 from recollect.server.api_keys import Keys
 from recollect.server.testing import ROOT_SCOPE, Served, serving
+from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 

@@ -11,7 +11,7 @@ from recollect.records import NewMessage, Scope
 from recollect.server.http import change_watch as watching
 from recollect.server.http.change_watch import Watch
 from recollect.stores.contract.base import Store
-from recollect.stores.memory import InProcessStore
+from recollect.stores.memory.store import InProcessStore
 from recollect.stores.scope_feed import Cursor
 
 ADA: Scope = ("users", "ada")

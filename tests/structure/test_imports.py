@@ -30,7 +30,7 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("deferred_imports", "errors", "installation", "lazy_exports", "observability"),
-            *("ports", "providers", "records", "text"),
+            *("ports", "providers", "records", "side_records", "text"),
         ),
         "ground",
     ),
@@ -174,7 +174,7 @@ def test_imports_point_one_way() -> None:
         ("recollect.stores.contract.base", "from recollect.stores.locator import open_store"),
         ("recollect.stores.sqlite.store", "from recollect.stores.redis import store"),
         ("recollect.stores.sqlite.store", "from recollect.recall.index_cache import ScopeIndex"),
-        ("recollect.recall.index_cache", "from recollect.stores.memory import InProcessStore"),
+        ("recollect.recall.index_cache", "from recollect.stores.memory import store"),
         (
             "recollect.recall.index_cache",
             "import importlib\nimportlib.import_module('recollect.cli')",

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import recollect
 from recollect.cli import main, output
-from recollect.records import FORGOTTEN, PutSideRecord
+from recollect.side_records import FORGOTTEN, PutSideRecord
 from tests.harness.rendered_blocks import read_block
 
 ADA = ("users", "ada")

@@ -29,7 +29,7 @@ from recollect.recall.scope_index import (
 from recollect.recall.segment import MESSAGE
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
-from recollect.stores.memory import InProcessStore
+from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.stores.scope_feed import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector

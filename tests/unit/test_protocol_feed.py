@@ -15,7 +15,8 @@ import pytest
 
 from recollect.errors import NotFoundError
 from recollect.records import DeleteMemory, NewMessage, PutMemory
-from recollect.stores.memory import ScopeTable, Tables
+from recollect.stores.memory.rows import ScopeTable
+from recollect.stores.memory.tables import Tables
 from recollect.stores.plans import idempotency as requests
 from recollect.stores.plans.changes import read_feed
 from recollect.stores.plans.due_times import Debounce
@@ -310,8 +311,8 @@ MUTANTS: dict[str, tuple[Writers, Wrong]] = {
     "the seq is drawn outside the transaction": (DrawFirst(), None),
     "a reset is ignored": (ForDeaf(), None),
     "tombstones go without a word": (CompactSilently(), None),
-    "removals leave no tombstone": (Writers(), ("memory.Tables.removed", lambda *_: ())),
-    "changes are passed over": (Writers(), ("memory.Tables.changed", without_edits)),
+    "removals leave no tombstone": (Writers(), ("memory.tables.Tables.removed", lambda *_: ())),
+    "changes are passed over": (Writers(), ("memory.tables.Tables.changed", without_edits)),
     "a scope made anew has the old epoch": (
         Writers(), ("plans.threads.open_scope", one_epoch),
     ),

@@ -17,8 +17,9 @@ from recollect.lifecycle.scope_batches import (
     windows_of,
 )
 from recollect.memory.facade import Recollect
-from recollect.records import SCOPE_SETTINGS, JsonObject, NewMessage, PutMemory, Scope
-from recollect.stores.memory import InProcessStore
+from recollect.records import JsonObject, NewMessage, PutMemory, Scope
+from recollect.side_records import SCOPE_SETTINGS
+from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 
 

@@ -7,68 +7,35 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from recollect.client.answer_parts import (
-    import_outcome,
-    messages_of,
-    page_of,
-    receipts_of,
-    results_of,
-    revisions_of,
-)
-from recollect.client.connection import ServiceConnection
-from recollect.client.http_requests import ServiceRequest, is_repeated, path_of
+from recollect.client.answer_parts import import_outcome, page_of
+from recollect.client.erasure_requests import ErasureRequests
+from recollect.client.formation_requests import FormationRequests
+from recollect.client.http_requests import ServiceRequest, path_of
+from recollect.client.memory_requests import MemoryRequests
 from recollect.client.problem_errors import error_of
-from recollect.client.request_headers import expecting, made_key
-from recollect.errors import ConflictError, NotFoundError
-from recollect.messages.new_message import NewMessageLike, new_message, new_messages
+from recollect.client.thread_requests import ThreadRequests
+from recollect.errors import ConflictError
 from recollect.observability.health import Health
 from recollect.recall.context import Context
 from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.recall.query import Where
 from recollect.recall.results import Recall
-from recollect.records import (
-    EvidenceMap,
-    Formation,
-    FormationStatus,
-    JsonObject,
-    Memory,
-    MemoryState,
-    Message,
-    Page,
-    PutMemory,
-    Revision,
-    Scope,
-    ScopeLike,
-    Thread,
-    Trust,
-)
+from recollect.records import JsonObject, Page, ScopeLike
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget
 from recollect.wire.administration import Answerer, answerer_from_json
 from recollect.wire.audits import audit_entry_from_json, verdict_from_json
 from recollect.wire.contexts import context_from_json
 from recollect.wire.elements import time_to_json
-from recollect.wire.erasures import (
-    ErasePreview,
-    preview_from_json,
-    receipt_from_json,
-    target_to_json,
-)
-from recollect.wire.formations import formation_from_json
 from recollect.wire.health import health_from_json
-from recollect.wire.memories import memory_from_json, put_to_json
-from recollect.wire.messages import message_from_json, new_message_to_json
 from recollect.wire.recalls import recall_from_json, where_to_json
 from recollect.wire.record_digests import END
-from recollect.wire.threads import thread_from_json
-from recollect.worker.formation_result import FormationResult
 
 _LINES: Final = "application/x-ndjson"
 PROBLEM: Final = "problem"
 """Kind of the last line of an export that the service ended with an error."""
 
 
-class Client(ServiceConnection):
+class Client(ThreadRequests, MemoryRequests, FormationRequests, ErasureRequests):
     """
     A remote memory with the API of `Recollect`; enter it with ``async with``.
 
@@ -85,225 +52,6 @@ class Client(ServiceConnection):
     async def me(self) -> Answerer:
         """Return the client's key, permissions and scope, and the service's configuration."""
         return (await self._read((), "me")).read(answerer_from_json)
-
-    # Keep
-
-    async def append(
-        self,
-        scope: ScopeLike,
-        thread: str,
-        messages: NewMessageLike | Sequence[NewMessageLike],
-        *,
-        idempotency_key: str | None = None,
-        quiet_s: float | None = None,
-        assistant: str | None = None,
-    ) -> tuple[Message, ...]:
-        """
-        Append messages to a thread; on return they are durable in the service.
-
-        Without an *idempotency_key* one is generated, so that the call can be retried. *quiet_s* is
-        the pause before formation (see `Debounce`), *assistant* the thread's assistant.
-        """
-        body = {
-            "messages": [new_message_to_json(each) for each in new_messages(messages)],
-            "quiet_s": quiet_s,
-            "assistant": assistant,
-        }
-        headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
-        path = ("threads", thread, "messages")
-        answer = await self._write(
-            "POST", scope, *path, body=body, headers=headers, is_repeatable=True
-        )
-        return answer.read(messages_of)
-
-    async def threads(
-        self, scope: ScopeLike, *, cursor: str | None = None, limit: int = 100
-    ) -> Page[Thread]:
-        """See `Recollect.threads`."""
-        answer = await self._read(scope, "threads", cursor=cursor, limit=limit)
-        return answer.read(page_of("threads", thread_from_json))
-
-    async def thread(self, scope: ScopeLike, thread: str) -> Thread | None:
-        """See `Recollect.thread`."""
-        answer = await self._found(scope, "threads", thread)
-        return None if answer is None else answer.read(thread_from_json)
-
-    async def messages(
-        self, scope: ScopeLike, thread: str, *, after: int = 0, limit: int = 100
-    ) -> Page[Message]:
-        """See `Recollect.messages`."""
-        answer = await self._found(scope, "threads", thread, "messages", after=after, limit=limit)
-        found = answer.read(page_of("messages", message_from_json)) if answer else None
-        if found is None or found.cursor is None:
-            return found or Page(rows=(), cursor=None)
-        return Page(rows=found.rows, cursor=str(found.rows[-1].position))
-
-    async def last_messages(
-        self,
-        scope: ScopeLike,
-        thread: str,
-        *,
-        limit: int,
-        before: int | None = None,
-        until: datetime | None = None,
-    ) -> tuple[Message, ...]:
-        """See `Recollect.last_messages`."""
-        path = ("threads", thread, "messages")
-        moment = None if until is None else until.isoformat()
-        answer = await self._found(scope, *path, last=limit, before=before, until=moment)
-        return answer.read(messages_of) if answer else ()
-
-    async def remove(self, scope: ScopeLike, thread: str, messages: Sequence[str]) -> int:
-        """Remove messages of a thread, one request each; see `Recollect.remove`."""
-        count = 0
-        for each in messages:
-            try:
-                await self._write("DELETE", scope, "threads", thread, "messages", each)
-            except NotFoundError:
-                continue
-            count += 1
-        return count
-
-    async def replace(
-        self,
-        scope: ScopeLike,
-        thread: str,
-        message: NewMessageLike,
-        *,
-        idempotency_key: str | None = None,
-    ) -> Message:
-        """See `Recollect.replace`; without an *idempotency_key* one is generated."""
-        new = new_message(message)
-        path = ("threads", thread, "messages", new.id or "")
-        headers = {"idempotency-key": idempotency_key} if idempotency_key else made_key()
-        body = new_message_to_json(new)
-        answer = await self._write(
-            "PUT", scope, *path, body=body, headers=headers, is_repeatable=True
-        )
-        return answer.read(message_from_json)
-
-    # Memories
-
-    async def put(
-        self,
-        scope: ScopeLike,
-        type_: str,
-        key: str,
-        value: JsonObject,
-        *,
-        expected: int | None = None,
-        valid_from: datetime | None = None,
-        valid_until: datetime | None = None,
-        expires_at: datetime | None = None,
-        evidence: EvidenceMap | None = None,
-    ) -> Memory:
-        """
-        See `Recollect.put`; retried if the connection breaks.
-
-        If an earlier attempt had succeeded, the current memory is returned.
-        """
-        put = PutMemory(
-            type=type_,
-            key=key,
-            value=value,
-            valid_from=valid_from,
-            valid_until=valid_until,
-            expires_at=expires_at,
-            evidence=evidence or {},
-        )
-        path, body = ("memories", type_, key), put_to_json(put)
-        headers = {**expecting(expected), **made_key()}
-        answer = await self._write(
-            "PUT", scope, *path, body=body, headers=headers, is_repeatable=True
-        )
-        return answer.read(memory_from_json)
-
-    async def remember(
-        self,
-        scope: ScopeLike,
-        text: str,
-        *,
-        context: str = "",
-        trust: Trust = "user",
-        source: str | None = None,
-    ) -> Memory:
-        """See `Recollect.remember`; retried if the connection breaks."""
-        body = {"text": text, "context": context, "trust": trust}
-        if source is not None:  # an older service would reject the field
-            body |= {"source": source}
-        answer = await self._write(
-            "POST", scope, "remember", body=body, headers=made_key(), is_repeatable=True
-        )
-        return answer.read(memory_from_json)
-
-    async def end(
-        self,
-        scope: ScopeLike,
-        type_: str,
-        key: str,
-        at: datetime,
-        *,
-        expected: int | None = None,
-    ) -> Memory:
-        """See `Recollect.end`."""
-        path, headers = ("memories", type_, key, "end"), expecting(expected)
-        body = {"at": time_to_json(at)}
-        answer = await self._write("POST", scope, *path, body=body, headers=headers)
-        return answer.read(memory_from_json)
-
-    async def get(self, scope: ScopeLike, type_: str, key: str) -> Memory | None:
-        """See `Recollect.get`."""
-        answer = await self._found(scope, "memories", type_, key)
-        return None if answer is None else answer.read(memory_from_json)
-
-    async def memories(
-        self,
-        scope: ScopeLike,
-        *,
-        type_: str | None = None,
-        state: MemoryState | None = None,
-        filter_: JsonObject | None = None,
-        valid_at: datetime | None = None,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> Page[Memory]:
-        """See `Recollect.memories`."""
-        answer = await self._read(
-            scope,
-            "memories",
-            type=type_,
-            state=state,
-            filter=None if filter_ is None else json.dumps(filter_),
-            valid_at=time_to_json(valid_at),
-            cursor=cursor,
-            limit=limit,
-        )
-        return answer.read(page_of("memories", memory_from_json))
-
-    async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
-        """See `Recollect.history`."""
-        answer = await self._found(scope, "memories", type_, key, "history")
-        return answer.read(revisions_of) if answer else ()
-
-    async def delete(
-        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
-    ) -> bool:
-        """See `Recollect.delete`; with *expected*, retried if the connection breaks."""
-        headers, is_known = expecting(expected), expected is not None
-        path = ("memories", type_, key)
-        try:
-            await self._write("DELETE", scope, *path, headers=headers, is_repeatable=is_known)
-        except NotFoundError as error:
-            # After a retry, the first attempt may have deleted it.
-            return is_repeated(error)
-        return True
-
-    async def scopes(
-        self, *, prefix: Scope = (), cursor: str | None = None, limit: int = 100
-    ) -> Page[Scope]:
-        """Return the scopes below *prefix* that hold something; patterns are not supported."""
-        answer = await self._read(prefix, "scopes", below=True, cursor=cursor, limit=limit)
-        return answer.read(page_of("scopes", tuple))
 
     # Recall
 
@@ -373,125 +121,6 @@ class Client(ServiceConnection):
         }
         answer = await self._write("POST", scope, "context", body=body, is_repeatable=True)
         return answer.read(context_from_json)
-
-    # Formation
-
-    async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
-        """See `Recollect.form`; results have only *end* and *reason*. See `formations` for more."""
-        request = ServiceRequest(
-            method="POST",
-            path=path_of("form"),
-            scope=scope,
-            json={"thread": thread},
-            is_patient=True,
-        )
-        return (await self._opened().ask(request)).read(results_of)
-
-    async def pending(
-        self,
-        scope: ScopeLike | None = None,
-        *,
-        below: bool = False,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> Page[Thread]:
-        """See `Recollect.pending`; without a scope, all scopes of the key."""
-        all_below = below or scope is None
-        answer = await self._read(
-            scope or (), "formation", "pending", below=all_below, cursor=cursor, limit=limit
-        )
-        return answer.read(page_of("pending", thread_from_json))
-
-    async def formations(
-        self,
-        scope: ScopeLike,
-        *,
-        status: FormationStatus | None = None,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> Page[Formation]:
-        """See `Recollect.formations`; receipts come without prompts and answers."""
-        answer = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
-        return answer.read(page_of("formations", formation_from_json))
-
-    async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
-        """See `Recollect.formation`."""
-        answer = await self._found(scope, "formations", formation_id)
-        return None if answer is None else answer.read(formation_from_json)
-
-    async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
-        """See `Recollect.pause`."""
-        answer = await self._write("POST", scope, "formation", "pause", body={"thread": thread})
-        return answer.read(lambda fields: int(fields["threads"]))
-
-    async def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
-        """See `Recollect.resume`."""
-        answer = await self._write("POST", scope, "formation", "resume", body={"thread": thread})
-        return answer.read(lambda fields: int(fields["threads"]))
-
-    async def retry(
-        self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
-    ) -> int:
-        """See `Recollect.retry`."""
-        body = {"thread": thread, "formation": formation_id}
-        answer = await self._write("POST", scope, "formation", "retry", body=body)
-        return answer.read(lambda fields: int(fields["messages"]))
-
-    async def reject(
-        self,
-        scope: ScopeLike,
-        type_: str,
-        key: str,
-        *,
-        pointer: str = "",
-        expected: int | None = None,
-    ) -> Memory:
-        """See `Recollect.reject`."""
-        answer = await self._write(
-            "POST",
-            scope,
-            *("memories", type_, key, "reject"),
-            body={"pointer": pointer},
-            headers=expecting(expected),
-        )
-        return answer.read(memory_from_json)
-
-    async def approve(
-        self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
-    ) -> Memory:
-        """See `Recollect.approve`."""
-        path = ("memories", type_, key, "approve")
-        answer = await self._write("POST", scope, *path, headers=expecting(expected))
-        return answer.read(memory_from_json)
-
-    # Forget
-
-    async def preview_erase(self, scope: ScopeLike, target: EraseTarget) -> ErasePreview:
-        """Preview an erase; `confirm_erase` carries it out within ten minutes."""
-        body = {"target": target_to_json(target)}
-        answer = await self._write("POST", scope, "erase", "preview", body=body, is_repeatable=True)
-        return answer.read(preview_from_json)
-
-    async def confirm_erase(self, scope: ScopeLike, preview: ErasePreview) -> EraseReceipt:
-        """
-        Carry out a previewed erase exactly.
-
-        Raises:
-            ConflictError: The counts have changed since the preview: preview again.
-        """
-        answer = await self._write("POST", scope, "erase", body={"confirm": preview.confirm})
-        return answer.read(receipt_from_json)
-
-    async def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
-        """Preview and confirm in one call; see `Recollect.erase`."""
-        return await self.confirm_erase(scope, await self.preview_erase(scope, target))
-
-    async def receipts(
-        self, scope: ScopeLike = (), *, below: bool = False, unclean: bool = False
-    ) -> list[EraseReceipt]:
-        """Return the receipts of erases in a scope through the service, oldest first."""
-        answer = await self._read(scope, "erase", "receipts", below=below, unclean=unclean)
-        return answer.read(receipts_of)
 
     # Export and import
 

@@ -10,7 +10,8 @@ from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import MemoryType, load_types
 from recollect.observability.logs import package_logger
-from recollect.records import SCOPE_SETTINGS, Json, JsonObject, PutSideRecord, Scope, SideRecord
+from recollect.records import Json, JsonObject, Scope
+from recollect.side_records import SCOPE_SETTINGS, PutSideRecord, SideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 

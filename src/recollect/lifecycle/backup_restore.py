@@ -21,7 +21,8 @@ from recollect.lifecycle.backup_lines import (
 from recollect.lifecycle.backups import check_exists, replaced_atomically
 from recollect.lifecycle.copy_journal import MARK, each_scope, mark_destination
 from recollect.lifecycle.store_copy import try_clean, unknown_erases
-from recollect.records import DeleteSideRecord, JsonObject, PutSideRecord, Scope
+from recollect.records import JsonObject, Scope
+from recollect.side_records import DeleteSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import file_of, open_store, put_back, put_in_place
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of

@@ -10,7 +10,8 @@ from itertools import islice
 from typing import Final
 
 from recollect.errors import ConflictError
-from recollect.records import DeleteSideRecord, PutSideRecord, Scope, SideWrite
+from recollect.records import Scope
+from recollect.side_records import DeleteSideRecord, PutSideRecord, SideWrite
 from recollect.stores.contract.base import Store
 from recollect.stores.digests import keyed_digest
 from recollect.stores.pages import each_row

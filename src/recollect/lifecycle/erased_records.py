@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from recollect.records import JsonObject, NewMessage, Scope, SideAddress
+from recollect.records import JsonObject, NewMessage, Scope
+from recollect.side_records import SideAddress
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_ledger import (
     LedgerEntry,

@@ -12,14 +12,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from recollect.formation.value_identity import changing_keys, proposed_for, refusing_keys
-from recollect.records import (
-    FORGOTTEN,
-    MemoryAddress,
-    PutSideRecord,
-    Revision,
-    Scope,
-    SideAddress,
-)
+from recollect.records import MemoryAddress, Revision, Scope
+from recollect.side_records import FORGOTTEN, PutSideRecord, SideAddress
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.stores.validation import WRITES_MAX

@@ -33,7 +33,8 @@ from recollect.lifecycle.erased_records import (
 )
 from recollect.lifecycle.forgotten import forgotten_at
 from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings
-from recollect.records import FORGOTTEN, Json, JsonObject, NewMessage, Scope
+from recollect.records import Json, JsonObject, NewMessage, Scope
+from recollect.side_records import FORGOTTEN
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import scope_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version

@@ -13,16 +13,14 @@ from recollect.formation.config import Assistants
 from recollect.formation.scope_types import TYPES, types_in, types_in_force
 from recollect.formation.types.memory_type import check_types_change
 from recollect.lifecycle.copy_journal import MARK, NOTES
-from recollect.records import (
+from recollect.records import Json, JsonObject, Scope
+from recollect.side_records import (
     ATTACHMENT,
     ATTACHMENT_PART,
     FORGOTTEN,
     LIFETIME,
     SCOPE_SETTINGS,
     STATE,
-    Json,
-    JsonObject,
-    Scope,
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.json_pointers import is_number

@@ -9,7 +9,8 @@ from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.lifecycle.record_intake import Intake, IntakeCounts
-from recollect.records import SCOPE_SETTINGS, JsonObject, Scope
+from recollect.records import JsonObject, Scope
+from recollect.side_records import SCOPE_SETTINGS
 from recollect.stores.plans.archive import scope_of
 from recollect.stores.plans.side_archive import SIDE
 

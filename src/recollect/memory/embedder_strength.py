@@ -18,7 +18,7 @@ from recollect.recall.strength import (
     strength_write,
 )
 from recollect.recall.strength_sample import SampleLike, check_sample
-from recollect.records import DeleteSideRecord
+from recollect.side_records import DeleteSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import to_datetime
 

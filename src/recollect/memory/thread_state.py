@@ -10,17 +10,13 @@ from datetime import datetime
 from typing import Final
 
 from recollect.errors import LimitError, UsageError
-from recollect.records import (
+from recollect.records import Attachment, Json, JsonObject, Scope, ScopeLike
+from recollect.side_records import (
     ATTACHMENT,
     ATTACHMENT_PART,
     STATE,
-    Attachment,
     DeleteSideRecord,
-    Json,
-    JsonObject,
     PutSideRecord,
-    Scope,
-    ScopeLike,
     SideAddress,
     SideRecord,
     SideWrite,

@@ -19,7 +19,8 @@ from recollect.errors import (
 from recollect.observability.logs import package_logger
 from recollect.ports import OutsideVectors
 from recollect.recall.vector_backlog import RETRY_S, SWEEP_S
-from recollect.records import DeleteSideRecord, PutSideRecord, Scope, SideRecord
+from recollect.records import Scope
+from recollect.side_records import DeleteSideRecord, PutSideRecord, SideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.embedding_backlog import Unembedded

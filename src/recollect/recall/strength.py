@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.records import PutSideRecord, Scope, SideRecord
+from recollect.records import Scope
+from recollect.side_records import PutSideRecord, SideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 

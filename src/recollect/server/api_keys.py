@@ -14,23 +14,21 @@ from typing import Final, TypeAlias
 
 from recollect.errors import GoneError, NotFoundError, UnknownKeyError, UsageError
 from recollect.memory.settings_cache import SettingsCache
-from recollect.records import (
-    SERVICE_KEY,
-    SERVICE_KEY_USE,
-    DeleteSideRecord,
-    Json,
-    JsonObject,
-    PutSideRecord,
-    Scope,
-    SideAddress,
-    SideRecord,
-)
+from recollect.records import Json, JsonObject, Scope
 from recollect.server.authorization import (
     RESERVED,
     Permission,
     Principal,
     check_bound,
     check_permissions,
+)
+from recollect.side_records import (
+    SERVICE_KEY,
+    SERVICE_KEY_USE,
+    DeleteSideRecord,
+    PutSideRecord,
+    SideAddress,
+    SideRecord,
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.json_pointers import texts_in

@@ -15,15 +15,15 @@ import anyio
 
 from recollect.errors import QuotaError, StoreError, VersionConflictError
 from recollect.observability.logs import package_logger
-from recollect.records import (
+from recollect.records import Scope
+from recollect.server.authorization import RESERVED
+from recollect.side_records import (
     SERVICE_USAGE,
     DeleteSideRecord,
     PutSideRecord,
-    Scope,
     SideAddress,
     SideRecord,
 )
-from recollect.server.authorization import RESERVED
 from recollect.stores.contract.base import Store
 from recollect.stores.digests import text_hash
 from recollect.stores.pages import each_page

@@ -8,7 +8,8 @@ from datetime import datetime
 import pytest
 
 from recollect.errors import LimitError, UsageError
-from recollect.records import Memory, ProlongMemory, ProlongSideRecord, PutSideRecord
+from recollect.records import Memory, ProlongMemory
+from recollect.side_records import ProlongSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import WRITES_MAX
 from recollect.testing.contract_base import Contract

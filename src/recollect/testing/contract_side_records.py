@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 
 from recollect.errors import ConflictError, LimitError, UsageError, VersionConflictError
-from recollect.records import (
+from recollect.records import JsonObject, PutMemory, Scope, Write
+from recollect.side_records import (
     DeleteSideRecord,
-    JsonObject,
-    PutMemory,
     PutSideRecord,
-    Scope,
     SideAddress,
     SideRecord,
     SideWrite,
-    Write,
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row

@@ -8,13 +8,8 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import ConflictError, UsageError, VersionConflictError
-from recollect.records import (
-    DeleteSideRecord,
-    JsonObject,
-    ProlongMemory,
-    ProlongSideRecord,
-    SideWrite,
-)
+from recollect.records import JsonObject, ProlongMemory
+from recollect.side_records import DeleteSideRecord, ProlongSideRecord, SideWrite
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import (
     EraseExpired,

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import pytest
 
 from recollect.errors import StaleReadError
-from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, PutSideRecord
+from recollect.side_records import SCOPE_SETTINGS, DeleteSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.testing.contract_base import Contract

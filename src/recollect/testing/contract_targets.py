@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from recollect.errors import UsageError, VersionConflictError
-from recollect.records import FORGOTTEN, PutSideRecord, Scope
+from recollect.records import Scope
+from recollect.side_records import FORGOTTEN, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import (
     EraseExpired,

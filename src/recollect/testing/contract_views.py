@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from recollect.errors import ForbiddenError, NotFoundError, QuotaError
-from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, JsonObject, Scope
+from recollect.records import JsonObject, Scope
+from recollect.side_records import SCOPE_SETTINGS, DeleteSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.unit_of_work import Effect, Rows

@@ -29,7 +29,8 @@ from recollect.integrations.anthropic_memory.file_tree import TYPE, Change, File
 from recollect.memory.agent_findings import finding_of
 from recollect.memory.facade import Recollect
 from recollect.memory.memory_edits import TRIES_MAX
-from recollect.records import PutSideRecord, Scope, ScopeLike, Write
+from recollect.records import Scope, ScopeLike, Write
+from recollect.side_records import PutSideRecord
 from recollect.stores.pages import each_row
 from recollect.stores.validation import PAGE_ROWS_MAX, check_scope
 from recollect.sync.facade import SyncRecollect

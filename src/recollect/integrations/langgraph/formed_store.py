@@ -43,9 +43,9 @@ from recollect.records import (
     Memory,
     PutMemory,
     Scope,
-    SideWrite,
     Write,
 )
+from recollect.side_records import SideWrite
 from recollect.stores.plans.changes import Below
 from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.stores.plans.prepared_writes import prepare_write

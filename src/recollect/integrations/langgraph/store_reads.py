@@ -25,15 +25,8 @@ from recollect.memory.facade import Recollect
 from recollect.recall.query import MATCHES_MAX, Where, query_in
 from recollect.recall.results import Recall
 from recollect.recall.scope_listing import scopes_below
-from recollect.records import (
-    LIFETIME,
-    Memory,
-    ProlongMemory,
-    ProlongSideRecord,
-    Scope,
-    SideAddress,
-    SideRecord,
-)
+from recollect.records import Memory, ProlongMemory, Scope
+from recollect.side_records import LIFETIME, ProlongSideRecord, SideAddress, SideRecord
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import WRITES_MAX, to_datetime
 

@@ -14,15 +14,8 @@ from recollect.integrations.langgraph.index_paths import searched_text
 from recollect.integrations.langgraph.store_operations import check_ttl
 from recollect.integrations.langgraph.store_reads import ITEM, lifetime_key
 from recollect.memory.facade import Recollect
-from recollect.records import (
-    LIFETIME,
-    DeleteMemory,
-    DeleteSideRecord,
-    PutMemory,
-    PutSideRecord,
-    Scope,
-    Write,
-)
+from recollect.records import DeleteMemory, PutMemory, Scope, Write
+from recollect.side_records import LIFETIME, DeleteSideRecord, PutSideRecord
 from recollect.stores.plans.prepared_writes import PreparedWrite, prepare_put, prepare_write
 from recollect.stores.validation import WRITES_MAX, check_scope
 

@@ -18,7 +18,7 @@ from recollect.formation.config import Assistants
 from recollect.memory.facade import Recollect
 from recollect.memory.settings_cache import SettingsCache
 from recollect.ports import Model
-from recollect.records import JsonObject, PutSideRecord, Scope
+from recollect.records import JsonObject, Scope
 from recollect.server.api_keys import Keys
 from recollect.server.authorization import PERMISSIONS, RESERVED, Principal
 from recollect.server.column_cache import ColumnCache
@@ -41,6 +41,7 @@ from recollect.server.quotas import Quotas, metered
 from recollect.server.settings import Settings
 from recollect.server.single_flight import SingleFlight
 from recollect.server.usage import UsageBook, UsageLimits
+from recollect.side_records import PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import to_datetime
 

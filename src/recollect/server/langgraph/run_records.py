@@ -9,16 +9,10 @@ from typing import Final, Literal, TypeAlias, cast
 
 from recollect.errors import NotFoundError
 from recollect.memory.facade import Recollect
-from recollect.records import (
-    DeleteSideRecord,
-    Json,
-    JsonObject,
-    PutSideRecord,
-    Scope,
-    SideRecord,
-)
+from recollect.records import Json, JsonObject, Scope
 from recollect.server.authorization import RESERVED
 from recollect.server.quotas import DOCUMENTS
+from recollect.side_records import DeleteSideRecord, PutSideRecord, SideRecord
 from recollect.stores.pages import each_row
 from recollect.stores.validation import PAGE_ROWS_MAX, check_position
 

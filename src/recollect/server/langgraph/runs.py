@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from recollect.errors import ConflictError, NotFoundError, VersionConflictError
-from recollect.records import NewMessage, SideWrite, Thread
+from recollect.records import NewMessage, Thread
 from recollect.server.http.scope_access import Reach
 from recollect.server.langgraph.assistants import GRAPH, assistant_uuid
 from recollect.server.langgraph.request_context import Reading, RunId, ThreadId, Writing
@@ -34,6 +34,7 @@ from recollect.server.langgraph.run_records import (
 from recollect.server.langgraph.run_status import IN_FLIGHT
 from recollect.server.langgraph.threads import create_thread, current_runs, scope_of, values_of
 from recollect.server.schemas.elements import JsonAnswer
+from recollect.side_records import SideWrite
 
 router: Final = APIRouter(tags=["langgraph"])
 TRIES: Final = 20

@@ -11,13 +11,14 @@ from pydantic import BaseModel
 from recollect.errors import ConflictError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
-from recollect.records import JsonObject, PutSideRecord, Scope
+from recollect.records import JsonObject, Scope
 from recollect.server.authorization import RESERVED
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Below, Erasing, IdempotencyKey, Reach
 from recollect.server.langgraph.run_records import delete_erased
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.erase_requests import ConfirmationRequest, EraseRequest, TargetInput
+from recollect.side_records import PutSideRecord
 from recollect.stores.json_pointers import texts_in
 from recollect.stores.pages import each_row
 from recollect.stores.plans.erase_targets import (

@@ -11,13 +11,14 @@ from recollect.formation.scope_types import problem_of, scope_settings
 from recollect.formation.types import load_types
 from recollect.formation.types.memory_type import MemoryType, check_types_change
 from recollect.memory.facade import Recollect
-from recollect.records import SCOPE_SETTINGS, DeleteSideRecord, Json
+from recollect.records import Json
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reading, Writing
 from recollect.server.http.type_registry import keep_types, own_settings, types_of
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import TypesRequest
 from recollect.server.undo import Undoable, WantsUndo
+from recollect.side_records import SCOPE_SETTINGS, DeleteSideRecord
 
 router: Final = APIRouter(prefix="/v1", tags=["types"])
 

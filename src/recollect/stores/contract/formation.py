@@ -9,16 +9,8 @@ from functools import partial
 from typing import Final, Protocol, final, get_args
 
 from recollect.errors import UsageError
-from recollect.records import (
-    Formation,
-    FormationStatus,
-    Memory,
-    Page,
-    Scope,
-    SideWrite,
-    Thread,
-    Write,
-)
+from recollect.records import Formation, FormationStatus, Memory, Page, Scope, Thread, Write
+from recollect.side_records import SideWrite
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.pages import named_place, page_of, read_cursor
 from recollect.stores.plans.backlog import plan_pause, plan_resumption

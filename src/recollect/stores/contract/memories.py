@@ -15,12 +15,11 @@ from recollect.records import (
     MemoryState,
     Page,
     ProlongMemory,
-    ProlongSideRecord,
     Revision,
     Scope,
-    SideWrite,
     Write,
 )
+from recollect.side_records import ProlongSideRecord, SideWrite
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.filters import matches, read_filter
 from recollect.stores.pages import page_of, read_cursor

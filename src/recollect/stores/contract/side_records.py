@@ -8,7 +8,8 @@ from functools import partial
 from itertools import islice
 from typing import final
 
-from recollect.records import Page, Scope, SideAddress, SideRecord
+from recollect.records import Page, Scope
+from recollect.side_records import SideAddress, SideRecord
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.contract.memories import BRIEF_ADDRESSES_MAX
 from recollect.stores.pages import named_place, page_of, read_cursor

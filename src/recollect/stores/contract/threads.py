@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import partial
 from typing import final
 
-from recollect.records import JsonObject, Message, NewMessage, Page, Scope, SideWrite, Thread, Write
+from recollect.records import JsonObject, Message, NewMessage, Page, Scope, Thread, Write
+from recollect.side_records import SideWrite
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.pages import page_of
 from recollect.stores.plans.due_times import Debounce, check_debounce

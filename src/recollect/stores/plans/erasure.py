@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.errors import VersionConflictError
-from recollect.records import FORGOTTEN, Scope
+from recollect.records import Scope
+from recollect.side_records import FORGOTTEN
 from recollect.stores.plans.derived_rows import (
     encoded_remainder,
     is_merged,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.errors import UsageError
-from recollect.records import ProlongMemory, ProlongSideRecord, Scope, SideAddress
+from recollect.records import ProlongMemory, Scope
+from recollect.side_records import ProlongSideRecord, SideAddress
 from recollect.stores.plans.memories import is_expired
 from recollect.stores.plans.side_records import is_side_expired, place_of
 from recollect.stores.rows import MemoryRow, SidePlace, SideRow

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeVar
 
 from recollect.ports import Ids
-from recollect.records import PutSideRecord, Scope
+from recollect.records import Scope
+from recollect.side_records import PutSideRecord
 from recollect.stores.plans.memory_writes import plan_apply
 from recollect.stores.plans.prepared_writes import prepare_write
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Rows, together

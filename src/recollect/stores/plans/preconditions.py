@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from recollect.errors import RecollectError, StaleReadError
-from recollect.records import SETTING_KINDS, Scope
+from recollect.records import Scope
+from recollect.side_records import SETTING_KINDS
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Proviso, Rows
 
 ResultT = TypeVar("ResultT")

@@ -10,16 +10,14 @@ from typing import Final, get_args
 from recollect.errors import UsageError
 from recollect.records import (
     DeleteMemory,
-    DeleteSideRecord,
     EndMemory,
     JsonObject,
     MemoryState,
     PutMemory,
-    PutSideRecord,
-    SideWrite,
     Trust,
     Write,
 )
+from recollect.side_records import DeleteSideRecord, PutSideRecord, SideWrite
 from recollect.stores.digests import text_hash
 from recollect.stores.fast_records import maker_of
 from recollect.stores.plans.evidence import encode_evidence

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from recollect.records import JsonObject, Scope, SideAddress
+from recollect.records import JsonObject, Scope
+from recollect.side_records import SideAddress
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.side_records import place_of
 from recollect.stores.rows import SideRow

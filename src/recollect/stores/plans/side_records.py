@@ -8,13 +8,8 @@ from typing import Final
 
 from recollect.errors import UsageError, VersionConflictError
 from recollect.ports import Ids
-from recollect.records import (
-    DeleteSideRecord,
-    Scope,
-    SideAddress,
-    SideRecord,
-    SideWrite,
-)
+from recollect.records import Scope
+from recollect.side_records import DeleteSideRecord, SideAddress, SideRecord, SideWrite
 from recollect.stores.fast_records import maker_of
 from recollect.stores.rows import ScopeRow, SidePlace, SideRow
 from recollect.stores.unit_of_work import Effect, Rows

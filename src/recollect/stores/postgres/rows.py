@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import starmap
-from typing import Final, LiteralString, TypeVar
+from typing import Final
 
 from recollect.records import FormationStatus, Scope
 from recollect.stores.columns import (
@@ -21,9 +20,6 @@ from recollect.stores.columns import (
     side_row,
     thread_row,
 )
-from recollect.stores.derived_reads import DerivedReads
-from recollect.stores.plans.leases import DUE_THREADS_MAX
-from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.row_security import (
     CLOSED,
@@ -31,12 +27,12 @@ from recollect.stores.postgres.row_security import (
     around,
     chained,
     finding,
-    finding_below,
     inside,
     spanning,
     sweeping,
 )
-from recollect.stores.postgres.statements import GROUP, QUERIES, SESSION
+from recollect.stores.postgres.scope_rows import HEAD_BYTES, ScopeRows, key_of, paged
+from recollect.stores.postgres.statements import QUERIES, SESSION
 from recollect.stores.postgres.transaction import (
     Question,
     Stored,
@@ -59,66 +55,28 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
-from recollect.stores.scope_feed import (
-    NO_SUMMARIES,
-    Cursor,
-    FeedEntry,
-    MemorySummaries,
-)
+from recollect.stores.scope_feed import NO_SUMMARIES, Cursor, FeedEntry, MemorySummaries
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
 from recollect.stores.system_clock import timer_s
 
-RowT = TypeVar("RowT")
-
-NUMBERS_AHEAD: Final = 4
-"""Numbers fetched with a new scope: for its id, its epoch, and its first threads."""
-HEAD_BYTES: Final = 1_024
-"""Length of a path's beginning in the index that orders scopes."""
-CLAIM_TRIES_MAX: Final = 8
-"""Attempts of a claim to find scopes that no other worker has formed meanwhile."""
-
 _LAST: Final = (1 << 63) - 1
-_FIRST_PAGE: Final = 16
-_PAGE_MAX: Final = 512
-# The lock writes to the server's log, so that even a retry that finds its idempotency key and
-# writes nothing waits for a synchronous standby. The commit that it found may still lack one.
-_LOCKED: Final[LiteralString] = " FOR UPDATE"
-_CLAIMED: Final[LiteralString] = " FOR UPDATE OF s SKIP LOCKED"
 
 
-class PostgresRows(DerivedReads):
+class PostgresRows(ScopeRows):
     """
     The reads of one transaction; valid until it ends.
 
-    A write transaction locks every scope it reads, so that several statements see the same state. A
-    read transaction has one snapshot.
+    Entries that were fetched once are kept: their scope is locked, or the snapshot does not move.
     """
 
-    settings_stamp: int | None = None
-    moment: None = None
-
     def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
-        self._lock: LiteralString = _LOCKED if transaction.writing else ""
-        # Cached answers: the scope is locked, so they cannot change during the transaction.
-        self._scopes: dict[Scope, ScopeRow] = {}
+        super().__init__(transaction)
         self._thread_ids: dict[tuple[int, int], str] = {}
         self._messages: dict[tuple[int, int], MessageRow | None] = {}
         self._memories: dict[tuple[int, int], MemoryRow | None] = {}
         self._at: dict[tuple[int, tuple[tuple[str, str], ...]], list[MemoryRow]] = {}
-        self._due: dict[tuple[int, int], list[ThreadRow]] = {}
         self._sides: dict[tuple[int, tuple[SidePlace, ...]], list[SideRow]] = {}
-        # Scopes that do not exist; a write transaction holds the lock on their names.
-        self._absent: set[Scope] = set()
-        self._numbers: list[int] = []
-        self._numbers_at = 0
-        self._given: set[int] = set()
-
-    @property
-    def seen(self) -> Collection[ScopeRow]:
-        """The scopes that were found by name."""
-        return self._scopes.values()
 
     def foresee(self, ids: Mapping[Scope, int], likely: Mapping[Scope, Sequence[int]]) -> None:
         """
@@ -132,7 +90,7 @@ class PostgresRows(DerivedReads):
         questions: list[Question] = []
         for scope, uids in likely.items():
             id_, wall = ids[scope], around(scope, ids[scope])
-            questions.append((QUERIES["scope"], _key_of(scope), wall))
+            questions.append((QUERIES["scope"], key_of(scope), wall))
             if uids:
                 questions.append((QUERIES["messages_by_uid"], (id_, list(uids)), wall))
                 questions.append((QUERIES["memories_by_uid"], (id_, list(uids)), wall))
@@ -159,7 +117,7 @@ class PostgresRows(DerivedReads):
         questions: list[Question] = []
         for scope, id_ in ids.items():
             wall = finding(scope) if id_ is None else around(scope, id_)
-            questions.append((QUERIES["scope"], _key_of(scope), wall))
+            questions.append((QUERIES["scope"], key_of(scope), wall))
             if id_ is not None:
                 questions.append((QUERIES["side_records_at"], (id_, *columns), wall))
         answers = iter(self._transaction.fetch_all(questions, last=True))
@@ -177,7 +135,7 @@ class PostgresRows(DerivedReads):
     def primary_position(self, scopes: Sequence[Scope]) -> PrimaryPosition:
         """Return the cursors of *scopes* and the end of the log, and end the transaction."""
         asked_at = timer_s()
-        digests = [_key_of(each)[0] for each in scopes]
+        digests = [key_of(each)[0] for each in scopes]
         wall = spanning(scopes)
         questions: list[Question] = [
             (QUERIES["scope_positions"], (digests,), wall),
@@ -192,7 +150,7 @@ class PostgresRows(DerivedReads):
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         statement = QUERIES["scope"] + self._lock
-        scopes = [(statement, _key_of(each), finding(each)) for each in addresses]
+        scopes = [(statement, key_of(each), finding(each)) for each in addresses]
         found = self._transaction.fetch_all(scopes)
         there = [scope_row(row) for each in found for row in each]
         self._scopes |= {row.segments: row for row in there}
@@ -201,65 +159,6 @@ class PostgresRows(DerivedReads):
         memories = self._transaction.fetch_all([_query_at(*each) for each in wanted])
         for each, rows in zip(wanted, memories, strict=True):
             self._at[each] = [memory_row(row) for row in rows]
-
-    def new_number(self) -> int:
-        # Prefetched numbers are used only until the next round trip: it may lock another scope,
-        # in which another transaction has used larger numbers since.
-        if self._numbers and self._transaction.trips == self._numbers_at:
-            number = self._numbers.pop()
-        else:
-            ((number,),) = self._transaction.fetch(QUERIES["new_number"], ())
-        self._given.add(number)
-        return int(number)
-
-    def scope(self, segments: Scope) -> ScopeRow | None:
-        if known := self._scopes.get(segments):
-            return known
-        if segments in self._absent:
-            return None
-        asked = QUERIES["scope"] + self._lock, _key_of(segments), finding(segments)
-        found = self._transaction.fetch(*asked)
-        if not found and self._transaction.writing:
-            found = self._locked_by_name(segments, asked)
-        if not found:
-            return None
-        self._scopes[segments] = scope_row(found[0])
-        return self._scopes[segments]
-
-    def _locked_by_name(self, segments: Scope, asked: Question) -> list[Stored]:
-        """
-        Lock the name of a missing scope, and return its row if it was created meanwhile.
-
-        Until this transaction ends, no other can create a scope of this name. Numbers are fetched
-        after the lock, in the same round trip, so that they exceed all that earlier transactions
-        used for a scope of this name.
-        """
-        _, (_, path), wall = asked
-        numbers = GROUP["new_numbers"], (NUMBERS_AHEAD,), wall
-        locking = QUERIES["lock_path"], (path,), wall
-        _, found, numbered = self._transaction.fetch_all([locking, asked, numbers])
-        if not found:
-            self._absent.add(segments)
-        self._numbers = [number for (number,) in reversed(numbered)]
-        self._numbers_at = self._transaction.trips
-        return found
-
-    def scope_by_id(self, scope_id: int) -> ScopeRow | None:
-        statement = QUERIES["scope_by_id"] + self._lock
-        found = self._transaction.fetch(statement, (scope_id,), inside(scope_id))
-        return scope_row(found[0]) if found else None
-
-    def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
-        first, end = range_below(prefix)
-        wall, statement = finding_below(prefix), QUERIES["scopes_below"] + self._lock
-        beyond = b"" if after is None else stored_path(after)
-
-        def page(last: ScopeRow | None, limit: int) -> list[Stored]:
-            past = beyond if last is None else stored_path(last.segments)
-            head = max(first, past)[:HEAD_BYTES]
-            return self._transaction.fetch(statement, (head, first, past, end, limit), wall)
-
-        return _paged(scope_row, page)
 
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
         found = self._of("thread", scope_id, thread_id)
@@ -309,7 +208,7 @@ class PostgresRows(DerivedReads):
 
     def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
         # Not through `scope`: its lock would serialise all scopes that share the setting.
-        found = self._transaction.fetch(QUERIES["scope"], _key_of(segments), finding(segments))
+        found = self._transaction.fetch(QUERIES["scope"], key_of(segments), finding(segments))
         rows = self.side_records_at(scope_row(found[0]).id, [("", kind, key)]) if found else ()
         return next(iter(rows), None)
 
@@ -335,7 +234,7 @@ class PostgresRows(DerivedReads):
             place = last.type if last else after_type
             return self._of("memories", scope_id, place, key, of.state, limit)
 
-        return _paged(memory_row, page)
+        return paged(memory_row, page)
 
     def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         return [(at, uid) for at, uid in self._of("updates", scope_id, type_, now)]
@@ -358,7 +257,7 @@ class PostgresRows(DerivedReads):
             beyond = last.place if last else low
             return self._of("side_records", scope_id, *beyond, *high, limit)
 
-        return _paged(side_row, page)
+        return paged(side_row, page)
 
     def memories_resting_on(
         self, scope_id: int, messages: Sequence[tuple[str, str]]
@@ -432,44 +331,7 @@ class PostgresRows(DerivedReads):
             place = (last.thread, last.position) if last else (-_LAST, -_LAST)
             return self._of("all_messages", scope_id, *place, limit)
 
-        return _paged(message_row, page)
-
-    def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
-        values = (now, now, now, limit)
-        if not self._transaction.writing:
-            found = self._transaction.fetch(QUERIES["due_threads"], values, SWEEPING)
-            return [both_rows(row) for row in found]
-        return self._locked_due_threads(values)
-
-    def _locked_due_threads(self, values: Bound) -> Sequence[tuple[ScopeRow, ThreadRow]]:
-        """Return due threads of scopes that no other transaction has locked; lock them."""
-        statement = QUERIES["due_threads"] + _CLAIMED
-        now = int(str(values[0]))
-        live: list[tuple[ScopeRow, ThreadRow]] = []
-        for _ in range(CLAIM_TRIES_MAX):
-            found = [both_rows(row) for row in self._transaction.fetch(statement, values, SWEEPING)]
-            # FOR UPDATE returns the scope as of the lock, but its threads as of the statement's
-            # start: another worker may have formed them in between.
-            self._look_again({scope.id for scope, _ in found}, now)
-            live = [pair for pair in found if self._due[pair[0].id, now]]
-            if len(live) == len(found):
-                break
-        return live
-
-    def _look_again(self, locked: Collection[int], now: int) -> None:
-        """Fetch the due threads of the locked scopes, in one round trip."""
-        statement, limit = QUERIES["due_threads_of"], DUE_THREADS_MAX
-        answers = self._transaction.fetch_all(
-            [(statement, (id_, now, now, limit), inside(id_)) for id_ in locked]
-        )
-        for id_, found in zip(locked, answers, strict=True):
-            self._due[id_, now] = [thread_row(row) for row in found]
-
-    def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
-        if limit <= DUE_THREADS_MAX and (scope_id, now) in self._due:
-            return self._due[scope_id, now][:limit]
-        found = self._of("due_threads_of", scope_id, now, now, limit)
-        return [thread_row(row) for row in found]
+        return paged(message_row, page)
 
     def waiting_threads(
         self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
@@ -526,40 +388,8 @@ class PostgresRows(DerivedReads):
         found = self._transaction.fetch(QUERIES["audit"], (chain, after, limit), chained(chain))
         return [audit_row(row) for row in found]
 
-    def _of(self, name: str, scope_id: int, *values: object) -> list[Stored]:
-        """
-        Fetch rows of one scope, under its row security.
-
-        A scope that this transaction creates has no rows yet, so no query is sent.
-        """
-        if scope_id in self._given:
-            return []
-        return self._transaction.fetch(QUERIES[name], (scope_id, *values), inside(scope_id))
-
 
 def _query_at(scope_id: int, addresses: Sequence[tuple[str, str]]) -> Question:
     """Return the query for the memories at (type, key) in a scope; at least one."""
     types, keys = zip(*addresses, strict=True)
     return QUERIES["memories_at"], (scope_id, list(types), list(keys)), inside(scope_id)
-
-
-def _key_of(scope: Scope) -> tuple[bytes, bytes]:
-    """Return the lookup key of a scope: the digest of its path, and the path."""
-    path = stored_path(scope)
-    return sha256(path).digest(), path
-
-
-def _paged(
-    row_of: Callable[[Stored], RowT], page: Callable[[RowT | None, int], list[Stored]]
-) -> Iterator[RowT]:
-    """Yield the rows of all pages; the first page is short, because often one row is enough."""
-    last: RowT | None = None
-    limit = _FIRST_PAGE
-    while True:
-        found = page(last, limit)
-        for row in found:
-            last = row_of(row)
-            yield last
-        if len(found) < limit:
-            return
-        limit = _PAGE_MAX

@@ -1,0 +1,1 @@
+"""The store in this process: the reference implementation, gone with its process."""
