@@ -1,4 +1,4 @@
-/** What the page says, in Chinese. */
+/** What the page says, in simplified Chinese. */
 
 import type { en } from "./en";
 
