@@ -101,7 +101,8 @@ def _forwarding_page(address: str) -> str:
 <!doctype html><html lang="en"><meta charset="utf-8"><title>404 · Recollect</title>
 <meta http-equiv="refresh" content="0; url={link}">
 <p>There is no such place. <a href="{link}">To the page</a></p>
-<p lang="zh-Hans">没有这个页面。<a href="{link}">前往页面</a></p></html>
+<p lang="zh-Hans">没有这个页面。<a href="{link}">前往页面</a></p>
+<p lang="zh-Hant">沒有這個頁面。<a href="{link}">前往頁面</a></p></html>
 """
 
 
