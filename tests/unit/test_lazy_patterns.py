@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pkgutil import walk_packages
 
-from recollect import formation, text
+from recollect import formation
+from recollect import text as texts
 from recollect.text.lazy_patterns import lazy_pattern
 
 LATE = "recollect.worker.assembly"
@@ -14,7 +15,7 @@ LATE = "recollect.worker.assembly"
 
 def test_every_pattern_is_valid() -> None:
     """A wrong one would else be found by the first talk that reaches it."""
-    for package in (formation, text):
+    for package in (formation, texts):
         for each in walk_packages(package.__path__, f"{package.__name__}."):
             __import__(each.name)
     kind = type(lazy_pattern("a"))
@@ -26,7 +27,8 @@ def test_every_pattern_is_valid() -> None:
 
 
 def test_it_acts_as_a_compiled_pattern() -> None:
-    late, early = lazy_pattern(r"(?P<word>a+)", re.IGNORECASE), re.compile(r"(?P<word>a+)", re.I)
+    word = r"(?P<word>a+)"
+    late, early = lazy_pattern(word, re.IGNORECASE), re.compile(word, re.IGNORECASE)
 
     assert early.pattern == late.pattern
     for said in ("Aab aa", ""):
