@@ -4,6 +4,7 @@ import gc
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pkgutil import walk_packages
 
 from recollect import formation
@@ -16,8 +17,8 @@ LATE = "recollect.worker.assembly"
 def test_every_pattern_is_valid() -> None:
     """A wrong one would else be found by the first talk that reaches it."""
     for package in (formation, texts):
-        for each in walk_packages(package.__path__, f"{package.__name__}."):
-            __import__(each.name)
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
     kind = type(lazy_pattern("a"))
     found = [each for each in gc.get_objects() if type(each) is kind]
 
