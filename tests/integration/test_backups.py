@@ -17,7 +17,7 @@ from recollect.errors import (
 from recollect.lifecycle.backup_restore import apply_ledger, read_ledger, restore_backup
 from recollect.lifecycle.backups import back_up, write_ledger
 from recollect.lifecycle.copy_journal import MARK
-from recollect.lifecycle.forgotten import forgotten_at, note_forgotten
+from recollect.lifecycle.forgotten_memories import forgotten_at, note_forgotten
 from recollect.lifecycle.store_copy import content_digest
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store

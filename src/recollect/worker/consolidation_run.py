@@ -32,7 +32,7 @@ from recollect.formation.derived_memories import (
 from recollect.formation.scope_types import with_scope_types
 from recollect.formation.similarity_groups import address_of
 from recollect.formation.value_identity import content_key
-from recollect.lifecycle.forgotten import forgotten_at
+from recollect.lifecycle.forgotten_memories import forgotten_at
 from recollect.models import ModelChoice
 from recollect.observability.logs import package_logger, scope_tag
 from recollect.observability.spans import observed
