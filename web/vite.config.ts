@@ -11,8 +11,18 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: "es2022",
-    // Else each small module that some screens share is a file, whose headers weigh more than itself.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "shared", test: /src\/(lib|parts|api)/, minShareCount: 4 }] } } },
+    // Else each small module that some screens share is a file, whose headers weigh more than itself; so are the two of a language.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "zh", test: /words\/zh(_types)?\.ts$/ },
+            { name: "zh_hant", test: /words\/zh_hant(_types)?\.ts$/ },
+            { name: "shared", test: /src\/(lib|parts|api)\/(?!value_form|schema_form|jsonlines|api_document|graph)/, minShareCount: 2 },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: { "/v1": "http://127.0.0.1:8300" } },
 });

@@ -8,8 +8,9 @@ without ``await``.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from recollect.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from recollect.embedders import EmbedderChoice
@@ -138,7 +139,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The module that defines each public name: `__getattr__` imports it when the name is first used.
+# The module that defines each public name: it is imported when the name is first used.
 _HOMES: Final = {
     "recollect.embedders": "EmbedderChoice",
     "recollect.errors": (
@@ -196,7 +197,6 @@ _HOMES: Final = {
     "recollect.worker.type_migration_run": "TypeMigration",
     "recollect.worker.worker_options": "FormationCallback",
 }
-_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Assistants",
@@ -324,13 +324,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name on first use, so that importing the package stays cheap."""
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'recollect' has no attribute {name!r}")
-    found: object = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = found
-    return found
+__getattr__ = lazy_exports("recollect", _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -108,13 +108,46 @@ async def test_messages_come_back_as_they_were() -> None:
     assert "Sunny in Oslo." in [each.text for each in found.entries]
 
 
-async def test_a_run_that_fails_leaves_nothing() -> None:
+@pytest.mark.parametrize("has_history", [True, False])
+async def test_a_run_that_fails_leaves_its_input(*, has_history: bool) -> None:
+    """Once, if it is tried again at once."""
+    client = ScriptedClient(ConnectionError("away"))
     async with recollect.open("memory:", embedder="none") as memory:
-        made = agent(ScriptedClient(ConnectionError("away")), memory)
-        with pytest.raises(ConnectionError):
-            await made.run("Hello", session=made.create_session(session_id="one"))
+        alone = Agent(client, context_providers=[RecollectContextProvider(memory, ADA)])
+        made = agent(client, memory) if has_history else alone
+        for _ in range(2):
+            with pytest.raises(ConnectionError):
+                await made.run("Hello", session=made.create_session(session_id="one"))
+        left = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+        client.error = None
+        await made.run("Hello", session=made.create_session(session_id="one"))
+        kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
 
-        assert [] == await RecollectHistoryProvider(memory, ADA).get_messages("one")
+    assert (["Hello"], ["Hello", "Noted."]) == (left, kept)
+
+
+async def test_providers_of_unrelated_scopes_are_refused() -> None:
+    """A context of a scope above the history's is not; and the words go where the history is."""
+    client = ScriptedClient()
+    async with recollect.open("memory:", embedder="none") as memory:
+        history = RecollectHistoryProvider(memory, ("acme", "ada"))
+        team = RecollectContextProvider(memory, "acme", source_id="team")
+        own = RecollectContextProvider(memory, ("acme", "ada"))
+        made = Agent(client, context_providers=[history, team, own])
+        await made.run("Hello", session=made.create_session(session_id="one"))
+        kept = [len((await memory.threads(each)).rows) for each in ("acme", ("acme", "ada"))]
+
+        other = RecollectContextProvider(memory, ("acme", "eve"))
+        again = RecollectHistoryProvider(memory, ("acme", "ada"), source_id="again")
+        for providers, said in (
+            ([history, other], "the same scope"),
+            ([history, again], "2 times"),
+            ([own, own], "2 times"),
+        ):
+            with pytest.raises(UsageError, match=said):
+                await Agent(client, context_providers=providers).run("Hello")
+
+    assert ([0, 1], 1) == (kept, len(client.seen))
 
 
 async def test_a_run_without_a_session_has_a_thread_of_its_own() -> None:
@@ -135,7 +168,7 @@ async def test_a_run_without_a_session_has_a_thread_of_its_own() -> None:
 
 @pytest.mark.parametrize("tools", [False, True])
 async def test_the_context_provider_alone_stores_what_is_said(*, tools: bool) -> None:
-    """Once, in the thread of the session, unless it is told not to; and not a run that fails."""
+    """Once, in the thread of the session, unless it is told not to."""
     value = {"context": "pets", "content": "The cat is called Tom"}
     call = {"memory": {"type": "Note", "value": value}, "quotes": ["My cat is called Tom."]}
     client = ScriptedClient(calls=("save_memory", json.dumps(call)))
@@ -146,10 +179,7 @@ async def test_the_context_provider_alone_stores_what_is_said(*, tools: bool) ->
             await made.run(text, session=made.create_session(session_id=session_id))
         kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
         silent = RecollectContextProvider(memory, ADA, keep=False)
-        failing = ScriptedClient(ConnectionError("away"))
         await Agent(ScriptedClient(), context_providers=[silent]).run("Hush.")
-        with pytest.raises(ConnectionError):
-            await Agent(failing, context_providers=[alone]).run("Hush.")
         said = [thread.id for thread in (await memory.threads(ADA)).rows]
 
     assert ["My cat is called Tom.", *[""] * tools, "Noted."] == [
@@ -161,14 +191,28 @@ async def test_the_context_provider_alone_stores_what_is_said(*, tools: bool) ->
 
 async def test_a_message_that_is_no_json_leaves_nothing() -> None:
     """Not even those before it."""
-    odd = Message("user", ["b"], additional_properties={"odd": 1 << 70})
+    odd = Message("user", ["b"], additional_properties={"odd": {1: 2}})
     async with recollect.open("memory:", embedder="none") as memory:
         provider = RecollectHistoryProvider(memory, ADA)
-        for bad in (odd, Message("user", ["b\0"])):
-            with pytest.raises(UsageError):
-                await provider.save_messages("one", [Message("user", ["a"]), bad])
+        with pytest.raises(UsageError):
+            await provider.save_messages("one", [Message("user", ["a"]), odd])
 
         assert [] == await provider.get_messages("one")
+
+
+@pytest.mark.parametrize("odd", ["PDF\0bytes", "half \ud83d", "y " * 600_000])
+async def test_nothing_that_a_tool_returns_costs_a_run(odd: str) -> None:
+    def weather(city: str) -> str:  # noqa: ARG001 (what a model says)
+        return odd
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        made = agent(ScriptedClient(), memory, weather)
+        for _ in "ab":
+            await made.run("Oslo?", session=made.create_session(session_id="one"))
+        kept = await RecollectHistoryProvider(memory, ADA).get_messages("one")
+
+    assert ["user", "assistant", "tool", "assistant"] * 2 == [each.role for each in kept]
+    assert kept[2].contents[0].call_id == "c1"
 
 
 async def test_two_frameworks_share_one_users_memory() -> None:

@@ -248,9 +248,22 @@ async def test_a_block_beside_another_store_appends_what_leaves_the_conversation
     assert "" == nothing
 
 
-@pytest.mark.parametrize("odd", [object(), 1 << 70, "a\0b"])
-async def test_a_message_that_is_no_json_leaves_nothing(odd: object) -> None:
+@pytest.mark.parametrize("odd", [1 << 70, "a\0b", "half \ud83d", "y " * 600_000])
+async def test_nothing_that_a_tool_returns_costs_a_turn(odd: object) -> None:
+    said = ChatMessage(role="tool", content=str(odd), additional_kwargs={"tool_call_id": "c1"})
+    said.additional_kwargs["odd"] = odd
+    async with recollect.open("memory:", embedder="none") as memory:
+        store = RecollectChatStore(memory, ADA)
+        await store.add_messages("one", [ChatMessage(role="user", content="a"), said])
+        _, kept = await store.get_messages("one")
+
+    assert ("tool", "c1") == (kept.role, kept.additional_kwargs["tool_call_id"])
+    assert str(odd)[:1] == (kept.content or "")[:1]
+
+
+async def test_a_message_that_is_no_json_leaves_nothing() -> None:
     """Not even those before it; nor is anything lost that is there."""
+    odd = object()
     said = [ChatMessage(role="user", content="a")]
     bad = [*said, ChatMessage(role="user", content="b", additional_kwargs={"odd": odd})]
     async with recollect.open("memory:", embedder="none") as memory:

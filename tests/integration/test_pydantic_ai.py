@@ -9,12 +9,14 @@ import pytest
 from pydantic import BaseModel
 from pydantic_ai import Agent
 from pydantic_ai.messages import (
+    BinaryContent,
     ModelMessage,
     ModelRequest,
     ModelResponse,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
+    UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
@@ -145,16 +147,78 @@ async def test_a_structured_output_is_kept_as_what_it_says() -> None:
     assert Place(city="Oslo") == again.output
 
 
-async def test_a_run_that_fails_leaves_nothing() -> None:
+async def test_a_run_that_fails_leaves_its_prompt() -> None:
+    """Once, if it is tried again at once; and it is not told to the model as a memory."""
+    seen, text = Seen(), "My cat is called Tom."
+
     def failing(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
         raise ConnectionError("away")
 
     async with recollect.open("memory:", embedder="none") as memory:
         capability = RecollectCapability(memory, ADA, "one")
-        with pytest.raises(ConnectionError):
-            await Agent(FunctionModel(failing), capabilities=[capability]).run("Hello")
+        for _ in range(2):
+            with pytest.raises(ConnectionError):
+                await Agent(FunctionModel(failing), capabilities=[capability]).run(text)
+        left = [(each.role, each.text) for each in await memory.last_messages(ADA, "one", limit=9)]
+        await agent(seen, capability).run(text)
+        kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
 
-        assert [] == await capability.history()
+    assert [("user", text)] == left
+    assert [text, "Noted."] == kept
+    assert text not in seen[0][1]
+
+
+async def test_a_stream_that_is_left_leaves_its_prompt() -> None:
+    async with recollect.open("memory:", embedder="none") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        made = Agent(TestModel(custom_output_text="One two three."), capabilities=[capability])
+        async with made.run_stream("My cat is called Tom.") as stream:
+            async for _ in stream.stream_text():
+                break
+        kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+
+    assert "My cat is called Tom." == kept[0]
+
+
+@pytest.mark.parametrize(
+    "odd", ["PDF\0bytes", "half \ud83d", "y " * 600_000, float("nan"), 1 << 70]
+)
+async def test_nothing_that_a_tool_or_a_model_returns_costs_a_run(odd: Any) -> None:
+    """The run is kept, and its history goes on."""
+
+    def answer(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        if len(messages[-1].parts) == 1 and isinstance(messages[-1].parts[0], ToolReturnPart):
+            return ModelResponse(parts=[TextPart(f"So: {odd}")])
+        return ModelResponse(parts=[ToolCallPart("fetch", {})])
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        made = Agent(FunctionModel(answer), capabilities=[capability])
+
+        @made.tool_plain
+        def fetch() -> Any:
+            return odd if isinstance(odd, str) else {"found": odd}
+
+        await made.run("Fetch it.")
+        await made.run("Again.", message_history=await capability.history())
+        roles = [each.role for each in await memory.last_messages(ADA, "one", limit=9)]
+
+    assert ["user", "assistant", "tool", "assistant"] * 2 == roles
+
+
+async def test_a_picture_too_large_to_be_kept_costs_no_words() -> None:
+    picture = BinaryContent(b"\x89PNG" + bytes(900_000), media_type="image/png")
+    async with recollect.open("memory:", embedder="none") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        await agent(Seen(), capability).run(["My cat is called Tom.", picture])
+        (asked, _) = await capability.history()
+
+    (part,) = asked.parts
+    assert isinstance(part, UserPromptPart)
+    assert [
+        "My cat is called Tom.",
+        "(image/png of 1200008 characters, which was not kept)",
+    ] == part.content
 
 
 async def test_two_frameworks_share_one_users_memory() -> None:
@@ -228,8 +292,8 @@ async def test_a_toolset_stands_beside_a_thread_that_is_kept_elsewhere() -> None
     assert ["Note"] == [each.type for each in rows]
 
 
-async def test_a_message_that_is_no_json_leaves_nothing() -> None:
-    """One error says so; the next run is kept."""
+async def test_an_answer_that_is_no_json_is_not_kept() -> None:
+    """One error says so; the prompt stays, and the next run is kept."""
     details: list[dict[str, Any] | None] = [{"odd": object()}, None]
 
     def answer(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
@@ -244,7 +308,7 @@ async def test_a_message_that_is_no_json_leaves_nothing() -> None:
         await made.run("Again.")
         kept = await capability.history()
 
-    assert ([], 2) == (left, len(kept))
+    assert (1, 3) == (len(left), len(kept))
 
 
 @pytest.mark.parametrize("limit", [-1, "20", True])

@@ -174,8 +174,8 @@ def test_an_agent_that_writes_code_remembers_too(provider: Provider) -> None:
 
 
 def test_a_run_that_fails_leaves_its_task_alone(provider: Provider) -> None:
-    """The agent has its own instructions again."""
-    provider.acts = [answers({"error": "no"}, 500)]
+    """The agent has its own instructions again; a task that is tried again is kept once."""
+    provider.acts = [answers({"error": "no"}, 500), said("Tom.")]
 
     with recollect.open_sync(embedder="none") as memory:
         memory.append(ADA, "other", "My cat is called Tom.")
@@ -183,9 +183,34 @@ def test_a_run_that_fails_leaves_its_task_alone(provider: Provider) -> None:
         with pytest.raises(Exception, match="500"):
             conversation.run("What is my cat called?")
         kept = texts(memory, "one")
+        own = conversation.agent.instructions
+        conversation.run("What is my cat called?")
+        after = texts(memory, "one")
 
     assert [("user", "What is my cat called?")] == kept
-    assert "Be kind." == conversation.agent.instructions
+    assert [*kept, ("assistant", "Tom.")] == after
+    assert "Be kind." == own
+    assert 1 == sent(provider, 1)[1].count("What is my cat called?")
+
+
+@pytest.mark.parametrize("odd", ["PDF\0bytes", "half \ud83d", "y " * 600_000])
+def test_nothing_that_a_tool_returns_or_a_task_says_costs_a_run(odd: str) -> None:
+    class Once(Model):  # type: ignore[misc] # it ships no types
+        def generate(self, *_: Any, **__: Any) -> ChatMessage:
+            return ChatMessage("assistant", "<code>final_answer(fetch())</code>")
+
+    @tool  # type: ignore[untyped-decorator] # it ships no types
+    def fetch() -> str:
+        """Fetch it."""
+        return odd
+
+    with recollect.open_sync(embedder="none") as memory:
+        agent = CodeAgent([fetch], Once(), verbosity_level=LogLevel.OFF)
+        answer = RecollectConversation(agent, memory, ADA, "one").run(f"Fetch {odd[:9]}")
+        kept = texts(memory, "one")
+
+    assert odd == answer
+    assert ["user", "assistant"] == [role for role, _ in kept]
 
 
 @pytest.mark.parametrize("option", ["stream", "reset"])

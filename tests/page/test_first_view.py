@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tests.page.conftest import Walks
 
 SCREENS: Final = ("overview", "chat", "memories")
+LANGUAGES: Final = {"zh-CN": "zh-Hans", "zh-TW": "zh-Hant"}
+"""The page's language by the browser's; its words are files of their own."""
 FIRST_VIEW_MS: Final = 1_000
 THROTTLED_MS: Final = 4_000
 """On a processor four times slower: what a phone of some years ago takes."""
@@ -50,4 +52,9 @@ def test_the_first_view_is_soon_there(
         assert usual["bytes"] <= BYTES_MAX, usual
         assert slow["whole_ms"] <= THROTTLED_MS, slow
         assert max(usual["shift"], slow["shift"]) <= SHIFT_MAX
+        for locale, language in LANGUAGES.items():
+            there = story.facts[f"{screen} {locale}"]
+            sys.stdout.write(f"{screen} in {language}: {there}\n")
+            assert language == there["language"]
+            assert there["bytes"] <= BYTES_MAX, there
     assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted_once"]

@@ -13,7 +13,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.page.conftest import Walks
 
-WEB: Final = Path(__file__).parents[2] / "web"
+ROOT: Final = Path(__file__).parents[2]
+WEB: Final = ROOT / "web"
 TEST_S: Final = 120
 
 
@@ -73,22 +74,33 @@ FAULTS: Final = (
         "const isIdeographic = false &&",
         "search_words",
     ),
+    Fault("words/zh_hant.ts", '  again: "重試",\n', "", "words"),
+    Fault("words/zh_hant.ts", "已復原。", "已撤回。", "words"),
+    Fault("words/zh_hant.ts", "已復原。", "已复原。", "words"),
+    Fault("words/zh.ts", '  again: "重试",\n', "", "words"),
+    Fault("words/zh_hant_types.ts", '["Fact", "事實"]', '["Facts", "事實"]', "words"),
+    Fault("words/index.ts", r"|^zh-(tw|hk|mo)\b", "", "words"),
+    Fault("words/index.ts", r"/^zh\b/", "/^zh/", "words"),
+    Fault("words/index.ts", r"/-hant\b|", "/", "words"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 
 
 def copied(folder: Path, fault: Fault) -> Path:
-    """Return a copy of the page's source with a fault in it."""
+    """Return a copy of the page's source with a fault in it, beside the package's as it is here."""
+    page = folder / "web"
+    folder.mkdir()
+    folder.joinpath("src").symlink_to(ROOT / "src")
     for name in ("src", "tests"):
-        shutil.copytree(WEB / name, folder / name)
+        shutil.copytree(WEB / name, page / name)
     for name in ("package.json", "tsconfig.json", "vite.config.ts"):
-        shutil.copy(WEB / name, folder / name)
-    Path(folder / "node_modules").symlink_to(WEB / "node_modules")
-    module = folder / "src" / fault.module
+        shutil.copy(WEB / name, page / name)
+    Path(page / "node_modules").symlink_to(WEB / "node_modules")
+    module = page / "src" / fault.module
     source = module.read_text("utf-8")
     assert fault.right in source, f"{fault.module} has no {fault.right!r} any more"
     module.write_text(source.replace(fault.right, fault.wrong), "utf-8")
-    return folder
+    return page
 
 
 def found(node: str, folder: Path, fault: Fault) -> tuple[Fault, int, str]:

@@ -14,9 +14,10 @@ import httpx
 import pytest
 
 import recollect
-from recollect import Recollect
+from recollect import NewMessage, Recollect
 from recollect.formation.rule_model import RuleModel
 from recollect.importers import import_file, open_source
+from recollect.records import JsonObject
 from recollect.server.authorization import PERMISSIONS
 from recollect.server.testing import Served, serving
 
@@ -222,7 +223,8 @@ def test_a_key_of_the_wrong_kind_is_told(served: Served, mem0: Opened, new_key: 
     reader = mem0(served, new_key(served, "read"))
 
     assert "ValueError" == wrong.opened["error"]
-    assert "unknown" in wrong.opened["text"] or "key" in wrong.opened["text"]
+    assert "the API key is unknown" in wrong.opened["text"]
+    assert "api_key" in wrong.opened["text"]
     refused = [
         reader.told("search", "tea", filters={"user_id": "ada"}),
         reader.told("add", "tea", user_id="ada"),
@@ -230,6 +232,32 @@ def test_a_key_of_the_wrong_kind_is_told(served: Served, mem0: Opened, new_key: 
     ]
     for needs, told in zip(("below", "write", "erase"), refused, strict=True):
         assert needs in told["text"], told
+
+
+def test_a_path_that_is_not_served_is_told(served: Served) -> None:
+    """An address without the path, a trailing slash, and what we do not have."""
+    headers = {"authorization": f"Token {served.key}"}
+    with httpx.Client(base_url=served.url, headers=headers) as it:
+        without = it.get("/v1/ping/")
+        unserved = it.get(f"{PATH}/v1/exports/")
+
+    assert (404, 404) == (without.status_code, unserved.status_code)
+    assert f"mem0's client is given the host with {PATH}" in without.json()["detail"]
+    assert "of mem0's API /v1/exports/ is not served here" == unserved.json()["detail"]
+
+
+def test_metadata_of_another_framework_is_not_told(served: Served, mem0: Opened) -> None:
+    """What it keeps to restore its messages; the user's own stays."""
+    metadata: JsonObject = {"pydantic_ai": {"parts": []}, "from": "mail"}
+    said = NewMessage(role="user", text="I live in Oslo.", metadata=metadata)
+    memory = served.service.memory
+    assert memory.loop is not None
+    append = memory.append(("acme", "users", "ada"), "one", [said])
+    asyncio.run_coroutine_threadsafe(append, memory.loop).result(60)
+    form(served)
+    (row,) = mem0(served)("get_all", filters={"user_id": "ada"})["results"]
+
+    assert {"from": "mail"} == row["metadata"]
 
 
 def test_a_run_of_an_add_is_told_by_its_event(served: Served) -> None:

@@ -29,8 +29,8 @@ DRIVERS = frozenset(
 GROUP_OF = {
     **dict.fromkeys(
         (
-            *("deferred_imports", "errors", "installation", "observability", "ports", "providers"),
-            *("records", "side_records", "text"),
+            *("deferred_imports", "errors", "installation", "lazy_exports", "observability"),
+            *("ports", "providers", "records", "side_records", "text"),
         ),
         "ground",
     ),

@@ -22,5 +22,5 @@ if (parts[0] === "chat") askAhead("threads", scope, { limit: 50 });
 else if (!parts.length || parts[0] === "overview") askAhead("overview", scope, momentsOf(daysIn(query)));
 
 const root = document.getElementById("root");
-// Without the words nothing can be said: then what `index.html` says stays, in both languages.
+// Without the words nothing can be said: then what `index.html` says stays, in each language.
 if (root) void words.then(() => createRoot(root).render(<AroundProvider><Boundary about=""><App /></Boundary></AroundProvider>));

@@ -7,13 +7,13 @@ import { chromium } from "playwright-core";
 
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync", "--lang=en-GB",
+  "--disable-component-update", "--disable-sync",
 ];
 
-export async function openBrowser(executablePath) {
+export async function openBrowser(executablePath, locale = "en-GB") {
   const folder = mkdtempSync(join(tmpdir(), "recollect-page-"));
   const browser = await chromium.launchPersistentContext(folder, {
-    executablePath, headless: true, args: FLAGS, viewport: { width: 1360, height: 860 }, locale: "en-GB",
+    executablePath, headless: true, args: [...FLAGS, `--lang=${locale}`], viewport: { width: 1360, height: 860 }, locale,
     timezoneId: "UTC", bypassCSP: false, reducedMotion: "reduce",
   });
   return { browser, close: async () => { await browser.close(); rmSync(folder, { recursive: true, force: true }); } };

@@ -10,14 +10,16 @@ const facts = new Facts(folder);
 const PLACES = { overview: ["overview", ".changed-row"], chat: ["chat", ".turn"], memories: ["memories", ".virtual .row:not(.blank)"] };
 const RATES = [1, 4];
 const TIMES = 3;
+/** Browsers of other languages, whose words are other files. */
+const LOCALES = ["zh-CN", "zh-TW"];
 /** A task longer than this blocks what a person does meanwhile. */
 const BLOCKED_MS = 50;
 const SETTLED_MS = 800;
 let last;
 
 /** Open a place in a new browser, and say how soon it was there. */
-async function opened([place, there], rate) {
-  const { browser, close } = await openBrowser(chromium);
+async function opened([place, there], rate, locale) {
+  const { browser, close } = await openBrowser(chromium, locale);
   const { page, noted } = await watched(browser, base);
   last = { page, noted, close };
   await page.goto(`${base}/health/live`);
@@ -61,5 +63,17 @@ async function of(name, rate) {
   await facts.picture(last.page, `${name}-${rate}`);
 }
 
-const chapters = Object.fromEntries(Object.keys(PLACES).flatMap((name) => RATES.map((rate) => [`${name}${rate}`, () => of(name, rate)])));
+/** What a view weighs in another language. */
+async function inLocale(name, locale) {
+  await last?.close();
+  const { found, noted } = await opened(PLACES[name], 1, locale);
+  facts.tell("noted_once", noted);
+  facts.tell(`${name} ${locale}`, { bytes: found.bytes, language: await last.page.evaluate(() => document.documentElement.lang) });
+}
+
+const names = Object.keys(PLACES);
+const chapters = Object.fromEntries(names.flatMap((name) => [
+  ...RATES.map((rate) => [`${name}${rate}`, () => of(name, rate)]),
+  ...LOCALES.map((locale) => [`${name} ${locale}`, () => inLocale(name, locale)]),
+]));
 await told(chapters, { facts, get page() { return last.page; }, get noted() { return last.noted; }, close: () => last.close() });

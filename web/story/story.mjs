@@ -391,7 +391,7 @@ async function keyboard() {
 
 async function looks() {
   const settings = (language, theme) => page.evaluate(([l, t]) => localStorage.setItem("recollect.page", JSON.stringify({ language: l, theme: t })), [language, theme]);
-  const all = [["en", "dark", 1360], ["zh", "dark", 390], ["zh", "light", 1360], ["en", "light", 390], ["en", "light", 820]];
+  const all = [["en", "dark", 1360], ["zh", "dark", 390], ["zh", "light", 1360], ["zh-hant", "light", 390], ["zh-hant", "dark", 1360], ["en", "light", 390], ["en", "light", 820]];
   for (const [language, theme, width] of extent === "all" ? all : all.slice(0, 2)) {
     await settings(language, theme);
     await page.setViewportSize({ width, height: width < 800 ? 844 : 860 });

@@ -245,7 +245,7 @@ async function handheld() {
 
 /** The same in Chinese, dark, and on a phone: nothing is wider than the window, and axe finds nothing. */
 async function looks() {
-  for (const [language, theme, width] of [["zh", "dark", 390], ["en", "light", 390], ["zh", "light", 1360]]) {
+  for (const [language, theme, width] of [["zh", "dark", 390], ["en", "light", 390], ["zh", "light", 1360], ["zh-hant", "light", 390]]) {
     await page.evaluate(([l, t]) => localStorage.setItem("recollect.page", JSON.stringify({ language: l, theme: t })), [language, theme]);
     await page.setViewportSize({ width, height: 844 });
     for (const place of ["memories", `memories?known=${THEN}`, `recall?q=Mira&side=1&b_q=${encodeURIComponent("汤圆")}`, "settings", "api/recall"]) {

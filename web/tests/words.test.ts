@@ -1,11 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { LANGUAGES, languageOf } from "../src/words";
 import { en } from "../src/words/en";
 import { zh } from "../src/words/zh";
+import { zhHant } from "../src/words/zh_hant";
+import { zhHantTypes } from "../src/words/zh_hant_types";
+import { zhTypes } from "../src/words/zh_types";
 
 const SOURCE = join(import.meta.dirname, "..", "src");
-/** What is written alike in both languages: names, and a value that is filled in. */
+const TEXTS = join(SOURCE, "..", "..", "src", "recollect");
+const NAMES = Object.keys(en) as (keyof typeof en)[];
+/** What is written alike in all languages: names, and a value that is filled in. */
 const ALIKE = new Set(["Recollect", "JSON", "English", "openapi.json", "curl"]);
 const LETTERS = /[A-Za-z]{2,}/;
 
@@ -33,11 +39,11 @@ describe("the words of the page", () => {
     expect(untranslated('<p>{t("loading")}</p>')).toEqual([]);
   });
 
-  it("are Chinese in Chinese, with the values that the English has", () => {
+  it.each([["simplified", zh], ["traditional", zhHant]] as const)("are Chinese in %s Chinese, with the values that the English has", (_, words) => {
     const values = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
-    for (const name of Object.keys(en) as (keyof typeof en)[]) {
-      if (LETTERS.test(en[name].replace(/\{\w+\}/g, ""))) expect(zh[name], name).toMatch(/[\u4e00-\u9fff]|^Recollect|ms/);
-      expect(values(zh[name]), name).toEqual(values(en[name]));
+    for (const name of NAMES) {
+      if (LETTERS.test(en[name].replace(/\{\w+\}/g, ""))) expect(words[name], name).toMatch(/[\u4e00-\u9fff]|^Recollect|^API$|ms/);
+      expect(values(words[name]), name).toEqual(values(en[name]));
     }
   });
 
@@ -45,5 +51,56 @@ describe("the words of the page", () => {
     const all = sources.concat(readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter((each) => each.endsWith(".ts") && !each.startsWith("words"))).map((each) => readFileSync(join(SOURCE, each), "utf8")).join("\n");
     const built = [...all.matchAll(/`([a-z_.]+\.)\$\{/g)].map((each) => each[1] ?? "");
     expect(Object.keys(en).filter((name) => !all.includes(`"${name}"`) && !built.some((each) => name.startsWith(each)))).toEqual([]);
+  });
+});
+
+/** Characters that are simplified from others, and are traditional of their own too: 修 also stands for 脩, 回 for 迴. */
+const OF_BOTH_SCRIPTS = new Set("核修合面他你即回出只它向制既查同表搜准致系才划注");
+/** What mainland China says where Taiwan has another word. */
+const OF_THE_MAINLAND = /用[戶户]|信息|消息|默[認认]|[設设]置|加[載载]|[鏈链]接|搜索|密[鑰钥]|[導导][入出]|粘[貼贴]|字符|服[務务]器|[數数][據据](?![庫库])|屏幕|[調调]用|[進进]程|[運运]行|添加|撤回|文[檔档]|智能|[標标][簽签][頁页]|召回|[軟软]件/;
+
+describe("traditional Chinese", () => {
+  const texts = [...Object.values(zhHant), ...zhHantTypes.values()].join("\n");
+  const [, traditional = "", simplified = ""] = readFileSync(join(TEXTS, "text", "simplified.txt"), "utf8").split("\n");
+
+  it("has no simplified characters", () => {
+    const known = new Set(traditional);
+    const onlySimplified = new Set([...simplified].filter((each) => !known.has(each) && !OF_BOTH_SCRIPTS.has(each)));
+    expect([...new Set(texts)].filter((each) => onlySimplified.has(each))).toEqual([]);
+    expect(onlySimplified.has("设")).toBe(true);
+  });
+
+  it("is in the words of Taiwan", () => {
+    expect(texts.split("\n").filter((each) => OF_THE_MAINLAND.test(each))).toEqual([]);
+  });
+});
+
+describe("the usual types", () => {
+  it("are said in both scripts of Chinese, as the model is told of them", () => {
+    expect([...zhHantTypes.keys()]).toEqual([...zhTypes.keys()]);
+    const [, told = ""] = readFileSync(join(TEXTS, "formation", "texts", "zh-hant.toml"), "utf8").split("\n[types]\n");
+    const described = [...told.matchAll(/^"(.+)" = "/gm)].map((each) => each[1] ?? "");
+    expect(described.length).toBeGreaterThan(20);
+    expect(described.filter((each) => !zhHantTypes.has(each))).toEqual([]);
+  });
+});
+
+describe("a browser's language", () => {
+  it("is the first that the page has, or else English", () => {
+    expect(languageOf(["en-GB", "zh-TW"])).toBe("en");
+    expect(languageOf(["fr-CH", "zh-TW", "en"])).toBe("zh-hant");
+    expect(languageOf(["pt-BR"])).toBe("en");
+    expect(languageOf([])).toBe("en");
+    expect(languageOf(["enm", "zhx"])).toBe("en");
+  });
+
+  it("is the script of Chinese that its tag names, or that its region writes", () => {
+    for (const each of ["zh-TW", "zh-HK", "zh-MO", "zh-Hant", "zh-Hant-CN", "ZH-hant-hk"]) expect(languageOf([each]), each).toBe("zh-hant");
+    for (const each of ["zh", "zh-CN", "zh-SG", "zh-Hans-HK", "zh-Hans-TW", "zh-MY"]) expect(languageOf([each]), each).toBe("zh");
+  });
+
+  it("is how dates and numbers are written", () => {
+    const day = (locale: string) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }).format(new Date("2025-04-03"));
+    expect(Object.values(LANGUAGES).map(({ tag, locale }) => [tag, day(locale)])).toEqual([["en", "3 Apr 2025"], ["zh-Hans", "2025年4月3日"], ["zh-Hant", "2025年4月3日"]]);
   });
 });

@@ -10,8 +10,6 @@ from datetime import datetime
 from itertools import combinations
 from typing import Final, TypeAlias
 
-import numpy as np
-
 from recollect.formation.types import MemoryType
 from recollect.formation.value_identity import leading_fields, normalised
 from recollect.ports import Vector
@@ -162,6 +160,8 @@ def _alike_in_meaning(
     ]
     if len(known) < 2:
         return
+    import numpy as np  # noqa: PLC0415 (no worker waits for it at its start)
+
     matrix = np.stack([vector for _, vector in known])
     cosines = matrix @ matrix.T
     for first, second in np.argwhere(np.triu(cosines >= COSINE_MIN, k=1)):

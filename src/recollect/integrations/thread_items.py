@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
-import recollect
 from recollect.errors import UsageError
+from recollect.integrations.item_forms import ItemForm
+from recollect.integrations.storable_items import storable_message, storable_text
 from recollect.memory.facade import Recollect
-from recollect.records import Json, Message, NewMessage, Role, Scope
-from recollect.stores.validation import PAGE_ROWS_MAX, TEXT_CHARACTERS_MAX, check_id, readable
+from recollect.recall.context import guide_for
+from recollect.recall.query import query_in
+from recollect.records import Json, Message, NewMessage, Role, ScopeLike
+from recollect.stores.rows import MICROSECONDS
+from recollect.stores.validation import PAGE_ROWS_MAX, check_id, check_scope, check_time
 from recollect.sync.object_home import AnyRecollect, Home
 
+Item: TypeAlias = tuple[Role, str, Json]
+"""Role, text and JSON of a framework's message."""
 PAGE: Final = 100
 """Messages per read of a thread."""
+RETRIED_S: Final = 600
+"""Within this time, the same words after a run without an answer are the same attempt."""
 
 
 def check_count(number: object, name: str) -> int:
@@ -46,35 +54,61 @@ class ThreadItems:
     formed. A message that another program added to the thread has no item.
     """
 
-    def __init__(self, memory: AnyRecollect, scope: Scope, thread: str, *, kind: str) -> None:
+    def __init__(self, memory: AnyRecollect, scope: ScopeLike, thread: str, form: ItemForm) -> None:
         """
-        Create a view of *thread*; *kind* names the framework, and so the items' format.
+        Create a view of *thread*, whose items have the *form* of a framework.
 
         Over a `SyncRecollect` it works on any event loop, over a `Recollect` on the memory's own.
 
         Raises:
-            UsageError: *thread* is no text, as when scope and thread were swapped.
+            UsageError: An argument is invalid, as when two of them were swapped.
         """
         self._home = Home(memory)
-        self._scope = scope
+        self._scope = check_scope(scope)
         self._thread = check_id(thread, "a thread id, the argument after the scope,")
-        self._kind = kind
+        self._form = form
 
-    async def append(self, items: Sequence[tuple[Role, str, Json]]) -> None:
+    async def append(self, items: Sequence[Item]) -> None:
         """
         Append items with the role and text of each, atomically.
+
+        What no store accepts is replaced, as `storable_message` does it.
 
         Raises:
             UsageError: An item is not JSON.
         """
-        messages = [
-            NewMessage(role=role, text=text, metadata={self._kind: item})
-            for role, text, item in items
-        ]
+        await self._append([storable_message(*each, self._form) for each in items])
+
+    async def append_input(self, items: Sequence[Item]) -> bool:
+        """
+        Append what a run begins with, before its model is asked, and return True.
+
+        Do nothing if the thread ends with the same, said within ``RETRIED_S``: a run that failed is
+        tried again.
+
+        Raises:
+            UsageError: An item is not JSON.
+        """
+        messages = [storable_message(*each, self._form) for each in items]
+        if await self._home.visit(lambda memory: self._ends_with(memory, messages)):
+            return False
+        await self._append(messages)
+        return True
+
+    async def _append(self, messages: Sequence[NewMessage]) -> None:
         if messages:
             await self._home.visit(
                 lambda memory: memory.append(self._scope, self._thread, messages)
             )
+
+    async def _ends_with(self, memory: Recollect, messages: Sequence[NewMessage]) -> bool:
+        if not messages:
+            return True
+        newest = await memory.last_messages(self._scope, self._thread, limit=len(messages))
+        oldest = memory.store.now() - RETRIED_S * MICROSECONDS
+        return [(each.role, each.text) for each in newest] == [
+            (each.role, each.text) for each in messages
+        ] and all(check_time(each.time, "a time") >= oldest for each in newest)
 
     async def read(self, limit: int | None = None, *, after: int = 0) -> list[tuple[Message, Json]]:
         """
@@ -85,7 +119,7 @@ class ThreadItems:
         if limit is not None and limit <= 0:
             return []
         found = await self._home.visit(lambda memory: self._messages(memory, limit, after))
-        return [(each, each.metadata.get(self._kind)) for each in found]
+        return [(each, each.metadata.get(self._form.kind)) for each in found]
 
     async def pop(self) -> tuple[Message, Json] | None:
         """Remove the newest message, and return it with its item; ``None`` if there is none."""
@@ -108,22 +142,22 @@ class ThreadItems:
 
     async def context(self, query: str, budget_tokens: int, *, shown: Iterable[str]) -> str:
         """
-        Return the context of *query* for a prompt, with a guide; ``""`` if there is none.
+        Return the context of *query* for a prompt, below a guide in its language; ``""`` for none.
 
         *shown* are the texts that the model is sent anyway: only these need no repeating.
         """
-        recent = [readable(each)[:TEXT_CHARACTERS_MAX] for each in shown]
+        recent = [storable_text(each) for each in shown]
         found = await self._home.visit(
             lambda memory: memory.context(
                 self._scope,
-                query,
+                query_in(query),
                 thread=self._thread,
                 recent=recent,
                 budget_tokens=budget_tokens,
             )
         )
         text = str(found)
-        return f"{recollect.context_guide()}\n\n{text}" if text else ""
+        return f"{guide_for(query)}\n\n{text}" if text else ""
 
     async def _messages(
         self, memory: Recollect, limit: int | None, after: int

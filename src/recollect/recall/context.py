@@ -19,13 +19,14 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final, Literal
 
-from recollect.errors import NotFoundError
+from recollect.errors import NotFoundError, UsageError
 from recollect.messages import AnyMessage, message_classes
 from recollect.recall.rendering import visible
 from recollect.recall.results import Recalled
 from recollect.recall.sentences import heading_of, label_with_origin
 from recollect.records import Memory, Message, Scope
-from recollect.text.context_guides import GUIDE, GUIDE_CHINESE
+from recollect.text.chinese_scripts import is_chinese, simplified
+from recollect.text.context_guides import GUIDES, GuideLanguage
 
 LeftOutReason = Literal["budget", "in the thread", "repeats", "score"]
 """Why an entry was left out: no room, shown by the thread, repeats another, relevance too low."""
@@ -196,14 +197,33 @@ class Context:
         return [message_classes().human(text)] if (text := str(self)) else []
 
 
-def context_guide(language: Literal["en", "zh"] = "en") -> str:
+def context_guide(language: GuideLanguage = "en") -> str:
     """
     Return instructions for a system prompt: how to read, use and cite a context.
+
+    They are in English, in simplified (``"zh"``) or in traditional Chinese (``"zh-hant"``).
+
+    Raises:
+        UsageError: They are in no such *language*.
 
     >>> "memory" in context_guide(), context_guide("zh") == context_guide()
     (True, False)
     """
-    return GUIDE_CHINESE if language == "zh" else GUIDE
+    if language not in GUIDES:
+        raise UsageError(f"there is no guide in {language!r}: give one of {', '.join(GUIDES)}")
+    return GUIDES[language]
+
+
+def guide_for(text: str) -> str:
+    """
+    Return the instructions of `context_guide` in the language and script of *text*.
+
+    >>> guide_for("我住在哪裡？") == context_guide("zh-hant")
+    True
+    """
+    if not is_chinese(text):
+        return context_guide()
+    return context_guide("zh" if simplified(text) == text else "zh-hant")
 
 
 def rendered(

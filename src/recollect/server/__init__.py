@@ -7,8 +7,9 @@ beside these, in installations without the service's packages as well.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from recollect.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from recollect.server.http.application import create_app
@@ -16,14 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ("Settings", "create_app", "read_settings")
 
-_HOMES: Final = {
-    "create_app": "recollect.server.http.application",
-    "Settings": "recollect.server.settings",
-    "read_settings": "recollect.server.settings",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "recollect.server.http.application": "create_app",
+        "recollect.server.settings": "Settings read_settings",
+    },
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.formation.rule_model import RuleModel
+from recollect.lazy_exports import lazy_exports
 from recollect.testing.follower import FeedFollower
 from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.hashed_embedder import HashedEmbedder
@@ -29,14 +30,11 @@ __all__ = (
 )
 
 
-def __getattr__(name: str) -> object:
-    """Import the contracts on first use: they need pytest, which the tools do not."""
-    if name == "StoreContract":
-        from recollect.testing.store_contract import StoreContract  # noqa: PLC0415
-
-        return StoreContract
-    if name == "DurableContract":
-        from recollect.testing.contract_durability import DurableContract  # noqa: PLC0415
-
-        return DurableContract
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# The contracts need pytest, which the tools do not.
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "recollect.testing.contract_durability": "DurableContract",
+        "recollect.testing.store_contract": "StoreContract",
+    },
+)

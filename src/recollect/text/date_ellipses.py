@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from recollect.text.lazy_patterns import lazy_pattern
+
 TEXT_CHARACTERS_MAX: Final = 4_000
 """A longer text is left unchanged: the patterns are slow, and dates are in short sentences."""
 _DIGITS: Final = "一二三四五六七八九"
@@ -13,27 +15,27 @@ _DAY: Final = rf"(?:[廿二]?十[{_DIGITS}]|二十|三十|[{_DIGITS}]|\d{{1,2}})
 _AND: Final = r"(?: ?[、,，~/-] ?| ?(?:到|至|和|跟|与|或|及|还有) ?)"
 _WEEKDAYS: Final = "mon|tue|wed|thu|fri|sat|sun"
 _NO_DAY: Final = r"(?![\d一二三四五六七八九十点月年个人时分万百千块元岁米公%.:])"
-_DAYS_OF_MONTH: Final = re.compile(
+_DAYS_OF_MONTH: Final = lazy_pattern(
     rf"(?P<mark>(?<![\d一二三四五六七八九十]){_NUMBER}月份?)(?P<one>{_DAY})"
     rf"(?:[日号]?{_AND}|(?<=十[{_DIGITS}])(?=[二三]?十))(?P<two>{_DAY})(?P<end>[日号]?){_NO_DAY}"
 )
-_DAYS_OF_WEEK: Final = re.compile(
+_DAYS_OF_WEEK: Final = lazy_pattern(
     r"(?P<mark>(?:[上下]{1,2}|这|本|每|毎)?个?(?:周|星期|礼拜))(?P<one>[一二三四五六日天])"
     rf"{_AND}?(?P<two>[一二三四五六日天])(?P<end>){_NO_DAY}(?![次回节趟期种起])"
 )
-_MONTHS: Final = re.compile(
+_MONTHS: Final = lazy_pattern(
     rf"(?<![\d一二三四五六七八九十年])(?P<one>{_NUMBER}){_AND}(?P<two>{_NUMBER}) ?月"
 )
-_MONTHS_BESIDE: Final = re.compile(
+_MONTHS_BESIDE: Final = lazy_pattern(
     rf"(?<![\d一二三四五六七八九十])(?P<one>[{_DIGITS}])(?P<two>[{_DIGITS}])月"
 )
-_WEEKDAYS_ENGLISH: Final = re.compile(
+_WEEKDAYS_ENGLISH: Final = lazy_pattern(
     rf"\b(?P<mark>(?:next|this|last|every|on) )(?P<one>(?:{_WEEKDAYS})[a-z]{{0,6}})"
     rf" ?(?:-|/|&|,|and|to|till?|until|through|or) ?(?P<two>(?:{_WEEKDAYS})[a-z]{{0,6}})\b",
     re.IGNORECASE,
 )
 _ORDINAL: Final = r"\d{1,2}(?:st|nd|rd|th)"
-_ORDINALS: Final = re.compile(
+_ORDINALS: Final = lazy_pattern(
     rf"(?<!the )\b(?P<one>{_ORDINAL}) ?(?:-|to|till?|until|through|and|&) ?(?:the )?"
     rf"(?P<two>{_ORDINAL})\b"
     r"(?! (?:of\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|birthday|grade|century|floor))",

@@ -15,6 +15,7 @@ from functools import cache, partial
 from typing import Final, TypeAlias
 
 from recollect.text.days import YEAR_SHIFTS, YEAR_WORD, Days
+from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.lunar_calendar import lunar_date
 from recollect.text.numerals_chinese import chinese_values
 
@@ -124,16 +125,16 @@ _BEHIND: Final = (
     r"(?:,? (?:in |of )?(?:(?P<said>last|this|next) year|(?P<number>(?:19|20)\d\d)\b))?"
 )
 _FEASTS: Final = tuple(
-    (re.compile(rf"(?<![a-z]){_BEFORE}(?:{pattern})(?![a-z]){_BEHIND}", re.IGNORECASE), feast)
+    (lazy_pattern(rf"(?<![a-z]){_BEFORE}(?:{pattern})(?![a-z]){_BEHIND}", re.IGNORECASE), feast)
     for pattern, feast in _TABLE
 )
 _C: Final = "一二三四五六七八九十"
-_LUNAR_DATE: Final = re.compile(
+_LUNAR_DATE: Final = lazy_pattern(
     rf"(?:农历|阴历|旧历){_BEFORE}(?P<month>正|腊|冬|[{_C}]{{1,2}}|\d{{1,2}})月"
     rf"(?:初(?P<early>[{_C}])|(?P<day>[{_C}廿]{{1,3}}|\d{{1,2}})[日号]?)"
 )
 # 年初三 and 初三, 年廿九 and 腊月二十九: days after and before the lunar New Year.
-_ABOUT_NEW_YEAR: Final = re.compile(
+_ABOUT_NEW_YEAR: Final = lazy_pattern(
     rf"{_BEFORE}(?:(?:大年|正月|(?<![今去明后前当每半])年|(?<![年月日当最起之读上念升在]))"
     rf"初(?P<after>[一二三四五六七八])(?![{_C}\d中级期学生年毕班下上那])"
     rf"|(?:(?<![今去明后前当每半两几多\d])年|腊月)(?:廿|二十)(?P<before>[一二三四五六七八九])"

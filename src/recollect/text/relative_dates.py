@@ -17,6 +17,7 @@ from recollect.text.days import (
     weekday_number,
 )
 from recollect.text.feasts import feasts_in
+from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.numerals_chinese import chinese_values, whole_number
 from recollect.text.year_parts import year_parts_in
 
@@ -85,7 +86,7 @@ def relative_dates(text: str, said_on: date) -> Iterator[Dated]:
                 end=match.end(),
                 stretches=days,
                 is_relative=True,
-                is_duration=pattern in _DURATIONS,
+                is_duration=pattern.pattern in _DURATIONS,
             )
     for start, end, days, is_certain in feasts_in(text, said_on):
         yield Dated(
@@ -384,7 +385,7 @@ _PARTS_OF_MONTH: Final = {
     **dict.fromkeys(("late", "end", "底", "末", "下旬"), (20, 31)),
 }
 _NAMED_MONTH: Final = rf"(?P<name>{MONTH_NAME})\b"
-_MONTHS_NAMED: Final = re.compile(rf"\b{MONTH_NAME}\b", re.IGNORECASE)
+_MONTHS_NAMED: Final = lazy_pattern(rf"\b{MONTH_NAME}\b", re.IGNORECASE)
 _DIGITS_HAN: Final = "零一二三四五六七八九十百"
 _NAMED_DAY: Final = rf"(?P<name>{MONTH_NAME})\b(?: (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
 _CDAY: Final = r"(?P<day>\d{1,2}|[一二三四五六七八九十廿]{1,3})[日号]"
@@ -462,19 +463,20 @@ _DURATION_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     (rf"\b(?<!every ){_N} {_UNIT}\b(?! (?:ago|earlier|back|from))", _either),
     (rf"(?<=[才了])(?:快|近|大概|差不多)?{_CN}{_CUNIT}(?:多|半)?(?![前后])", _ago),
 )
-_DURATIONS: Final = frozenset(re.compile(each, re.IGNORECASE) for each, _ in _DURATION_TABLE)
+_DURATIONS: Final = frozenset(each for each, _ in _DURATION_TABLE)
 _READERS: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in (*_TABLE, *_DURATION_TABLE)
+    (lazy_pattern(pattern, re.IGNORECASE), reader)
+    for pattern, reader in (*_TABLE, *_DURATION_TABLE)
 )
 _AGE_MAX: Final = 120
-_AGES: Final = re.compile(
+_AGES: Final = lazy_pattern(
     rf"(?P<age>\d{{1,3}}|[{_DIGITS_HAN}]{{1,3}})(?:周?岁|周年)|\b(?:turn(?:s|ed|ing)? |is "
     rf"|are )?(?P<word>{'|'.join(_COUNTS)})"
     r"(?: years old| today|th birthday)",
     re.IGNORECASE,
 )
-_OTHER_YEARS: Final = re.compile(rf"{YEAR_WORD}|\b(?:last|next) year\b", re.IGNORECASE)
+_OTHER_YEARS: Final = lazy_pattern(rf"{YEAR_WORD}|\b(?:last|next) year\b", re.IGNORECASE)
 _LENGTHS: Final = (
-    re.compile(rf"\b{_N} {_UNIT}\b", re.IGNORECASE),
-    re.compile(rf"(?<!第){_CN}{_CUNIT}"),
+    lazy_pattern(rf"\b{_N} {_UNIT}\b", re.IGNORECASE),
+    lazy_pattern(rf"(?<!第){_CN}{_CUNIT}"),
 )

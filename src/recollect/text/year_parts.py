@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from recollect.text.calendar_dates import Dated
 from recollect.text.days import Days
+from recollect.text.lazy_patterns import lazy_pattern
 
 _Reader: TypeAlias = Callable[[re.Match[str], date], list[Days]]
 _WHICH: Final = {
@@ -110,7 +111,9 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     (rf"\b(?P<part>early|late|mid)(?: in|-)? ?{_NAMED}", _part),
     (r"\b(?:by |at |before )?year[- ]end\b|\bend of year\b", _part),
 )  # fmt: skip
-_READERS: Final = tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in _TABLE)
+_READERS: Final = tuple(
+    (lazy_pattern(pattern, re.IGNORECASE), reader) for pattern, reader in _TABLE
+)
 
 
 def year_parts_in(text: str, said_on: date) -> Iterator[Dated]:

@@ -3,7 +3,7 @@
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Problem, unreachable } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
-import { loadWords, translated, usualName, type Language, type Word } from "../words";
+import { LANGUAGES, languageOf, loadWords, translated, usualName, type Language, type Word } from "../words";
 import { browserShelf } from "./storage";
 
 export type Theme = "auto" | "light" | "dark";
@@ -41,11 +41,11 @@ const SETTINGS_NAME = "recollect.page";
 const AroundContext = createContext<Around | null>(null);
 
 export function storedSettings(): Settings {
-  const language: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+  const language = languageOf(navigator.languages);
   const usual: Settings = { language, theme: "auto", shortcuts: true };
   try {
     const stored = { ...usual, ...(JSON.parse(browserShelf.get(SETTINGS_NAME) ?? "{}") as Partial<Settings>) };
-    return { ...stored, language: stored.language === "zh" || stored.language === "en" ? stored.language : language };
+    return { ...stored, language: Object.hasOwn(LANGUAGES, stored.language) ? stored.language : language };
   } catch {
     return usual;
   }
@@ -84,7 +84,7 @@ export function AroundProvider({ children }: { children: ReactNode }) {
   }, [complain]);
   useEffect(() => {
     const root = document.documentElement;
-    root.lang = settings.language === "zh" ? "zh-Hans" : "en";
+    root.lang = LANGUAGES[settings.language].tag;
     if (settings.theme === "auto") delete root.dataset.theme;
     else root.dataset.theme = settings.theme;
   }, [settings]);
@@ -144,7 +144,7 @@ export interface Wording {
 export function useWording(): Wording {
   const { settings } = useAround();
   return useMemo(() => {
-    const locale = settings.language === "zh" ? "zh-CN" : "en-GB";
+    const { locale } = LANGUAGES[settings.language];
     const moment = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
     const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
     const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });

@@ -21,7 +21,7 @@ export function Quotes({ evidence, scope }: { evidence: readonly Evidence[]; sco
           {(each.kind ?? "message") === "message" ? (
             <a className="quote" href={evidenceLink(each, scope)}>
               <Icon name="link" />
-              <span>{each.quote ? `“${each.quote}”` : t("evidence.message")}</span>
+              <span>{each.quote ? t("quoted", { words: each.quote }) : t("evidence.message")}</span>
             </a>
           ) : (
             <span className="quote">

@@ -132,7 +132,7 @@ function StoredMark({ brought: { memory, pointers, quotes, isEnded = false } }: 
   return (
     <li className="stored-mark">
       <TypeSign type={memory.type} isNamed={false} />
-      <a href={memoryLink(memory, scope)} title={quotes[0] && `“${quotes[0]}”`}>{isEnded ? t("chat.no_longer", { what: said }) : said}</a>
+      <a href={memoryLink(memory, scope)} title={quotes[0] && t("quoted", { words: quotes[0] })}>{isEnded ? t("chat.no_longer", { what: said }) : said}</a>
     </li>
   );
 }

@@ -33,7 +33,7 @@ function SaidWords({ evidence, message }: { evidence: Evidence; message: Message
     <a className="quote" href={evidenceLink(evidence, scope)}>
       <Icon name="link" />
       <span>
-        {evidence.quote ? `“${evidence.quote}”` : t("evidence.message")}
+        {evidence.quote ? t("quoted", { words: evidence.quote }) : t("evidence.message")}
         <span className="quote-source">{message ? `${message.name ?? t(`role.${message.role}`)} · ${wording.moment(message.time)}` : evidence.thread}</span>
       </span>
     </a>

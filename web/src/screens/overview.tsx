@@ -215,7 +215,7 @@ function Recalled({ glance }: { glance: Glance }) {
             <TypeSign type={memory.type} isNamed={false} />
             <span>
               <a className="said" href={memoryLink(memory, scope)}>{memory.sentence}</a>
-              <a className="recalled-for" href={linkTo(["recall"], scope, { q: query })}>“{query}”</a>
+              <a className="recalled-for" href={linkTo(["recall"], scope, { q: query })}>{t("quoted", { words: query })}</a>
             </span>
             <span className="count" title={t("overview.times", { count })}>{count}<span className="unseen"> {t("overview.times", { count })}</span></span>
           </li>

@@ -21,6 +21,7 @@ import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
 import { Export, Import } from "./archive";
+import { LANGUAGE_NAMES, LANGUAGES, type Language } from "../words";
 import { HealthReport } from "./settings_health";
 
 export default function Settings() {
@@ -91,7 +92,7 @@ function Looks() {
   const { t, settings, change } = useAround();
   return (
     <Part title={t("settings.looks")}>
-      <Field label={t("settings.language")}>{(id) => <select id={id} value={settings.language} onChange={(event) => change({ language: event.target.value as "en" | "zh" })}><option value="en" lang="en">English</option><option value="zh" lang="zh-Hans">中文</option></select>}</Field>
+      <Field label={t("settings.language")}>{(id) => <select id={id} value={settings.language} onChange={(event) => change({ language: event.target.value as Language })}>{LANGUAGE_NAMES.map((each) => <option key={each} value={each} lang={LANGUAGES[each].tag}>{LANGUAGES[each].name}</option>)}</select>}</Field>
       <Field label={t("settings.theme")}>{(id) => <select id={id} value={settings.theme} onChange={(event) => change({ theme: event.target.value as Theme })}><option value="auto">{t("theme.auto")}</option><option value="light">{t("theme.light")}</option><option value="dark">{t("theme.dark")}</option></select>}</Field>
       <label className="check"><input type="checkbox" checked={settings.shortcuts} onChange={(event) => change({ shortcuts: event.target.checked })} />{t("settings.shortcuts")}</label>
     </Part>

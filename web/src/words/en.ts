@@ -350,6 +350,7 @@ export const en = {
   "profile.open": "Timeline",
   "profile.then": "Believed on {day}",
   "profile.today": "Today",
+  quoted: "“{words}”",
   recall: "Recall",
   "recall.about": "The few entries that bear on a question, and why each is there.",
   "recall.among": "Among",

@@ -2,28 +2,66 @@
 
 import type { en } from "./en";
 
-export type Language = "en" | "zh";
 export type Word = keyof typeof en;
-
 type Words = Record<Word, string>;
-const loaded = new Map<Language, Words>();
-let zhTypes: ReadonlyMap<string, string> = new Map();
+interface Vocabulary {
+  words: Words;
+  /** The names of the usual types and fields, and what is said of these. */
+  types: ReadonlyMap<string, string>;
+}
 
-/** Fetch the words of a language: a reader needs one of them. */
+/** A language: its own name, how documents are marked as being in it, and where numbers and dates are written as its readers do. */
+interface Tongue {
+  name: string;
+  tag: string;
+  locale: string;
+  load: () => Promise<Vocabulary>;
+}
+
+const NO_TYPES: Vocabulary["types"] = new Map();
+
+/** Each language's words are files of their own: a reader needs those of one. */
+export const LANGUAGES = {
+  en: { name: "English", tag: "en", locale: "en-GB", load: () => import("./en").then(({ en }) => ({ words: en, types: NO_TYPES })) },
+  zh: {
+    name: "简体中文", tag: "zh-Hans", locale: "zh-CN",
+    load: () => Promise.all([import("./zh"), import("./zh_types")]).then(([{ zh }, { zhTypes }]) => ({ words: zh, types: zhTypes })),
+  },
+  "zh-hant": {
+    name: "繁體中文", tag: "zh-Hant", locale: "zh-TW",
+    load: () => Promise.all([import("./zh_hant"), import("./zh_hant_types")]).then(([{ zhHant }, { zhHantTypes }]) => ({ words: zhHant, types: zhHantTypes })),
+  },
+} as const satisfies Record<string, Tongue>;
+
+export type Language = keyof typeof LANGUAGES;
+export const LANGUAGE_NAMES = Object.keys(LANGUAGES) as Language[];
+
+/** The first of a browser's languages that the page has, or else English. A region tells the script of Chinese that names none. */
+export function languageOf(wanted: readonly string[]): Language {
+  for (const each of wanted) {
+    const tag = each.toLowerCase();
+    if (/^en\b/.test(tag)) return "en";
+    if (/^zh\b/.test(tag)) return /-hant\b|^zh-(tw|hk|mo)\b/.test(tag) ? "zh-hant" : "zh";
+  }
+  return "en";
+}
+
+const loaded = new Map<Language, Vocabulary>();
+
+/** Fetch the words of a language, once. */
 export async function loadWords(language: Language): Promise<void> {
-  if (language === "zh" && !zhTypes.size) zhTypes = (await import("./zh_types")).zhTypes;
-  if (!loaded.has(language)) loaded.set(language, language === "zh" ? (await import("./zh")).zh : (await import("./en")).en);
+  if (!loaded.has(language)) loaded.set(language, await LANGUAGES[language].load());
 }
 
 /** Say something in a language whose words are loaded. */
 export function translated(language: Language, word: Word, values: Record<string, string | number> = {}): string {
-  const [one, many]: string[] = loaded.get(language)?.[word].split("|") ?? [];
+  const [one, many]: string[] = loaded.get(language)?.words[word].split("|") ?? [];
   const text = many !== undefined && values.count !== 1 ? many : (one ?? "");
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => written(language, name, values[name] ?? whole));
 }
 
 /** The name of a type or of a field, or what is said of it: the usual ones in the reader's language, all others as they are. */
-export const usualName = (language: Language, text: string): string => (language === "zh" ? (zhTypes.get(text) ?? text) : text);
+export const usualName = (language: Language, text: string): string => loaded.get(language)?.types.get(text) ?? text;
 
 const COUNTS: ReadonlySet<string> = new Set(["count", "nodes", "edges"]);
-const written = (language: Language, name: string, value: string | number): string => (typeof value === "number" && COUNTS.has(name) ? value.toLocaleString(language) : String(value));
+const written = (language: Language, name: string, value: string | number): string => (typeof value === "number" && COUNTS.has(name) ? value.toLocaleString(LANGUAGES[language].locale) : String(value));

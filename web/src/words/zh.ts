@@ -1,4 +1,4 @@
-/** What the page says, in Chinese. */
+/** What the page says, in simplified Chinese. */
 
 import type { en } from "./en";
 
@@ -52,7 +52,7 @@ export const zh: Record<keyof typeof en, string> = {
   "chat.untitled": "新会话",
   "chat.usual_assistant": "默认助手",
   "chat.wanted_gone": "链接指向的消息不在这里：它已被抹除，或者从未存在。",
-  "chat.with": "与 {model} 对话",
+  "chat.with": "模型：{model}",
   close: "关闭",
   "diff.added": "新增",
   "diff.removed": "删除",
@@ -123,8 +123,8 @@ export const zh: Record<keyof typeof en, string> = {
   "failure.key": "请重新加载页面，以输入其他密钥。",
   delete: "删除",
   "delete.about": "删除这条记忆及其历史；新的对话可能再次形成它",
-  formation: "形成",
-  "formation.about": "对话停顿后，{model} 将其形成为记忆。",
+  formation: "记忆形成",
+  "formation.about": "对话停顿后形成记忆。模型：{model}。",
   "formation.attempts": "失败 {count} 次",
   "formation.breaker": "模型连续失败，稍后再试。",
   "formation.consolidated": "已整合",
@@ -194,7 +194,7 @@ export const zh: Record<keyof typeof en, string> = {
   "health.task.cleaning": "抹除后的清理",
   "health.task.consolidation": "整合",
   "health.task.embedding": "嵌入",
-  "health.task.formation": "形成",
+  "health.task.formation": "记忆形成",
   "health.task.listening": "监听任务",
   "health.task.merging": "合并索引",
   "health.task.outside": "外部向量库",
@@ -352,6 +352,7 @@ export const zh: Record<keyof typeof en, string> = {
   "profile.open": "时间线",
   "profile.then": "{day} 所相信的",
   "profile.today": "今天",
+  quoted: "“{words}”",
   recall: "召回",
   "recall.about": "与问题相关的少量条目，以及各自入选的原因。",
   "recall.among": "范围",

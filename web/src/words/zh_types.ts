@@ -1,4 +1,4 @@
-/** The usual types, their fields and what is said of these, in Chinese; what others describe stays as they wrote it. */
+/** The usual types, their fields and what is said of these, in simplified Chinese; what others describe stays as they wrote it. */
 
 export const zhTypes: ReadonlyMap<string, string> = new Map([
   ["User", "用户"],
@@ -66,4 +66,12 @@ export const zhTypes: ReadonlyMap<string, string> = new Map([
   ["Where the user lives", "用户住在哪里"],
   ["How much coffee the user drinks", "用户喝多少咖啡"],
   ["How to answer: length, form, tone", "怎样回答：长短、形式、语气"],
+  ["The talk in a few sentences, with its names, dates and decisions", "用几句话写出对话，含名字、日期和决定"],
+  ["What it was about, a word or two each", "谈了什么，每项一两个词"],
+  ["A task and how it was done well, to do the next one like it.", "一项任务和做好它的办法，以便以后照做。"],
+  ["What was asked, with what matters of the situation", "要求是什么，含相关情况"],
+  ["The answer or deed that was right", "正确的回答或做法"],
+  ["Why it was right", "为何正确"],
+  ["How good it was, only where the user gave a score", "做得多好，只在用户打过分时填写"],
+  ["The kind of task, a word or two each", "任务的种类，每项一两个词"],
 ]);

@@ -5,13 +5,13 @@ Chinese has no capital letters, so precision comes from context ("叫…", "住�
 "…老师") and from a list of well-known places; all else is taken for a word.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from recollect.formation.grounding.known_places import PLACES
+from recollect.text.lazy_patterns import lazy_pattern
 
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 _SURNAMES: Final = (
@@ -51,15 +51,15 @@ _PLACE: Final = (
         r"|$|[的了和与玩旅工出])"
     ),
 )
-_PERSONS: Final = tuple(map(re.compile, _PERSON))
-_PLACES: Final = tuple(map(re.compile, _PLACE))
-_KNOWN: Final = re.compile(
+_PERSONS: Final = tuple(map(lazy_pattern, _PERSON))
+_PLACES: Final = tuple(map(lazy_pattern, _PLACE))
+_KNOWN: Final = lazy_pattern(
     rf"(?:{'|'.join(sorted(PLACES, key=len, reverse=True))})(?<![舞电平讲阳]台中)"
     r"(?!大学|银行|烤鸭|火锅|路|料理|菜"
     r"|餐|人|语|话|文|剧)"
 )
 
-_NO_PERSON: Final = re.compile(
+_NO_PERSON: Final = lazy_pattern(
     r"用户|使用者|本人|自己|家里|家人|爸|妈|爷|奶|外[公婆]|老[公婆师板]|高质|小(?:学|时|孩|区|说|提|狗|猫|吃|心|事|组|型|朋|姐|型|的|于)|高(?:中|考|兴|三|二|一)"
     r"|关(?:系|于|心)|方(?:面|便|式|法)"
     r"|马(?:上|路|拉)|白(?:天|领|色)|石|万|江(?:边|湖|南)|任(?:何|务|职)|余|程(?:序|度)"
@@ -69,7 +69,7 @@ _NO_PERSON: Final = re.compile(
     r"|什么|不(?:来|醒|动|上|出)|他|她|我|你|人|外卖|车|救命|苦|好|做|作|停|醒"
 )
 # Words that begin as a name of three characters does.
-_NO_FULL_NAME: Final = re.compile(
+_NO_FULL_NAME: Final = lazy_pattern(
     r"高(?:兴|质|级|度|速|铁|血|烧|中|考|[一二三])|方(?:面|便|式|法|向|才|案)|马(?:上|路|拉)"
     r"|白(?:天|领|色)|石(?:头|油)|万(?:分|一|般|事)|江(?:边|湖|南|北|苏|西)|任(?:何|务|职|意)"
     r"|程(?:序|度)|周(?:末|[一二三四五六日]|围|年)|何(?:时|处|必|况)|黄(?:色|金|昏)|夏(?:天|季)"
@@ -80,7 +80,7 @@ _NO_FULL_NAME: Final = re.compile(
     r"|汤(?:匙|圆)|熊猫|段(?:时|落)|陶(?:瓷|醉|艺)|黎明|戴(?:着|上|眼)|杜绝|叶(?:子|片)|苏(?:打|醒)"
     r"|徐徐|孙(?:子|女|儿)|雷(?:雨|电)|丁克|小|阿姨|什么|不|他|她|我|你"
 )
-_NO_PLACE: Final = re.compile(
+_NO_PLACE: Final = lazy_pattern(
     r"[一二三四五六七八九十两几这那哪此同](?!重|峡|亚)|自己|家|公司|学校|宿舍|公寓|郊|市中心|市区|城|乡"
     r"|农村|国外|国内|海外|海边|山|父母|爸|妈|朋友|酒店|附近"
     r"|新(?![竹店庄北疆乡余化营])|老|外地|本地|当地|租|楼|别墅|大学|小区|外面|里面|那里|这里|北方|南方|东部|西部|单亲"

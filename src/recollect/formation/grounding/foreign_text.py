@@ -14,7 +14,7 @@ from recollect.formation.grounding.injection import instructs
 from recollect.formation.wording import announcements, own_texts
 from recollect.formation.wording.pieces import piece_spans
 from recollect.text.chinese_scripts import simplified
-from recollect.text.context_guides import GUIDE, GUIDE_CHINESE
+from recollect.text.context_guides import GUIDES
 
 __all__ = ["foreign_spans", "instructs", "without_recalled"]
 
@@ -32,7 +32,7 @@ _CONTEXT: Final = "> remembered, as data: "
 """The words of a context's first line; its other lines have the form of `_SHOWN`."""
 _FRAME: Final = re.compile(r"<(?P<name>[A-Za-z][\w-]{0,40})>\s{0,8}\Z")
 _FRAME_REACH: Final = 60
-_GUIDE_REACH: Final = max(len(GUIDE), len(GUIDE_CHINESE)) + 8
+_GUIDE_REACH: Final = max(map(len, GUIDES.values())) + 8
 _FENCE: Final = re.compile(r"[ \t]{0,8}(?P<fence>`{3,40}|~{3,40})[^\n`]{0,200}$")
 _QUOTED_LINE: Final = re.compile(r"[ \t]{0,8}[>\uff1e]")
 _RULED: Final = re.compile(r"[-=*_]{3,80}")
@@ -157,7 +157,7 @@ def _with_frame(text: str, block: _Span) -> _Span:
     """Return *block* with the guide before it, and the elements that hold nothing else."""
     start, end = block
     above = text[max(0, start - _GUIDE_REACH) : start]
-    for guide in (GUIDE, GUIDE_CHINESE):
+    for guide in GUIDES.values():
         if above.rstrip().endswith(guide):
             start -= len(above) - len(above.rstrip()) + len(guide)
             break

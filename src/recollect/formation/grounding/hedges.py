@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.numerals import plain
 from recollect.text.short_texts import kept_if_short
 
@@ -33,7 +34,7 @@ _OPINION: Final = (
     r"|i'll|i will)\b)"
 )
 _DOUBTS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    lazy_pattern(pattern, re.IGNORECASE)
     for pattern in (
         rf"\bi (?:think|believe|suppose|reckon)\b{_OPINION}",
         r"\bi (?:guess|suspect|assume|imagine|doubt)\b|\bi don'?t (?:think|know (?:if|whether))\b",
@@ -63,7 +64,7 @@ _DOUBTS: Final = tuple(
     )
 )
 _HEARSAY: Final = tuple(
-    re.compile(pattern)
+    lazy_pattern(pattern)
     for pattern in (
         (
             rf"{_UNASKED}(?i:\b{_PERSON}) (?i:says?|said|tells? me|told (?:me|us)|claims?|claimed"
@@ -90,14 +91,14 @@ _HEARSAY: Final = tuple(
     )
 )
 _INTENTIONS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    lazy_pattern(pattern, re.IGNORECASE)
     for pattern in (
         r"\b(?:considering|contemplating|mulling)\b|\bthinking (?:of|about) \w+ing\b",
         r"在?(?:想|考虑)要不要|还?在(?:考虑|犹豫|纠结)|打算考虑",
     )
 )
 """Options still being weighed; a value may call one wanted or planned, but not settled."""
-_KEPT: Final = re.compile(
+_KEPT: Final = lazy_pattern(
     r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly|reportedly"
     r"|might|may|could|unsure|uncertain|tentative(?:ly)?|unconfirmed|likely|considering|wonders?"
     r"|not (?:sure|certain|confirmed)|thinks?|thought|believes?|believed|guess(?:es|ed)?|suspects?"
@@ -114,35 +115,35 @@ _KEPT: Final = re.compile(
     r"|或许|差不多|没准|恐怕|嘱|建议|要求|叮嘱|表示|提到|指出|告知|提醒|转述|传(?![统真家])|让|叫(?=用户|使用者)",
     re.IGNORECASE,
 )
-_INTENDED: Final = re.compile(
+_INTENDED: Final = lazy_pattern(
     r"\b(?:thinking|interest\w*|wants?|would like|hop(?:es?|ing)|plan\w*|look(?:s|ing)|explor\w*"
     r"|curious|open to|wish(?:es)?|weigh\w*|contemplat\w*|mulling|intend\w*|keen|future"
     r"|potential)\b"
     r"|想|计划|有兴趣|感兴趣|有意|希望|愿|将来|未来|在看|纠结|犹豫",
     re.IGNORECASE,
 )
-_REPORTED_WISH: Final = re.compile(
+_REPORTED_WISH: Final = lazy_pattern(
     r"\b(?:wants?|would like|'d like|hop(?:es?|ing)|wish(?:es)?|dreams?|keen|plans?)\b"
     r"|想要|最想|希望|想|盼|打算",
     re.IGNORECASE,
 )
-_TELLER: Final = re.compile(
+_TELLER: Final = lazy_pattern(
     r"(?P<kin>\b(?:sister|brother|husband|wife|mum|mom|dad|son|daughter|partner|boyfriend|girlfriend"
     r"|friend|gran|nan|aunt|uncle|cousin)\b|[妈爸哥姐弟妹公婆]|老婆|老公|妻子|丈夫|朋友)"
     r"|(?P<pronoun>\b(?:she|he)\b|[她他])",
     re.IGNORECASE,
 )
-_OF_THEMSELVES: Final = re.compile(
+_OF_THEMSELVES: Final = lazy_pattern(
     r"[\s,:]*(?:that )?(?:she|he|they|it)(?:'\w+)?\b|(?![\x00-\x7f]|[^，。！？\s]{0,4}[我你])",
     re.IGNORECASE,
 )
 """The reported clause goes on with its teller: "she moved"; 她说太重, without another subject."""
-_RELATIVE: Final = re.compile(
+_RELATIVE: Final = lazy_pattern(
     r"\b(?:sister|brother|husband|wife|mother|father|mum|dad|son|daughter|partner|gran\w*)\b"
     r"|[妈爸哥姐弟妹婆爷奶]|妻|夫|媳|先生|太太|儿子|女儿|女友|男友",
     re.IGNORECASE,
 )
-_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]+(?:'[a-z]+)?|[\u3400-\u9fff]")
+_WORD: Final = lazy_pattern(r"[^\W\d_\u3400-\u9fff]+(?:'[a-z]+)?|[\u3400-\u9fff]")
 _ROOM_WORDS_MIN: Final = 3
 _ROOM_CHARACTERS_MIN: Final = 7
 

@@ -16,6 +16,7 @@ from recollect.formation.support.assent import NO, NO_PROBLEM, YES, YES_FIRST
 from recollect.formation.support.content_words import tokens_in
 from recollect.formation.support.vocabulary import is_neutral, neutral_length
 from recollect.text.chinese_scripts import simplified
+from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.numerals_chinese import whole_number
 
 REPLY_CHARACTERS_MAX: Final = 120
@@ -25,7 +26,7 @@ ITEMS_MIN: Final = 2
 ITEMS_MAX: Final = 20
 _ECHO_WORDS_MAX: Final = 3
 _NUMERAL: Final = "[一二三四五六七八九十]"
-_MARKER: Final = re.compile(
+_MARKER: Final = lazy_pattern(
     rf"(?<![\w.,/-])(?<!\d:)[(（]?(?P<digit>\d{{1,2}})(?:[)）、]|[.:：\uff0e](?!\d))"
     rf"|(?<![\w.,:/-])(?P<bare>\d{{1,2}}) (?=[A-Z\u3400-\u9fff])"
     rf"|(?:方案|选项|计划|建议|第)(?P<han>{_NUMERAL}|\d{{1,2}})(?:[个条种]|是)?[:：、,，. ]?"
@@ -34,7 +35,7 @@ _MARKER: Final = re.compile(
     re.IGNORECASE,
 )
 _WORDS: Final = "first second third fourth fifth sixth".split()
-_ORDINAL: Final = re.compile(
+_ORDINAL: Final = lazy_pattern(
     # Not "the second episode": what follows says that an item is meant.
     rf"\b(?:the )?(?P<word>{'|'.join(_WORDS)}|last|former|latter)\b"
     r"(?=\s*$|\s*[,.;:!)]| (?:one|option|idea|plan|choice|item|please|pls|then|but|and|n?or|sounds?"
@@ -46,22 +47,22 @@ _ORDINAL: Final = re.compile(
     rf"|(?P<last>最后)(?:那|一)?(?:个|条|种|款)",
     re.IGNORECASE,
 )
-_BARE: Final = re.compile(r"^\W*(?P<bare>\d{1,2}|[a-eA-E])(?=\W|$)(?![.:,]\d)")
-_REFUSED_BEFORE: Final = re.compile(
+_BARE: Final = lazy_pattern(r"^\W*(?P<bare>\d{1,2}|[a-eA-E])(?=\W|$)(?![.:,]\d)")
+_REFUSED_BEFORE: Final = lazy_pattern(
     r"(?:\b(?:not|no|never|don't|without|except|skip|drop|remove|forget|scrap|instead of|rather"
     r" than)\b[^.;!?\n]{0,12}|(?<!问题)[不没别删](?!错|过)[^，,。；;\n]{0,4}|除了|去掉)$",
     re.IGNORECASE,
 )
-_REFUSED_BEHIND: Final = re.compile(
+_REFUSED_BEHIND: Final = lazy_pattern(
     r"(?: (?:one|item|idea|option))?(?:'s| is| can)? ?(?:out\b|no\b|not\b|gone\b"
     r"|won't|doesn't|isn't|can't)|[^，,。；;\s]{0,2}(?:不(?!错)|没(?!问题)|算了|免了|删|去掉|拿掉)",
     re.IGNORECASE,
 )
-_JOINED: Final = re.compile(
+_JOINED: Final = lazy_pattern(
     r"[个条种项点款家套版]?\s*(?:and|n?or|&|[和跟与及或、/])?\s*(?:the\s*)?", re.IGNORECASE
 )
-_DENIAL: Final = re.compile(r"\b(?:no|not|out|gone|\w+n't)\b|不(?!错)|没(?!问题)", re.IGNORECASE)
-_REST_IS_FINE: Final = re.compile(
+_DENIAL: Final = lazy_pattern(r"\b(?:no|not|out|gone|\w+n't)\b|不(?!错)|没(?!问题)", re.IGNORECASE)
+_REST_IS_FINE: Final = lazy_pattern(
     r"\b(?:the )?(?:rest|others?|everything else|all else)(?: of \w+)?(?:'s| is| are| looks?|"
     r" stays?| can stay)? (?:all )?(?:fine|ok(?:ay)?|good|great|perfect|right|as is|as it is"
     r"|unchanged|stays?)\b"
@@ -69,7 +70,7 @@ _REST_IS_FINE: Final = re.compile(
     r"(?:没问题|没意见|可以|好|行|ok|不变|不动|不用改|不改|照旧|照做|照样|同意|留着|保留|一样)",
     re.IGNORECASE,
 )
-_CHANGES_ITEM: Final = re.compile(
+_CHANGES_ITEM: Final = lazy_pattern(
     r"\b(?:put|add|leave|keep|move|swap|bring|throw)\b[^.!?\n]{0,30}\b(?:back|in|too|as well|first"
     r"|last|to the (?:list|end|top))\b"
     r"|\bswap\b|\b(?:that's|thats|makes) (?:\d{1,2}|all)\b"
@@ -77,7 +78,7 @@ _CHANGES_ITEM: Final = re.compile(
     re.IGNORECASE,
 )
 _BACK_CHARACTERS_MAX: Final = 400
-_BACK: Final = re.compile(
+_BACK: Final = lazy_pattern(
     r"\b(?:list|plan|draft|version|text|menu|recipe|schedule|route|letter|message|rest|it)"
     r" (?:still )?(?:stands|stays|holds|remains)\b"
     r"|\banything (?:else )?(?:to|you(?:'d| would)? (?:like|want) to|i should) (?:add|change|leave"
@@ -88,7 +89,7 @@ _BACK: Final = re.compile(
     re.IGNORECASE,
 )
 """The assistant asks whether what it offered before may stay."""
-_OF_YOU: Final = re.compile(
+_OF_YOU: Final = lazy_pattern(
     r"\W*(?:(?:so|then|well|ok|okay|great|good|right|and|since|as|because|noted|got it)\b\W*){0,3}"
     r"(?:you|your|you're|you've)\b(?! (?:can|could|will|may|might|should|would)\b|'ll|'d)"
     r"(?!.*\?\s*$)"
@@ -97,15 +98,15 @@ _OF_YOU: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A statement of the user, put in the user's mouth."""
-_REQUEST: Final = re.compile(
+_REQUEST: Final = lazy_pattern(
     r"\b(?:can|could|may|shall) (?:we|i|you) (?:do|have|take|book|go|get|use|try|please|pick)\b"
     r"|\bplease\b|\bpls\b",
     re.IGNORECASE,
 )
-_PRAISE: Final = re.compile(
+_PRAISE: Final = lazy_pattern(
     r"\W*(?P<what>[\u3400-\u9fff]{2,8}?)(?:[这那][个条点项招])(?:真|很|挺|蛮)?(?:赞|好|棒|不错|可以|行)"
 )
-_QUESTION: Final = re.compile(r"[?？]\s*$|[吗呢]\s*$")
+_QUESTION: Final = lazy_pattern(r"[?？]\s*$|[吗呢]\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +199,7 @@ def _items_of(offer: str) -> tuple[str, Sequence[_Item]]:
     starts = [each.start() for each in marks]
     lead = re.split(r"(?<=[.!?])\s|[。！？,，\n]", offer[: starts[0]].strip())[-1].strip()
     lead = "" if _OF_YOU.match(simplified(lead)) else lead
-    end = re.compile(r"[.!?](?=\s|$)|[。！？\n]").search(offer, marks[-1].end())
+    end = lazy_pattern(r"[.!?](?=\s|$)|[。！？\n]").search(offer, marks[-1].end())
     ends = [*starts[1:], end.end() if end else len(offer)]
     texts = (offer[start:stop].strip() for start, stop in zip(starts, ends, strict=True))
     return lead, [_Item(number, text) for number, text in enumerate(texts, start=1)]
@@ -229,7 +230,7 @@ def _joined(said: str, found: Sequence[re.Match[str]]) -> list[list[re.Match[str
 
 def _is_refused(said: str, match: re.Match[str]) -> bool:
     before, rest = said[: match.start()], re.split(r"[,，.。;；\n]", said[match.end() :])[0]
-    if match.re is _BARE and _DENIAL.search(rest):
+    if match.re.pattern == _BARE.pattern and _DENIAL.search(rest):
         return True
     return bool(_REFUSED_BEFORE.search(before) or _REFUSED_BEHIND.match(rest))
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-CHOICE: Final = re.compile(r"\b(?:or|oder|o|ou|of)\b|还是|或者|ですか、|아니면")
-YES: Final = re.compile(
+from recollect.text.lazy_patterns import lazy_pattern
+
+CHOICE: Final = lazy_pattern(r"\b(?:or|oder|o|ou|of)\b|还是|或者|ですか、|아니면")
+YES: Final = lazy_pattern(
     r"\b(?:yes|yeah|yep|yup|yea|aye|sure|ok|okay|right|correct|exactly|indeed|great|perfect"
     r"|(?:much|far|so much|way) better|brilliant|lovely|excellent|fantastic|fab|spot on|that helps"
     r"|that's it|sounds good"
@@ -31,7 +33,7 @@ YES: Final = re.compile(
     r"|听你的|采纳|同意|はい|うん|いい|お願い|네|좋",
     re.IGNORECASE,
 )
-YES_FIRST: Final = re.compile(
+YES_FIRST: Final = lazy_pattern(
     r"\W{0,3}(?:(?:oh|ah|um+|er+|haha|well|god|hm+)\W+){0,2}(?:yes|yeah|yep|yup|yea|aye|sure|ok"
     r"|okay|right"
     r"|correct|exactly|indeed|definitely|absolutely|of course|great|perfect|sounds good|deal|agreed"
@@ -42,13 +44,13 @@ YES_FIRST: Final = re.compile(
     r"|はい|うん|ええ|そう|네|응|맞)",
     re.IGNORECASE,
 )
-NO: Final = re.compile(
+NO: Final = lazy_pattern(
     r"\W{0,3}(?:no|nope|nah|none|nothing|not (?:really|at all|any ?more)|never|nein|nee|kein\w*"
     r"|non|ningun\w*|nao|não|net|いいえ|いや"
     r"|아니)\b|\W{0,3}(?:不是|没有|没|不|否|沒有|沒)",
     re.IGNORECASE,
 )
-NO_PROBLEM: Final = re.compile(
+NO_PROBLEM: Final = lazy_pattern(
     r"\W{0,3}(?:no (?:problem|worries|objections?)|(?:no|nope|nah),? (?:all good|thank|"
     r"(?:that|thats|that's|it's|its|this is) (?:is )?(?:fine|all|it|great|good|perfect|ok(?:ay)?))"
     r"|not bad|不错|没有?(?:问题|意见|事|关系))",

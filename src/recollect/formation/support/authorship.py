@@ -13,6 +13,7 @@ from recollect.formation.support.judgement import JudgedLeaf
 from recollect.formation.support.voices import SENTENCE_END
 from recollect.text.analysis import STOP_WORDS
 from recollect.text.chinese_scripts import simplified
+from recollect.text.lazy_patterns import lazy_pattern
 
 _NAME: Final = r"[A-Z][\w'’.-]{0,20}(?: (?:[A-Z]|of |the |de |van |von )[\w'’.-]{0,20}){0,4}"
 _TELLS: Final = (
@@ -27,7 +28,7 @@ _LETTER: Final = (
     r"(?:(?:e-?)?mails?|letters?|messages?|notes?|texts?|notices?|offers?|quotes?|posts?|invitations?"
     r"|repl(?:y|ies)|answers?|contracts?|terms)"
 )
-_TOLD: Final = re.compile(
+_TOLD: Final = lazy_pattern(
     rf"(?P<who>{_NAME}(?:'s)?(?:[ ,(](?:(?!\buser\b)[^.;!?\n]){{1,80}}?)?) {_TELLS}\b"
     rf"|\b(?:[Aa]ccording to|[Aa]s per|[Pp]er|in|[Ff]rom|by) "
     rf"(?P<by>{_NAME}|(?:his|her|their|the|an?))"
@@ -39,7 +40,7 @@ _TOLD: Final = re.compile(
     r"|(?P<谁>[\u3400-\u9fffA-Za-z ]{1,12}?)(?:在信[里中])?(?:来信|发来|寄来|说|写道?|问|想"
     r"|希望|要求|提出|建议|表示|通知|回复|话|告诉|邀请|确认|的(?:信|邮件|通知|消息|条件|报价))"
 )
-_ROLE: Final = re.compile(
+_ROLE: Final = lazy_pattern(
     r"\b(?:[Tt]he (?:user's )?|[Hh]is |[Hh]er |[Tt]heir |[Mm]y )(?:[\w'’-]+ ){0,2}?"
     r"(?P<who>[a-z][\w-]+)"
     rf"(?:(?! (?:the )?user)[^.;!?\n]){{0,40}}? {_TELLS}\b"
@@ -47,7 +48,7 @@ _ROLE: Final = re.compile(
 """An author without a name: the user's mum, the school."""
 _HAN_MIN: Final = 2
 _PRONOUNS: Final = frozenset("佢 他 她 其 对方".split())
-_WORD: Final = re.compile(r"[A-Za-z][\w'’-]{2,}")
+_WORD: Final = lazy_pattern(r"[A-Za-z][\w'’-]{2,}")
 
 
 def told_passages(leaf: JudgedLeaf, heard: HeardWindow) -> tuple[Passage, ...]:

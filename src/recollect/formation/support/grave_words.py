@@ -8,6 +8,7 @@ from typing import Final
 from recollect.formation.support.content_words import stem_of
 from recollect.text.chinese_scripts import simplified
 from recollect.text.data_files import read_patterns
+from recollect.text.lazy_patterns import lazy_pattern
 
 _STEMS: Final = frozenset(
     stem_of(word)
@@ -40,7 +41,7 @@ _EXACT: Final = frozenset("sentenced affair terminal fired sacked dismissed susp
 _NOT_GRAVE: Final = frozenset({"owing"})
 """Words with the stem of a grave one: "owing to repairs"."""
 _PHRASES: Final = tuple(
-    (frozenset(map(stem_of, words.split())), re.compile(pattern, re.IGNORECASE))
+    (frozenset(map(stem_of, words.split())), lazy_pattern(pattern, re.IGNORECASE))
     for rows in read_patterns(__package__, "grave_phrases.toml").values()
     for words, pattern in rows
 )

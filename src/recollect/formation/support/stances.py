@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.formation.support.content_words import Token, tokens_in
 from recollect.text.chinese_scripts import simplified
+from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.short_texts import kept_if_short
 
 Attitude: TypeAlias = Literal["likes", "prefers", "dislikes", "allergic"]
@@ -28,7 +29,7 @@ BAD: Final[frozenset[Stance]] = frozenset(
 )
 _REACH_WORDS: Final = 7
 """A denial reaches so many words of its clause; in Chinese and Japanese, all of it."""
-_CLAUSE: Final = re.compile(
+_CLAUSE: Final = lazy_pattern(
     r"[.!?;:,\n()\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001\u2014\U0001f300-\U0001faff]+"
     # Who chats in Chinese parts clauses with spaces: 我爸开 我不会开车.
     r"|(?<=[\u3400-\u9fff])[ \u3000]+(?=[\u3400-\u9fff])"
@@ -37,7 +38,7 @@ _CLAUSE: Final = re.compile(
     re.IGNORECASE,
 )
 # Said with a word of denial, and denying nothing.
-_IDIOM: Final = re.compile(
+_IDIOM: Final = lazy_pattern(
     r"\b(?:can(?:'t|not) wait|don't (?:forget|worry|mind)|do not forget|not only|not just"
     r"|no (?:problem"
     r"|worries|doubt|idea|need|way|wonder|rush)|why (?:don't|not)|never mind|nothing but|can't help"
@@ -60,7 +61,7 @@ _IDIOM: Final = re.compile(
     r"|(?:忘了?|别管|收回)我(?:之前|上次)?说过?(?:的)?(?:我)?不|不是(?=[\s，,、。.…~]+是)|不论|不妨|不免|不禁|不断|不停|不错过",
     re.IGNORECASE,
 )
-_DENIAL: Final = re.compile(
+_DENIAL: Final = lazy_pattern(
     r"\b(?:not|never|no(?!-| one else\b)|nae|nane|naw|dinnae|cannae|isnae|wisnae|didnae|wouldnae"
     r"|havenae"
     r"|none|(?:nothing|nobody|nowhere)(?! else\b)|without|neither|nor|cannot|can't|cant"
@@ -83,7 +84,7 @@ _DENIAL: Final = re.compile(
     re.IGNORECASE,
 )
 # Words of an end: who says them may be told of as no longer doing it.
-_PAST: Final = re.compile(
+_PAST: Final = lazy_pattern(
     r"\b(?:over|ex|former|formerly|used to|cancell?(?:ed|s|ing)?|ended|ends|finished|sold|left|lost"
     r"|broke up|split|divorced|moved out|past(?= ?[.,;]|$)|in the past|no more|gone"
     r"|switched|switch|swapped|replaced|instead|changed|only|just"
@@ -99,7 +100,7 @@ _PAST: Final = re.compile(
 _ATTITUDES: Final[tuple[tuple[Attitude, re.Pattern[str]], ...]] = (
     (
         "allergic",
-        re.compile(
+        lazy_pattern(
             r"\b(?:allerg\w*|intoleran\w*|anaph[yia]l\w*|celiac\w*|coeliac\w*|allergisch\w*"
             r"|alergi\w*"
             r"|alergic\w*|unvertraglich\w*|intoleranci\w*)\b|过敏|不耐|不耐受|アレルギー|알레르기",
@@ -108,7 +109,7 @@ _ATTITUDES: Final[tuple[tuple[Attitude, re.Pattern[str]], ...]] = (
     ),
     (
         "dislikes",
-        re.compile(
+        lazy_pattern(
             r"\b(?:dislik\w*|hat(?:e|es|ed|ing)|detest\w*|loath\w*|despis\w*|(?:can't|cannot"
             r"|can not)"
             r" (?:stand|bear)|not a fan|sick of|tired of|fed up|gross|disgust\w*|hass(?:e|t|en)"
@@ -119,7 +120,7 @@ _ATTITUDES: Final[tuple[tuple[Attitude, re.Pattern[str]], ...]] = (
     ),
     (
         "likes",
-        re.compile(
+        lazy_pattern(
             r"\b(?:lik(?:e[sd]?|ing)|lov(?:e|es|ed|ing)|enjoy\w*|ador(?:e|es|ed)|fan|fond|keen"
             r"|favou?rites?"
             r"|passion\w*|obsess\w*|mag|mogen|liebt?|gern|gusta[n]?|encanta[n]?|aime|adore|gosta"
@@ -129,13 +130,13 @@ _ATTITUDES: Final[tuple[tuple[Attitude, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-_PREFERS: Final = re.compile(
+_PREFERS: Final = lazy_pattern(
     r"\b(?:prefer(?:s|red|ence|ences)?|rather|prefier[eo]|prefere|prefer[io])\b|偏好|偏爱|宁可"
     r"|宁愿|只认|认准|首选|只用|只买",
     re.IGNORECASE,
 )
 # "I'd like to …", "like this": no liking.
-_NO_LIKING: Final = re.compile(
+_NO_LIKING: Final = lazy_pattern(
     r"\b(?:would|'d|i'd|we'd|feel|feels|felt|look|looks|looked|sound|sounds|seem|seems|something"
     r"|things"
     r"|stuff|was|is|be|just) like\b|\blike (?:a|an|this|that|these|those|the|so|when|if|it|\d)\b"
@@ -143,8 +144,8 @@ _NO_LIKING: Final = re.compile(
     re.IGNORECASE,
 )
 # Denials of Japanese and Korean, which stand behind what they deny.
-_AT_END: Final = re.compile("ない|ません|なく|ず|じゃな|안|않|못|없")
-_WHO: Final = re.compile("[我你妳他她它]")
+_AT_END: Final = lazy_pattern("ない|ません|なく|ず|じゃな|안|않|못|없")
+_WHO: Final = lazy_pattern("[我你妳他她它]")
 """A pronoun behind a denial begins another clause: 可以不要两点吗我到一点半."""
 _PLAIN_LETTERS: Final = {
     ord(each): plain

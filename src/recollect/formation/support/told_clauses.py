@@ -15,13 +15,14 @@ from typing import Final
 
 from recollect.formation.support.content_words import Token, is_form, tokens_in
 from recollect.formation.support.vocabulary import groups_of, is_neutral, neutral_length
+from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.short_texts import kept_if_short
 
 TEXT_CHARACTERS_MAX: Final = 4_000
 """Characters of a value, and of its citations, that are read clause by clause."""
 _DIGITS_MIN: Final = 2
 _PREFIX: Final = 4
-_CLAUSE_END: Final = re.compile(
+_CLAUSE_END: Final = lazy_pattern(
     r"[,;:.!?，；：。！？、()（）\n—\U0001f300-\U0001faff]+(?!\d)|\s[-–]\s"
     # Who chats in Chinese parts clauses with spaces.
     r"|(?<=[\u3400-\u9fff])[ \u3000]+(?=[\u3400-\u9fff])"

@@ -24,6 +24,7 @@ from recollect.formation.support.voices import SENTENCE_END
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
 from recollect.text.days import WEEKDAYS, weekday_number
+from recollect.text.lazy_patterns import lazy_pattern
 
 Subject: TypeAlias = Literal["user", "other", ""]
 """The subject of a clause: its speaker, another person, or one that is not named."""
@@ -31,56 +32,56 @@ SHARED_WORDS_MIN: Final = 2
 NAME_CHARACTERS_MAX: Final = 40
 NAMES_MAX: Final = 20
 _KEY_MIN: Final = 4
-_SHORT_DAY: Final = re.compile(r"\b(?:mon|tues?|wed|thu|thurs?|fri|sat|sun)\b", re.IGNORECASE)
+_SHORT_DAY: Final = lazy_pattern(r"\b(?:mon|tues?|wed|thu|thurs?|fri|sat|sun)\b", re.IGNORECASE)
 """Days of the week by their short forms: who says "sat me" speaks of Saturday."""
-_NAME: Final = re.compile(r"(?<![A-Za-z])[A-Z][a-z]{2,20}(?![A-Za-z])")
-_BEGINS: Final = re.compile(
+_NAME: Final = lazy_pattern(r"(?<![A-Za-z])[A-Z][a-z]{2,20}(?![A-Za-z])")
+_BEGINS: Final = lazy_pattern(
     r"[^\w]*(?:(?:and|so|but|ok)\s+)?(?P<name>[A-Z][a-z]{2,20})(?![A-Za-z])"
 )
 _LEAD: Final = (
     r"^[\W_]{0,4}(?:(?:and|so|ok|okay|oh|well|yeah|no|yes|btw|also|haha|lol|ta)\b[\W_]{0,4}){0,3}"
 )
-_FIRST: Final = re.compile(
+_FIRST: Final = lazy_pattern(
     rf"{_LEAD}(?:i|i'm|im|i've|ive|i'd|i'll|we|we're|we've|yo|ich|je|eu)\b|\byo\b"
     rf"|{_LEAD}my (?!(?:\w+ )?(?:{KIN})\b)|^(?!有)[^他她]{{0,8}}我(?!们?的?(?:{KIN_HAN})|们?家)",
     re.IGNORECASE,
 )
-_THIRD: Final = re.compile(
+_THIRD: Final = lazy_pattern(
     rf"{_LEAD}(?:he|she|they|he's|she's|they're|(?:my|his|her|our|their|the) (?:\w+ )?(?:{KIN}))\b"
     rf"|^[\W_]{{0,4}}(?:他|她|我们?的?(?:{KIN_HAN}))",
     re.IGNORECASE,
 )
-_NAMED_SUBJECT: Final = re.compile(
+_NAMED_SUBJECT: Final = lazy_pattern(
     rf"{_LEAD}(?P<name>[A-Z][a-z]{{0,20}})(?:'s| (?:is|was|has|can(?:'t)?|cannot|will|won't|wants"
     r"|needs|eats|likes|loves|hates|plays|works|lives|doesn't|does))\b"
 )
-_OF_USER: Final = re.compile(
+_OF_USER: Final = lazy_pattern(
     r"^[\W_]{0,4}(?:the )?(?:user|speaker)\b(?!'s| is called)"
     rf"|^[\W_]{{0,4}}(?:用户|使用者)(?!的|们?家|{KIN_HAN})",
     re.IGNORECASE,
 )
-_OF_OTHER: Final = re.compile(
+_OF_OTHER: Final = lazy_pattern(
     rf"^[\W_]{{0,4}}(?:(?:the )?user's|his|her|their|my) (?:\w+ )?(?:{KIN})\b(?!'s)"
     rf"|^[\W_]{{0,4}}(?:用户|使用者)的?(?!夫妻)(?:{KIN_HAN})",
     re.IGNORECASE,
 )
-_OTHER_IN_VALUE: Final = re.compile(
+_OTHER_IN_VALUE: Final = lazy_pattern(
     rf"\b(?:{KIN}|he|she|they|him|her|his|their|them|called|named)\b|{KIN_HAN}|[他她它叫]",
     re.IGNORECASE,
 )
 """Names somebody else in a clause about the user, or tells what something is called."""
 # What somebody reports is about who is named in it.
-_REPORTED: Final = re.compile(
+_REPORTED: Final = lazy_pattern(
     rf"^.{{0,20}}?(?:\b(?:{KIN}|he|she|they) (?:says?|said|thinks?|told me|reckons?)\b"
     rf"|(?:{KIN_HAN}|他|她)[\u3400-\u9fff]{{0,2}}[说讲])",
     re.IGNORECASE,
 )
-_NAMES_RELATIVE: Final = re.compile(
+_NAMES_RELATIVE: Final = lazy_pattern(
     rf"(?:\b(?P<kin>{KIN}) is (?:called |named )?(?P<name>[A-Z]\w{{1,20}})"
     rf"|(?P<亲>{KIN_HAN})(?:名?叫|是)(?P<名>[\u3400-\u9fff]{{2,4}}))\W*$"
 )
 """A clause of a value that only tells the name of a relative."""
-_ADDRESSED: Final = re.compile(
+_ADDRESSED: Final = lazy_pattern(
     r"\b(?:you|your|u|ur|we|us|our|y'all|everyone|both|tu|vos|usted|nosotros)\b"
     r"|你|妳|您|咱|我们|大家|都|一起",
     re.IGNORECASE,
@@ -127,9 +128,9 @@ def _speakers(heard: HeardWindow) -> list[str]:
 @lru_cache(maxsize=256)
 def _pattern_of(name: str) -> re.Pattern[str]:
     if not name.isascii():
-        return re.compile(re.escape(name), re.IGNORECASE)
+        return lazy_pattern(re.escape(name), re.IGNORECASE)
     # Not \b: Chinese stands beside a Latin name without a space, as in Mia管海外客户.
-    return re.compile(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", re.IGNORECASE)
+    return lazy_pattern(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", re.IGNORECASE)
 
 
 def _is_about(speaker: str | None, text: str, name: str) -> bool:
@@ -263,7 +264,7 @@ def _is_a_name(name: str, heard: HeardWindow) -> bool:
     """Return True for a word with a capital within a sentence as well, or a speaker's name."""
     if not name or fold(name) in COMMON:
         return False
-    within = re.compile(rf"[a-z,:] {name}\b")
+    within = lazy_pattern(rf"[a-z,:] {name}\b")
     said = (each.text[:TEXT_CHARACTERS_MAX] for each in heard.voices)
     return name in _speakers(heard) or any(map(within.search, said))
 

@@ -8,10 +8,12 @@ no announcements; what is pasted there is found by its form alone.
 import re
 from typing import Final
 
+from recollect.text.lazy_patterns import lazy_pattern
+
 LINE_CHARACTERS: Final = 400
 """Characters of a line that are read: an announcement is short."""
 
-FORWARDED: Final = re.compile(
+FORWARDED: Final = lazy_pattern(
     r"[ \t>*]{0,8}(?:"
     r"-{2,40} ?(?:forwarded message|original message|转发(?:的)?邮件|原始邮件)"
     r"|begin forwarded message:"
@@ -20,12 +22,12 @@ FORWARDED: Final = re.compile(
     r")",
     re.IGNORECASE,
 )
-FROM: Final = re.compile(r"[ \t>*]{0,8}(?:from|发件人|寄件者) ?[:：]", re.IGNORECASE)
-BELOW_FROM: Final = re.compile(
+FROM: Final = lazy_pattern(r"[ \t>*]{0,8}(?:from|发件人|寄件者) ?[:：]", re.IGNORECASE)
+BELOW_FROM: Final = lazy_pattern(
     r"[ \t>*]{0,8}(?:sent|date|to|cc|reply-to|subject|发送时间|收件人|抄送|主[题旨]|日期) ?[:：]",
     re.IGNORECASE,
 )
-NAMED: Final = re.compile(
+NAMED: Final = lazy_pattern(
     r"(?:\b(?:summari[sz]e|translate|proofread|review|explain|read|look at|check|see|here(?:'s| is)"
     r"|this is|following|got|received|found|copied|pasted?)\b[^\n]{0,80}?(?<!my )"
     r"\b(?:article|(?:e-?)?mail|document|page|website|transcript|log|logs|output|letter|readme"
@@ -37,7 +39,7 @@ NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 """A line that names the pasted text, which begins on the next line."""
-ASKED: Final = re.compile(
+ASKED: Final = lazy_pattern(
     r"(?:\b(?:article|(?:e-?)?mail|document|page|letter|text|message|post|review|report|note"
     r"|offer|contract"
     r"|clause|comment|ad|advert)\b|文章|邮件|信|短信|消息|帖子|合同|通知|评论|メール|手紙"
@@ -52,7 +54,7 @@ _THIS: Final = (
     r"\b(?:this|that|these|the following|below|it|following|dies\w*|das|esto|este|esta|isto|isso"
     r"|ceci|cela|questo|dit)\b"
 )
-TASK: Final = re.compile(
+TASK: Final = lazy_pattern(
     r"(?:"
     rf"(?:^|[.!?,;] ?|\b(?:you|please|pls|to|me|just|and) )(?:translate|proofread|rewrite|rephrase"
     rf"|reword|paraphrase|summari[sz]e|polish|transcribe|shorten|spell-?check|tl;?dr)\b{_MINE}"
@@ -76,7 +78,7 @@ TASK: Final = re.compile(
     re.IGNORECASE,
 )
 """A request to work on others' words, which follow behind the colon or on the next line."""
-ROLE: Final = re.compile(
+ROLE: Final = lazy_pattern(
     r"[ \t]{0,8}(?:#{1,6} ?)?(?:\[?(?:system|assistant|developer|tool|human|user|ai)\]?"
     r"(?: (?:message|prompt|note|override))?"
     r"|系统(?:提示|消息|指令|讯息)?|助手|助理|用户|使用者|アシスタント|ユーザー|システム) ?[:：]",

@@ -8,6 +8,8 @@ the nearest words count: "he was rude, so I wrote this: …".
 import re
 from typing import Final
 
+from recollect.text.lazy_patterns import lazy_pattern
+
 _BEFORE: Final = 200
 """Characters before a quotation that may say whose it is."""
 _BEHIND: Final = 120
@@ -28,7 +30,7 @@ _SENDS: Final = (
     r"|say(?:ing)?|put(?:ting)?|submit(?:ting)?|read(?:ing)? out|came up with|text(?:ing)?"
     r"|email(?:ing)?|hand(?:ing)? (?:in|over)|print(?:ing)?|pin(?:ning)? up)"
 )
-_OWN: Final = re.compile(
+_OWN: Final = lazy_pattern(
     rf"\b(?:my|our) (?!(?:\w+ )?{_PERSON}s? )(?:[\w-]+ ){{0,3}}{_TEXT}\b"
     rf"|\b(?:i|we)(?:'m|'ve|'d|'ll|'re| am| are| have| had| want| would| can| could| need| plan"
     rf"| will| should)?(?: (?!got\b|see\b|saw\b)\w+){{0,3}}? {_SENDS}\b"
@@ -46,7 +48,7 @@ _OWN: Final = re.compile(
     r"|我(?:想|要|打算|准备)[\u3400-\u9fff]{0,6}(?:发|寄|贴|交|回)|客气一?点|委婉|别太(?:凶|硬|冲)|语气",
     re.IGNORECASE,
 )
-_OF_OTHERS: Final = re.compile(
+_OF_OTHERS: Final = lazy_pattern(
     r"\b(?:got|received|found|forwarded|copied|quoting|saw|heard|read) (?:this|it|that|an?|the|from"
     r"|in|on|back)\b|\b(?:letter|e?-?mail|message|note|text) i (?:just )?(?:got|received)\b"
     r"|\b(?:sent|wrote|texted|messaged|posted|told|emailed|asked|left|gave)"
@@ -62,7 +64,7 @@ _OF_OTHERS: Final = re.compile(
     re.IGNORECASE,
 )
 
-ADDRESSED: Final = re.compile(
+ADDRESSED: Final = lazy_pattern(
     r"[\s>\"\u201c\u300c\u300e]{0,8}(?:(?:Dear|Hi|Hello|Hey|Good (?:morning|afternoon|evening))"
     r"(?: (?:Mr|Mrs|Ms|Miss|Mx|Dr)\.?)?"
     r" (?!(?:all|every\w+|team|both|sir|madam|friends?|colleagues?|customers?|residents?|tenants?"
@@ -70,7 +72,7 @@ ADDRESSED: Final = re.compile(
     r"|(?:亲爱的|尊敬的|致)?[\u3400-\u9fff]{2,4}(?:你|您)好)(?=[\s,，:：!！.\u2014-])",
 )
 """The name at the head of a letter."""
-_RECEIVED: Final = re.compile(
+_RECEIVED: Final = lazy_pattern(
     r"\b(?:got|received|in my inbox|came (?:for|to) me|sent (?:it )?(?:to )?me|emailed me|wrote me"
     r"|wrote to me|texted me|messaged me|sent us|wrote to us|(?:reply|replying|respond|answer)"
     r" (?:to )?(?:this|that|it))\b|\b(?:he|she|they|\w+) (?:sent|wrote|emailed|mailed)\b"

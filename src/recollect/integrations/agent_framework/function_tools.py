@@ -7,7 +7,7 @@ from typing import Any
 
 from agent_framework import FunctionTool
 
-from recollect.integrations.offered_tools import Offered, answer_text
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
 from recollect.ports import Tool
 
 
@@ -25,7 +25,7 @@ def memory_tools(
     example to store the messages that the call quotes, as ``RecollectContextProvider(…,
     tools=True)`` does.
     """
-    return [_tool(tools, each, before) for each in tools.schemas]
+    return [_tool(tools, each, before) for each in schemas_of(tools)]
 
 
 def _tool(tools: Offered, offered: Tool, before: Callable[[], Awaitable[None]]) -> FunctionTool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
-from uuid import uuid4
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
 from agent_framework import (
     AgentSession,
@@ -19,16 +18,19 @@ from agent_framework import (
 from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
 from recollect.integrations.agent_framework.function_tools import memory_tools
+from recollect.integrations.agent_framework.session_messages import (
+    FORM,
+    append_input,
+    append_new,
+    message_of,
+)
 from recollect.integrations.thread_items import ThreadItems, check_budget, check_limit
-from recollect.records import Json, Role, ScopeLike
-from recollect.records import Message as KeptMessage
+from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect, Home
 
-KIND: Final = "agent_framework"
+Place: TypeAlias = tuple[AnyRecollect, Scope]
 BUDGET_TOKENS: Final = 1_000
-NEWEST: Final = 100
-"""The newest messages of a thread among which to look for a message appended before."""
 NO_SESSION: Final = "agent_framework"
 """The thread of runs without a session."""
 
@@ -37,8 +39,8 @@ class RecollectHistoryProvider(HistoryProvider):
     """
     A ``context_providers=`` of an agent that stores each session in the thread of its id.
 
-    Messages are stored unchanged; a failed run stores none. The thread is formed and recalled like
-    any other.
+    Messages are stored unchanged: the input of a run before the model is asked, so that it stays if
+    the run fails, the rest when it ends. The thread is formed and recalled like any other.
     """
 
     def __init__(
@@ -58,15 +60,33 @@ class RecollectHistoryProvider(HistoryProvider):
             options: Options of `HistoryProvider`, such as *load_messages* and *store_outputs*.
         """
         super().__init__(source_id, **options)
-        self._memory = Home(memory).memory  # raises for anything else
-        self._scope = check_scope(scope)
+        self.place: Place = Home(memory).memory, check_scope(scope)  # raise for anything else
         self._limit = check_limit(limit)
+
+    async def before_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """
+        Load the messages of the session, then append the input.
+
+        Raises:
+            UsageError: Another provider of the agent loads the same messages.
+        """
+        _check_single(agent, self)
+        await super().before_run(agent=agent, session=session, context=context, state=state)
+        if self.store_inputs:
+            await append_input(self._items(context.session_id), context.input_messages)
 
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: object
     ) -> list[Message]:
         """Return the messages of a session, oldest first."""
-        return [_message_of(*each) for each in await self._items(session_id).read(self._limit)]
+        return [message_of(*each) for each in await self._items(session_id).read(self._limit)]
 
     async def save_messages(
         self,
@@ -77,15 +97,15 @@ class RecollectHistoryProvider(HistoryProvider):
         **kwargs: object,
     ) -> None:
         """
-        Append the messages that the memory tools have not appended already, atomically.
+        Append the messages that have not been appended already, atomically.
 
         Raises:
             UsageError: A message holds something that JSON cannot express.
         """
-        await _append_new(self._items(session_id), messages)
+        await append_new(self._items(session_id), messages)
 
     def _items(self, session_id: str | None) -> ThreadItems:
-        return ThreadItems(self._memory, self._scope, session_id or NO_SESSION, kind=KIND)
+        return ThreadItems(*self.place, session_id or NO_SESSION, FORM)
 
 
 class RecollectContextProvider(ContextProvider):
@@ -111,17 +131,16 @@ class RecollectContextProvider(ContextProvider):
 
         Args:
             budget_tokens: The most tokens to add to the instructions.
-            keep: Whether to store the messages of each run; a failed run stores none.
-            tools: Offer the memory tools. A run's input is then appended before their first call,
-                so that the call can quote it, and stays if the run fails.
+            keep: Whether to store the messages of each run: the input before the model is asked,
+                the rest when the run ends.
+            tools: Offer the memory tools.
         """
         super().__init__(source_id)
-        self._memory = Home(memory).memory  # raises for anything else
+        self.place: Place = Home(memory).memory, check_scope(scope)  # raise for anything else
         self._has_tools = tools
         if not isinstance(keep, bool):
             raise UsageError(f"keep is {keep!r}: give True or False")
         self._keeps = keep
-        self._scope = check_scope(scope)
         self._budget_tokens = check_budget(budget_tokens)
 
     async def before_run(
@@ -132,7 +151,15 @@ class RecollectContextProvider(ContextProvider):
         context: SessionContext,
         state: dict[str, Any],
     ) -> None:
-        """Add the context of the user's last message to the instructions, and the tools."""
+        """
+        Add the context of the user's last message to the instructions, and the tools.
+
+        Raises:
+            UsageError: A history provider beside it keeps the session in an unrelated scope, or
+                another provider adds the same context.
+        """
+        _check_single(agent, self)
+        self._check_history(agent)
         asked = [each.text for each in context.input_messages if each.role == "user"]
         thread = context.session_id or NO_SESSION
         # Providers that come later in the agent's list may add messages that are not seen here.
@@ -144,6 +171,8 @@ class RecollectContextProvider(ContextProvider):
             context.extend_instructions(self.source_id, found)
         if self._has_tools:
             context.extend_tools(self.source_id, self._tools_of(thread, context.input_messages))
+        if self._keeps_runs_of(agent):
+            await append_input(self._items(thread), context.input_messages)
 
     async def after_run(
         self,
@@ -154,46 +183,63 @@ class RecollectContextProvider(ContextProvider):
         state: dict[str, Any],
     ) -> None:
         """Append the messages of the run, unless a `RecollectHistoryProvider` does."""
-        beside = getattr(agent, "context_providers", ())
-        if self._keeps and not any(isinstance(each, RecollectHistoryProvider) for each in beside):
+        if self._keeps_runs_of(agent):
             answered = context.response.messages if context.response else []
             said = [*context.input_messages, *answered]
-            await _append_new(self._items(context.session_id or NO_SESSION), said)
+            await append_new(self._items(context.session_id or NO_SESSION), said)
+
+    def _keeps_runs_of(self, agent: SupportsAgentRun) -> bool:
+        return self._keeps and not any(_histories_of(agent, self.place[0]))
+
+    def _check_history(self, agent: SupportsAgentRun) -> None:
+        for each in _histories_of(agent, self.place[0]):
+            own, scope = self.place[1], each.place[1]
+            # A context of a scope above, such as a team's, tells what all below it may know.
+            if scope[: len(own)] != own:
+                raise UsageError(
+                    f"the history is kept in the scope {scope!r}, and its model would be told what "
+                    f"{own!r} said: give both the same scope, or the context provider one "
+                    "above the history's"
+                )
 
     def _tools_of(self, thread: str, said: Sequence[Message]) -> list[FunctionTool]:
-        # The id later tells `_append_new` that the message has been appended already.
-        for each in said:
-            each.message_id = each.message_id or uuid4().hex
-
         async def before() -> None:
-            await _append_new(self._items(thread), said)
+            # With `keep=False` they are not in the thread yet, where the call quotes them.
+            await append_new(self._items(thread), said)
 
-        return memory_tools(MemoryTools(self._memory, self._scope, thread), before=before)
+        return memory_tools(MemoryTools(*self.place, thread), before=before)
 
     def _items(self, thread: str) -> ThreadItems:
-        return ThreadItems(self._memory, self._scope, thread, kind=KIND)
+        return ThreadItems(*self.place, thread, FORM)
 
 
-async def _append_new(items: ThreadItems, messages: Sequence[Message]) -> None:
-    """Append the messages whose ids are not among the thread's newest items."""
-    kept = (item for _, item in await items.read(NEWEST))
-    known = {item.get("message_id") for item in kept if isinstance(item, Mapping)} - {None}
-    await items.append([_item_of(each) for each in messages if each.message_id not in known])
+def _histories_of(
+    agent: SupportsAgentRun, memory: AnyRecollect
+) -> Iterator[RecollectHistoryProvider]:
+    """Yield the providers of *agent* that store its sessions in *memory*."""
+    for each in getattr(agent, "context_providers", ()):
+        if isinstance(each, RecollectHistoryProvider) and each.place[0] is memory:
+            yield each
 
 
-_ROLES: Final[Mapping[str, Role]] = {"user": "user", "system": "system", "tool": "tool"}
+def _check_single(
+    agent: SupportsAgentRun, provider: RecollectHistoryProvider | RecollectContextProvider
+) -> None:
+    """
+    Check that no other provider of *agent* does the same at the same place.
 
-
-def _item_of(message: Message) -> tuple[Role, str, Json]:
-    """Return role, text and JSON of a message; the text of a tool message is its result."""
-    returned = (getattr(each, "result", None) for each in message.contents)
-    text = message.text or "\n".join(each for each in returned if isinstance(each, str))
-    return _ROLES.get(message.role, "assistant"), text, message.to_dict()
-
-
-def _message_of(message: KeptMessage, kept: Json) -> Message:
-    """Return the stored message, or a new one for a message that another framework stored."""
-    if isinstance(kept, Mapping):
-        return Message.from_dict(dict(kept))
-    role = "user" if message.role == "tool" else message.role
-    return Message(role, [message.text])
+    Raises:
+        UsageError: One does, and the model would be sent everything twice.
+    """
+    same = [
+        each
+        for each in getattr(agent, "context_providers", ())
+        if isinstance(each, type(provider))
+        and each.place == provider.place
+        and getattr(each, "load_messages", True)
+    ]
+    if len(same) > 1:
+        raise UsageError(
+            f"the agent has {len(same)} times a {type(provider).__name__} of the scope "
+            f"{provider.place[1]!r}: give it one"
+        )

@@ -11,6 +11,7 @@ from pydantic_core import PydanticSerializationError
 
 from recollect.errors import UsageError
 from recollect.integrations.entry_ids import entry_id
+from recollect.integrations.storable_items import storable_text
 from recollect.recall.context import shown
 from recollect.recall.sentences import memory_sentence
 from recollect.records import EvidenceMap, Memory, Message, PutMemory
@@ -42,11 +43,12 @@ def write_of(record: MemoryRecord, found: EvidenceMap) -> PutMemory:
         beside = record.model_dump(mode="json", exclude=set(_BESIDE), exclude_defaults=True)
     except PydanticSerializationError as error:
         raise UsageError(f"the record {record.id!r} is not JSON: {error}") from error
+    content = storable_text(record.content)
     return PutMemory(
         type=TYPE,
         key=record.id,
-        value={"content": record.content, **beside},
-        text=record.content,
+        value={"content": content, **beside},
+        text=content,
         valid_from=aware(record.created_at),
         evidence=found,
         cause=SOURCE,

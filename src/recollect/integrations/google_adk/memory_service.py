@@ -16,6 +16,7 @@ from google.genai.types import Content, FunctionResponse, Part
 
 from recollect.errors import UsageError
 from recollect.integrations.entry_ids import entry_id, erase_target
+from recollect.integrations.storable_items import storable_text
 from recollect.integrations.thread_items import check_count
 from recollect.memory.context_sources import idle_below
 from recollect.memory.facade import Recollect
@@ -208,7 +209,7 @@ def _message_of(event: Event, beside: JsonObject) -> NewMessage | None:
         role = "tool"
     return NewMessage(
         role=role,
-        text=text,
+        text=storable_text(text),
         id=event.id or None,
         time=datetime.fromtimestamp(event.timestamp, UTC),
         metadata={**beside, KIND: {"author": event.author}},

@@ -9,7 +9,6 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 
-import recollect
 from recollect.integrations.google_adk.memory_service import (
     ENTRIES,
     RecollectMemoryService,
@@ -18,7 +17,9 @@ from recollect.integrations.google_adk.memory_service import (
     text_in,
     user_scope,
 )
+from recollect.integrations.storable_items import storable_text
 from recollect.integrations.thread_items import check_budget
+from recollect.recall.context import guide_for
 from recollect.recall.query import query_in
 from recollect.sync.object_home import AnyRecollect, Home
 
@@ -77,7 +78,7 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
             return
         session = callback_context.session
         scope = self._scope(session.app_name, session.user_id)
-        shown = [text for each in llm_request.contents if (text := text_in(each))]
+        shown = [storable_text(text) for each in llm_request.contents if (text := text_in(each))]
         found = await self._home.visit(
             lambda memory: memory.context(
                 scope,
@@ -88,7 +89,7 @@ class RecollectPlugin(BasePlugin):  # type: ignore[misc] # not installed
             )
         )
         if text := str(found):
-            llm_request.append_instructions([recollect.context_guide(), text])
+            llm_request.append_instructions([guide_for(query), text])
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Append the new events of the session."""

@@ -7,14 +7,14 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from recollect.integrations.offered_tools import Offered, answer_text
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
 from recollect.ports import Tool
 from recollect.sync.bridge import Awaited
 
 
 def memory_tools(tools: Offered) -> list[BaseTool]:
     """Return the four memory tools; each returns the result of its call as JSON text."""
-    return [_tool(tools, each) for each in tools.schemas]
+    return [_tool(tools, each) for each in schemas_of(tools)]
 
 
 def _tool(tools: Offered, offered: Tool) -> BaseTool:

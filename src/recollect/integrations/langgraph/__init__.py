@@ -6,10 +6,15 @@ memories as well. `checkpointer` stores a graph's checkpoints beside the memory.
 and summarise the messages of a state, and apply and improve an agent's instructions.
 """
 
-from recollect.deferred_imports import needs_extra
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.deferred_imports import check_installed
+from recollect.lazy_exports import lazy_exports
 from recollect.stores.checkpoint_threads import thread_id_of, thread_of
 
-with needs_extra("langgraph", "langgraph"):
+if TYPE_CHECKING:
     from recollect.integrations.langgraph.caller import GraphCaller
     from recollect.integrations.langgraph.checkpointer import checkpointer
     from recollect.integrations.langgraph.formed_store import FormedStore
@@ -32,3 +37,18 @@ __all__ = [
     "trim_node",
     "update_instructions",
 ]
+
+check_installed("langgraph", "langgraph")
+# A store alone needs neither checkpoints nor conversation memories, which take a second to load.
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "recollect.integrations.langgraph.caller": "GraphCaller",
+        "recollect.integrations.langgraph.checkpointer": "checkpointer",
+        "recollect.integrations.langgraph.formed_store": "FormedStore",
+        "recollect.integrations.langgraph.graph_store": "RecollectStore",
+        "recollect.integrations.langgraph.message_mirror": "MessageMirror",
+        "recollect.integrations.langgraph.nodes": "remove_node summarise_node trim_node",
+        "recollect.integrations.langgraph.procedural_nodes": "call_model update_instructions",
+    },
+)

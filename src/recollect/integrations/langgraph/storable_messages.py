@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 from recollect.errors import UsageError
+from recollect.integrations.storable_items import storable_json
 from recollect.messages import AnyMessage, changed, kind_of, message_of, record_of, text_of
 from recollect.records import NewMessage, Role
 from recollect.stores.validation import (
@@ -71,20 +72,12 @@ def _with_readable_texts(message: AnyMessage) -> Iterator[AnyMessage]:
             id=record.id and keepable_id(record.id),
             name=record.name and readable(record.name)[:ID_CHARACTERS_MAX],
             text=readable(record.text),
-            content=_all_readable(record.content),
-            metadata=_all_readable(record.metadata),
+            content=storable_json(record.content),
+            metadata=storable_json(record.metadata),
         )
     except _UNKEPT:
         return
     yield message_of(shown)
-
-
-def _all_readable(value: object) -> Any:
-    if isinstance(value, str):
-        return readable(value)
-    if isinstance(value, Mapping):
-        return {readable(name): _all_readable(each) for name, each in value.items()}
-    return [_all_readable(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _is_keepable(message: AnyMessage) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from llama_index.core.tools import AsyncBaseTool, ToolMetadata, ToolOutput
 
-from recollect.integrations.offered_tools import Offered, answer_text
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
 from recollect.records import JsonObject
 
 
@@ -25,7 +25,7 @@ def memory_tools(tools: Offered) -> list[AsyncBaseTool]:
                 name=each.name, description=each.description, parameters=dict(each.parameters)
             ),
         )
-        for each in tools.schemas
+        for each in schemas_of(tools)
     ]
 
 

@@ -10,10 +10,15 @@ from llama_index.core.llms import ChatMessage, MessageRole
 from pydantic_core import PydanticSerializationError
 
 from recollect.errors import UsageError
+from recollect.integrations.item_forms import ItemForm
 from recollect.records import Json, Message, Role, Scope
 from recollect.sync.object_home import AnyRecollect
 
-KIND: Final = "llama_index"
+FORM: Final = ItemForm(
+    "llama_index",
+    text_part=lambda text: {"block_type": "text", "text": text},
+    read=ChatMessage.model_validate,
+)
 SESSION: Final = "session_id"
 """The key under which LlamaIndex notes the session in messages that it gives to a block."""
 STORED_THREAD: Final[ContextVar[tuple[AnyRecollect, Scope, str] | None]] = ContextVar(

@@ -11,7 +11,7 @@ from pydantic import PrivateAttr
 
 from recollect.errors import UsageError
 from recollect.integrations.llama_index.chat_messages import (
-    KIND,
+    FORM,
     STORED_THREAD,
     items_of,
     message_of,
@@ -155,7 +155,7 @@ class _Thread:
     """The items of one thread, and the position up to which they are archived."""
 
     def __init__(self, memory: Recollect, scope: Scope, key: str) -> None:
-        self.items = ThreadItems(memory, scope, key, kind=KIND)
+        self.items = ThreadItems(memory, scope, key, FORM)
         self._memory = memory
         self._scope = scope
         self._key = key

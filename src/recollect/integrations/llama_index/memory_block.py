@@ -9,7 +9,7 @@ from llama_index.core.memory import BaseMemoryBlock
 from pydantic import PrivateAttr
 
 from recollect.errors import UsageError
-from recollect.integrations.llama_index.chat_messages import KIND, SESSION, STORED_THREAD, items_of
+from recollect.integrations.llama_index.chat_messages import FORM, SESSION, STORED_THREAD, items_of
 from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_scope
@@ -90,4 +90,4 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
                 f"a RecollectChatStore keeps the thread {session!r}, and the block would append "
                 "its messages once more: leave out accept_short_term_memory=True"
             )
-        return ThreadItems(self._memory, self._scope, session or NO_SESSION, kind=KIND)
+        return ThreadItems(self._memory, self._scope, session or NO_SESSION, FORM)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents import FunctionTool
 
-from recollect.integrations.offered_tools import Offered, answer_text
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
 from recollect.ports import Tool
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def memory_tools(tools: Offered) -> list[FunctionTool]:
     Each returns the result of its call as JSON text. A call must quote stored messages: use a
     `RecollectSession` over the same thread.
     """
-    return [_tool(tools, each) for each in tools.schemas]
+    return [_tool(tools, each) for each in schemas_of(tools)]
 
 
 def _tool(tools: Offered, offered: Tool) -> FunctionTool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from recollect.errors import UsageError
+from recollect.integrations.item_forms import ItemForm
 from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from agents import Agent, RunContextWrapper, TResponseInputItem
     from agents.memory import SessionSettings
 
-KIND: Final = "openai_agents"
+FORM: Final = ItemForm("openai_agents", lambda text: {"type": "input_text", "text": text})
 BUDGET_TOKENS: Final = 1_000
 Instruct: TypeAlias = "Callable[[RunContextWrapper[Any], Agent[Any]], str | Awaitable[str]]"
 _running: Final[WeakKeyDictionary[RunContextWrapper[Any], RecollectSession]] = WeakKeyDictionary()
@@ -54,8 +55,8 @@ class RecollectSession:
         """
         self.session_id = session_id
         self.session_settings = session_settings
+        self._items = ThreadItems(memory, scope, session_id, FORM)
         self._place = memory, check_scope(scope), session_id
-        self._items = ThreadItems(*self._place, kind=KIND)
         self._budget_tokens = check_budget(budget_tokens)
 
     # The SDK passes *wrapper*, the context of its run, only if all four methods take it.

@@ -19,18 +19,18 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models import ModelRequestContext
 from pydantic_core import PydanticSerializationError
 
 from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
+from recollect.integrations.item_forms import ItemForm
 from recollect.integrations.offered_tools import Offered
 from recollect.integrations.pydantic_ai.toolset import memory_toolset
-from recollect.integrations.thread_items import ThreadItems, check_budget, check_limit
+from recollect.integrations.thread_items import Item, ThreadItems, check_budget, check_limit
 from recollect.records import Json, Message, Role, ScopeLike
-from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect
 
-KIND: Final = "pydantic_ai"
 BUDGET_TOKENS: Final = 1_000
 OUTPUT_PROCESSED: Final = "Final result processed."
 """Pydantic AI's return to the call of a structured output."""
@@ -39,6 +39,9 @@ OUTPUT_PROCESSED: Final = "Final result processed."
 class RecollectCapability(AbstractCapability[object]):
     """
     Appends the messages of each run to a thread, and adds the context of its prompt.
+
+    The prompt is appended before the model is asked, and stays if the run fails; the rest when the
+    run ends.
 
     Use ``Agent(…, capabilities=[RecollectCapability(memory, scope, thread)])``; with
     ``message_history=await capability.history()`` a run also continues the thread. Messages are
@@ -63,10 +66,10 @@ class RecollectCapability(AbstractCapability[object]):
             thread: The conversation; it need not exist.
             budget_tokens: The most tokens to add to the instructions.
             tools: True to offer the model the four memory tools, or a `MemoryTools` of the same
-                scope and thread. The messages of a run so far are then appended before the first
-                call, so that the call can quote them, and stay if the run fails.
+                scope and thread. The messages of a run so far are then appended before each
+                call, and stay if the run fails.
         """
-        self._items = ThreadItems(memory, check_scope(scope), thread, kind=KIND)
+        self._items = ThreadItems(memory, scope, thread, FORM)
         self._budget_tokens = check_budget(budget_tokens)
         self._tools = MemoryTools(memory, scope, thread) if tools is True else tools or None
         self._appended = 0
@@ -86,14 +89,23 @@ class RecollectCapability(AbstractCapability[object]):
         return self._instruct
 
     async def _instruct(self, ctx: RunContext[object]) -> str:
+        asked = _text_in(ctx.prompt)
         shown = [_role_and_text(each)[1] for each in ctx.messages]
-        return await self._items.context(_text_in(ctx.prompt), self._budget_tokens, shown=shown)
+        return await self._items.context(asked, self._budget_tokens, shown=[*shown, asked])
+
+    async def before_model_request(
+        self, ctx: RunContext[object], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Append the prompt of a run before its first request, which may fail."""
+        if not self._appended:
+            await self._append_so_far(ctx)
+        return request_context
 
     async def after_run(
         self, ctx: RunContext[object], *, result: AgentRunResult[Any]
     ) -> AgentRunResult[Any]:
         """
-        Append the messages of the run atomically; a failed run stores none.
+        Append the other messages of the run atomically.
 
         Raises:
             UsageError: A message holds something that JSON cannot express.
@@ -106,17 +118,10 @@ class RecollectCapability(AbstractCapability[object]):
         await self._append([each for each in ctx.messages if each.run_id == ctx.run_id])
 
     async def _append(self, said: Sequence[ModelMessage]) -> None:
-        """Append the messages of a run that are not in the thread yet."""
-        messages = said[self._appended :]
-        plain = [
-            replace(each, instructions=None) if isinstance(each, ModelRequest) else each
-            for each in messages
-        ]
-        try:
-            kept: list[Json] = ModelMessagesTypeAdapter.dump_python(plain, mode="json")
-        except PydanticSerializationError as error:
-            raise UsageError(f"a message of the run is not JSON: {error}") from error
-        await self._items.append(_entries_of(messages, kept))
+        """Append the messages of a run that are not in the thread yet, first what it was asked."""
+        asked = 0 if self._appended else _count_asked(said)
+        await self._items.append_input(_items_of(said[:asked]))
+        await self._items.append(_items_of(said[self._appended + asked :]))
         self._appended = len(said)
 
     async def history(self, limit: int | None = None) -> list[ModelMessage]:
@@ -135,15 +140,32 @@ class RecollectCapability(AbstractCapability[object]):
         return [each for message, item in kept for each in _message_of(message, item)]
 
 
-def _entries_of(
-    messages: Sequence[ModelMessage], kept: Sequence[Json]
-) -> list[tuple[Role, str, Json]]:
-    """
-    Return role, text and JSON of each entry to append, which is one message.
+def _count_asked(said: Sequence[ModelMessage]) -> int:
+    """Return the number of messages with which a run began, before any answer."""
+    for at, each in enumerate(said):
+        if _role_and_text(each)[0] != "user":
+            return at
+    return len(said)
 
-    Or two: the call that is a structured output, and its return, which says nothing.
+
+def _items_of(messages: Sequence[ModelMessage]) -> list[Item]:
     """
-    found: list[tuple[Role, str, Json]] = []
+    Return role, text and JSON of each message, without its instructions.
+
+    The call that is a structured output and its return, which says nothing, are one item.
+
+    Raises:
+        UsageError: A message holds something that JSON cannot express.
+    """
+    plain = [
+        replace(each, instructions=None) if isinstance(each, ModelRequest) else each
+        for each in messages
+    ]
+    try:
+        kept: list[Json] = ModelMessagesTypeAdapter.dump_python(plain, mode="json")
+    except PydanticSerializationError as error:
+        raise UsageError(f"a message of the run is not JSON: {error}") from error
+    found: list[Item] = []
     for at, (message, item) in enumerate(zip(messages, kept, strict=True)):
         output = _output_of(messages[at - 1], message) if at else ""
         if output:
@@ -188,10 +210,17 @@ def _text_in(content: object) -> str:
     return "\n".join(each for each in parts if isinstance(each, str))
 
 
+def _read(kept: Json) -> list[ModelMessage]:
+    return ModelMessagesTypeAdapter.validate_python(kept if isinstance(kept, list) else [kept])
+
+
+FORM: Final = ItemForm("pydantic_ai", read=_read)
+
+
 def _message_of(message: Message, kept: Json) -> list[ModelMessage]:
     """Return the stored message, or a new one for a message that another framework stored."""
     if kept is not None:
-        return ModelMessagesTypeAdapter.validate_python(kept if isinstance(kept, list) else [kept])
+        return _read(kept)
     if message.role == "assistant":
         return [ModelResponse(parts=[TextPart(message.text)])]
     return [ModelRequest(parts=[UserPromptPart(message.text)])] if message.text else []

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_ai import FunctionToolset, RunContext, Tool
 
-from recollect.integrations.offered_tools import Offered, answer_text
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
 from recollect.ports import Tool as OfferedTool
 
 
@@ -24,7 +24,7 @@ def memory_toolset(
     Each returns the result of its call as JSON text. *before* is awaited before each call, for
     example to store the messages that the call quotes.
     """
-    return FunctionToolset([_tool(tools, each, before) for each in tools.schemas])
+    return FunctionToolset([_tool(tools, each, before) for each in schemas_of(tools)])
 
 
 def _tool(

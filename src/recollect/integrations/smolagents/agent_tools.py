@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from smolagents import Tool
 
-from recollect.integrations.offered_tools import Offered, answer_text
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
 from recollect.ports import Tool as OfferedTool
 
 _KNOWN_TYPES: Final = frozenset({"string", "boolean", "integer", "number", "array", "object"})
@@ -20,7 +20,7 @@ def memory_tools(tools: Offered) -> list[Tool]:
     Each returns the result of its call as JSON text. A call must quote stored messages: use a
     `RecollectConversation` over the same thread.
     """
-    return [SmolagentsMemoryTool(tools, each) for each in tools.schemas]
+    return [SmolagentsMemoryTool(tools, each) for each in schemas_of(tools)]
 
 
 class SmolagentsMemoryTool(Tool):  # type: ignore[misc] # it ships no types

@@ -10,15 +10,17 @@ from smolagents import ActionStep, MultiStepAgent, TaskStep
 from smolagents.monitoring import Timing
 
 from recollect.errors import UsageError
+from recollect.integrations.item_forms import ItemForm
 from recollect.integrations.smolagents.agent_turns import claim_agent, hold_agent
-from recollect.integrations.thread_items import ThreadItems, check_budget, check_limit
+from recollect.integrations.storable_items import storable_text
+from recollect.integrations.thread_items import Item, ThreadItems, check_budget, check_limit
 from recollect.memory.facade import Recollect
-from recollect.records import Json, Message, Role, ScopeLike
-from recollect.stores.validation import check_scope, check_text
+from recollect.records import Json, Message, ScopeLike
+from recollect.stores.validation import check_scope
 from recollect.sync.facade import SyncRecollect
 from recollect.sync.object_home import Home
 
-KIND: Final = "smolagents"
+FORM: Final = ItemForm("smolagents")
 BUDGET_TOKENS: Final = 1_000
 HISTORY: Final = 20
 """The newest messages of the thread that a run gets by default."""
@@ -83,7 +85,8 @@ class RecollectConversation:
                 f"run has no option {', '.join(sorted(wrong))}: it returns the final result, and "
                 "continues its thread"
             )
-        check_text(task, "a task")
+        if not isinstance(task, str):
+            raise UsageError(f"a task is text, not {task!r}")
         claim_agent(self.agent, self._scope)  # again: it may manage more agents by now
         with hold_agent(self.agent):
             return self._run(task, options)
@@ -93,7 +96,8 @@ class RecollectConversation:
         own = self.agent.instructions
         self.agent.memory.steps = [*history]
         self.agent.instructions = "\n\n".join(part for part in (own, context) if part) or None
-        self._append([("user", task, {"task": task})])
+        asked: Item = ("user", task, {"task": task})
+        self._home.call(lambda memory: self._items(memory).append_input([asked]))
         try:
             result = self.agent.run(task, reset=False, **options)
         finally:
@@ -107,18 +111,20 @@ class RecollectConversation:
         """Return the steps of the thread so far, and the context of *task*."""
         items = self._items(memory)
         kept = await items.read(self._limit)
+        if kept and (kept[-1][0].role, kept[-1][0].text) == ("user", storable_text(task)):
+            del kept[-1]  # a run that failed, which is tried again
         shown = [message.text for message, _ in kept]
-        context = await items.context(task, self._budget_tokens, shown=shown)
+        context = await items.context(task, self._budget_tokens, shown=[*shown, task])
         return [_step_of(*each) for each in kept], context
 
-    def _append(self, said: Sequence[tuple[Role, str, Json]]) -> None:
+    def _append(self, said: Sequence[Item]) -> None:
         self._home.call(lambda memory: self._items(memory).append(said))
 
     def _items(self, memory: Recollect) -> ThreadItems:
-        return ThreadItems(memory, self._scope, self._thread, kind=KIND)
+        return ThreadItems(memory, self._scope, self._thread, FORM)
 
 
-def _returned(steps: Sequence[object]) -> list[tuple[Role, str, Json]]:
+def _returned(steps: Sequence[object]) -> list[Item]:
     """Return the tool results of a run, without its final answer."""
     found = (
         str(step.observations)

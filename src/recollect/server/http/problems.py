@@ -22,6 +22,11 @@ MEDIA_TYPE: Final = "application/problem+json"
 JSON: Final = "application/json"
 PAGE_PATH: Final = "page_path"
 """Path parameter of the page's catch-all route."""
+PATH_SHOWN: Final = 200
+MEM0: Final = "/compat/mem0"
+"""The path below which mem0's clients are served."""
+_MEM0_PATHS: Final = ("/v1/ping/", "/v1/entities/", "/v1/batch/", "/v1/event", "/v3/memories/")
+"""Paths of mem0's API that are none of ours, unlike ``/v1/memories``."""
 SHOWN_MAX: Final = 20
 """Maximum validation errors listed in a problem."""
 _RETRY_S: Final = 2
@@ -133,7 +138,7 @@ def error_facts(error: RecollectError) -> dict[str, Json]:
 
 def media_type_for(request: Request) -> str:
     """Return the media type of a problem: mem0's clients expect plain JSON."""
-    return JSON if request.url.path.startswith("/compat/") else MEDIA_TYPE
+    return JSON if request.url.path.startswith(f"{MEM0}/") else MEDIA_TYPE
 
 
 async def answer_error(request: Request, error: Exception) -> Response:
@@ -158,9 +163,13 @@ async def answer_invalid(request: Request, error: Exception) -> Response:
     return problem.response(media_type_for(request))
 
 
-def no_path() -> Problem:
-    """Return the problem of an unknown path."""
-    detail = "there is no such path: /openapi.json lists the paths"
+def no_path(path: str) -> Problem:
+    """Return the problem of an unknown path, which another system's client may have asked for."""
+    detail = f"there is no path {path[:PATH_SHOWN]}: /openapi.json lists the paths"
+    if path.startswith(f"{MEM0}/"):
+        detail = f"of mem0's API {path.removeprefix(MEM0)[:PATH_SHOWN]} is not served here"
+    elif path.startswith(_MEM0_PATHS):
+        detail += f"; mem0's client is given the host with {MEM0}, as in https://HOST{MEM0}"
     return Problem(status=404, code="no_path", detail=detail)
 
 
@@ -175,7 +184,7 @@ async def answer_http(request: Request, error: Exception) -> Response:
         raise error
     is_refused = error.status_code == HTTPStatus.METHOD_NOT_ALLOWED
     if error.status_code == HTTPStatus.NOT_FOUND or (is_refused and _is_nowhere(request)):
-        return no_path().response()
+        return no_path(request.url.path).response(media_type_for(request))
     headers = dict(error.headers or {})
     if is_refused:
         allowed = headers.get("Allow", headers.get("allow", "others"))

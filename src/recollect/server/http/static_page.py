@@ -101,7 +101,8 @@ def _forwarding_page(address: str) -> str:
 <!doctype html><html lang="en"><meta charset="utf-8"><title>404 · Recollect</title>
 <meta http-equiv="refresh" content="0; url={link}">
 <p>There is no such place. <a href="{link}">To the page</a></p>
-<p lang="zh-Hans">没有这个页面。<a href="{link}">前往页面</a></p></html>
+<p lang="zh-Hans">没有这个页面。<a href="{link}">前往页面</a></p>
+<p lang="zh-Hant">沒有這個頁面。<a href="{link}">前往頁面</a></p></html>
 """
 
 
@@ -127,7 +128,9 @@ def page_router(folder: Path = STATIC) -> APIRouter:
         file = files.get(INDEX if path in {"", API} else path)
         if file is None:
             is_screen = "text/html" in accepts and not path.startswith(("v1/", "health/", _ASSETS))
-            return _deep(path, request.url.query) if files and is_screen else no_path().response()
+            if files and is_screen:
+                return _deep(path, request.url.query)
+            return no_path(request.url.path).response()
         is_for_ever = path.startswith(_ASSETS)
         packed = file.packed if takes_gzip(request.headers.get("accept-encoding", "")) else None
         headers = {

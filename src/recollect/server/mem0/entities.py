@@ -11,11 +11,12 @@ from recollect.errors import NotFoundError
 from recollect.memory.pagination import each_memory
 from recollect.records import Memory, Scope
 from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.problems import MEM0
 from recollect.server.http.scope_access import Reach
 from recollect.server.langgraph.request_context import Reading, reach_below, reach_of_key
 from recollect.server.langgraph.run_records import KeptRun
 from recollect.server.langgraph.run_status import IN_FLIGHT, current_status, read_progress
-from recollect.server.mem0.memories import PREFIX, UNFORMED
+from recollect.server.mem0.memories import UNFORMED
 from recollect.server.mem0.memory_rows import evidence_of, rows_of
 from recollect.server.mem0.memory_search import listed_rows, owned_scopes
 from recollect.server.mem0.owners import OWNER_FIELDS, SEGMENT_OF, owners_of, parts_of
@@ -24,7 +25,7 @@ from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.validation import ID_CHARACTERS_MAX, POSITION_MAX
 
-router: Final = APIRouter(prefix=PREFIX, include_in_schema=False, route_class=NamedRoute)
+router: Final = APIRouter(prefix=MEM0, include_in_schema=False, route_class=NamedRoute)
 Erasing = Annotated[Reach, Depends(reach_of_key("erase"))]
 Kind = Literal["user", "agent", "app", "run"]
 Name = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX)]

@@ -11,6 +11,7 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.observability.spans import memory_span
 from recollect.records import DeleteMemory, Memory, Scope, Write
 from recollect.server.authorization import Permission
+from recollect.server.http.problems import MEM0
 from recollect.server.http.scope_access import Reach
 from recollect.server.http.type_registry import check_value, settings_of
 from recollect.server.langgraph.request_context import Reading, Writing, reach_below
@@ -39,10 +40,9 @@ from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.settings import NO_MODEL
 from recollect.stores.validation import ID_CHARACTERS_MAX, WRITES_MAX
 
-PREFIX: Final = "/compat/mem0"
 THREAD: Final = "mem0"
 """The thread of the owners' scope that stores the messages of an add."""
-router: Final = APIRouter(prefix=PREFIX, include_in_schema=False)
+router: Final = APIRouter(prefix=MEM0, include_in_schema=False)
 
 Owner = Annotated[str | None, Query(min_length=1, max_length=ID_CHARACTERS_MAX)]
 Page = Annotated[int, Query(ge=1, le=1_000_000)]
@@ -107,7 +107,7 @@ async def get_all(
     """Return a page of memories, last changed first."""
     check_filtered(read_conditions(asked.conditions()))
     rows = await listed_rows(reach, asked.conditions())
-    return page_of_rows(rows, page, page_size, f"{PREFIX}/v3/memories/")
+    return page_of_rows(rows, page, page_size, f"{MEM0}/v3/memories/")
 
 
 @router.delete("/v1/memories/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from recollect.integrations.item_forms import ITEM_KINDS
 from recollect.memory.facade import Recollect
 from recollect.recall.sentences import memory_sentence
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Scope
@@ -16,6 +17,9 @@ METADATA: Final = "metadata"
 CATEGORIES: Final = "categories"
 ITEM: Final = "Item"
 """The type of texts that a client stored verbatim; formed memories have their own types."""
+
+_NOT_GIVEN: Final = {"message", *ITEM_KINDS}
+"""Metadata of messages by which other programs restore them."""
 
 Names = tuple[str, str]
 """Thread and id of a message."""
@@ -59,7 +63,7 @@ def _metadata(memory: Memory, messages: Mapping[Names, Message]) -> dict[str, Js
     found: dict[str, Json] = {}
     cited = [messages[each] for each in evidence_of(memory) if each in messages]
     for message in sorted(cited, key=lambda each: each.position):
-        found |= {k: v for k, v in message.metadata.items() if k != "message"}
+        found |= {name: each for name, each in message.metadata.items() if name not in _NOT_GIVEN}
     return {**found, **own} if isinstance(own, Mapping) else found
 
 
