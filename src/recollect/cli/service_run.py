@@ -76,7 +76,7 @@ def run_service(run: ServiceRun) -> None:
         RecollectError: The memory could not be opened.
     """
     from recollect.server.http.application import create_app
-    from recollect.server.http.process import bound_socket, log_to, run_server, url_of
+    from recollect.server.http.process import bound_socket, log_to_stderr, run_server, url_of
     from recollect.server.http.prometheus import Metrics
     from recollect.server.http.static_page import STATIC, is_built
 
@@ -106,7 +106,7 @@ def run_service(run: ServiceRun) -> None:
             metrics=metrics,
             doors=_doors(run.settings),
         )
-        log_to(level=run.log_level)
+        log_to_stderr(level=run.log_level)
         gc.collect()
         gc.freeze()  # collections during requests skip the imported modules
         gc.set_threshold(GARBAGE_OBJECTS)

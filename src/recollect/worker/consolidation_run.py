@@ -52,10 +52,9 @@ from recollect.worker.consolidation_result import (
     ConsolidationResult,
     receipt_of_consolidation,
 )
-from recollect.worker.leases import release_if_possible
+from recollect.worker.leases import LEASE_S, release_if_possible
 from recollect.worker.type_migration_run import check_modes
 
-LEASE_S: Final = 60.0
 CONFLICTS_MAX: Final = 3
 SCHEDULE_EVERY_S: Final = 30.0
 LOG: Final = package_logger("recollect.worker")
