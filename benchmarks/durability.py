@@ -23,6 +23,7 @@ from recollect.errors import RecollectError, StoreError
 from recollect.memory.facade import Recollect
 from recollect.recall.index_persistence import IndexPersistence
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
+from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_targets import (
@@ -34,7 +35,6 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.formation import Formed
-from recollect.stores.scope_feed import Cursor
 from recollect.stores.sqlite.index_files import IndexFiles
 from recollect.stores.system_clock import timer_s
 from recollect.testing.frozen_clock import FrozenClock

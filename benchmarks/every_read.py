@@ -10,7 +10,7 @@ from recollect.errors import RecollectError, StoreError
 from recollect.memory.facade import Recollect
 from recollect.recall.query import Where
 from recollect.records import Memory, Scope, Thread
-from recollect.stores.scope_feed import Cursor
+from recollect.stores.change_feed import Cursor
 from recollect.stores.validation import to_datetime
 
 Read: TypeAlias = Callable[[Recollect], Awaitable[object]]

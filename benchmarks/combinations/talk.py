@@ -12,7 +12,7 @@ from benchmarks.combinations.world import SCOPES, TALLY, THREADS, OpenPage, Requ
 from recollect.errors import GoneError, RecollectError
 from recollect.memory.facade import Recollect
 from recollect.records import Message, NewMessage, Scope
-from recollect.stores.scope_feed import Cursor
+from recollect.stores.change_feed import Cursor
 
 PAGE: Final = 1
 FORMED_AT_ONCE: Final = 0.5

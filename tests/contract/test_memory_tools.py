@@ -412,7 +412,7 @@ async def test_a_store_that_forgets_what_it_forgot_is_noticed(
     async def nothing(*_: object) -> None:
         """Note nothing."""
 
-    monkeypatch.setattr("recollect.lifecycle.forgotten.note_forgotten", nothing)
+    monkeypatch.setattr("recollect.lifecycle.forgotten_memories.note_forgotten", nothing)
     await forgotten(tools, memory)
 
     await memory.form(ADA)

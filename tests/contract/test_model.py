@@ -31,6 +31,7 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans import due_times
@@ -46,7 +47,6 @@ from recollect.stores.plans.erase_targets import (
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
 from recollect.stores.rows import ScopeRow, ThreadRow
-from recollect.stores.scope_feed import Cursor
 from recollect.stores.unit_of_work import Effect
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.follower import FeedFollower
@@ -475,7 +475,7 @@ MUTANTS: dict[str, Mutant] = {
     "sessions never end": ("plans.threads.session_after", lambda *_: "@1", pause),
     "what was erased is not gone": ("plans.erasure.blanked_keys", lambda *_: [], retry_erased),
     "keys go with their scope": ("plans.erasure.spent_keys", lambda *_: [], retry_erased),
-    "every claim is granted": ("memory.is_leased", lambda *_: False, claim_twice),
+    "every claim is granted": ("memory.rows.is_leased", lambda *_: False, claim_twice),
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import pytest
 from recollect.errors import RecollectError
 from recollect.records import Scope
 from recollect.side_records import PutSideRecord
+from recollect.stores.change_feed import ReadMoment
 from recollect.stores.digests import keyed_digest
 from recollect.stores.memory.store import InProcessStore
 from recollect.stores.memory.tables import Tables
@@ -37,15 +38,15 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
-from recollect.stores.scope_feed import ReadMoment
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_appends import AppendContract
 from recollect.testing.contract_backlog import BacklogContract
+from recollect.testing.contract_changes import FeedContract
 from recollect.testing.contract_edits import EditContract
+from recollect.testing.contract_erase_targets import TargetContract
 from recollect.testing.contract_erasure import EraseContract
 from recollect.testing.contract_evidence import M1, EvidenceContract
-from recollect.testing.contract_feed import FeedContract
 from recollect.testing.contract_findings import OWN, FindingContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
@@ -58,7 +59,6 @@ from recollect.testing.contract_said_times import JULY, SaidTimeContract
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_side_upkeep import SideRecordUpkeepContract
 from recollect.testing.contract_snapshot import SnapshotContract
-from recollect.testing.contract_targets import TargetContract
 from recollect.testing.contract_threads import ThreadContract
 from recollect.testing.contract_vectors import VectorContract
 

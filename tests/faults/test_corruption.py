@@ -18,7 +18,7 @@ from benchmarks.durability import DAMAGED, NAMES, Known, chance, judge, put_down
 from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import StoreError
 from recollect.records import PutMemory, Scope
-from recollect.stores.scope_feed import Cursor
+from recollect.stores.change_feed import Cursor
 from recollect.stores.sqlite import checked_rows, rows
 from recollect.stores.sqlite.checksums import Stored
 from recollect.stores.sqlite.page_checksums import with_checksum

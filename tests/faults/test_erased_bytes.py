@@ -13,6 +13,7 @@ import pytest
 from benchmarks.durability import KEPT, LEFT, TARGETS, UNCUT, chance, erase
 from recollect.errors import LeaseLostError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
+from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans.due_times import Debounce
@@ -26,7 +27,6 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
-from recollect.stores.scope_feed import Cursor
 from recollect.testing import FrozenClock, SeededIds
 from tests.harness.invariants import Canary, violations
 from tests.harness.power_loss import PowerLossDisk

@@ -22,6 +22,7 @@ from recollect.recall.index_cache import Indexes
 from recollect.recall.results import Recall
 from recollect.records import NewMessage, PutMemory, Scope, ScopeLike
 from recollect.server.testing import serving
+from recollect.stores.change_feed import Cursor
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
@@ -33,7 +34,6 @@ from recollect.stores.postgres import replicas
 from recollect.stores.postgres.replica_reads import ReplicaReading
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.rows import ScopeRow
-from recollect.stores.scope_feed import Cursor
 from recollect.testing.hashed_embedder import HashedEmbedder
 from tests.harness.postgres_server import PostgresServer, find_binaries
 

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.redis_durability import RELAXED, RedisFaultPlan, kill
 from recollect.records import NewMessage
+from recollect.stores.change_feed import Cursor
 from recollect.stores.redis.store import RedisStore
-from recollect.stores.scope_feed import Cursor
 from tests.harness.redis_server import RedisServer, find_server
 
 ADA = ("users", "ada")

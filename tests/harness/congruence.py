@@ -25,6 +25,7 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.memory.tables import Tables
@@ -41,7 +42,6 @@ from recollect.stores.plans.erase_targets import (
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import Cursor, Feed
 from recollect.stores.vector_codec import encode_vector
 from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.hashed_embedder import HashedEmbedder

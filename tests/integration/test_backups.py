@@ -14,10 +14,11 @@ from recollect.errors import (
     StoreCorruptError,
     UsageError,
 )
+from recollect.lifecycle import backup_restore
 from recollect.lifecycle.backup_restore import apply_ledger, read_ledger, restore_backup
 from recollect.lifecycle.backups import back_up, write_ledger
 from recollect.lifecycle.copy_journal import MARK
-from recollect.lifecycle.forgotten import forgotten_at, note_forgotten
+from recollect.lifecycle.forgotten_memories import forgotten_at, note_forgotten
 from recollect.lifecycle.store_copy import content_digest
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
@@ -205,7 +206,9 @@ async def test_an_archive_without_a_secret_is_restored(tmp_path: Path) -> None:
     assert 0 == (await restore_backup(backup, new, None)).records
 
 
-async def test_a_ledger_that_is_not_applied_is_seen(url: str, tmp_path: Path) -> None:
+async def test_a_ledger_that_is_not_applied_is_seen(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The mutant: a restore that takes everything for kept brings the canary back."""
     backup, new = tmp_path / "backup", tmp_path / "new.db"
     async with filled(url) as store:
@@ -213,7 +216,8 @@ async def test_a_ledger_that_is_not_applied_is_seen(url: str, tmp_path: Path) ->
         await store.erase(ADA, EraseMemory(type="Note", key="n"))
         ledger = await store.ledger()
 
-    await restore_backup(backup, str(new), ledger, named=lambda *_: [])
+    monkeypatch.setattr(backup_restore, "named_in", lambda *_: [])
+    await restore_backup(backup, str(new), ledger)
 
     async with open_store(new) as restored:
         assert CANARY in await text_of(restored)
@@ -396,7 +400,7 @@ async def test_a_ledger_is_applied_to_a_store_that_is_back(brought_back: tuple[s
 
 
 async def test_a_ledger_that_was_half_applied_is_applied_again(
-    brought_back: tuple[str, str],
+    brought_back: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The erases of the first attempt, which no ledger has, do not make it a stranger's."""
     in_use, old = brought_back
@@ -408,8 +412,10 @@ async def test_a_ledger_that_was_half_applied_is_applied_again(
             raise InterruptedError
         return named_in(since, records)
 
+    monkeypatch.setattr(backup_restore, "named_in", named)
     with pytest.raises(InterruptedError):
-        await apply_ledger(old, ledger, named=named)
+        await apply_ledger(old, ledger)
+    monkeypatch.undo()
     async with open_store(old) as store:
         assert await store.archive(MARK)
 

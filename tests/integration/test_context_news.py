@@ -6,7 +6,7 @@ import pytest
 
 import recollect
 from recollect.recall import context_selection
-from recollect.recall.news import Period, news_period
+from recollect.recall.change_questions import Period, news_period
 from recollect.recall.query import Where
 from recollect.records import NewMessage, Scope
 

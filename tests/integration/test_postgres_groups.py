@@ -19,6 +19,7 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
+from recollect.stores.change_feed import Cursor
 from recollect.stores.columns import thread_row
 from recollect.stores.contract.base import Store
 from recollect.stores.memory.store import InProcessStore
@@ -34,7 +35,6 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.row_security import inside
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Transaction
-from recollect.stores.scope_feed import Cursor
 from recollect.testing import FrozenClock
 from tests.harness.faulty_proxy import Cut, FaultyProxy
 from tests.harness.postgres_faults import changed, dropped_predicates

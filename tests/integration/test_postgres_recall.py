@@ -9,6 +9,7 @@ import pytest
 
 from recollect.memory.facade import Recollect
 from recollect.records import NewMessage, PutMemory, Scope
+from recollect.stores.change_feed import Cursor
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
@@ -20,7 +21,6 @@ from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Question, Stored, Transaction
 from recollect.stores.rows import Place, ScopeRow
-from recollect.stores.scope_feed import Cursor
 from tests.harness.postgres_server import empty_store, shared_database
 
 ADA: Scope = ("users", "ada")

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.connection_faults import LASTING, interleave
 from recollect.errors import RecollectError, StoreReadOnlyError
 from recollect.records import NewMessage, PutMemory, Scope
+from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans.due_times import Debounce
@@ -18,7 +19,6 @@ from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, Era
 from recollect.stores.plans.formation import Formed
 from recollect.stores.postgres.statements import QUERIES, WRITES
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.scope_feed import Cursor
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.store_contract import StoreContract
 from tests.harness.postgres_faults import dropped_predicates, without_predicates

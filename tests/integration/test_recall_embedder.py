@@ -20,9 +20,9 @@ from recollect.recall.query_analysis import AnalysedQuery
 from recollect.recall.ranking import look_ahead
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
+from recollect.stores.change_feed import Cursor
 from recollect.stores.locator import open_store
 from recollect.stores.memory.store import InProcessStore
-from recollect.stores.scope_feed import Cursor
 from recollect.testing import NOON, HashedEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -18,9 +18,9 @@ from recollect.recall import collection_update
 from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.query import Kinds, Where
 from recollect.records import DeleteMemory, PutMemory, Scope
+from recollect.stores.change_feed import ReadMoment, ReadMoments
 from recollect.stores.plans.changes import Below
 from recollect.stores.plans.erase_targets import EraseScope
-from recollect.stores.scope_feed import ReadMoment, ReadMoments
 from recollect.stores.sqlite import readers
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.thread_calls import ThreadCall, answer

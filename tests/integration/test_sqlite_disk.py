@@ -10,8 +10,8 @@ import pytest
 from recollect.errors import StoreError, StoreFullError, StoreUnavailableError
 from recollect.records import NewMessage, Scope
 from recollect.stores.plans.erase_targets import EraseScope
+from recollect.stores.sqlite.disk_reserve import RESERVE_BYTES, Reserve
 from recollect.stores.sqlite.file_identity import Identity
-from recollect.stores.sqlite.reserve import RESERVE_BYTES, Reserve
 from recollect.stores.sqlite.store import SQLiteStore
 
 ADA = ("users", "ada")

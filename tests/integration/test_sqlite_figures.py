@@ -10,9 +10,9 @@ import apsw
 import pytest
 
 from recollect.records import NewMessage, Scope
+from recollect.stores.change_feed import Cursor
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.rows import ScopeRow, ThreadRow
-from recollect.stores.scope_feed import Cursor
 from recollect.stores.sqlite.connections import SqliteLocation, connect
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.page_checksums import checksum_layer

@@ -12,6 +12,7 @@ from anyio import from_thread, to_thread
 
 from recollect.errors import StoreError
 from recollect.records import DeleteMemory, Evidence, NewMessage, PutMemory, Scope
+from recollect.stores.change_feed import Cursor, IndexFile, IndexFileDraft
 from recollect.stores.plans import lost_words
 from recollect.stores.plans.erase_targets import (
     EraseExpired,
@@ -24,7 +25,6 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.plans.undo import UndoLog
-from recollect.stores.scope_feed import Cursor, IndexFile, IndexFileDraft
 from recollect.stores.sqlite import index_files
 from recollect.stores.sqlite.index_files import IndexFiles, folder_beside, size_beside
 from recollect.stores.sqlite.statements import WRITES

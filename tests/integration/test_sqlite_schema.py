@@ -9,6 +9,7 @@ import apsw
 import pytest
 from apsw.ext import query_info
 
+from recollect.stores.change_feed import FeedEntry
 from recollect.stores.rows import (
     FormationRow,
     IdempotencyRow,
@@ -19,7 +20,6 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.scope_feed import FeedEntry
 from recollect.stores.sqlite import migrations
 from recollect.stores.sqlite.statements import QUERIES, WRITES
 

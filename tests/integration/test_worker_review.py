@@ -13,7 +13,7 @@ from recollect.formation.citations import cited_words
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import FACT, NOTE, USER
 from recollect.formation.value_identity import field_key
-from recollect.lifecycle.forgotten import forgotten_at
+from recollect.lifecycle.forgotten_memories import forgotten_at
 from recollect.ports import ToolCall
 from recollect.records import Json, Memory, NewMessage, PutMemory
 from recollect.stores.plans.erase_targets import EraseMemory

@@ -10,9 +10,9 @@ from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, Scope
 from recollect.server.http import change_watch as watching
 from recollect.server.http.change_watch import Watch
+from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.memory.store import InProcessStore
-from recollect.stores.scope_feed import Cursor
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")

@@ -261,8 +261,8 @@ def test_a_cycle_of_packages_is_reported() -> None:
     """The check sees one that is closed by an import within a function."""
     sources = {
         "recollect.worker.loop": "from recollect.memory.facade import Recollect",
-        "recollect.memory.facade": "def f():\n    import recollect.lifecycle.forgotten",
-        "recollect.lifecycle.forgotten": "from recollect.worker import leases",
+        "recollect.memory.facade": "def f():\n    import recollect.lifecycle.forgotten_memories",
+        "recollect.lifecycle.forgotten_memories": "from recollect.worker import leases",
         "recollect.recall.fusion": "from recollect.records import Scope",
     }
 

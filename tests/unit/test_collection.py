@@ -19,7 +19,7 @@ from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import search
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.records import Scope
-from recollect.stores.scope_feed import Feed, FeedEntry
+from recollect.stores.change_feed import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector
 from recollect.testing import HashedEmbedder
 from recollect.text.terms import encode_terms, term_hash

@@ -12,8 +12,8 @@ from recollect.server.column_cache import ColumnCache
 from recollect.server.column_listings import _read_now
 from recollect.server.memory_listings import ListingFilter, ListingRequest, MemoryListing
 from recollect.server.memory_order import MemoryColumns, columns_of
+from recollect.stores.change_feed import Cursor, MemorySummaries
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import Cursor, MemorySummaries
 
 pytestmark = pytest.mark.anyio
 

@@ -19,16 +19,16 @@ from recollect.recall.segment import NEVER, Segment, constant, sorted_hashes
 from recollect.recall.segment_joins import postings_order
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
-from recollect.stores.contract.base import Store
-from recollect.stores.locator import open_store
-from recollect.stores.plans import changes
-from recollect.stores.scope_feed import (
+from recollect.stores.change_feed import (
     Cursor,
     EntryBlock,
     Feed,
     FeedBlocks,
     FeedEntry,
 )
+from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
+from recollect.stores.plans import changes
 from recollect.stores.sqlite import feed_blocks
 from recollect.stores.sqlite import rows as sqlite_rows
 from recollect.testing import NOON, FrozenClock, HashedEmbedder, SeededIds

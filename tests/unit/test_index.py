@@ -29,9 +29,9 @@ from recollect.recall.scope_index import (
 from recollect.recall.segment import MESSAGE
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
+from recollect.stores.change_feed import Feed, FeedEntry
 from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
-from recollect.stores.scope_feed import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder
 from recollect.text.terms import encode_terms, term_hash

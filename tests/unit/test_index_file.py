@@ -29,7 +29,7 @@ from recollect.recall.index_persistence import needs_file, without_dead
 from recollect.recall.scope_index import LiveSegment, Names, ScopeIndex, refreshed
 from recollect.recall.segment import Segment
 from recollect.records import Scope
-from recollect.stores.scope_feed import (
+from recollect.stores.change_feed import (
     Feed,
     FeedEntry,
     IndexFile,

@@ -19,8 +19,8 @@ from recollect.recall.index_cache import LISTINGS_MAX, Indexes, TakenIndex
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.segment import ROLES
 from recollect.records import Scope
+from recollect.stores.change_feed import Feed, FeedEntry, ReadMoment
 from recollect.stores.plans.changes import Below
-from recollect.stores.scope_feed import Feed, FeedEntry, ReadMoment
 from recollect.text.terms import encode_terms
 
 ADA: Scope = ("users", "ada")

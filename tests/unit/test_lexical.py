@@ -13,7 +13,7 @@ from recollect.recall.candidates import Collection
 from recollect.recall.eligibility import Eligibility
 from recollect.recall.lexical import LexicalScores, lexical_scores
 from recollect.recall.scope_index import ScopeIndex, refreshed
-from recollect.stores.scope_feed import Feed, FeedEntry
+from recollect.stores.change_feed import Feed, FeedEntry
 from recollect.text.terms import encode_terms, query_hashes
 
 SCOPE = ("users", "ada")

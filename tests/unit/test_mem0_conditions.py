@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import LimitError, NotFoundError, UsageError
 from recollect.importers.mem0 import OWNERS
-from recollect.server.mem0.conditions import holds, owner_named, read_conditions
+from recollect.server.mem0.filters import holds, owner_named, read_conditions
 from recollect.server.mem0.owners import (
     SEGMENT_OF,
     address_of,

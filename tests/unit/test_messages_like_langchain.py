@@ -584,9 +584,9 @@ def test_pieces_of_a_stream_are_treated_the_same(examples: int) -> None:
 @pytest.mark.parametrize(
     ("example", "place", "mutant"),
     [
-        (trimming, "trimming._most", lambda count, fits: sum(map(fits, range(2, count)))),
-        (trimming, "trimming.block_text", lambda _: None),
-        (trimming, "trimming._lines", str.splitlines),
+        (trimming, "context_window._most", lambda count, fits: sum(map(fits, range(2, count)))),
+        (trimming, "context_window.block_text", lambda _: None),
+        (trimming, "context_window._lines", str.splitlines),
         (filtering, "selection_filters.tool_call_id_of", lambda _: None),
         (filtering, "selection_filters._is_use", lambda *_: False),
         (merging, "message_runs._best_id", lambda first, _: first),

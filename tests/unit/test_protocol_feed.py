@@ -15,6 +15,7 @@ import pytest
 
 from recollect.errors import NotFoundError
 from recollect.records import DeleteMemory, NewMessage, PutMemory
+from recollect.stores.change_feed import Cursor, Feed, FeedEntry
 from recollect.stores.memory.rows import ScopeTable
 from recollect.stores.memory.tables import Tables
 from recollect.stores.plans import idempotency as requests
@@ -27,7 +28,6 @@ from recollect.stores.plans.prepared_writes import prepare_write
 from recollect.stores.plans.thread_edits import Replacement, plan_removal, plan_replacement
 from recollect.stores.plans.threads import Append, PreparedMessage, plan_append, prepare_message
 from recollect.stores.rows import ReceiptRow, ScopeRow
-from recollect.stores.scope_feed import Cursor, Feed, FeedEntry
 from recollect.stores.unit_of_work import Plan
 from recollect.testing import NOON, CountingIds
 from recollect.testing.follower import FeedFollower

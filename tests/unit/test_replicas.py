@@ -8,11 +8,11 @@ import pytest
 from recollect.errors import StoreUnavailableError
 from recollect.observability.health import BackgroundTasks
 from recollect.records import Scope
+from recollect.stores.change_feed import Cursor, StaleBound
 from recollect.stores.postgres import replicas
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.replicas import Replica, Replicas
-from recollect.stores.scope_feed import Cursor, StaleBound
 from recollect.stores.server.notifications import Bell
 
 CURSORS = [Cursor(scope=("ada",))]

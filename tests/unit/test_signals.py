@@ -18,7 +18,7 @@ from recollect.recall.ranking import look_ahead, search
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.signals import lifted, outside_similarity, signals_of, standardised
 from recollect.records import Scope
-from recollect.stores.scope_feed import Feed, FeedEntry
+from recollect.stores.change_feed import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector
 from recollect.text.days import Days
 from recollect.text.terms import encode_terms

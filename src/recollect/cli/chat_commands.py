@@ -79,46 +79,49 @@ class ChatCommands:
         # Formations before the chat are not reported as new.
         self._seen = {each.id for each in self._formations()}
         self._commands: Mapping[str, SlashCommand] = {
-            each.usage.partition(" ")[0]: each
-            for each in (
-                SlashCommand(usage="/new", summary="start a new thread", act=self._new),
-                SlashCommand(
-                    usage="/memories [TYPE KEY]",
-                    summary="list memories with their evidence, or all versions of one",
-                    act=self._memories,
-                ),
-                SlashCommand(
-                    usage="/recall WORDS", summary="search messages and memories", act=self._recall
-                ),
-                SlashCommand(
-                    usage="/why", summary="show the context of the last answer", act=self._why
-                ),
-                SlashCommand(
-                    usage="/edit TYPE KEY POINTER JSON",
-                    summary='correct a memory, as in /edit User User /home "Oslo"',
-                    act=self._edit,
-                ),
-                SlashCommand(
-                    usage="/reject TYPE KEY [POINTER]",
-                    summary="reject a memory or a part of it, for good",
-                    act=self._reject,
-                ),
-                SlashCommand(
-                    usage="/approve TYPE KEY",
-                    summary="approve a memory that waits for review",
-                    act=self._approve,
-                ),
-                SlashCommand(
-                    usage="/forget thread|everything|TYPE KEY",
-                    summary="erase it everywhere, after asking",
-                    act=self._forget,
-                ),
-                SlashCommand(usage="/pending", summary="list pending formation", act=self._pending),
-                SlashCommand(usage="/form", summary="form what is pending now", act=self._form),
-                SlashCommand(usage="/help", summary="this list; //word says /word", act=self._help),
-                SlashCommand(usage="/quit", summary="end the chat, as Ctrl-D does", act=self._help),
-            )
+            each.usage.partition(" ")[0]: each for each in self._slash_commands()
         }
+
+    def _slash_commands(self) -> tuple[SlashCommand, ...]:
+        """Return the commands in the order of /help."""
+        return (
+            SlashCommand(usage="/new", summary="start a new thread", act=self._new),
+            SlashCommand(
+                usage="/memories [TYPE KEY]",
+                summary="list memories with their evidence, or all versions of one",
+                act=self._memories,
+            ),
+            SlashCommand(
+                usage="/recall WORDS", summary="search messages and memories", act=self._recall
+            ),
+            SlashCommand(
+                usage="/why", summary="show the context of the last answer", act=self._why
+            ),
+            SlashCommand(
+                usage="/edit TYPE KEY POINTER JSON",
+                summary='correct a memory, as in /edit User User /home "Oslo"',
+                act=self._edit,
+            ),
+            SlashCommand(
+                usage="/reject TYPE KEY [POINTER]",
+                summary="reject a memory or a part of it, for good",
+                act=self._reject,
+            ),
+            SlashCommand(
+                usage="/approve TYPE KEY",
+                summary="approve a memory that waits for review",
+                act=self._approve,
+            ),
+            SlashCommand(
+                usage="/forget thread|everything|TYPE KEY",
+                summary="erase it everywhere, after asking",
+                act=self._forget,
+            ),
+            SlashCommand(usage="/pending", summary="list pending formation", act=self._pending),
+            SlashCommand(usage="/form", summary="form what is pending now", act=self._form),
+            SlashCommand(usage="/help", summary="this list; //word says /word", act=self._help),
+            SlashCommand(usage="/quit", summary="end the chat, as Ctrl-D does", act=self._help),
+        )
 
     def do(self, line: str) -> bool:
         """

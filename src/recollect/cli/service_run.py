@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from recollect.memory.facade import Recollect
+    from recollect.ports import Model
     from recollect.records import Scope
     from recollect.server.http.mounts import Door
+    from recollect.server.http.prometheus import Metrics
     from recollect.server.settings import Settings
     from recollect.worker.formation_result import FormationResult
 
@@ -74,27 +76,11 @@ def run_service(run: ServiceRun) -> None:
         RecollectError: The memory could not be opened.
     """
     from recollect.server.http.application import create_app
-    from recollect.server.http.process import bound_socket, log_to, run_server, url_of
+    from recollect.server.http.process import bound_socket, log_to_stderr, run_server, url_of
     from recollect.server.http.prometheus import Metrics
     from recollect.server.http.static_page import STATIC, is_built
-    from recollect.server.settings import NO_MODEL
 
     model, metrics = opened_model(run.forming), Metrics()
-
-    def count(_: Scope, result: FormationResult) -> None:
-        metrics.formations.labels(result.end).inc()
-
-    @asynccontextmanager
-    async def open_memory() -> AsyncIterator[Recollect]:
-        make_folder(run.target.store)
-        async with opened_to_form(
-            run.target, run.forming, model, create=True, worker=run.worker, notice=count
-        ) as memory:
-            if hint := await _scope_hint(memory, run.settings):
-                note(hint)
-            if memory.lacks_model:
-                note(NO_MODEL)
-            yield memory
 
     def tell_key(key: str) -> None:
         if run.tells_key:
@@ -111,7 +97,7 @@ def run_service(run: ServiceRun) -> None:
         url = url_of(listening)
         app = create_app(
             run.settings,
-            open_memory,
+            lambda: _opened_memory(run, model, metrics),
             assistants=run.forming.assistants,
             model=model,
             tell_key=tell_key,
@@ -120,11 +106,32 @@ def run_service(run: ServiceRun) -> None:
             metrics=metrics,
             doors=_doors(run.settings),
         )
-        log_to(level=run.log_level)
+        log_to_stderr(level=run.log_level)
         gc.collect()
         gc.freeze()  # collections during requests skip the imported modules
         gc.set_threshold(GARBAGE_OBJECTS)
         run_server(app, run.settings, listening)
+
+
+@asynccontextmanager
+async def _opened_memory(
+    run: ServiceRun, model: Model | None, metrics: Metrics
+) -> AsyncIterator[Recollect]:
+    """Open the memory of the service, and print what is missing in it."""
+    from recollect.server.settings import NO_MODEL
+
+    def count(_: Scope, result: FormationResult) -> None:
+        metrics.formations.labels(result.end).inc()
+
+    make_folder(run.target.store)
+    async with opened_to_form(
+        run.target, run.forming, model, create=True, worker=run.worker, notice=count
+    ) as memory:
+        if hint := await _scope_hint(memory, run.settings):
+            note(hint)
+        if memory.lacks_model:
+            note(NO_MODEL)
+        yield memory
 
 
 async def _scope_hint(memory: Recollect, settings: Settings) -> str:

@@ -9,8 +9,8 @@ from typing import Final
 
 from recollect.evaluation.case_runner import CaseRun
 from recollect.evaluation.cases import EvaluationCase, Expectation
-from recollect.evaluation.leaves import grouped, is_current
 from recollect.evaluation.oracle_script import pattern_of
+from recollect.evaluation.value_leaves import grouped, is_current
 from recollect.formation.value_identity import normalised, same_text
 from recollect.records import Memory
 from recollect.stores.json_pointers import leaves

@@ -16,7 +16,8 @@ from datetime import datetime
 from recollect.evaluation.case_runner import CaseRun, FormationStep
 from recollect.evaluation.cases import EvaluationCase, Expectation, objects_in
 from recollect.evaluation.duplicates import duplicate_counts
-from recollect.evaluation.leaves import (
+from recollect.evaluation.oracle_script import pattern_of
+from recollect.evaluation.value_leaves import (
     ValueLeaf,
     allows_loss,
     covers,
@@ -27,7 +28,6 @@ from recollect.evaluation.leaves import (
     leaves_of,
     same_place,
 )
-from recollect.evaluation.oracle_script import pattern_of
 from recollect.records import Formation, Json, Memory
 from recollect.stores.json_pointers import leaves
 

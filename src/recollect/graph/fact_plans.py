@@ -238,30 +238,39 @@ def _plan_fact(proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
         if _still_says(each.memory, moment):
             return _merged(each.memory, proposal, draft)
     is_past = new.since is None and new.until is not None and new.until <= view.now
-    since = new.since if several or is_past else moment
+    # A fact of the past ends no current one, and one of several ends none of the others.
+    ends_none = several or is_past
     rivals = [
         each.memory
         for each in stored
-        # A fact of the past ends no current one.
-        if not several
-        and not is_past
-        and not proposal.says(each, view)
-        and holds_from(each.memory, moment)
+        if not ends_none and not proposal.says(each, view) and holds_from(each.memory, moment)
     ]
-    until = new.until
+    since = new.since if ends_none else moment
+    return _added(proposal, draft, rivals, since=since, several=several)
+
+
+def _added(
+    proposal: ComparableFact,
+    draft: GraphDraft,
+    rivals: Sequence[Memory],
+    *,
+    since: datetime | None,
+    several: bool,
+) -> PlannedFact:
+    """Return the plan for a fact that is not known; it succeeds its *rivals* if it is trusted."""
+    new, until = proposal.new, proposal.new.until
     doubted = any(least([rival.trust, new.trust]) != rival.trust for rival in rivals)
     ends: tuple[EndMemory, ...] = ()
-    if not doubted and rivals:
-        succession = succession_of(rivals, moment, until, new.trust)
+    if rivals and since and not doubted:
+        succession = succession_of(rivals, since, until, new.trust)
         ends, until = succession.ends, succession.until
     if since and until and until <= since:
         reason = f"it would end at {until.isoformat()}, before it began"
         return PlannedFact(action="refused", key=None, reason=reason)
-    value = proposal.value(several=several)
     put = PutMemory(
         type=FACT_TYPE,
         key=draft.free_key(proposal, several=several),
-        value=value,
+        value=proposal.value(several=several),
         expected=0,
         valid_from=since,
         valid_until=until,

@@ -13,11 +13,11 @@ from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.graph.values import ENTITY_TYPE, FACT_TYPE
 from recollect.memory.facade import Recollect
 from recollect.records import Memory, Scope, Write
+from recollect.stores.change_feed import Feed
 from recollect.stores.pages import each_row
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import Feed
 from recollect.stores.validation import check_scope, check_time, to_datetime
 from recollect.sync.object_home import AnyRecollect, Home
 

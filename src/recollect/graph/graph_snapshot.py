@@ -25,8 +25,8 @@ from recollect.graph.values import (
     read_object,
 )
 from recollect.records import Memory, Scope
+from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.plans.changes import Entry
-from recollect.stores.scope_feed import Cursor, Feed
 from recollect.stores.validation import to_datetime
 
 _EVER: Final = datetime.min.replace(tzinfo=UTC)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.lifecycle.backup_lines import (
@@ -31,7 +31,6 @@ from recollect.stores.plans.erase_targets import EraseTarget
 from recollect.stores.plans.key_transfer import REQUEST
 from recollect.wire.record_digests import END, digests_of
 
-Named: TypeAlias = Callable[[Sequence[LedgerEntry], Sequence[JsonObject]], list[EraseTarget]]
 """Returns the erased targets among a scope's records, according to a ledger."""
 
 
@@ -83,8 +82,6 @@ async def restore_backup(
     path: Path,
     url: str,
     ledger: Sequence[LedgerEntry] | None,
-    *,
-    named: Named = named_in,
 ) -> Restored:
     """
     Restore the backup at *path* into *url*, without what *ledger* lists as erased since.
@@ -108,7 +105,7 @@ async def restore_backup(
     """
     check_exists(path)
     if is_database(path):
-        return await _restore_file(path, url, ledger, named)
+        return await _restore_file(path, url, ledger)
     # Verified to its end before anything is restored: a truncated archive is refused whole.
     digest, kept, secret = check_archive(path)
     since = _since(ledger, kept)
@@ -121,15 +118,13 @@ async def restore_backup(
             raise ConflictError("the store is not empty: restore into an empty one")
         # The ledger comes first: if this is killed, the half-filled store knows what was erased.
         await store.adopt([*kept, *since])
-        done = await _restore_archive(path, store, since, named)
+        done = await _restore_archive(path, store, since)
         await store.vacate(MARK)
         await try_clean(store)
     return done
 
 
-async def _restore_file(
-    path: Path, url: str, ledger: Sequence[LedgerEntry] | None, named: Named
-) -> Restored:
+async def _restore_file(path: Path, url: str, ledger: Sequence[LedgerEntry] | None) -> Restored:
     file = file_of(url)
     if file is None:
         raise UsageError(
@@ -140,16 +135,14 @@ async def _restore_file(
         put_back(path, made)
         async with open_store(made) as store:
             since = _since(ledger, await store.ledger())
-            done = await _erase_named(store, since, named, form="file")
+            done = await _erase_named(store, since, form="file")
             await store.clean()
         # Last: the file must not be opened before the erased data and its bytes are removed.
         put_in_place(made, file)
     return done
 
 
-async def apply_ledger(
-    url: str, ledger: Sequence[LedgerEntry], *, named: Named = named_in
-) -> Restored:
+async def apply_ledger(url: str, ledger: Sequence[LedgerEntry]) -> Restored:
     """
     Erase from the store at *url*, restored by other means, what *ledger* lists as erased since.
 
@@ -171,20 +164,18 @@ async def apply_ledger(
             await store.apply(MARK, [_APPLYING])
         known = {each.id for each in kept}
         since = [each for each in ledger if each.id not in known]
-        done = await _erase_named(store, since, named, form="store")
+        done = await _erase_named(store, since, form="store")
         await store.apply(MARK, [DeleteSideRecord(kind=_APPLYING.kind, key=_APPLYING.key)])
         await try_clean(store)
     return done
 
 
-async def _erase_named(
-    store: Store, since: Sequence[LedgerEntry], named: Named, *, form: str
-) -> Restored:
+async def _erase_named(store: Store, since: Sequence[LedgerEntry], *, form: str) -> Restored:
     """Erase the targets in *since*, add them to the store's ledger, and return the counts."""
     scopes = records = applied = 0
     async for scope in each_scope(store):
         found = await store.archive(scope)
-        targets = named(since, found)
+        targets = named_in(since, found)
         for target in targets:
             await store.erase(scope, target)
         left = len(await store.archive(scope)) if targets else len(found)
@@ -222,22 +213,20 @@ def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) ->
     return [each for each in ledger if each.id not in known]
 
 
-async def _restore_archive(
-    path: Path, store: Store, since: Sequence[LedgerEntry], named: Named
-) -> Restored:
+async def _restore_archive(path: Path, store: Store, since: Sequence[LedgerEntry]) -> Restored:
     with closing(read_lines(path)) as lines:
         next(lines)  # the header
-        return await _restore_lines(lines, store, since, named)
+        return await _restore_lines(lines, store, since)
 
 
 async def _restore_lines(
-    lines: Iterator[JsonObject], store: Store, since: Sequence[LedgerEntry], named: Named
+    lines: Iterator[JsonObject], store: Store, since: Sequence[LedgerEntry]
 ) -> Restored:
     scopes = records = applied = 0
     spent: list[JsonObject] = []
     for scope, group in groupby(_content(lines, spent), scope_of):
         part = _Part(scope, group)
-        targets = named(since, part.records)
+        targets = named_in(since, part.records)
         applied += len(targets)
         if targets:
             spent += await part.erase(targets)

@@ -31,7 +31,7 @@ from recollect.lifecycle.erased_records import (
     with_times,
     without_values,
 )
-from recollect.lifecycle.forgotten import forgotten_at
+from recollect.lifecycle.forgotten_memories import forgotten_at
 from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings
 from recollect.records import Json, JsonObject, NewMessage, Scope
 from recollect.side_records import FORGOTTEN

@@ -235,7 +235,6 @@ async def copy_store(
     replace: bool = False,
     restore_erased: bool = False,
     progress: CopyProgress = lambda *_: None,
-    passes_max: int = PASSES_MAX,
 ) -> Copied:
     """
     Copy *source* to *destination*, scope by scope, each from one snapshot.
@@ -274,7 +273,7 @@ async def copy_store(
         copying.erased = Erasures(await unknown_erases(destination, everywhere))
     known = {each.id for each in await destination.ledger()}
     erases = 0
-    while copying.passes < max(1, passes_max):
+    while copying.passes < PASSES_MAX:
         # Read before the pass, which then cannot copy any data that these erases name.
         since = [each for each in await _erases(source, scope) if each.id not in known]
         await copying.run_pass(since)

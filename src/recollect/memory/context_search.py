@@ -10,8 +10,8 @@ from recollect.memory.context_query import ContextQuery
 from recollect.memory.formation_control import require_open
 from recollect.memory.runtime import LOG, MemoryRuntime
 from recollect.observability.spans import observed
-from recollect.recall.advice import ATTITUDE_QUERY
-from recollect.recall.news import CHANGE_QUERY, news_period
+from recollect.recall.advice_requests import ATTITUDE_QUERY
+from recollect.recall.change_questions import CHANGE_QUERY, news_period
 from recollect.recall.query import RecallQuery, Where
 from recollect.recall.results import Recall
 from recollect.records import Message

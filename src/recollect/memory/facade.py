@@ -285,8 +285,8 @@ class Recollect(
         scope = check_scope(scope)
         with observed("erase", "delete_memory", LOG, scope, slow_s=SLOW_ERASE_S) as seen:
             if isinstance(target, EraseMemory):
-                await load_modules("recollect.lifecycle.forgotten")
-                from recollect.lifecycle.forgotten import note_forgotten
+                await load_modules("recollect.lifecycle.forgotten_memories")
+                from recollect.lifecycle.forgotten_memories import note_forgotten
 
                 # Before the erase, while the memory can still be read for its digest.
                 await note_forgotten(self.store, scope, target)

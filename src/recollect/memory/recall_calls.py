@@ -14,7 +14,7 @@ from recollect.memory.runtime import MemoryRuntime
 from recollect.observability.spans import observed
 from recollect.recall.query import RecallQuery, Where
 from recollect.recall.results import Recall
-from recollect.recall.scope_listing import scopes_below
+from recollect.recall.scopes_below import scopes_below
 from recollect.records import JsonObject, Scope, ScopeLike
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below

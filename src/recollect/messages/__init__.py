@@ -9,6 +9,7 @@ from recollect.messages.compaction import (
     compacted,
     plan_compaction,
 )
+from recollect.messages.context_window import trim_messages
 from recollect.messages.message_fields import AnyMessage, changed, is_message, kind_of, text_of
 from recollect.messages.message_records import message_of, record_of
 from recollect.messages.message_runs import merge_message_runs
@@ -44,7 +45,6 @@ from recollect.messages.token_counters import (
     rough_tokens,
 )
 from recollect.messages.transcript import buffer_string
-from recollect.messages.trimming import trim_messages
 
 __all__ = [
     "OWN_CLASSES",

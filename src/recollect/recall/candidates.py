@@ -22,7 +22,7 @@ from recollect.recall.eligibility import Eligibility, EligibilityPeriod, eligibl
 from recollect.recall.scope_index import ScopeIndex
 from recollect.recall.segment import MESSAGE, AnyArray, Searched
 from recollect.recall.segment_joins import joined_postings, joined_vectors
-from recollect.stores.scope_feed import ReadMoments
+from recollect.stores.change_feed import ReadMoments
 from recollect.stores.validation import to_datetime
 from recollect.stores.vector_codec import similarities
 

@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import Final
 
 from recollect.ports import TokenCounter
+from recollect.recall.citation_handles import Handles
 from recollect.recall.context import (
     GAP,
     ContextEntry,
@@ -25,7 +26,6 @@ from recollect.recall.context import (
 from recollect.recall.context_plan import ContextPlan, TokenRoom
 from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
-from recollect.recall.handles import Handles
 from recollect.recall.results import Recalled
 from recollect.recall.sentences import (
     WAITING,

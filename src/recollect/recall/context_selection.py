@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Final
 
-from recollect.recall.advice import ADVICE_ENTRIES, tells_diet
+from recollect.recall.advice_requests import ADVICE_ENTRIES, tells_diet
 from recollect.recall.context import ContextEntry, LeftOut, LeftOutReason
 from recollect.recall.context_plan import ContextPlan, MemoryName
 from recollect.recall.empty_turns import (

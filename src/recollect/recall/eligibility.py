@@ -14,7 +14,7 @@ from recollect.recall.query import Kinds, RecallQuery
 from recollect.recall.scope_index import LiveSegment, ScopeIndex
 from recollect.recall.segment import ALWAYS, MESSAGE, NEVER, Segment
 from recollect.records import UNRECALLED_TYPES
-from recollect.stores.scope_feed import Feed
+from recollect.stores.change_feed import Feed
 from recollect.stores.validation import check_time
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.stores.scope_feed import (
+from recollect.stores.change_feed import (
     EntryBlock,
     FeedBlocks,
     FeedEntry,

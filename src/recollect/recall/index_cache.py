@@ -15,8 +15,8 @@ from recollect.recall.eligibility import Eligibility, eligibility_period
 from recollect.recall.query import Kinds
 from recollect.recall.scope_index import ScopeIndex, merged, needs_merging
 from recollect.records import Scope
+from recollect.stores.change_feed import ReadMoment, ReadMoments
 from recollect.stores.plans.changes import Below
-from recollect.stores.scope_feed import ReadMoment, ReadMoments
 from recollect.stores.system_clock import timer_s
 
 INDEX_BYTES_MAX: Final = 512 * 1024 * 1024

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from recollect.recall.scope_index import LiveSegment, Names, ScopeIndex
 from recollect.recall.segment import AnyArray, Segment, constant, is_constant
 from recollect.records import Json, Scope
-from recollect.stores.scope_feed import IndexFile
+from recollect.stores.change_feed import IndexFile
 from recollect.text.analysis import ANALYSER_VERSION
 
 FORM: Final = f"1/{ANALYSER_VERSION}/{sys.byteorder}"

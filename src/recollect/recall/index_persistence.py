@@ -14,9 +14,9 @@ from recollect.recall.index_cache import Indexes
 from recollect.recall.index_file import FORM, WrongIndexFileError, map_index, size_of, write_index
 from recollect.recall.scope_index import ScopeIndex, merged, refreshed
 from recollect.records import Scope
+from recollect.stores.change_feed import IndexFile, IndexFileDraft
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import IndexFile, IndexFileDraft
 from recollect.stores.system_clock import timer_s
 
 LOG: Final = package_logger("recollect.recall")

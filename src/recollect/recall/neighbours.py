@@ -14,10 +14,10 @@ from recollect.errors import UsageError
 from recollect.ports import Vector
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import JsonObject, Memory, Message, Scope
+from recollect.stores.change_feed import Cursor, Feed, FeedEntry
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import Cursor, Feed, FeedEntry
 from recollect.stores.validation import check_scope
 from recollect.stores.vector_codec import decode_vectors
 

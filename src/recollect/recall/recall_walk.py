@@ -35,7 +35,7 @@ from recollect.recall.ranking import Hit, look_ahead, text_to_embed
 from recollect.recall.rerank_order import CANDIDATES, Reranking, reordered
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex, refreshed
-from recollect.recall.scope_listing import scopes_below
+from recollect.recall.scopes_below import scopes_below
 from recollect.recall.snapshot_search import (
     FoundEntries,
     OtherText,
@@ -46,11 +46,11 @@ from recollect.recall.snapshot_search import (
 )
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Memory, Scope
+from recollect.stores.change_feed import PRIMARY, ReadOrigin
 from recollect.stores.contract.base import Store
 from recollect.stores.fast_records import maker_of
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.changes import Below, Entry
-from recollect.stores.scope_feed import PRIMARY, ReadOrigin
 
 _RECALLED: Final = maker_of(Recalled)
 

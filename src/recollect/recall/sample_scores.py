@@ -26,9 +26,9 @@ from recollect.recall.strength_choice import SampleScores, gain_of, ranks_of, re
 from recollect.recall.strength_sample import CheckedQuestion, sample_error
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Memory, Message, Scope
+from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import Cursor
 
 _READ_ENTRIES: Final = 500
 """Entries read in one call, which bounds memory and the time of a statement."""

@@ -31,7 +31,7 @@ from recollect.recall.segment import (
 )
 from recollect.recall.segment_joins import joined_postings, joined_vectors
 from recollect.records import Scope
-from recollect.stores.scope_feed import Cursor, Feed
+from recollect.stores.change_feed import Cursor, Feed
 
 NameT = TypeVar("NameT")
 

@@ -23,9 +23,9 @@ from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, search, text_to_embed
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.strength import STRENGTH
+from recollect.stores.change_feed import PRIMARY, Feed, ReadOrigin
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import PRIMARY, Feed, ReadOrigin
 
 CONSIDERED_MIN: Final = 50
 """Candidates considered for packing, at least, when some may be skipped."""

@@ -18,9 +18,9 @@ from recollect.server.memory_order import (
     listed,
     no_memories,
 )
+from recollect.stores.change_feed import Cursor
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import Cursor
 from recollect.stores.validation import check_time
 
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from recollect.records import MemoryState, Scope
 from recollect.server.memory_listings import ListingFilter, MemoryListing, MemoryOrder
-from recollect.stores.plans.changes import summaries_of
-from recollect.stores.scope_feed import (
+from recollect.stores.change_feed import (
     NO_SUMMARIES,
     Cursor,
     Feed,
     MemorySummaries,
 )
+from recollect.stores.plans.changes import summaries_of
 
 STATES: Final[tuple[MemoryState, ...]] = ("active", "quarantined", "rejected")
 _NEVER: Final = np.iinfo(np.int64).max

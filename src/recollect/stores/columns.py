@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Final
 
+from recollect.stores.change_feed import FeedEntry
 from recollect.stores.fast_records import maker_of
 from recollect.stores.rows import (
     AuditRow,
@@ -19,7 +20,6 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
-from recollect.stores.scope_feed import FeedEntry
 from recollect.stores.scope_paths import segments_of
 
 thread_row: Final = maker_of(ThreadRow)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from recollect.records import Scope
 from recollect.stores.filters import Condition
-from recollect.stores.plans.newest import matching, updates_of
+from recollect.stores.plans.newest_memories import matching, updates_of
 from recollect.stores.plans.scopes import scopes_holding
 from recollect.stores.rows import (
     MemoryRange,

@@ -204,7 +204,7 @@ class IdempotencyRow:
     A request that was carried out under an idempotency key.
 
     *key* and *digest* are keyed digests of the caller's key in its scope and of the request.
-    *result* is JSON text: the uids of the entries that it wrote (see `plans.idempotency.key_row`).
+    *result* is JSON text: the uids of the entries that it wrote (see `plans.idempotency.with_key`).
     """
 
     scope_id: int

@@ -13,6 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from recollect.records import FormationStatus, Scope
+from recollect.stores.change_feed import (
+    FeedBlocks,
+    FeedEntry,
+    MemorySummaries,
+    ReadMoment,
+)
 from recollect.stores.filters import Condition
 from recollect.stores.rows import (
     ALL_MEMORIES,
@@ -31,12 +37,6 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
     VectorRow,
-)
-from recollect.stores.scope_feed import (
-    FeedBlocks,
-    FeedEntry,
-    MemorySummaries,
-    ReadMoment,
 )
 
 ResultT = TypeVar("ResultT")

@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Final, TypeVar
 
 from recollect.records import Evidence, Memory, Message, NewMessage, PutMemory, Scope
+from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.stores.plans.leases import Lease
-from recollect.stores.scope_feed import Cursor, Feed
 from recollect.testing.frozen_clock import FrozenClock
 
 FoundT = TypeVar("FoundT")

@@ -10,10 +10,7 @@ import pytest
 
 from recollect.errors import StoreCorruptError, UsageError
 from recollect.records import DeleteMemory, Memory, Message, Scope
-from recollect.stores.contract.base import Store
-from recollect.stores.plans.changes import Below, Entry
-from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import (
+from recollect.stores.change_feed import (
     NO_SUMMARIES,
     PRIMARY,
     Cursor,
@@ -21,6 +18,9 @@ from recollect.stores.scope_feed import (
     MemorySummaries,
     ReadMoment,
 )
+from recollect.stores.contract.base import Store
+from recollect.stores.plans.changes import Below, Entry
+from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.validation import to_datetime
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (

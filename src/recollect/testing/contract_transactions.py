@@ -9,11 +9,11 @@ import pytest
 
 from recollect.errors import ConflictError, RecollectError, StoreClosedError, VersionConflictError
 from recollect.records import DeleteMemory
+from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
-from recollect.stores.scope_feed import Cursor
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.records import Scope
-from recollect.stores.scope_feed import Cursor, Feed, FeedEntry
+from recollect.stores.change_feed import Cursor, Feed, FeedEntry
 
 
 class FeedFollower:

@@ -32,7 +32,7 @@ from recollect.formation.derived_memories import (
 from recollect.formation.scope_types import with_scope_types
 from recollect.formation.similarity_groups import address_of
 from recollect.formation.value_identity import content_key
-from recollect.lifecycle.forgotten import forgotten_at
+from recollect.lifecycle.forgotten_memories import forgotten_at
 from recollect.models import ModelChoice
 from recollect.observability.logs import package_logger, scope_tag
 from recollect.observability.spans import observed
@@ -52,10 +52,9 @@ from recollect.worker.consolidation_result import (
     ConsolidationResult,
     receipt_of_consolidation,
 )
-from recollect.worker.leases import release_if_possible
+from recollect.worker.leases import LEASE_S, release_if_possible
 from recollect.worker.type_migration_run import check_modes
 
-LEASE_S: Final = 60.0
 CONFLICTS_MAX: Final = 3
 SCHEDULE_EVERY_S: Final = 30.0
 LOG: Final = package_logger("recollect.worker")

@@ -30,7 +30,7 @@ from recollect.formation.speakers import (
 from recollect.formation.talk_language import language_of_talk
 from recollect.formation.types import MemoryType
 from recollect.formation.window import MESSAGES_MAX, Waiting, Window, window_of
-from recollect.lifecycle.forgotten import forgotten_at
+from recollect.lifecycle.forgotten_memories import forgotten_at
 from recollect.ports import TokenCounter
 from recollect.records import JsonObject, Memory, Message, Scope
 from recollect.stores.contract.base import Store

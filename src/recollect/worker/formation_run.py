@@ -47,7 +47,7 @@ from recollect.worker.formation_input import (
     reread_offer,
 )
 from recollect.worker.formation_result import FormationResult
-from recollect.worker.leases import LEASE_S, extending, release_if_possible
+from recollect.worker.leases import extending, release_if_possible
 from recollect.worker.model_calls import FormationDialogue
 from recollect.worker.retry_delays import backoff_s, model_wait_s
 from recollect.worker.type_migration_run import check_modes
@@ -116,7 +116,7 @@ class Former:
         view._store = self._store.acting(actor, proviso=proviso)  # noqa: SLF001 (a copy)
         return view
 
-    async def form(self, lease: Lease, *, lease_s: float = LEASE_S) -> FormationResult:
+    async def form(self, lease: Lease) -> FormationResult:
         """
         Form the threads of *lease* with the same configuration, and end the lease in any case.
 
@@ -125,22 +125,22 @@ class Former:
         """
         # Never logged as slow: most of the time is the model's, and its calls have their own spans.
         with observed("form", "form_memory", LOG, lease.scope, slow_s=math.inf) as seen:
-            result = await self._form_or_lose(lease, lease_s)
+            result = await self._form_or_lose(lease)
             seen.set(END, result.end)
             seen.count(sum(each.write is not None for each in result.outcomes))
         return result
 
-    async def _form_or_lose(self, lease: Lease, lease_s: float) -> FormationResult:
+    async def _form_or_lose(self, lease: Lease) -> FormationResult:
         """Form; give the lease back if cancelled, and report a lost lease as the result."""
         try:
-            return await self._form_or_fail(lease, lease_s)
+            return await self._form_or_fail(lease)
         except anyio.get_cancelled_exc_class():
             await self.give_back(lease)
             raise
         except (LeaseLostError, NotFoundError) as error:  # a thread was erased meanwhile
             return FormationResult(end="lost", reason=str(error))
 
-    async def _form_or_fail(self, lease: Lease, lease_s: float) -> FormationResult:
+    async def _form_or_fail(self, lease: Lease) -> FormationResult:
         """Form, or return the failure, so that a broken model never ends the worker or loops."""
         threads = _same_configuration(lease.threads)
         attempts: list[_Attempt] = []
@@ -149,7 +149,7 @@ class Former:
             if TYPES not in threads[0].settings:
                 settings = await with_scope_types(self._store, lease.scope, settings)
             model = self._models(settings.model)
-            async with extending(self._store, lease, lease_s):
+            async with extending(self._store, lease):
                 return await self._form(lease, threads, settings, model, attempts)
         except (LeaseLostError, NotFoundError, StoreError):
             raise

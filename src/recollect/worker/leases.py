@@ -15,6 +15,7 @@ from recollect.stores.plans.leases import Lease
 
 LOG: Final = package_logger("recollect.worker")
 LEASE_S: Final = 60.0
+"""Time of a lease, which runs extend while they work."""
 RELEASE_S: Final = 2.0
 """Grace period for a cancelled run to release its lease."""
 
@@ -32,11 +33,11 @@ async def release_if_possible(store: Store, lease: Lease) -> None:
 
 
 @asynccontextmanager
-async def extending(store: Store, lease: Lease, lease_s: float) -> AsyncIterator[None]:
+async def extending(store: Store, lease: Lease) -> AsyncIterator[None]:
     """Extend *lease* repeatedly while the block runs."""
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_extend, store, lease, lease_s)
+            group.start_soon(_extend, store, lease)
             try:
                 yield
             finally:
@@ -47,11 +48,11 @@ async def extending(store: Store, lease: Lease, lease_s: float) -> AsyncIterator
         raise raised.exceptions[0] from None  # the block's own error, without the group
 
 
-async def _extend(store: Store, lease: Lease, lease_s: float) -> None:
+async def _extend(store: Store, lease: Lease) -> None:
     while True:
-        await anyio.sleep(lease_s / 3)  # leaves time for two more tries before it expires
+        await anyio.sleep(LEASE_S / 3)  # leaves time for two more tries before it expires
         try:
-            await store.extend(lease, lease_s=lease_s)
+            await store.extend(lease, lease_s=LEASE_S)
         except StoreUnavailableError as error:
             # The store may be back before the lease expires.
             LOG.warning("a lease was not extended, trying again: %s", summary_of(error))

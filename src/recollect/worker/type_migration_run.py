@@ -20,9 +20,8 @@ from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
 from recollect.stores.validation import check_id, check_scope, to_datetime
 from recollect.worker.consolidation_input import looked_at_in
-from recollect.worker.leases import release_if_possible
+from recollect.worker.leases import LEASE_S, release_if_possible
 
-LEASE_S: Final = 60.0
 PAGE_ROWS: Final = 500
 
 

@@ -316,7 +316,7 @@ def _unclean_sentence(receipt: EraseReceipt) -> str:
 async def count_holdings(memory: Recollect, embedder: str | None) -> Holdings:
     """Count the contents of a store, scope by scope, with one scope's index in memory at a time."""
     from recollect.recall.scope_index import ScopeIndex, refreshed
-    from recollect.stores.scope_feed import Cursor
+    from recollect.stores.change_feed import Cursor
 
     held = Holdings()
     for scope in await scopes_of(memory, (), below=True):

@@ -51,41 +51,13 @@ async def erase(
     It shows what would be removed and asks first. The receipt's clean_at is when the bytes were
     gone from the file as well.
     """
-    from recollect.stores.plans.erase_targets import (
-        EraseMemory,
-        EraseMessages,
-        EraseScope,
-        EraseSource,
-        EraseThread,
-    )
-
-    chosen: list[EraseTarget] = []
-    if thread is not None:
-        chosen.append(
-            EraseMessages(thread=thread, messages=messages)
-            if messages
-            else EraseThread(thread=thread)
-        )
-    elif messages:
-        raise UsageError("--message needs the --thread that holds the message")
-    if address is not None:
-        type_, key = split_address(address)
-        chosen.append(EraseMemory(type=type_, key=key))
-    if source is not None:
-        chosen.append(EraseSource(source=source))
-    if everything:
-        chosen.append(EraseScope(below=below))
-    if len(chosen) != 1 or (below and not everything):
-        raise UsageError(
-            "say what to erase with exactly one of --thread, --memory, --source and "
-            "--everything (to which --below may be added)"
-        )
+    meant = _target_of(thread, messages, address, source, everything=everything, below=below)
     async with opened(target) as memory:
         if not yes:
-            preview = await memory.store.preview_erase(target.scope, chosen[0])
+            preview = await memory.store.preview_erase(target.scope, meant)
             place = written_scope(target.scope)
             click.confirm(f"{place} would lose {counts_in(preview)}. Erase?", abort=True, err=True)
-        receipt = await memory.erase(target.scope, chosen[0])
+        receipt = await memory.erase(target.scope, meant)
     if target.is_json:
         from recollect.wire.erasures import receipt_to_json
 
@@ -97,6 +69,50 @@ async def erase(
             "its bytes are still in the file, because it is being read or cleaning failed: "
             "`recollect doctor --clean` removes them, or says why it cannot"
         )
+
+
+def _target_of(
+    thread: str | None,
+    messages: tuple[str, ...],
+    address: str | None,
+    source: str | None,
+    *,
+    everything: bool,
+    below: bool,
+) -> EraseTarget:
+    """
+    Return the one target that the options name.
+
+    Raises:
+        UsageError: They name none, or several.
+    """
+    from recollect.stores.plans.erase_targets import (
+        EraseMemory,
+        EraseMessages,
+        EraseScope,
+        EraseSource,
+        EraseThread,
+    )
+
+    if messages and thread is None:
+        raise UsageError("--message needs the --thread that holds the message")
+    named: list[EraseTarget] = []
+    if thread is not None:
+        chosen = EraseMessages(thread=thread, messages=messages)
+        named.append(chosen if messages else EraseThread(thread=thread))
+    if address is not None:
+        type_, key = split_address(address)
+        named.append(EraseMemory(type=type_, key=key))
+    if source is not None:
+        named.append(EraseSource(source=source))
+    if everything:
+        named.append(EraseScope(below=below))
+    if len(named) != 1 or (below and not everything):
+        raise UsageError(
+            "say what to erase with exactly one of --thread, --memory, --source and "
+            "--everything (to which --below may be added)"
+        )
+    return named[0]
 
 
 def print_receipt(receipt: EraseReceipt) -> None:

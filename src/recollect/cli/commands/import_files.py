@@ -301,7 +301,7 @@ async def settle(memory: Recollect, scopes: Sequence[Scope]) -> None:
 async def _show_vectors(memory: Recollect, scope: Scope, bar: Bar) -> None:
     import anyio
 
-    from recollect.stores.scope_feed import Cursor
+    from recollect.stores.change_feed import Cursor
 
     cursor = Cursor(scope=scope)
     embedded: dict[int, bool] = {}

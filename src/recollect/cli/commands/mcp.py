@@ -139,7 +139,7 @@ def _serve_stdio(target: Target, config: Path | None, tools: str) -> None:
 
 def _serve_http(target: Target, config: Path | None, flags: dict[str, object], tools: str) -> None:
     check_service_packages()
-    from recollect.server.http.process import bound_socket, log_to, run_server, url_of
+    from recollect.server.http.process import bound_socket, log_to_stderr, run_server, url_of
     from recollect.server.mcp.streamable_http import PATH, create_mcp_app
     from recollect.server.settings import read_settings
 
@@ -151,7 +151,7 @@ def _serve_http(target: Target, config: Path | None, flags: dict[str, object], t
         tell_key=lambda key: click.echo(f"first key, shown this once: {key}"),
         offered=_offered(tools),
     )
-    log_to()
+    log_to_stderr()
     with bound_socket(settings) as listening:
         note(f"serving {without_password(target.store)} at {url_of(listening)}{PATH}")
         run_server(app, settings, listening)

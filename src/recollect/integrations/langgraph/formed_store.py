@@ -32,10 +32,10 @@ from recollect.integrations.langgraph.store_reads import (
     ranked,
 )
 from recollect.integrations.langgraph.store_writes import Writes
-from recollect.lifecycle.forgotten import forgotten_notes
+from recollect.lifecycle.forgotten_memories import forgotten_notes
 from recollect.memory.facade import Recollect
 from recollect.recall.query import Where, query_in
-from recollect.recall.scope_listing import scopes_below
+from recollect.recall.scopes_below import scopes_below
 from recollect.records import (
     SPEAKER_MARK,
     UNRECALLED_TYPES,

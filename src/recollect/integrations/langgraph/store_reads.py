@@ -24,7 +24,7 @@ from langgraph.store.base import (
 from recollect.memory.facade import Recollect
 from recollect.recall.query import MATCHES_MAX, Where, query_in
 from recollect.recall.results import Recall
-from recollect.recall.scope_listing import scopes_below
+from recollect.recall.scopes_below import scopes_below
 from recollect.records import Memory, ProlongMemory, Scope
 from recollect.side_records import LIFETIME, ProlongSideRecord, SideAddress, SideRecord
 from recollect.stores.plans.changes import Below

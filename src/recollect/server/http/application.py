@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -34,6 +35,7 @@ from recollect.server.http.request_log import RequestLogging
 from recollect.server.http.state import (
     KeyCallback,
     OpenMemory,
+    Service,
     StartCallbacks,
     begin_state,
     kept_refusal,
@@ -100,32 +102,22 @@ def create_app(
     checked(settings)
     counted, stopping = metrics or Metrics(), anyio.Event()
     start = StartCallbacks(tell_key=tell_key, tell_page_key=tell_page_key, tell_ready=tell_ready)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack, kept_refusal(app):
-            app.state.service = await stack.enter_async_context(
-                opened_service(
-                    settings,
-                    open_memory,
-                    assistants=assistants or Assistants(),
-                    model=model,
-                    metrics=counted,
-                    stopping=stopping,
-                    start=start,
-                )
-            )
-            for door in doors:  # after the service, so that they stop before the memory closes
-                await stack.enter_async_context(door.running())
-            await stack.enter_async_context(book.running())
-            yield
-
+    opening = partial(
+        opened_service,
+        settings,
+        open_memory,
+        assistants=assistants or Assistants(),
+        model=model,
+        metrics=counted,
+        stopping=stopping,
+        start=start,
+    )
     book, room = connection_limits(settings, lambda: app.state.connections)
     app = FastAPI(
         title="Recollect",
         version=__version__,
         description=DESCRIPTION,
-        lifespan=lifespan,
+        lifespan=lambda app: serving(app, opening, doors, book),
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -134,6 +126,22 @@ def create_app(
     )
     begin_state(app, stopping)
     return _with_routes(app, static, doors)
+
+
+@asynccontextmanager
+async def serving(
+    app: FastAPI,
+    opening: Callable[[], AbstractAsyncContextManager[Service]],
+    doors: Sequence[Door],
+    book: ConnectionBook,
+) -> AsyncIterator[None]:
+    """Run the service of *app*, the applications mounted in it, and the book of its connections."""
+    async with AsyncExitStack() as stack, kept_refusal(app):
+        app.state.service = await stack.enter_async_context(opening())
+        for door in doors:  # after the service, so that they stop before the memory closes
+            await stack.enter_async_context(door.running())
+        await stack.enter_async_context(book.running())
+        yield
 
 
 def _with_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> FastAPI:

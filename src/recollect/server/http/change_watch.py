@@ -10,8 +10,8 @@ import anyio
 
 from recollect.errors import StoreError
 from recollect.server.http.request_log import LOG
+from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
-from recollect.stores.scope_feed import Cursor
 
 WATCHING: Final = "watching"
 """The name of the background task."""

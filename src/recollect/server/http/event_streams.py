@@ -21,7 +21,7 @@ from recollect.errors import QuotaError
 from recollect.records import Json, JsonObject
 from recollect.server.http.scope_access import Reach
 from recollect.server.http.state import Service
-from recollect.stores.scope_feed import Cursor
+from recollect.stores.change_feed import Cursor
 
 MEDIA_TYPE: Final = "text/event-stream"
 KEEP_ALIVE_S: Final = 15.0

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import socket
-import sys
 from types import FrameType
-from typing import Final, TextIO
+from typing import Final
 
 import uvicorn
 from fastapi import FastAPI
@@ -121,11 +120,11 @@ def url_of(listening: socket.socket) -> str:
     return f"http://{shown}:{port}"
 
 
-def log_to(stream: TextIO | None = None, *, level: str = "info") -> None:
+def log_to_stderr(*, level: str = "info") -> None:
     """Write the service's log as JSON lines, and of other libraries only warnings and errors."""
     # The lines show no thread or process: skip collecting them (logging HOWTO, Optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    handler = logging.StreamHandler(stream or sys.stderr)
+    handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias
@@ -149,53 +149,72 @@ async def opened_service(
     Raises:
         UsageError: The settings choose a scope that no key of the store is bound to.
     """
-    async with open_memory() as memory, AsyncExitStack() as stack:
-        keys = Keys(memory.store)
-        if settings.auth:
-            if settings.scope is not None and start.tell_page_key is None:
-                await _check_scope_is_bound(settings.scope, keys)
-            start.tell_ready()
-            reported = _reported_keys(settings, memory.store, keys, start)
-            await stack.enter_async_context(reported)
-        else:
-            start.tell_ready()
-            if start.tell_page_key is not None:
-                start.tell_page_key("")
-        group = await stack.enter_async_context(anyio.create_task_group())
-        signer = Signer((settings.secret or await _kept_secret(memory)).encode())
-        usage = UsageBook(memory.store)
+    async with open_memory() as memory:
+        keys, usage = Keys(memory.store), UsageBook(memory.store)
         quotas = Quotas(usage, limits_of(settings), metrics.messages.inc)
-        watch = Watch(memory.store, stopping)
-        key_watch = KeyWatch(keys, lambda: to_datetime(memory.store.now()))
-        group.start_soon(usage.keep)
-        group.start_soon(watch.run)
-        group.start_soon(key_watch.run)
-        LOG.info("started", extra={"fields": {"version": __version__, "auth": settings.auth}})
-        try:
-            yield Service(
+        async with _started(settings, memory.store, keys, start):
+            service = Service(
                 settings=settings,
                 memory=metered(memory, quotas),
                 keys=keys,
                 assistants=assistants,
                 model=model,
-                signer=signer,
+                signer=Signer((settings.secret or await _kept_secret(memory)).encode()),
                 rates=Rates(rate=settings.requests_a_second, burst=settings.burst),
                 usage=usage,
                 recalled=RecallLog(),
                 columns=ColumnCache(),
-                watch=watch,
-                key_watch=key_watch,
+                watch=Watch(memory.store, stopping),
+                key_watch=KeyWatch(keys, lambda: to_datetime(memory.store.now())),
                 metrics=metrics,
                 stopping=stopping,
                 scope_settings=SettingsCache(memory.store),
                 everybody=None if settings.auth else local_principal(settings),
             )
+            async with _running(service):
+                yield service
+
+
+@asynccontextmanager
+async def _started(
+    settings: Settings, store: Store, keys: Keys, start: StartCallbacks
+) -> AsyncIterator[None]:
+    """
+    Accept the settings and report the keys; a page key ends with the block.
+
+    Raises:
+        UsageError: The settings choose a scope that no key of the store is bound to.
+    """
+    if settings.auth:
+        if settings.scope is not None and start.tell_page_key is None:
+            await _check_scope_is_bound(settings.scope, keys)
+        start.tell_ready()
+        async with _reported_keys(settings, store, keys, start):
+            yield
+        return
+    start.tell_ready()
+    if start.tell_page_key is not None:
+        start.tell_page_key("")
+    yield
+
+
+@asynccontextmanager
+async def _running(service: Service) -> AsyncIterator[None]:
+    """Run the background tasks; at the end, stop them and write the last counts of usage."""
+    auth = service.settings.auth
+    async with anyio.create_task_group() as group:
+        group.start_soon(service.usage.keep)
+        group.start_soon(service.watch.run)
+        group.start_soon(service.key_watch.run)
+        LOG.info("started", extra={"fields": {"version": __version__, "auth": auth}})
+        try:
+            yield
         finally:
-            stopping.set()
+            service.stopping.set()
             group.cancel_scope.cancel()
             # Shielded: the last counts are written even if the shutdown is cancelled.
             with anyio.CancelScope(shield=True):
-                await usage.flush()
+                await service.usage.flush()
             LOG.info("stopped")
 
 

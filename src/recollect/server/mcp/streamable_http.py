@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -18,7 +17,7 @@ from starlette.types import Scope as Connection
 
 from recollect.formation.config import Assistants
 from recollect.server.authorization import Principal
-from recollect.server.http.application import connection_limits, ignore_key
+from recollect.server.http.application import connection_limits, ignore_key, serving
 from recollect.server.http.authentication import Authentication
 from recollect.server.http.mounts import Door, add_doors
 from recollect.server.http.origins import BrowserOrigins
@@ -30,7 +29,6 @@ from recollect.server.http.state import (
     Service,
     StartCallbacks,
     begin_state,
-    kept_refusal,
     opened_service,
 )
 from recollect.server.mcp.callers import McpCaller, caller_of
@@ -120,29 +118,19 @@ def create_mcp_app(
     checked(settings)
     stopping = anyio.Event()
     door = mcp_door(settings, offered)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with (
-            kept_refusal(app),
-            opened_service(
-                settings,
-                open_memory,
-                assistants=assistants or Assistants(),
-                model=None,
-                metrics=Metrics(),
-                stopping=stopping,
-                start=StartCallbacks(tell_key=tell_key),
-            ) as service,
-            door.running(),
-            book.running(),
-        ):
-            app.state.service = service
-            yield
-
+    opening = partial(
+        opened_service,
+        settings,
+        open_memory,
+        assistants=assistants or Assistants(),
+        model=None,
+        metrics=Metrics(),
+        stopping=stopping,
+        start=StartCallbacks(tell_key=tell_key),
+    )
     book, room = connection_limits(settings, lambda: app.state.connections)
     app = FastAPI(
-        lifespan=lifespan,
+        lifespan=lambda app: serving(app, opening, [door], book),
         docs_url=None,
         redoc_url=None,
         openapi_url=None,

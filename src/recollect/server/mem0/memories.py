@@ -15,8 +15,7 @@ from recollect.server.http.problems import MEM0
 from recollect.server.http.scope_access import Reach
 from recollect.server.http.type_registry import check_value, settings_of
 from recollect.server.langgraph.request_context import Reading, Writing, reach_below
-from recollect.server.mem0.conditions import check_filtered, read_conditions
-from recollect.server.mem0.kept_texts import keep_texts, updating_write
+from recollect.server.mem0.filters import check_filtered, read_conditions
 from recollect.server.mem0.memory_rows import history_of, rows_of
 from recollect.server.mem0.memory_search import listed_rows, page_of_rows, ranked_rows
 from recollect.server.mem0.owners import (
@@ -36,6 +35,7 @@ from recollect.server.mem0.request_schemas import (
     SearchMemoriesRequest,
     UpdateMemoryRequest,
 )
+from recollect.server.mem0.verbatim_texts import keep_texts, updating_write
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.settings import UNFORMED
 from recollect.stores.validation import ID_CHARACTERS_MAX, WRITES_MAX

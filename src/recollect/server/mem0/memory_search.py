@@ -13,7 +13,7 @@ from recollect.recall.query import MATCHES_MAX, Where
 from recollect.recall.results import Recall
 from recollect.records import Json, JsonObject, Memory, Scope
 from recollect.server.http.scope_access import Reach
-from recollect.server.mem0.conditions import (
+from recollect.server.mem0.filters import (
     JoinedConditions,
     check_filtered,
     holds,

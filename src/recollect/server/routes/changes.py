@@ -13,9 +13,9 @@ from recollect.errors import UsageError
 from recollect.records import JsonObject, Message, Scope
 from recollect.server.http.event_streams import Event, FollowingResponse
 from recollect.server.http.scope_access import Reach, Reading
+from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import Cursor, Feed
 
 router: Final = APIRouter(prefix="/v1", tags=["changes"])
 LAST_EVENT_ID_CHARACTERS_MAX: Final = 64

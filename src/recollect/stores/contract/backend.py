@@ -8,17 +8,17 @@ from typing import Self, TypeVar, final
 from recollect.observability.health import BackgroundTasks
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
-from recollect.stores.checkpoint_threads import CheckpointThreads
-from recollect.stores.plans.idempotency import Idempotency, idempotency_of
-from recollect.stores.plans.key_transfer import read_secret
-from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
-from recollect.stores.scope_feed import (
+from recollect.stores.change_feed import (
     PRIMARY,
     IndexFile,
     IndexFileDraft,
     ReadOrigin,
     StaleBound,
 )
+from recollect.stores.checkpoint_threads import CheckpointThreads
+from recollect.stores.plans.idempotency import Idempotency, idempotency_of
+from recollect.stores.plans.key_transfer import read_secret
+from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.system_clock import SystemClock, SystemIds
 from recollect.stores.unit_of_work import Plan, Query
 from recollect.stores.validation import check_time

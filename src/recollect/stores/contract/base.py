@@ -13,12 +13,19 @@ from functools import partial
 from typing import TypeVar, final
 
 from recollect.records import Scope
+from recollect.stores.change_feed import (
+    IndexFile,
+    IndexFileDraft,
+    ReadOrigin,
+    StaleBound,
+)
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.archive import ArchiveStore
 from recollect.stores.contract.audit import AuditStore
 from recollect.stores.contract.changes import FeedStore
 from recollect.stores.contract.erasure import EraseStore
 from recollect.stores.contract.formation import FormationStore, Listening
+from recollect.stores.contract.key_transfer import RequestStore
 from recollect.stores.contract.memories import MemoryStore
 from recollect.stores.contract.scopes import ScopeStore
 from recollect.stores.contract.side_records import SideRecordStore
@@ -35,13 +42,6 @@ from recollect.stores.plans.leases import Claim, Lease
 from recollect.stores.plans.preconditions import plan_provided, plan_since, plan_under_stamp
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.plans.undo import UndoLog, plan_noted
-from recollect.stores.requests import RequestStore
-from recollect.stores.scope_feed import (
-    IndexFile,
-    IndexFileDraft,
-    ReadOrigin,
-    StaleBound,
-)
 from recollect.stores.unit_of_work import NOTHING, Plan, PlannedWrite, Proviso, Query, Rows
 from recollect.stores.validation import check_id, check_position, check_scope
 

@@ -8,6 +8,12 @@ from functools import partial
 from typing import TypeVar, final
 
 from recollect.records import JsonObject, Scope
+from recollect.stores.change_feed import (
+    Cursor,
+    Feed,
+    ReadOrigin,
+    StaleBound,
+)
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.filters import read_filter
 from recollect.stores.plans.changes import Entry, read_feed, read_past, read_places
@@ -19,12 +25,6 @@ from recollect.stores.plans.embedding_backlog import (
     read_unembedded,
 )
 from recollect.stores.plans.snapshot import SnapshotQuery, checked_cursor
-from recollect.stores.scope_feed import (
-    Cursor,
-    Feed,
-    ReadOrigin,
-    StaleBound,
-)
 from recollect.stores.validation import check_scope, check_stale_s, check_time
 
 ResultT = TypeVar("ResultT")

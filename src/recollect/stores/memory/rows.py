@@ -9,6 +9,7 @@ from itertools import islice
 from operator import attrgetter
 
 from recollect.records import FormationStatus, Scope
+from recollect.stores.change_feed import FeedEntry, ReadMoment
 from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import memory_entry, message_entry
 from recollect.stores.plans.due_times import is_due
@@ -34,7 +35,6 @@ from recollect.stores.rows import (
     ThreadRow,
     VectorRow,
 )
-from recollect.stores.scope_feed import FeedEntry, ReadMoment
 
 
 @dataclass(slots=True)

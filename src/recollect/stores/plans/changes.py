@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.records import Memory, Message, Scope
-from recollect.stores.damage import lost_entries
+from recollect.stores.change_feed import (
+    NO_SUMMARIES,
+    Cursor,
+    Feed,
+    FeedBlocks,
+    FeedEntry,
+    MemorySummaries,
+)
+from recollect.stores.damage_log import lost_entries
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.derived_rows import row_evidence
 from recollect.stores.plans.embedding_backlog import searched_text
@@ -22,14 +30,6 @@ from recollect.stores.rows import (
     Place,
     RevisionRow,
     ScopeRow,
-)
-from recollect.stores.scope_feed import (
-    NO_SUMMARIES,
-    Cursor,
-    Feed,
-    FeedBlocks,
-    FeedEntry,
-    MemorySummaries,
 )
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import to_datetime

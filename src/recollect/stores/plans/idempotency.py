@@ -63,21 +63,32 @@ def open_scope(rows: Rows, scope: Scope, now: int) -> ScopeRow:
     return ScopeRow(id=rows.new_number(), segments=scope, created_at=now, epoch=rows.new_number())
 
 
-def key_row(
-    scope: ScopeRow, idempotency: Idempotency, wrote: Sequence[int] | int, now: int
-) -> IdempotencyRow:
+def with_key(
+    effect: Effect,
+    scope: ScopeRow,
+    idempotency: Idempotency | None,
+    wrote: Sequence[int] | int,
+    now: int,
+) -> Effect:
     """
-    Return the row stored for a request under a key.
+    Return *effect*, which also stores the request's key and drops the keys that have expired.
 
-    *wrote* lists the uids of the entries that it wrote. A request that wrote none and returns a
-    number has that number instead.
+    *wrote* lists the uids of the entries that the request wrote. A request that wrote none and
+    returns a number has that number instead.
     """
-    return IdempotencyRow(
+    if idempotency is None:
+        return effect
+    row = IdempotencyRow(
         scope_id=scope.id,
         key=idempotency.key,
         digest=idempotency.digest,
         result=json.dumps(wrote),
         kept_at=now,
+    )
+    return replace(
+        effect,
+        idempotency=[*effect.idempotency, row],
+        old_keys=[*effect.old_keys, (scope.id, old_before(now))],
     )
 
 
@@ -120,13 +131,9 @@ def plan_once(
     wrote: list[int] | int = _uids_of(effect, row)
     if not wrote and isinstance(result, int) and not isinstance(result, bool):
         wrote = result
-    kept = replace(
-        effect,
-        scopes=effect.scopes if changed else [*effect.scopes, row],
-        idempotency=[*effect.idempotency, key_row(row, idempotency, wrote, now)],
-        old_keys=[*effect.old_keys, (row.id, old_before(now))],
-    )
-    return PlannedWrite(kept, planned.result)
+    if not changed:
+        effect = replace(effect, scopes=[*effect.scopes, row])
+    return PlannedWrite(with_key(effect, row, idempotency, wrote, now), planned.result)
 
 
 def _uids_of(effect: Effect, scope: ScopeRow) -> list[int]:
@@ -154,14 +161,14 @@ def uids_under_key(
 
 
 def uids_of(wrote: list[int] | int) -> list[int]:
-    """Return the uids in the stored result of a request; see `key_row`."""
+    """Return the uids in the stored result of a request; see `with_key`."""
     return [] if isinstance(wrote, int) else wrote
 
 
 def _wrote_at(
     rows: Rows, places: Sequence[int], idempotency: Idempotency, now: int
 ) -> list[int] | int | None:
-    """Return the result stored under a key in the scopes *places*, if any; see `key_row`."""
+    """Return the result stored under a key in the scopes *places*, if any; see `with_key`."""
     kept = rows.idempotency(places, idempotency.key)
     if kept is None or is_old(kept, now):
         return None

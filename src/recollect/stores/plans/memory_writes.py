@@ -27,7 +27,7 @@ from recollect.stores.plans.evidence import (
     evidence_messages,
     trust_with,
 )
-from recollect.stores.plans.idempotency import Idempotency, key_row, open_scope, uids_under_key
+from recollect.stores.plans.idempotency import Idempotency, open_scope, uids_under_key, with_key
 from recollect.stores.plans.memories import check_version, is_expired, revision_row
 from recollect.stores.plans.prepared_writes import (
     PreparedEnd,
@@ -38,7 +38,7 @@ from recollect.stores.plans.prepared_writes import (
 )
 from recollect.stores.plans.said_times import Cited, SaidTimes
 from recollect.stores.plans.side_records import PreparedSideWrite, side_effect
-from recollect.stores.plans.upkeep import compacted, old_before
+from recollect.stores.plans.upkeep import compacted
 from recollect.stores.provenance import NO_WORDS, Words, quoted, words_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
@@ -357,13 +357,8 @@ def plan_apply(
     if idempotency is None:
         return planned
     uids = [each.uid for each in planned.result if each]
-    effect = replace(
-        planned.effect,
-        scopes=planned.effect.scopes or [row],
-        idempotency=[key_row(row, idempotency, uids, now)],
-        old_keys=[(row.id, old_before(now))],
-    )
-    return PlannedWrite(effect, planned.result)
+    effect = replace(planned.effect, scopes=planned.effect.scopes or [row])
+    return PlannedWrite(with_key(effect, row, idempotency, uids, now), planned.result)
 
 
 def plan_apply_each(

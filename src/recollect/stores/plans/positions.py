@@ -14,20 +14,17 @@ UNTIL_PAGE: Final = 200
 """Messages read at once while searching backwards for those up to a given time."""
 
 
-def messages_after(
-    rows: Rows, thread: ThreadRow, after: int, limit: int, *, until: int | None = None
-) -> Sequence[MessageRow]:
+def messages_after(rows: Rows, thread: ThreadRow, after: int, limit: int) -> Sequence[MessageRow]:
     """
-    Return messages of a thread by position, after *after*, up to and including *until*.
+    Return messages of a thread by position, after *after*.
 
     Raises:
         StoreCorruptError: Some are missing: the thread has more of them there.
     """
     found = rows.messages(
-        thread.scope_id, thread.number, after=after, until=until, limit=max(1, limit)
+        thread.scope_id, thread.number, after=after, until=None, limit=max(1, limit)
     )
-    last = thread.last if until is None else min(until, thread.last)
-    _check(thread, found, range(after + 1, last + 1), limit)
+    _check(thread, found, range(after + 1, thread.last + 1), limit)
     return found
 
 

@@ -7,6 +7,13 @@ from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from recollect.records import JsonObject, Memory, Scope
+from recollect.stores.change_feed import (
+    Cursor,
+    Feed,
+    IndexFile,
+    MemorySummaries,
+    ReadMoment,
+)
 from recollect.stores.filters import read_filter
 from recollect.stores.plans.changes import (
     Below,
@@ -18,13 +25,6 @@ from recollect.stores.plans.changes import (
     read_summaries,
 )
 from recollect.stores.rows import Place
-from recollect.stores.scope_feed import (
-    Cursor,
-    Feed,
-    IndexFile,
-    MemorySummaries,
-    ReadMoment,
-)
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import check_id, check_scope
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from recollect.errors import NotFoundError
 from recollect.records import Message, Scope
-from recollect.stores.plans.idempotency import Idempotency, key_row, open_scope, uids_under_key
+from recollect.stores.plans.idempotency import Idempotency, open_scope, uids_under_key, with_key
 from recollect.stores.plans.lanes import lanes_without
 from recollect.stores.plans.pending_messages import idle_if_done, without_again
 from recollect.stores.plans.positions import all_messages_of
 from recollect.stores.plans.said_times import redated_memories
 from recollect.stores.plans.threads import PreparedMessage, existing_thread, message_of
-from recollect.stores.plans.upkeep import compacted, old_before
+from recollect.stores.plans.upkeep import compacted
 from recollect.stores.rows import MessageRow, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows
 from recollect.text.token_estimate import estimated_tokens
@@ -95,26 +95,11 @@ def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
     (row,) = found
     if is_done:
         return PlannedWrite(NOTHING, message_of(row, thread))
-    key = request.idempotency
-    keys = [key_row(scope_row, key, [row.uid], now)] if key else []
-    kept = Effect(idempotency=keys, old_keys=[(scope_row.id, old_before(now))] if key else ())
+    kept = with_key(Effect(), scope_row, request.idempotency, [row.uid], now)
     if row.digest == message.digest:
         return PlannedWrite(kept, message_of(row, thread))
     scope_row = replace(scope_row, seq=scope_row.seq + 1)
-    fields = {
-        name: getattr(message, name)
-        for name in ("role", "name", "text", "content", "time", "source", "metadata")
-    }
-    changed = replace(
-        row,
-        **fields,
-        session=message.session or row.session,
-        digest=message.digest,
-        terms=message.terms,
-        text_hash=message.text_hash,
-        kept_at=now,
-        seq=scope_row.seq,
-    )
+    changed = _changed_row(row, message, seq=scope_row.seq, now=now)
     # Memories are dated by the messages they rest on: move them along with this one.
     moved = {(thread, row.id): changed.time} if changed.time != row.time else {}
     dated = redated_memories(rows, scope_row.id, moved) if moved else []
@@ -125,3 +110,23 @@ def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
         memories=[replace(each, seq=scope_row.seq) for each in dated],
     )
     return PlannedWrite(effect, message_of(changed, thread))
+
+
+def _changed_row(row: MessageRow, message: PreparedMessage, *, seq: int, now: int) -> MessageRow:
+    """Return the row of a message with its new content; id, position and uid stay."""
+    return replace(
+        row,
+        role=message.role,
+        name=message.name,
+        text=message.text,
+        content=message.content,
+        time=message.time,
+        session=message.session or row.session,
+        source=message.source,
+        metadata=message.metadata,
+        digest=message.digest,
+        terms=message.terms,
+        text_hash=message.text_hash,
+        kept_at=now,
+        seq=seq,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,13 +13,12 @@ from recollect.records import Lane, Message, NewMessage, Role, Scope, Thread
 from recollect.stores.digests import request_digest, text_hash
 from recollect.stores.fast_records import maker_of
 from recollect.stores.plans.due_times import Debounce, thread_after_append
-from recollect.stores.plans.idempotency import Idempotency, key_row, open_scope, uids_under_key
+from recollect.stores.plans.idempotency import Idempotency, open_scope, uids_under_key, with_key
 from recollect.stores.plans.lanes import lanes_of
 from recollect.stores.plans.memory_writes import plan_writes
 from recollect.stores.plans.pending_messages import again_of
 from recollect.stores.plans.positions import all_messages_of, messages_before
 from recollect.stores.plans.prepared_writes import PreparedWrite
-from recollect.stores.plans.upkeep import old_before
 from recollect.stores.rows import (
     MICROSECONDS,
     MessageRow,
@@ -163,18 +162,8 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     # `plan_writes` raised the seq by one too: messages and writes of an append share it.
     scope = replace(scope, seq=scope.seq + 1)
     last = next(iter(messages_before(rows, thread, None, 1)), None)
-    added: list[MessageRow] = []
-    for message in request.messages:
-        if message.id in present:
-            _check_is_repetition(present[message.id], message, thread.id)
-            continue
-        # After the last position ever used, even if its message was removed since.
-        position = thread.last + len(added) + 1
-        last = _row_of(
-            message, thread, last, position=position, scope=scope, ids=ids, now=request.now
-        )
-        present[last.id] = last
-        added.append(last)
+    added = _added_rows(request, scope, thread, present, last=last, ids=ids)
+    present |= {row.id: row for row in added}
     result = tuple(message_of(present[id_], thread.id) for id_ in wanted)
     settings = thread.settings if request.settings is None else request.settings
     if known and not added and not request.idempotency and settings == thread.settings:
@@ -184,19 +173,38 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     if settings != thread.settings:
         thread = replace(thread, settings=settings)
     thread = thread_after_append(thread, len(added), request.now, request.debounce, tokens=tokens)
-    key = request.idempotency
+    effect = replace(written, scopes=written.scopes or [scope], threads=[thread], messages=added)
     uids = [present[id_].uid for id_ in wanted] or [row.uid for row in written.memories]
-    keys = [key_row(scope, key, uids, request.now)] if key else []
-    old = [(scope.id, old_before(request.now))] if key else []
-    effect = replace(
-        written,
-        scopes=written.scopes or [scope],
-        threads=[thread],
-        messages=added,
-        idempotency=keys,
-        old_keys=old,
-    )
-    return PlannedWrite(effect, result)
+    return PlannedWrite(with_key(effect, scope, request.idempotency, uids, request.now), result)
+
+
+def _added_rows(
+    request: Append,
+    scope: ScopeRow,
+    thread: ThreadRow,
+    present: Mapping[str, MessageRow],
+    *,
+    last: MessageRow | None,
+    ids: Ids,
+) -> list[MessageRow]:
+    """
+    Return the rows of the request's messages that are not *present*; *last* is the thread's newest.
+
+    Raises:
+        ConflictError: An id is used with other content, in the thread or twice in the request.
+    """
+    added: dict[str, MessageRow] = {}
+    for message in request.messages:
+        if same := present.get(message.id) or added.get(message.id):
+            _check_is_repetition(same, message, thread.id)
+            continue
+        # After the last position ever used, even if its message was removed since.
+        position = thread.last + len(added) + 1
+        last = _row_of(
+            message, thread, last, position=position, scope=scope, ids=ids, now=request.now
+        )
+        added[last.id] = last
+    return list(added.values())
 
 
 def _done_before(

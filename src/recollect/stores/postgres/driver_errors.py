@@ -18,7 +18,7 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.observability.logs import package_logger
-from recollect.stores.damage import note_failure
+from recollect.stores.damage_log import note_failure
 
 LOG: Final = package_logger("recollect.stores.postgres")
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from recollect.records import JsonObject, Scope
+from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot, checked_cursor
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.transaction import TransactionOverError
 from recollect.stores.rows import Place
-from recollect.stores.scope_feed import Cursor, Feed
 
 ResultT = TypeVar("ResultT")
 

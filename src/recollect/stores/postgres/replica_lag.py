@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Final
 
 from recollect.records import Scope
-from recollect.stores.scope_feed import Cursor
+from recollect.stores.change_feed import Cursor
 from recollect.stores.system_clock import timer_s
 
 CLOCK_STEP_US: Final = 1_000_000

@@ -10,6 +10,7 @@ import psycopg
 
 from recollect.errors import StoreError
 from recollect.records import Scope
+from recollect.stores.change_feed import Cursor, StaleBound
 from recollect.stores.postgres.connections import answering_within
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.migrations import SCHEMA_VERSION
@@ -19,7 +20,6 @@ from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection, Transaction
 from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork
 from recollect.stores.rows import ScopeRow
-from recollect.stores.scope_feed import Cursor, StaleBound
 
 ResultT = TypeVar("ResultT")
 

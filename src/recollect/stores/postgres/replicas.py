@@ -10,6 +10,7 @@ from typing import Final, TypeAlias, TypeVar
 from recollect.errors import StoreClosedError, StoreError, StoreUnavailableError
 from recollect.observability.health import BackgroundTasks
 from recollect.records import Scope
+from recollect.stores.change_feed import ReadOrigin, StaleBound
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.postgres.driver_errors import LOG
 from recollect.stores.postgres.location import PostgresLocation
@@ -20,7 +21,6 @@ from recollect.stores.postgres.replica_reads import (
     ReplicaReading,
 )
 from recollect.stores.postgres.unit_runner import PostgresUnits
-from recollect.stores.scope_feed import ReadOrigin, StaleBound
 from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import Bell
 from recollect.stores.system_clock import timer_s

@@ -7,6 +7,7 @@ from itertools import starmap
 from typing import Final
 
 from recollect.records import FormationStatus, Scope
+from recollect.stores.change_feed import NO_SUMMARIES, Cursor, FeedEntry, MemorySummaries
 from recollect.stores.columns import (
     audit_row,
     both_rows,
@@ -55,7 +56,6 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
-from recollect.stores.scope_feed import NO_SUMMARIES, Cursor, FeedEntry, MemorySummaries
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds
 from recollect.stores.system_clock import timer_s

@@ -8,8 +8,8 @@ from threading import Lock
 from typing import Final
 
 from recollect.records import Scope
+from recollect.stores.change_feed import Cursor
 from recollect.stores.rows import ScopeRow
-from recollect.stores.scope_feed import Cursor
 
 KNOWN_SCOPES_MAX: Final = 10_000
 """Most scopes in the cache; the least recently seen are dropped."""

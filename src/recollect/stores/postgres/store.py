@@ -10,6 +10,7 @@ from weakref import finalize
 
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
+from recollect.stores.change_feed import PRIMARY, ReadOrigin, StaleBound
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.base import Store
 from recollect.stores.exit_wait import waited_for
@@ -28,7 +29,6 @@ from recollect.stores.postgres.replicas import Replica, Replicas
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.unit_runner import ALONE, PostgresUnits, moment_us
 from recollect.stores.postgres.vacuum import remove_deleted_bytes
-from recollect.stores.scope_feed import PRIMARY, ReadOrigin, StaleBound
 from recollect.stores.server.clock import ServerClock
 from recollect.stores.server.concurrency import StoreThreads
 from recollect.stores.server.notifications import LISTENING, Bell, Listeners

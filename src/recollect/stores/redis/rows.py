@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from recollect.records import FormationStatus, Scope
+from recollect.stores.change_feed import FeedEntry
 from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import memory_entry, message_entry
 from recollect.stores.redis import keys
@@ -41,7 +42,6 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
-from recollect.stores.scope_feed import FeedEntry
 from recollect.stores.scope_paths import range_below, stored_path
 
 RowT = TypeVar("RowT")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import apsw
 
 from recollect.errors import StoreCorruptError, StoreError, StoreVersionError
-from recollect.stores.damage import note_failure
+from recollect.stores.damage_log import note_failure
 from recollect.stores.sqlite.connections import (
     APPLICATION_ID_AT,
     HEADER_BYTES,

@@ -19,7 +19,7 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.observability.logs import package_logger
-from recollect.stores.damage import note_failure
+from recollect.stores.damage_log import note_failure
 from recollect.stores.sqlite.checksums import DamagedRowError
 from recollect.stores.sqlite.page_checksums import is_checksum_error
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias
 
-from recollect.stores.scope_feed import EntryBlock, VectorBlock
+from recollect.stores.change_feed import EntryBlock, VectorBlock
 
 BLOCKS_FROM: Final = 500
 """Read scopes with no more entries than this row by row, which is faster."""

@@ -26,9 +26,9 @@ import apsw
 from recollect.errors import StoreError
 from recollect.observability.logs import kind_of
 from recollect.records import Scope
+from recollect.stores.change_feed import IndexFile, IndexFileDraft, IndexFileRow
 from recollect.stores.plans.lost_words import scopes_losing_words
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import IndexFile, IndexFileDraft, IndexFileRow
 from recollect.stores.sqlite.connections import (
     SqliteLocation,
     connect,

@@ -12,6 +12,13 @@ import apsw
 
 from recollect.records import FormationStatus, Scope
 from recollect.stores import columns
+from recollect.stores.change_feed import (
+    FeedBlocks,
+    FeedEntry,
+    IndexFileRow,
+    MemorySummaries,
+    ReadMoment,
+)
 from recollect.stores.columns import (
     audit_row,
     both_rows,
@@ -40,13 +47,6 @@ from recollect.stores.rows import (
     SidePlace,
     SideRow,
     ThreadRow,
-)
-from recollect.stores.scope_feed import (
-    FeedBlocks,
-    FeedEntry,
-    IndexFileRow,
-    MemorySummaries,
-    ReadMoment,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
 from recollect.stores.side_places import side_bounds

@@ -14,13 +14,13 @@ import apsw
 
 from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
+from recollect.stores.change_feed import IndexFile, IndexFileDraft
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.base import Store
 from recollect.stores.contract.durability import Durability
 from recollect.stores.exit_wait import waited_for
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
-from recollect.stores.scope_feed import IndexFile, IndexFileDraft
 from recollect.stores.sqlite.bootstrap import open_file
 from recollect.stores.sqlite.checkpoints import (
     erase_checkpoints,
@@ -28,11 +28,11 @@ from recollect.stores.sqlite.checkpoints import (
     remove_erased_bytes,
 )
 from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation
+from recollect.stores.sqlite.disk_reserve import Reserve
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.file_identity import Identity
 from recollect.stores.sqlite.index_files import FiledSnapshot, IndexFiles
 from recollect.stores.sqlite.readers import BRIEF_TOGETHER_MAX, Readers
-from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.vacuum import CLEAN_WAIT_S, remove_deleted_bytes
 from recollect.stores.sqlite.writer import Errand, Writer

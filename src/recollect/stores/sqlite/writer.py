@@ -20,14 +20,14 @@ from recollect.errors import (
 from recollect.observability.logs import kind_of
 from recollect.stores.call_queue import CallQueue
 from recollect.stores.sqlite.connections import SqliteLocation, close_quietly, connect
+from recollect.stores.sqlite.disk_reserve import Reserve
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.effects import write_effect
 from recollect.stores.sqlite.examination import decoding
 from recollect.stores.sqlite.file_identity import Identity
 from recollect.stores.sqlite.index_files import IndexFiles
-from recollect.stores.sqlite.reserve import Reserve
 from recollect.stores.sqlite.rows import SQLiteRows
-from recollect.stores.sqlite.stamps import Stamps
+from recollect.stores.sqlite.settings_stamp import Stamps
 from recollect.stores.sqlite.statements import WRITES
 from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Effect, Plan

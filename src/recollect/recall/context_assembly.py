@@ -14,6 +14,7 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
+from recollect.recall.citation_handles import Handles
 from recollect.recall.context import (
     FRAME,
     Context,
@@ -27,7 +28,6 @@ from recollect.recall.context_plan import ContextPlan, TokenRoom, checked_counte
 from recollect.recall.context_profile import profile_documents
 from recollect.recall.context_selection import replies_among, select_entries, worth_adding
 from recollect.recall.excerpts import with_places
-from recollect.recall.handles import Handles
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
 from recollect.text.searchable import message_text

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.records import DeleteMemory, EndMemory, Memory, NewMessage, PutMemory, Scope
+from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.scope_feed import Cursor, Feed
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Final
 
 from recollect.records import Scope
-from recollect.stores.damage import lost_entries
+from recollect.stores.damage_log import lost_entries
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.memories import is_shown
 from recollect.stores.rows import MemoryRow, ScopeRow
