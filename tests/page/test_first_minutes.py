@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_who_has_never_seen_it_finds_and_corrects_a_belief(
-    walks: Walks, tmp_path: Path, browser: str, language: str, why: str, question: str
+    walks: Walks, tmp_path: Path, *, browser: str, language: str, why: str, question: str
 ) -> None:
     """From the overview by clicks alone, to an answer that has the correction."""
     anyio.run(filled, tmp_path)
