@@ -29,7 +29,7 @@ def test_who_has_never_seen_it_finds_and_corrects_a_belief(
     anyio.run(filled, tmp_path)
     options = ("--no-auth", "--scope", "demo", "--model", "rules")
     with walks.serving(tmp_path, *options, after_s=600) as (address, _):
-        story = walks.walked(address, extent=browser, script="first_minutes.mjs")
+        story = walks.walked(address, extent=f"first_minutes_{browser}", script="first_minutes.mjs")
     facts = story.facts
 
     assert dict.fromkeys(("find", "correct", "begin"), "well") == story.chapters

@@ -372,7 +372,7 @@ def test_a_talk_over_a_full_store(
     record_testsuite_property("waits_ms", facts["waits_ms"])
     sys.stdout.write(f"{FULL} memories, waits in ms: {facts['waits_ms']}\n")
 
-    assert dict.fromkeys(("lists", "talk", "correctAndForget"), "well") == story.chapters
+    assert dict.fromkeys(("lists", "talk", "correctAndDelete"), "well") == story.chapters
     assert "77777" in facts["found"]
     assert "Braga" in facts["recalled"]
     assert 404 == facts["gone"]

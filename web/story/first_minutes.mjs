@@ -4,7 +4,8 @@ import { openBrowser, watched } from "./browser.mjs";
 import { audited, told } from "./chapters.mjs";
 import { Facts } from "./facts.mjs";
 
-const [base, folder, chromium, language] = process.argv.slice(2);
+const [base, folder, chromium, extent] = process.argv.slice(2);
+const language = extent.split("_").at(-1);
 const facts = new Facts(folder);
 const WORDS = {
   "en-GB": { from: "True from", edit: "Edit", save: "Save", by_hand: "was corrected by hand", chat: "Chat", begin: "New thread", question: "Where does Mira live?" },
