@@ -25,7 +25,7 @@ NO_MODEL: Final = (
     "provider/model`, or `--model rules` for rules without a provider"
 )
 UNFORMED: Final = f"the messages are stored, but {NO_MODEL}"
-"""What is told of messages that wait for a model."""
+"""The answer about messages that wait for a model."""
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 

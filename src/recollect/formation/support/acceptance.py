@@ -140,9 +140,8 @@ def taken_up(reply: str, offered: str) -> TakenUp:
     if len(reply) > REPLY_CHARACTERS_MAX or not offered:
         return NOTHING
     said, offer = simplified(reply), offered[:OFFERED_CHARACTERS_MAX]
-    if OTHER_PROPOSAL.match(said):
-        return NOTHING
-    if _QUESTION.search(said) and not (YES_FIRST.match(said) or _REQUEST.search(said)):
+    is_asking = _QUESTION.search(said) and not (YES_FIRST.match(said) or _REQUEST.search(said))
+    if is_asking or OTHER_PROPOSAL.match(said):
         return NOTHING
     lead, items = _items_of(offer)
     chosen, refused = _choice_in(said, items)

@@ -57,8 +57,9 @@ NO_PROBLEM: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """Begins as a no, and is a yes."""
-OTHER_PROPOSAL: Final = re.compile(
-    r"\W*(?:(?:(?:ok(?:ay)?|k|right|well|so|hm+|mm+|oh|ah|al+ ?right|fair(?: enough)?)\b(?:\.{2,}|[^\w.!?\n])*"
+OTHER_PROPOSAL: Final = lazy_pattern(
+    r"\W*(?:(?:(?:ok(?:ay)?|k|right|well|so|hm+|mm+|oh|ah|al+ ?right|fair(?: enough)?)\b"
+    r"(?:\.{2,}|[^\w.!?\n])*"
     r"(?:but\b\W*)?)+|(?:\w+\W+){1,2}but\W+)"
     r"(?:(?:what|how) (?:about|if|abt)\b|what if\b|why not \w"
     r"|(?:\w+ ){1,3}(?<!that )(?<!this )(?<!it )(?<!them )instead\W*$)"
