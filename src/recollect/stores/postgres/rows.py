@@ -150,6 +150,7 @@ class PostgresRows(ScopeRows):
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         statement = QUERIES["scope"] + self._lock
+        # In the caller's order, which is the same for all writers: each statement locks its scope.
         scopes = [(statement, key_of(each), finding(each)) for each in addresses]
         found = self._transaction.fetch_all(scopes)
         there = [scope_row(row) for each in found for row in each]

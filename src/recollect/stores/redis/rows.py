@@ -414,6 +414,8 @@ class RedisRows(DerivedReads):
         (named,) = self.reading.ask_guarded(keys.LISTING, ("HVALS", keys.NAMES))
         behind: list[int] = []
         for page in _pages(sorted(map(int, named))):
+            # Before the scopes' seqs: a scope that is written in between only seems behind, and
+            # never seems done.
             asked = [("HGET", keys.of_scope(each, "embedded"), embedder.encode()) for each in page]
             seen = self.reading.ask_guarded(keys.LISTING, *asked)
             looked_at = dict(zip(page, seen, strict=True))
