@@ -220,3 +220,48 @@ async def test_a_value_that_was_replaced_since_stays(open_empty: Opener) -> None
         assert user is not None
         assert {"home": "Porto", "age": 35} == dict(user.value)
         assert {"/home", "/age"} == set(user.evidence)
+
+
+async def test_a_message_of_the_same_version_keeps_its_own(open_empty: Opener) -> None:
+    """One formation writes one version of a document, whatever number of messages it reads."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await told(memory, clock, "My name is Mira. I live in Porto.")
+        moved, _ = await told(memory, clock, "I moved to Braga.", "I am 34 years old.")
+
+        await taken_back(memory, moved, ("User", "User"))
+
+        user = await memory.get(ADA, "User", "User")
+        assert user is not None
+        assert {"user_name": "Mira", "home": "Porto", "age": 34} == dict(user.value)
+        assert {"/user_name", "/home", "/age"} == set(user.evidence)
+
+
+async def test_an_element_of_a_list_goes_alone(open_empty: Opener) -> None:
+    """What others added to the list, in the same formation and since, stays with its evidence."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        rowing, chess = await told(memory, clock, "I like rowing.", "I like chess.")
+        (tea,) = await told(memory, clock, "I like tea.")
+
+        await taken_back(memory, rowing, ("User", "User"))
+
+        user = await memory.get(ADA, "User", "User")
+        assert user is not None
+        assert {"interests": ["chess", "tea"]} == user.value
+        cited = {at: [each.message for each in found] for at, found in user.evidence.items()}
+        assert {"/interests/0": [chess], "/interests/1": [tea]} == cited
+
+
+async def test_what_a_person_wrote_since_stays(open_empty: Opener) -> None:
+    """A field that was typed into a document which the message alone supported."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        (named,) = await told(memory, clock, "My name is Mira.")
+        await memory.put(ADA, "User", "User", {"user_name": "Mira", "home": "Porto"})
+
+        await taken_back(memory, named, ("User", "User"))
+
+        user = await memory.get(ADA, "User", "User")
+        assert user is not None
+        assert {"home": "Porto"} == user.value

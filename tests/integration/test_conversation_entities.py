@@ -183,6 +183,28 @@ async def test_an_erase_while_the_model_answers_wins() -> None:
         assert () == (await store.memories(ADA)).rows
 
 
+async def test_no_word_is_learnt_of_an_earlier_turn_that_is_erased_meanwhile() -> None:
+    """Neither its name, which the load before the save asked for, nor a summary with it."""
+    async with recollect.open(embedder="none") as store:
+        first, _ = await store.append(ADA, TALK, ["My dog is Rex.", "A fine name."])
+
+        async def erasing(request: ModelRequest) -> str:
+            said = request.turns[-1].text
+            if "Rex" not in said:
+                return "NONE"
+            if said.endswith("New text:\n"):
+                await store.erase(ADA, EraseMessages(thread=TALK, messages=[first.id]))
+                return "Rex is loved."
+            return "Rex"
+
+        memory = ConversationEntityMemory(store, ADA, TALK, llm=ScriptedModel(erasing))
+        await memory.aload_memory_variables({"input": "I love him."})
+        await memory.asave_context({"input": "I love him."}, {"output": "I see."})
+
+        assert "Rex" not in repr((await store.memories(ADA)).rows)
+        assert [] == await memory.waiting(store)
+
+
 async def test_two_writers_lose_nothing() -> None:
     """Two threads learn of one name at once: both sentences are kept."""
     async with recollect.open(embedder="none") as store:

@@ -360,18 +360,36 @@ def test_a_fact_goes_with_the_message_that_it_took_a_name_from(store: SyncRecoll
 
 
 async def test_what_is_erased_while_the_model_reads_it_is_not_learnt() -> None:
-    """The fact of a message that is gone when the model answers is taken back at once."""
+    """The model is asked again about what is left."""
     async with recollect.open(embedder="none", worker=False) as store:
 
         async def erasing(request: ModelRequest) -> str:
-            first = (await store.messages(ADA, TALK)).rows[0]
-            await store.erase(ADA, EraseMessages(thread=TALK, messages=[first.id]))
+            first, *others = (await store.messages(ADA, TALK)).rows
+            if others:
+                await store.erase(ADA, EraseMessages(thread=TALK, messages=[first.id]))
             return rules(request)
 
         memory = ConversationKGMemory(store, ADA, TALK, llm=erasing)
         await memory.asave_context({"input": "Sam lives in Oslo."}, {"output": "Sam likes tea."})
 
         assert ["Sam likes tea"] == await KnowledgeGraph(store, ADA).aknowledge("Sam")
+
+
+async def test_no_word_is_learnt_of_an_earlier_turn_that_is_erased_meanwhile() -> None:
+    """The turns before the new one are in the prompt, so the model may repeat them."""
+    async with recollect.open(embedder="none", worker=False) as store:
+        first, _ = await store.append(ADA, TALK, ["My dog is Rex.", "A fine name."])
+
+        async def erasing(request: ModelRequest) -> str:
+            answer = "(User, loves, Rex)" if "Rex" in request.turns[-1].text else "NONE"
+            await store.erase(ADA, EraseMessages(thread=TALK, messages=[first.id]))
+            return answer
+
+        memory = ConversationKGMemory(store, ADA, TALK, llm=erasing)
+        await memory.asave_context({"input": "I love him."}, {"output": "I see."})
+
+        assert "Rex" not in repr((await store.memories(ADA)).rows)
+        assert [] == await memory.waiting(store)
 
 
 def test_clear_forgets_what_this_thread_alone_stated(store: SyncRecollect) -> None:

@@ -216,6 +216,21 @@ async def test_an_erase_while_the_model_answers_wins() -> None:
         assert {"history": ""} == await memory.aload_memory_variables({})
 
 
+async def test_a_summary_of_erased_words_never_reaches_the_file(tmp_path: Path) -> None:
+    """Not even to be removed again: removed bytes stay in the file until the next erase."""
+    async with recollect.open(str(tmp_path / "talk.db"), embedder="none") as store:
+
+        async def erasing(request: ModelRequest) -> str:
+            summary = joined(request)
+            await store.erase(ADA, EraseThread(thread=TALK))
+            return summary
+
+        memory = ConversationSummaryMemory(store, ADA, TALK, llm=ScriptedModel(erasing))
+        await memory.asave_context({"input": "zanzibar"}, {"output": "a1"})
+
+        assert [] == [each for each in tmp_path.iterdir() if b"zanzibar" in each.read_bytes()]
+
+
 async def test_two_writers_lose_nothing_and_double_nothing() -> None:
     """Both turns are in the summary once, whoever was first."""
     async with recollect.open(embedder="none") as store:

@@ -1,6 +1,7 @@
 """Pydantic AI itself, with our capability and models of its own that answer by a function."""
 
 import asyncio
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,27 @@ async def test_a_run_that_fails_leaves_its_prompt() -> None:
     assert [("user", text)] == left
     assert [text, "Noted."] == kept
     assert text not in seen[0][1]
+
+
+async def test_another_picture_with_the_same_words_is_another_prompt() -> None:
+    """The same picture again is the attempt that failed."""
+
+    def failing(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
+        raise ConnectionError("away")
+
+    async with recollect.open("memory:", embedder="none") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        made = Agent(FunctionModel(failing), capabilities=[capability])
+        for data in (b"a cat", b"a dog", b"a dog"):
+            picture = BinaryContent(data, media_type="image/png")
+            with pytest.raises(ConnectionError):
+                await made.run(["What is this?", picture])
+        kept = await memory.last_messages(ADA, "one", limit=9)
+
+    pictures = [b64encode(data).decode() for data in (b"a cat", b"a dog")]
+    assert [True, True] == [
+        picture in repr(each.metadata) for picture, each in zip(pictures, kept, strict=True)
+    ]
 
 
 async def test_a_stream_that_is_left_leaves_its_prompt() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import anyio
+import pytest
 
 from tests.page.test_demonstration import _played as filled
 
@@ -14,19 +15,30 @@ if TYPE_CHECKING:
     from tests.page.conftest import Walks
 
 
-def test_who_has_never_seen_it_finds_and_corrects_a_belief(walks: Walks, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("browser", "language", "why", "question"),
+    [
+        ("en-GB", "en", "no message says it so", "Where do I live?"),
+        ("zh-TW", "zh-Hant", "沒有訊息這樣說", "我住在哪裡？"),
+    ],
+)
+def test_who_has_never_seen_it_finds_and_corrects_a_belief(
+    walks: Walks, tmp_path: Path, *, browser: str, language: str, why: str, question: str
+) -> None:
     """From the overview by clicks alone, to an answer that has the correction."""
     anyio.run(filled, tmp_path)
     options = ("--no-auth", "--scope", "demo", "--model", "rules")
     with walks.serving(tmp_path, *options, after_s=600) as (address, _):
-        story = walks.walked(address, extent="first_minutes", script="first_minutes.mjs")
+        story = walks.walked(address, extent=f"first_minutes_{browser}", script="first_minutes.mjs")
     facts = story.facts
 
-    assert {"find": "well", "correct": "well"} == story.chapters
+    assert dict.fromkeys(("find", "correct", "begin"), "well") == story.chapters
     assert "Porto" in facts["believed"]
     assert facts["said"] in facts["why"]
     assert "2025" in facts["since"]
-    assert "no message says it so" in facts["why_now"]
+    assert language == facts["language"]
+    assert why in facts["why_now"]
+    assert [question] == facts["beginnings"]
     assert "Braga" in facts["answer"]
     assert "Rua das Amoreiras" not in facts["answer"]
     assert facts["clicks"] <= 4

@@ -3,13 +3,17 @@
 import gzip
 import io
 import json
+import socket
 import zipfile
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
+import anyio
 import httpx
 import pytest
 
+from recollect.importers.import_run import keep_batch
 from recollect.server import uploaded_files
 from recollect.server.testing import Served
 
@@ -156,6 +160,39 @@ def test_a_request_that_is_not_well_is_refused(
     answer = writer.post("/v1/import/file", params=asked, content=b"[]", headers=headers)
 
     assert status == answer.status_code
+
+
+def test_an_import_may_take_longer_than_its_upload(
+    starting: Start, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time limit is that of the body: the report comes however long the rows take."""
+    kept = keep_batch
+
+    async def slow(*args: Any) -> bool:
+        await anyio.sleep(0.2)
+        return await kept(*args)
+
+    monkeypatch.setattr(uploaded_files, "keep_batch", slow)
+    client = connect(starting(body_timeout_s=0.2))
+    rows = [json.dumps({"role": "user", "content": f"It is {each}."}) for each in range(1_200)]
+
+    done = report(sent(client, "\n".join(rows).encode(), "long", "lines.jsonl"))
+
+    assert 1_200 == done["taken"]
+
+
+def test_a_file_that_comes_slowly_is_refused(starting: Start) -> None:
+    """Each part of an upload has the time limit of a body."""
+    served = starting(body_timeout_s=0.2)
+    address = urlsplit(served.url)
+    head = [
+        "POST /v1/import/file?name=x HTTP/1.1", "host: localhost", f"x-api-key: {served.key}",
+        f"content-type: {FILE['content-type']}", "content-length: 10",
+    ]  # fmt: skip
+    with socket.create_connection((address.hostname, address.port), 20.0) as connection:
+        connection.sendall("\r\n".join([*head, "", "["]).encode())
+
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 408")
 
 
 def test_a_file_over_the_limit_is_refused(starting: Start, connect: Connect) -> None:

@@ -151,6 +151,30 @@ def test_three_runs_within_the_delay_are_one_formation(
     assert 2 == len(client.runs.list(thread))
 
 
+def test_a_run_without_a_model_does_not_wait_for_ever(tmp_path: Path) -> None:
+    """It says what starts a model; served with one, it succeeds."""
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    thread = str(uuid4())
+
+    with (
+        serving(lambda: recollect.open(url, embedder="none")) as served,
+        get_sync_client(url=served.url, api_key=served.key) as client,
+    ):
+        client.threads.create(thread_id=thread)
+        run = client.runs.create(thread, "memory_graph", input=said("My toy is red."))
+        ended = client.runs.join(thread, run["run_id"])
+        status = client.runs.get(thread, run["run_id"])["status"]
+    with (
+        serving(lambda: recollect.open(url, embedder="none", model="rules")) as again,
+        get_sync_client(url=again.url, api_key=served.key) as client,
+    ):
+        client.runs.join(thread, run["run_id"])
+        later = client.runs.get(thread, run["run_id"])["status"]
+
+    assert "recollect serve --model" in str(ended)
+    assert ("error", "success") == (status, later)
+
+
 def test_a_pending_run_survives_a_restart(tmp_path: Path) -> None:
     """What was posted before the service ended is formed, once, by the one that comes after it."""
     thread, key = str(uuid4()), ""

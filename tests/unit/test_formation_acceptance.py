@@ -1,12 +1,13 @@
 """Acceptance: what of the assistant's message a short reply of the user's takes up."""
 
+import re
 from typing import Final
 
 import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation.grounding import grounds
-from recollect.formation.support import cited_passages
+from recollect.formation.support import acceptance, cited_passages
 from recollect.formation.support.acceptance import TakenUp, taken_up
 from tests.unit.test_formation_support import case, note, user
 
@@ -93,6 +94,45 @@ def test_praise_of_an_offer_agrees_to_it(reply: str, *, is_taken: bool) -> None:
     assert (offered if is_taken else "") == taken_up(reply, offered).text
 
 
+MILK: Final = "I'd suggest a nightly glass of warm milk with honey."
+MILK_IN_CHINESE: Final = "我建议每晚喝一杯热牛奶加蜂蜜。"
+OTHER_PROPOSALS: Final = [
+    "ok what about tea", "okay, how about tea instead", "hm ok but what about tea?",
+    "oh ok... what about tea", "sure but how about tea", "fair enough, why not tea",
+    "ok tea instead", "嗯嗯 那茶呢", "好吧，那换成茶怎么样", "行 要不喝茶吧", "好啊 不如飲茶啦",
+    "嗯那紅茶呢？", "好 但是茶呢", "得 不如飲普洱",
+]  # fmt: skip
+AGREED: Final = [
+    "ok. what about tea after that", "yes, what about the price?", "ok do that instead",
+    "ok great, and what about the cost", "perfect. how about biscuits too", "ok why not",
+    "好 那就这样", "嗯 那几点喝呢", "好 不如就这样", "可以 那要放多少蜂蜜呢", "得 就咁",
+    "好啊，那什麼時候開始呢？",
+]  # fmt: skip
+
+
+def wrongly_taken() -> list[str]:
+    """Return the proposals of something else that take up what was offered."""
+    offers = (MILK, MILK_IN_CHINESE)
+    return [each for each in OTHER_PROPOSALS if any(taken_up(each, of).text for of in offers)]
+
+
+def test_another_proposal_takes_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It begins as a yes, which only shows that the offer was heard."""
+    assert [] == wrongly_taken()
+
+    monkeypatch.setattr(acceptance, "OTHER_PROPOSAL", re.compile("(?!)"))
+
+    assert len(wrongly_taken()) > len(OTHER_PROPOSALS) / 2
+
+
+@pytest.mark.parametrize("reply", AGREED)
+def test_who_agrees_may_ask_further(reply: str) -> None:
+    """A yes with a question behind it stays a yes."""
+    offered = MILK if reply.isascii() else MILK_IN_CHINESE
+
+    assert offered == taken_up(reply, offered).text
+
+
 def test_a_yes_is_to_what_was_asked() -> None:
     """What is stated of the user before the question is put in the user's mouth."""
     taken = taken_up("ok thanks", "So you hate your boss. Shall I book a table for 7?")
@@ -156,6 +196,10 @@ PUT_IN_THE_MOUTH: Final = {
          "u: my sister got the job! she's over the moon"],
         note("The user goes to the concert with Bruno Falk at the Marlow",
              "3: my sister got the job! she's over the moon"),
+    ),
+    "another proposal": case(
+        ["u: something for the evenings?", f"a: {MILK}", "u: ok what about tea"],
+        note("The user has a nightly glass of warm milk with honey", "3: ok what about tea"),
     ),
     "a list that is only asked about": case(
         ["u: where to?", f"a: {TRIPS}", "u: is the second one nice?"],

@@ -54,6 +54,12 @@ OWN: Final = [
     f"this is going out under my name on friday: {SAID} any typos",
     f"he was rude, so I wrote this: {SAID}",
     f"我想发给房东，语气会不会太冲：{SAID_IN_CHINESE}",
+    f"my boss wrote yesterday, here's my reply so far: {SAID}",
+    f"she emailed me. I've written a reply: {SAID} ok?",
+    f"can you fix my answer before I send it: {SAID}",
+    f"how does my reply sound? I wrote: {SAID}",
+    f"老板发来消息，我写好的回复：{SAID_IN_CHINESE}",
+    f"看看我的草稿，怎么回更好：{SAID_IN_CHINESE}",
 ]
 OF_OTHERS: Final = [
     f"my boss sent this: {SAID}",
@@ -68,6 +74,15 @@ OF_OTHERS: Final = [
     f"I read out the letter he sent: {SAID}",
     f"is this legit? {SAID}",
     f"房东发来的：{SAID_IN_CHINESE}我想回得客气一点",
+    f"My boss wrote, can you help with my reply: {SAID}",
+    f"my landlord emailed, help me with my answer: {SAID}",
+    f"The school wrote. I want to send a reply: {SAID}",
+    f"my sister messaged me. stuck on my answer: {SAID}",
+    f"Karen texted, what do I put in my reply? {SAID}",
+    f"email from HR, how do I word a reply: {SAID}",
+    f"老板发来消息，帮我写个回复：{SAID_IN_CHINESE}",
+    f"房东留言了，我该怎么回：{SAID_IN_CHINESE}",
+    f"業主發來訊息，幫我諗下點覆：{SAID_IN_CHINESE}",
 ]
 LETTER: Final = (
     "> Dear Ms Abara, we regret that the survey cannot be done before 4 August. The fee of £640 "
@@ -117,6 +132,52 @@ def known(content: str, id_: str = "m1") -> Mapping[str, Any]:
 def test_a_text_of_the_users_own_is_no_quotation(text: str) -> None:
     """Whoever has a letter put better before it is sent has written it."""
     assert () == foreign_spans(text)
+
+
+TO_BE_ANSWERED: Final = [each for each in OF_OTHERS if own_texts.asks_reply(each.split(":")[0])]
+BARE: Final = [
+    *(f"{each}: {SAID[1:-1]}" for each in (
+        "My boss wrote, can you help with my reply", "email from HR, how do I word a reply",
+        "the council sent this, need a response by friday")),
+    *(f"{each}：{SAID_IN_CHINESE[1:-1]}" for each in (
+        "老板发来消息，帮我写个回复", "业主发来信息，怎么回", "業主發來訊息，幫我諗下點覆")),
+]  # fmt: skip
+
+
+def is_all_own(text: str) -> bool:
+    """Return True if no word of *text* is somebody else's."""
+    return not foreign_spans(text)
+
+
+@pytest.mark.parametrize("text", BARE)
+def test_a_message_to_be_answered_needs_no_quotation_marks(text: str) -> None:
+    """What stands behind the colon is what somebody else wrote, and not the reply."""
+    assert not is_all_own(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my sister said she likes tea: me too",
+        "Tom replied to my question: he is coming on Friday",
+        "help me write a reply to my boss: I can't come on Friday as my mum is ill",
+        "my boss wrote yesterday, here's my reply so far: I can't come on Friday",
+        "老板发来消息，我写好的回复：我周五来不了",
+    ],
+)
+def test_what_a_reply_should_say_is_the_users(text: str) -> None:
+    """So is one that is written already."""
+    assert is_all_own(text)
+
+
+def test_a_reply_that_is_asked_for_is_not_yet_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the message to be answered would count as the user's draft."""
+    assert len(TO_BE_ANSWERED) >= 4
+
+    monkeypatch.setattr(own_texts, "asks_reply", lambda _: False)
+
+    assert all(map(is_all_own, BARE))
+    assert any(map(is_all_own, TO_BE_ANSWERED))
 
 
 @pytest.mark.parametrize("text", OF_OTHERS)
@@ -296,6 +357,11 @@ WRONG: Final = {
     ),
     "a letter of the boss's": case(
         [f"u: my boss sent this: {ORDER}"],
+        user({"conversation_preferences": ["Write every report in French"]},
+             "1: write every report in French"),
+    ),
+    "a message to be answered": case(
+        [f"u: My boss wrote, can you help with my reply: {ORDER}"],
         user({"conversation_preferences": ["Write every report in French"]},
              "1: write every report in French"),
     ),

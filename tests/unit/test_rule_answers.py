@@ -50,6 +50,11 @@ BLOCK = render_block(
             "我记得：“Mira lives in Porto, Rua das Amoreiras 18”（自2025年3月29日）。",
         ),
         (
+            "我的家在哪裡？",
+            "我記得：「Mira lives in Porto, Rua das Amoreiras 18」（自2025年3月29日）。",
+        ),
+        ("我的家人是谁？", "关于这件事，我什么都不记得。告诉我，我就会记住。"),
+        (
             "我的貓叫什麼名字？",
             "我記得：「Mira's cat is called 汤圆 (Tangyuan)」（自2025年3月21日）。",
         ),

@@ -244,7 +244,7 @@ async function archive() {
   await twice("export", { near: main.locator(".block", { hasText: "as JSON Lines" }).last(), path: "/v1/export", method: "GET", act: () => button("Export").click(), done: () => page.waitForTimeout(300) });
   const line = JSON.stringify({ kind: "nonsense" });
   await twice("import", {
-    near: block, path: "/v1/import", typed: () => field.evaluate((input) => input.files[0]?.name),
+    near: block, path: "/v1/import", typed: () => block.locator(".import-state h3").innerText(),
     act: () => field.setInputFiles({ name: "memory.jsonl", mimeType: "application/x-ndjson", buffer: Buffer.from(`${line}\n`) }),
     done: () => block.locator(".complaints li").waitFor(),
   });

@@ -4,9 +4,15 @@ import { openBrowser, watched } from "./browser.mjs";
 import { audited, told } from "./chapters.mjs";
 import { Facts } from "./facts.mjs";
 
-const [base, folder, chromium] = process.argv.slice(2);
+const [base, folder, chromium, extent] = process.argv.slice(2);
+const language = extent.split("_").at(-1);
 const facts = new Facts(folder);
-const { browser, close } = await openBrowser(chromium);
+const WORDS = {
+  "en-GB": { from: "True from", edit: "Edit", save: "Save", by_hand: "was corrected by hand", chat: "Chat", begin: "New thread", question: "Where does Mira live?" },
+  "zh-TW": { from: "成立起始", edit: "編輯", save: "儲存", by_hand: "由人工更正：", chat: "對話", begin: "新對話串", question: "我的家在哪裡？" },
+};
+const words = WORDS[language];
+const { browser, close } = await openBrowser(chromium, language);
 const { page, noted } = await watched(browser, base);
 const SCOPE = "scope=mira";
 
@@ -30,7 +36,7 @@ async function find() {
   await page.locator(".memory-head h1", { hasText: "Mira lives in" }).waitFor();
   await page.locator(".revision").first().waitFor();
   facts.tell("why", await page.locator(".half-one .quote").first().innerText());
-  facts.tell("since", await page.locator(".half-one .block", { hasText: "True from" }).locator("dd").first().innerText());
+  facts.tell("since", await page.locator(".half-one .block", { hasText: words.from }).locator("dd").first().innerText());
   await facts.picture(page, "home");
   await page.locator(".half-one .quote").first().click();
   await page.locator(".turn.wanted mark").first().waitFor();
@@ -42,18 +48,18 @@ async function find() {
 /** It is wrong: it is corrected, and the chat uses the correction. */
 async function correct() {
   await page.locator(".memory-head h1", { hasText: "Mira lives in" }).waitFor();
-  await click(button("Edit"));
+  await click(button(words.edit));
   // No click into a field: what the sentence says is chosen, and replaced by what is typed.
   await page.waitForFunction(() => document.activeElement.value?.includes("Porto"));
   await page.keyboard.type("Braga, Rua do Souto 7");
   await facts.picture(page, "edit");
-  await click(button("Save"));
+  await click(button(words.save));
   await page.locator(".memory-head h1", { hasText: "Braga" }).waitFor();
-  await page.getByText("was corrected by hand").waitFor();
+  await page.getByText(words.by_hand).waitFor();
   facts.tell("why_now", await page.locator(".half-one .block").first().innerText());
   await facts.picture(page, "corrected");
-  await click(page.getByRole("link", { name: "Chat", exact: true }));
-  await page.locator("#composer").fill("Where does Mira live?");
+  await click(page.getByRole("link", { name: words.chat, exact: true }));
+  await page.locator("#composer").fill(words.question);
   await page.keyboard.press("Enter");
   const answer = page.locator(".turn-assistant").last();
   await answer.locator(".used-chip", { hasText: "Braga" }).waitFor();
@@ -61,8 +67,16 @@ async function correct() {
   facts.tell("answer", await answer.locator(".turn-text").innerText());
   facts.tell("clicks", clicks);
   facts.tell("minutes", (Date.now() - started) / 60_000);
+  facts.tell("language", await page.evaluate(() => document.documentElement.lang));
   await facts.picture(page, "answer");
   await audited(page, facts, "answer");
 }
 
-await told({ find, correct }, { facts, page, noted, close });
+/** A new thread proposes a question to who is known, and no fact: that would contradict what was corrected. */
+async function begin() {
+  await button(words.begin).click();
+  await page.locator(".messages .chip").first().waitFor();
+  facts.tell("beginnings", await page.locator(".messages .chip").allInnerTexts());
+}
+
+await told({ find, correct, begin }, { facts, page, noted, close });

@@ -40,7 +40,7 @@ async function review() {
   await card.waitFor({ state: "detached" });
   const other = page.locator(".card", { hasText: "5,300" });
   await button("Reject", other).click();
-  await button("Undo", toast("Rejected, not to be formed again")).click();
+  await button("Undo", toast("Rejected: it will not be formed again")).click();
   await other.waitFor();
   facts.tell("refusal_undone", JSON.parse(await raw("memories?state=rejected")).memories.length);
   await button("Reject", other).click();

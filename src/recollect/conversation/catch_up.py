@@ -11,7 +11,8 @@ from recollect.conversation.base import ChatMemory, Conversation, Values
 from recollect.conversation.buffer_window import MESSAGES_PER_TURN, turns_in
 from recollect.conversation.progress import Progress
 from recollect.conversation.thread_history import Placed
-from recollect.errors import UsageError, VersionConflictError
+from recollect.errors import StaleReadError, UsageError, VersionConflictError
+from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.records import ScopeLike
 from recollect.stores.plans.erase_targets import EraseMessages
@@ -20,6 +21,8 @@ from recollect.sync.object_home import AnyRecollect
 
 READ_MAX: Final = 50
 """Messages per reading of a backlog, at most."""
+TRIES_MAX: Final = 5
+"""Attempts to read turns when something is erased meanwhile."""
 
 
 class ReadingMemory(ChatMemory):
@@ -69,13 +72,11 @@ class ReadingMemory(ChatMemory):
         await super().save(memory, inputs, outputs)
         if is_first:
             await self._begin(memory, is_begun=bool(before))
-        waiting = await self.waiting(memory)
-        if turns_in([each.message for each in waiting]) >= self.every_turns:
-            await self._read(memory, waiting, is_saved=True)
+        await self._read(memory, is_saved=True, turns_min=self.every_turns)
 
     async def finish(self, memory: Recollect) -> None:
         """Read all unread turns."""
-        await self._read(memory, await self.waiting(memory), is_saved=False)
+        await self._read(memory, is_saved=False)
 
     async def _flush(self, memory: Recollect) -> None:
         """
@@ -111,7 +112,31 @@ class ReadingMemory(ChatMemory):
             with suppress(VersionConflictError):
                 await memory.apply(self.scope, [self._progress.begin(waiting[:MESSAGES_PER_TURN])])
 
-    async def _read(self, memory: Recollect, waiting: Sequence[Placed], *, is_saved: bool) -> None:
+    async def _read(self, memory: Recollect, *, is_saved: bool, turns_min: int = 0) -> None:
+        """
+        Read all unread turns, unless there are fewer than *turns_min*.
+
+        After ``TRIES_MAX`` erases during the model's answers they stay unread.
+        """
+        for _ in range(TRIES_MAX):
+            # Before any message is read: what the model makes of one that is erased while it
+            # answers must not reach the store, not even for a moment.
+            guard = await guarded(memory, self.scope)
+            waiting = await self.waiting(guard)
+            if turns_in([each.message for each in waiting]) < turns_min:
+                return
+            try:
+                await self._learn_all(guard, waiting, is_saved=is_saved)
+            except StaleReadError:
+                # The names of the load before may be of an erased message, and of a turn half may
+                # be left: read what there is.
+                is_saved, turns_min = False, 0
+                continue
+            return
+
+    async def _learn_all(
+        self, memory: Recollect, waiting: Sequence[Placed], *, is_saved: bool
+    ) -> None:
         for start in range(0, len(waiting), READ_MAX):
             piece = waiting[start : start + READ_MAX]
             is_last = start + READ_MAX >= len(waiting)
@@ -119,7 +144,7 @@ class ReadingMemory(ChatMemory):
             await self._check(memory, piece)
 
     async def _check(self, memory: Recollect, piece: Sequence[Placed]) -> None:
-        """Revert results from messages that were erased while the model answered."""
+        """Revert results from messages that were removed while the model answered."""
         before, count = piece[0].position - 1, len(piece)
         there = {each.id for each in await self.talk.after(memory, before, limit=count)}
         if gone := [each.id for each in piece if each.id and each.id not in there]:

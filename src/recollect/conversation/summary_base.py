@@ -13,7 +13,8 @@ from recollect.conversation.model_prompt import MemoryModel, PromptChoice, check
 from recollect.conversation.prompt_parts import Entry, PromptPart, as_messages, groups_of
 from recollect.conversation.summary_record import KeptSummary
 from recollect.conversation.thread_history import Placed
-from recollect.errors import ModelError, VersionConflictError
+from recollect.errors import ModelError, StaleReadError, VersionConflictError
+from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.memory.thread_summary import ThreadSummary
 from recollect.messages import AnyMessage, buffer_string, message_classes
@@ -25,7 +26,7 @@ SUMMARY_VARIABLES: Final = ("summary", "new_lines")
 WORKED_IN_MAX: Final = 50
 """Messages per call that extends a summary from a backlog, at most."""
 TRIES_MAX: Final = 5
-"""Attempts to write a summary when other writers come first; then theirs stays."""
+"""Attempts to write a summary when other writers or erases come first; then theirs stays."""
 
 
 Choose: TypeAlias = Callable[[Sequence[Placed]], Awaitable[Sequence[Placed]]]
@@ -135,16 +136,20 @@ class SummarizingMemory(TranscriptMemory):
     ) -> None:
         """Extend the summary while *choose* finds messages, at most *at_once* per model call."""
         lost = 0
-        before, waiting = await self.standing(memory)
+        # Before anything is read: a summary of words that are erased while the model answers must
+        # not reach the store, not even for a moment.
+        guard = await guarded(memory, self.scope)
+        before, waiting = await self.standing(guard)
         while lost < TRIES_MAX and (chosen := (await choose(waiting))[:at_once]):
             messages = [each.message for each in chosen]
             content = await self.apredict_new_summary(messages, before.content)
             try:
-                before = await self._kept.write(memory, before, content, chosen)
-            except VersionConflictError:
+                before = await self._kept.write(guard, before, content, chosen)
+            except (StaleReadError, VersionConflictError):
                 # Another writer came first and may cover these messages: choose again.
                 lost += 1
-                before, waiting = await self.standing(memory)
+                guard = await guarded(memory, self.scope)
+                before, waiting = await self.standing(guard)
                 continue
             if not await self._kept.check(memory, self.talk, chosen):
                 return

@@ -63,8 +63,8 @@ class KeptSummary:
         """
         Return True if *worked_in* still exist; if not, delete the summary and return False.
 
-        A model takes seconds: an erase between reading the messages and writing their summary
-        must win.
+        A model takes seconds: a removal between reading the messages and writing their summary
+        must win. An erase is noticed by the write itself (`guarded`).
         """
         before, count = worked_in[0].position - 1, len(worked_in)
         there = await talk.after(memory, before, limit=count)

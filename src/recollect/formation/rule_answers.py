@@ -47,7 +47,7 @@ _TOPICS: Final = tuple(
             "name",
             r"\b(?:names?|named|called|who am i)\b|我叫|名字|名叫|叫什么|我是谁|就叫|叫她|叫他",
         ),
-        ("home", r"\b(?:liv(?:e|es|ed|ing)|home|address)\b|住|我家"),
+        ("home", r"\b(?:liv(?:e|es|ed|ing)|home|address)\b|住|我家|我的家(?![人庭])|地址"),
         ("move", r"\bmov(?:e|es|ed|ing)\b|搬"),
         ("age", r"\b(?:age|aged|how old|years old)\b|多大|几岁|\d岁"),
         ("occupation", r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living)\b|工作|职业|上班"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
@@ -12,6 +12,7 @@ from recollect.memory.facade import Recollect
 from recollect.recall.context import guide_for
 from recollect.recall.query import query_in
 from recollect.records import Json, Message, NewMessage, Role, ScopeLike
+from recollect.stores.json_pointers import is_list
 from recollect.stores.rows import MICROSECONDS
 from recollect.stores.validation import PAGE_ROWS_MAX, check_id, check_scope, check_time
 from recollect.sync.object_home import AnyRecollect, Home
@@ -22,6 +23,8 @@ PAGE: Final = 100
 """Messages per read of a thread."""
 RETRIED_S: Final = 600
 """Within this time, the same words after a run without an answer are the same attempt."""
+_OF_A_RUN: Final = frozenset({"timestamp", "run_id", "conversation_id", "message_id"})
+"""Fields of items that are new in each attempt."""
 
 
 def check_count(number: object, name: str) -> int:
@@ -106,9 +109,17 @@ class ThreadItems:
             return True
         newest = await memory.last_messages(self._scope, self._thread, limit=len(messages))
         oldest = memory.store.now() - RETRIED_S * MICROSECONDS
-        return [(each.role, each.text) for each in newest] == [
-            (each.role, each.text) for each in messages
-        ] and all(check_time(each.time, "a time") >= oldest for each in newest)
+        return len(newest) == len(messages) and all(
+            self._is_same(kept, new) and check_time(kept.time, "a time") >= oldest
+            for kept, new in zip(newest, messages, strict=True)
+        )
+
+    def _is_same(self, kept: Message, new: NewMessage) -> bool:
+        """Return True if a message says the same, with the same pictures and files."""
+        items = [each.metadata.get(self._form.kind) for each in (kept, new)]
+        # Another program, or another framework, stores no item: then the words alone count.
+        is_same_item = None in items or _given_in(items[0]) == _given_in(items[1])
+        return (kept.role, kept.text) == (new.role, new.text) and is_same_item
 
     async def read(self, limit: int | None = None, *, after: int = 0) -> list[tuple[Message, Json]]:
         """
@@ -171,6 +182,13 @@ class ThreadItems:
             if len(page.rows) < PAGE:
                 return found[-(limit or 0) :]
             after = page.rows[-1].position
+
+
+def _given_in(item: Json) -> Json:
+    """Return what the user gave in an item: all of it but the fields of the attempt."""
+    if isinstance(item, Mapping):
+        return {name: _given_in(each) for name, each in item.items() if name not in _OF_A_RUN}
+    return [_given_in(each) for each in item] if is_list(item) else item
 
 
 def check_limit(limit: object) -> int | None:

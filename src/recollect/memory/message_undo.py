@@ -7,16 +7,19 @@ ended or rejected do not cite it: the receipt of the formation names them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from recollect.errors import VersionConflictError
+from recollect.formation.evidence import within
 from recollect.formation.operation_outcomes import revision
 from recollect.memory.review import existing_memory
 from recollect.records import (
     DeleteMemory,
+    Evidence,
     EvidenceMap,
     Formation,
     Json,
@@ -28,8 +31,10 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.contract.base import Store
-from recollect.stores.json_pointers import join_pointer
+from recollect.stores.json_pointers import covers, join_pointer
+from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.plans.undo import UNDONE
+from recollect.stores.remainder import remainder_of
 
 FORMATIONS_A_PAGE: Final = 20
 """Few at a time: each receipt may hold a whole prompt."""
@@ -140,18 +145,32 @@ def _reverting(
         at = formed[-1] if formed else None
     if at is None:
         return None
-    before = revisions[at - 1] if at else None
-    if before is None and _is_all_of(memory.evidence, said):
-        return _deletion(memory)
-    if at == len(revisions) - 1 and before is not None:
-        return _restoration(memory, before)
-    return _without(memory, revisions[at], before, said)
+    brought, before = revisions[at], revisions[at - 1] if at else None
+    _, standing = _left_of(brought, said)
+    # Other messages of the same formation keep what they said, and so does whoever changed the
+    # memory since: only a version that is this message's alone is reverted as a whole.
+    if at == len(revisions) - 1 and _messages_in(standing) <= _messages_in(_evidence_of(before)):
+        return _deletion(memory) if before is None else _restoration(memory, before)
+    return _without(memory, brought, before, said)
 
 
-def _is_all_of(evidence: EvidenceMap, said: MessageAddress) -> bool:
-    """Return True if the message is the only one cited, or none is (a proposal to end)."""
-    cited = [(each.thread, each.message) for found in evidence.values() for each in found]
-    return all(each == said for each in cited)
+def _left_of(
+    version: Memory | Revision, said: MessageAddress
+) -> tuple[dict[str, Json], EvidenceMap]:
+    """Return the value and the evidence of a version without what needs the message."""
+    sources = json.loads(encode_evidence(version.evidence))
+    left = remainder_of(version.value, sources, {said})
+    if left is None:
+        return {}, {}
+    return dict(left.value), decode_evidence(json.dumps(left.evidence))
+
+
+def _evidence_of(version: Revision | None) -> EvidenceMap:
+    return version.evidence if version else {}
+
+
+def _messages_in(evidence: EvidenceMap) -> set[MessageAddress]:
+    return {(each.thread, each.message) for found in evidence.values() for each in found}
 
 
 def _deletion(memory: Memory) -> DeleteMemory:
@@ -180,21 +199,16 @@ def _without(
     memory: Memory, brought: Revision, before: Revision | None, said: MessageAddress
 ) -> Write | None:
     """
-    Return the write that reverts the fields of version *brought*, in a memory changed since.
+    Return the write that takes the message from a memory which others have a part in.
 
-    A field that has another value by now keeps it, with its evidence.
+    What needs the message goes, as if it were erased. A field that the message replaced in version
+    *brought* gets its former value again, unless it was changed since.
     """
-    value: dict[str, Json] = dict(memory.value)
-    evidence = dict(memory.evidence)
-    was = before.value if before else {}
-    for name in _fields_of(brought, before, said):
-        if value.get(name, _MISSING) != brought.value.get(name, _MISSING):
-            continue
-        value.pop(name, None)
-        evidence = {at: each for at, each in evidence.items() if not _is_within(at, name)}
-        if before is not None and name in was:
-            value[name] = was[name]
-            evidence |= {at: each for at, each in before.evidence.items() if _is_within(at, name)}
+    value, evidence = _left_of(memory, said)
+    for name in _replaced_by(said, brought, before):
+        if before and memory.value.get(name, _MISSING) == brought.value.get(name, _MISSING):
+            value[name] = before.value[name]
+            evidence = _outside(name, evidence) | _inside(name, before.evidence)
     until, state = memory.valid_until, memory.state
     if before is not None and (until, state) == (brought.valid_until, brought.state):
         until, state = before.valid_until, before.state
@@ -206,20 +220,28 @@ def _without(
     return replace(write, valid_until=until)
 
 
-def _fields_of(brought: Revision, before: Revision | None, said: MessageAddress) -> frozenset[str]:
-    """Return the top-level fields that the message set in version *brought*."""
-    if before is not None:
-        names = {*brought.value, *before.value}
-        return frozenset(
-            name
-            for name in names
-            if brought.value.get(name, _MISSING) != before.value.get(name, _MISSING)
-        )
-    cited = [at for at, each in brought.evidence.items() if _cites({at: each}, said)]
-    return frozenset(name for name in brought.value if any(_is_within(at, name) for at in cited))
+def _replaced_by(said: MessageAddress, brought: Revision, before: Revision | None) -> Iterator[str]:
+    """Yield the top-level fields of *before* that the message alone changed in *brought*."""
+    if before is None:
+        return
+    _, standing = _left_of(brought, said)
+    known = _messages_in(before.evidence)
+    for name, was in before.value.items():
+        is_removed = name not in brought.value
+        if is_removed or brought.value[name] != was:
+            # A removed field has no evidence of its own: look at all that the version cites.
+            left = standing if is_removed else _inside(name, standing)
+            cited = brought.evidence if is_removed else _inside(name, brought.evidence)
+            if said in _messages_in(cited) and _messages_in(left) <= known:
+                yield name
 
 
-def _is_within(pointer: str, name: str) -> bool:
-    """Return True if *pointer* leads to the field *name*, or into it."""
-    field = join_pointer([name])
-    return pointer == field or pointer.startswith(f"{field}/")
+def _inside(name: str, evidence: EvidenceMap) -> dict[str, tuple[Evidence, ...]]:
+    """Return the evidence of the field *name*, that of the whole value included."""
+    pointer = join_pointer([name])
+    return {pointer + at: each for at, each in within(pointer, evidence).items()}
+
+
+def _outside(name: str, evidence: EvidenceMap) -> dict[str, Sequence[Evidence]]:
+    """Return *evidence* without that of the field *name* and its parts."""
+    return {at: each for at, each in evidence.items() if not covers(join_pointer([name]), at)}

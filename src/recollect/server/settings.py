@@ -24,6 +24,8 @@ NO_MODEL: Final = (
     "the service has no model, so no memories are formed: start it with `recollect serve --model "
     "provider/model`, or `--model rules` for rules without a provider"
 )
+UNFORMED: Final = f"the messages are stored, but {NO_MODEL}"
+"""The answer about messages that wait for a model."""
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 

@@ -243,11 +243,11 @@ export const api = {
 
   export: async (scope: Scope, below: boolean): Promise<Blob> =>
     whole((await send("GET", "export", { scope, query: { below } })).blob()),
-  importRecords: (scope: Scope, file: Blob) =>
-    ask<Imported>("POST", "import", { scope, file, mediaType: "application/x-ndjson" }),
+  importRecords: (scope: Scope, file: Blob, signal: AbortSignal) =>
+    ask<Imported>("POST", "import", { scope, file, mediaType: "application/x-ndjson", signal }),
   /** The events of an import of a file: `progress`, then `done` with the report, or `error`. */
-  importFile: async function* (scope: Scope, file: File, timezone: string): AsyncGenerator<ServerEvent> {
-    yield* eventsIn(await send("POST", "import/file", { scope, query: { name: file.name, timezone }, file, mediaType: "application/octet-stream" }));
+  importFile: async function* (scope: Scope, file: File, timezone: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+    yield* eventsIn(await send("POST", "import/file", { scope, query: { name: file.name, timezone }, file, mediaType: "application/octet-stream", signal }));
   },
   previewErase: (scope: Scope, target: EraseTarget) =>
     ask<ErasePreview>("POST", "erase/preview", { scope, body: { target } }),

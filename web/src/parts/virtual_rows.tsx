@@ -47,7 +47,7 @@ export function VirtualRows({ count, label, scroller, row, here = -1, look }: Vi
     const element = list.current?.querySelector(`[data-index="${here}"]`);
     if (element) element.scrollIntoView({ block: "nearest" });
     else rows.scrollToIndex(here);
-  }, [here, total_px, shown.length]);
+  }, [here, total_px, above_px, shown.length]);
   useEffect(() => look(first, last), [first, last, count, look]);
   useEffect(() => {
     if (wanted.current === null) return;

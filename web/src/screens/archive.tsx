@@ -1,15 +1,17 @@
-/** Export, and import of whatever the command line reads: with how far it is, and a report of what was kept. */
+/** Export, and import of whatever the command line reads: with how far it is, a way to stop it, and a report. */
 
 import { useRef, useState, type DragEvent } from "react";
 import { api } from "../api/client";
-import { Problem } from "../api/problem";
+import { cut, mayBeDone, Problem } from "../api/problem";
 import type { FileProgress, FileReport, Imported } from "../api/shapes";
+import type { ServerEvent } from "../api/sse";
 import { useAct } from "../lib/act";
 import { exportedFrom, landingOf } from "../lib/import_forms";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Field } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { ActFailure } from "../parts/states";
+import { ExportTold, FileTold } from "./archive_report";
 
 export function Export() {
   const { t } = useAround();
@@ -31,7 +33,10 @@ export function Export() {
   return (
     <>
       {can("below") && <label className="check"><input type="checkbox" checked={isBelow} onChange={(event) => setBelow(event.target.checked)} />{t("memories.below")}</label>}
-      <p><button type="button" disabled={exporting.isBusy} onClick={download}>{t("export.do")}</button></p>
+      <p className="export-do">
+        <button type="button" disabled={exporting.isBusy} onClick={download}>{t("export.do")}</button>
+        <span className="hint" role="status">{exporting.isBusy && t("export.going")}</span>
+      </p>
       <ActFailure act={exporting} />
     </>
   );
@@ -42,6 +47,8 @@ type Report = { kind: "file"; file: FileReport } | { kind: "export"; name: strin
 /** Where times without a zone are from, unless the person says otherwise. */
 const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
+const BEGUN: FileProgress = { rows: 0, fraction: null };
+
 export function Import() {
   const { t, tell } = useAround();
   const { scope } = useHere();
@@ -49,23 +56,46 @@ export function Import() {
   const [zone, setZone] = useState(ownZone);
   const [progress, setProgress] = useState<FileProgress | null>(null);
   const [report, setReport] = useState<Report | null>(null);
+  const [name, setName] = useState("");
+  /** Whether it ended without a report, when some rows may have been taken. */
+  const [isPartial, setPartial] = useState(false);
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
+  const underWay = useRef<AbortController>(null);
   const act = useAct(() => setProgress(null));
-  const upload = (file: File | undefined) => {
-    if (!file || act.isBusy) return;
+  const imported = async (file: File): Promise<Report | null> => {
+    const stopping = new AbortController();
+    underWay.current = stopping;
+    setName(file.name);
     setReport(null);
-    setProgress({ rows: 0, fraction: null });
+    setPartial(false);
+    setProgress(BEGUN);
+    let isTold = false;
+    const stopped = (soFar: FileReport) => {
+      isTold = true;
+      setReport({ kind: "file", file: soFar });
+    };
+    try {
+      const from = await exportedFrom(file);
+      if (from) return { kind: "export", name: file.name, export: await api.importRecords(landingOf(scope, from), file, stopping.signal) };
+      return { kind: "file", file: await received(api.importFile(scope, file, zone, stopping.signal), setProgress, stopped) };
+    } catch (error) {
+      setPartial(!isTold && mayBeDone(error) && !(error instanceof Problem && error.code === "unreachable"));
+      if (!stopping.signal.aborted) throw error;
+      // Once it is enabled again: the button that had the focus is gone.
+      setTimeout(() => input.current?.focus());
+      return null;
+    }
+  };
+  const upload = (file: File | undefined) => {
+    // So that the same file can be chosen again, also one that was refused and has been mended.
+    if (input.current) input.current.value = "";
+    if (!file || act.isBusy) return;
+    act.dismiss();
     void act.run<Report>({
-      request: async () => {
-        const from = await exportedFrom(file);
-        if (from) return { kind: "export", name: file.name, export: await api.importRecords(landingOf(scope, from), file) };
-        return { kind: "file", file: await received(scope, file, zone, setProgress, (stopped) => setReport({ kind: "file", file: stopped })) };
-      },
+      request: () => imported(file),
       succeed: (found) => {
         setReport(found);
-        // So that the same file can be chosen again.
-        if (input.current) input.current.value = "";
         const count = found.kind === "file" ? found.file.taken : found.export.taken;
         tell(t("import.taken", { count, total: wording.number(count) }));
       },
@@ -86,17 +116,37 @@ export function Import() {
         </div>
       </div>
       <Field label={t("import.zone")} hint={t("import.zone_about")}>{(id) => <input id={id} value={zone} disabled={act.isBusy} onChange={(event) => setZone(event.target.value)} />}</Field>
-      {progress && <p className="import-progress" role="status">{progress.rows ? t("import.going", { count: progress.rows, total: wording.number(progress.rows) }) : t("import.sending")}<progress max={1} value={progress.fraction ?? undefined} aria-label={t("import")} /></p>}
-      <ActFailure act={act} />
+      {(progress || isPartial || Boolean(act.error)) && (
+        <section className="import-state" aria-label={t("import")}>
+          <h3>{name}</h3>
+          {progress && <Progress at={progress} stop={() => underWay.current?.abort()} />}
+          <ActFailure act={act} />
+          {isPartial && <p className="notice" role="status">{t("import.stopped")}</p>}
+        </section>
+      )}
       {report && (report.kind === "file" ? <FileTold report={report.file} /> : <ExportTold name={report.name} report={report.export} />)}
     </>
   );
 }
 
-/** Import a file, and tell how far it is; an error that ends it is raised after what was kept is told. */
-async function received(scope: string[], file: File, zone: string, progress: (at: FileProgress) => void, stopped: (report: FileReport) => void): Promise<FileReport> {
+function Progress({ at, stop }: { at: FileProgress; stop: () => void }) {
+  const { t } = useAround();
+  const wording = useWording();
+  // A document on one line is read whole before its rows are taken: then how far they are is not known.
+  const share = at.fraction === null || at.fraction >= 1 ? undefined : at.fraction;
+  return (
+    <div className="import-progress">
+      <span role="status">{at.rows ? t("import.going", { count: at.rows, total: wording.number(at.rows) }) : t("import.sending")}</span>
+      <progress max={1} value={share} aria-label={t("import")} />
+      <button type="button" className="small" onClick={stop}>{t("chat.stop")}</button>
+    </div>
+  );
+}
+
+/** Tell how far an import is, and return its report; an error that ends it is raised after what was kept is told. */
+async function received(events: AsyncGenerator<ServerEvent>, progress: (at: FileProgress) => void, stopped: (report: FileReport) => void): Promise<FileReport> {
   let report: FileReport | undefined;
-  for await (const { event, data } of api.importFile(scope, file, zone)) {
+  for await (const { event, data } of events) {
     const told = JSON.parse(data) as FileProgress & FileReport & Partial<Problem>;
     if (event === "progress") progress(told);
     if (event === "done") report = told;
@@ -105,53 +155,6 @@ async function received(scope: string[], file: File, zone: string, progress: (at
       throw new Problem(told.status ?? 0, told.code ?? "", told.title ?? "", told.detail ?? "");
     }
   }
-  if (!report) throw new Problem(0, "cut", "", "");
+  if (!report) throw cut();
   return report;
-}
-
-const ROWS_SHOWN = 20;
-
-function FileTold({ report }: { report: FileReport }) {
-  const { t } = useAround();
-  const wording = useWording();
-  const counts = [
-    ["import.rows", report.rows], ["import.new", report.taken], ["import.present", report.present], ["import.refused", report.refused_count],
-    ["import.erased", report.erased_count], ["import.threads", report.threads], ["import.memories", report.memories], ["import.undated", report.undated], ["import.zoneless", report.zoneless],
-  ] as const;
-  return (
-    <section className="report" aria-label={t("import.report")}>
-      <h3>{report.name}</h3>
-      {(report.is_cut || report.is_stopped) && <p className="notice">{t(report.is_stopped ? "import.stopped" : "import.cut")}</p>}
-      <dl className="facts counts">{counts.filter(([, count]) => count > 0).map(([word, count]) => <div key={word}><dt>{t(word)}</dt><dd>{wording.number(count)}</dd></div>)}</dl>
-      <Rows rows={[...Object.entries(report.changed).map(([what, count]) => `${what}: ${wording.number(count)}`)]} />
-      <Rows rows={report.refused.map((each) => `${each.place}: ${each.reason}`)} isFault of={report.refused_count} />
-    </section>
-  );
-}
-
-function ExportTold({ name, report }: { name: string; report: Imported }) {
-  const { t } = useAround();
-  const wording = useWording();
-  const counts = [["import.new", report.taken], ["import.refused", report.refused_count], ["import.changed", report.changed_count], ["import.erased", report.erased_count]] as const;
-  const line = (each: { line: number; reason: string }) => `${t("json.line", { line: each.line })} ${each.reason}`;
-  return (
-    <section className="report" aria-label={t("import.report")}>
-      <h3>{name}</h3>
-      <dl className="facts counts">{counts.map(([word, count]) => <div key={word}><dt>{t(word)}</dt><dd>{wording.number(count)}</dd></div>)}</dl>
-      <Rows rows={report.changed.map(line)} />
-      <Rows rows={report.refused.map(line)} isFault of={report.refused_count} />
-    </section>
-  );
-}
-
-function Rows({ rows, isFault = false, of = rows.length }: { rows: readonly string[]; isFault?: boolean; of?: number }) {
-  const { t } = useAround();
-  if (!rows.length) return null;
-  const more = of - Math.min(rows.length, ROWS_SHOWN);
-  return (
-    <ul className="complaints">
-      {rows.slice(0, ROWS_SHOWN).map((each, place) => <li key={place} className={isFault ? "fault" : undefined}>{each}</li>)}
-      {more > 0 && <li className="faint">{t("import.more", { count: more })}</li>}
-    </ul>
-  );
 }

@@ -208,7 +208,7 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
             {inForce.length > 0 && <span className="count">{inForce.length}</span>}
           </button>
         </header>
-        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} changed={refresh} edit={edit} begin={can("write") ? begin : undefined} />
+        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} isKnown={inForce.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
         {!isPast && can("write") && <Composer text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>

@@ -21,9 +21,10 @@ import { Used } from "./chat_used";
 /* The same ones each time: a turn whose properties are the same is not drawn again. */
 const NO_QUOTES: string[] = [];
 const NONE_BROUGHT: Brought[] = [];
-const BEGINNINGS = ["chat.begin_fact", "chat.begin_question"] as const;
+/** What may be said first: to who is known already, a question is shown only, as a fact would contradict what is known. */
+const BEGINNINGS = { known: ["chat.begin_question"], unknown: ["chat.begin_fact", "chat.begin_question"] } as const;
 
-export function Messages({ thread, talk, wanted, quotes, brought, isPast, changed, edit, begin }: {
+export function Messages({ thread, talk, wanted, quotes, brought, isPast, isKnown, changed, edit, begin }: {
   thread: string;
   talk: TalkShown;
   wanted: string | null;
@@ -32,6 +33,8 @@ export function Messages({ thread, talk, wanted, quotes, brought, isPast, change
   isPast: boolean;
   changed: () => void;
   edit: (unsent: Unsent) => void;
+  /** Whether anything is remembered yet. */
+  isKnown: boolean;
   /** Puts words into the field, where a talk may begin. */
   begin?: (words: string) => void;
 }) {
@@ -54,7 +57,7 @@ export function Messages({ thread, talk, wanted, quotes, brought, isPast, change
       {!shown.length && !talk.error && (
         <Empty icon={isPast ? "time" : "chat"} title={t(isPast ? "chat.empty_then" : "chat.empty")}>
           {!isPast && <p>{t("chat.empty_about")}</p>}
-          {!isPast && begin && <p className="chips">{BEGINNINGS.map((each) => <button key={each} type="button" className="chip" onClick={() => begin(t(each))}>{t(each)}</button>)}</p>}
+          {!isPast && begin && <p className="chips">{BEGINNINGS[isKnown ? "known" : "unknown"].map((each) => <button key={each} type="button" className="chip" onClick={() => begin(t(each))}>{t(each)}</button>)}</p>}
         </Empty>
       )}
       {talk.earlierError ? <Failure error={talk.earlierError} again={talk.earlier} /> : talk.hasEarlier && <button type="button" className="more" onClick={talk.earlier}>{t("chat.earlier")}</button>}

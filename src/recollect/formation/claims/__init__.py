@@ -18,6 +18,7 @@ from typing import Final
 
 from recollect.formation.claims.computed_numbers import computed_from
 from recollect.formation.claims.sources import SaidText, SourceClaims
+from recollect.formation.claims.temperature_scales import Scale, exchanged, scales_in
 from recollect.formation.grounding.chinese_names import HanName, han_names_in, is_heard
 from recollect.formation.grounding.known_places import IN_CHINESE
 from recollect.formation.grounding.latin_names import HeardNames, HeardWords, Name, names_in
@@ -129,6 +130,11 @@ class ValueText:
         """Return the names in Chinese characters."""
         return han_names_in(self.text)
 
+    @cached_property
+    def scales(self) -> dict[int, Scale]:
+        """Return the temperature scales, by where they stand."""
+        return dict(scales_in(self.text))
+
     def dates(self, days: tuple[date, ...]) -> list[Dated]:
         """Return the dates as read on *days*: at most one more than `DATES_MAX`."""
         if days not in self._dates:
@@ -205,7 +211,7 @@ class Heard:
         )
 
     def _missing_in(self, value: ValueText) -> list[str]:
-        found = [*self._amounts_and_dates(value), *self._names(value)]
+        found = [*self._amounts_and_dates(value), *self._names(value), *self._scales(value)]
         return [said for _, said in sorted(found)]
 
     @cached_property
@@ -369,7 +375,10 @@ class Heard:
         is_translated = self._is_chinese and not any(map(_is_han, value.text))
         for name in value.names:
             missing = self._words.missing(name)
-            if missing and self._has_part_of(str(missing).casefold()):
+            if missing and (
+                self._has_part_of(str(missing).casefold())
+                or self._is_scale(value.scales.get(missing.start))
+            ):
                 continue
             if missing and not (is_translated and self._may_be_translated(missing)):
                 yield name.start, f"the name {_possessor(missing)!r}"
@@ -381,6 +390,23 @@ class Heard:
                 is_heard(han, each.text, each.words.folded) for each in self._sources
             ):
                 yield han.start, f"the name {han.written!r}"
+
+    def _scales(self, value: ValueText) -> Iterator[tuple[int, str]]:
+        """Yield the temperature scales that were exchanged for another, or turned round."""
+        for start, scale in value.scales.items():
+            if exchanged(scale, self._said_scales):
+                yield start, f"the scale {'not ' * scale.is_denied}{scale.name}"
+
+    def _is_scale(self, scale: Scale | None) -> bool:
+        """Return True for "Fahrenheit" if a source says F, and for "38 Fahrenheit" if 38F."""
+        return scale is not None and any(
+            scale.name == each.name and each.amount in {"", scale.amount}
+            for each in self._said_scales
+        )
+
+    @cached_property
+    def _said_scales(self) -> frozenset[Scale]:
+        return frozenset(chain.from_iterable(each.scales for each in self._sources))
 
     def _has_part_of(self, place: str) -> bool:
         return any(has_part(place, each.words.folded, each.text) for each in self._sources)

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 from recollect.formation.claims.computed_numbers import computed_from
+from recollect.formation.claims.temperature_scales import Scale, scales_in
 from recollect.formation.grounding.latin_names import HeardWords
 from recollect.formation.grounding.told_dates import Told
 from recollect.formation.wording.pieces import pieces_of
@@ -110,6 +111,12 @@ class SourceClaims:
     def words(self) -> HeardWords:
         """Return the words of the text and of its speaker's name, to look names up."""
         return HeardWords("\n".join((self.text, plain(self.source.speaker or ""))))
+
+    @cached_property
+    def scales(self) -> frozenset[Scale]:
+        """Return the temperature scales that the text names."""
+        pieces = pieces_of(self.text)
+        return frozenset(scale for piece in pieces for _, scale in scales_in(piece))
 
     @cached_property
     def letters(self) -> tuple[int, int]:

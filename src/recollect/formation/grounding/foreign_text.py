@@ -221,7 +221,11 @@ def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
         ):
             yield start, _end_of_mail(text, lines, number)
             return
-        found = announcements.NAMED.search(line) or announcements.TASK.search(line)
+        found = (
+            announcements.NAMED.search(line)
+            or announcements.TASK.search(line)
+            or _to_be_answered(line)
+        )
         if found is None and number + 1 < len(lines) and not below.strip():
             found = announcements.ASKED.search(line)
         if found is None:
@@ -230,6 +234,12 @@ def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
         if text[begins:].strip():
             yield begins, _end_of_pasted(text, begins)
             return
+
+
+def _to_be_answered(line: str) -> re.Match[str] | None:
+    """Find "my boss wrote, help me with my reply:", behind which stands what the boss wrote."""
+    found = announcements.WROTE.search(line)
+    return found if found and own_texts.asks_reply(found.group().rstrip(":： ")) else None
 
 
 def _end_of_mail(text: str, lines: Sequence[_Span], number: int) -> int:

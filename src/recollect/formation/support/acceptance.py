@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from recollect.formation.support.assent import NO, NO_PROBLEM, YES, YES_FIRST
+from recollect.formation.support.assent import NO, NO_PROBLEM, OTHER_PROPOSAL, YES, YES_FIRST
 from recollect.formation.support.content_words import tokens_in
 from recollect.formation.support.vocabulary import is_neutral, neutral_length
 from recollect.text.chinese_scripts import simplified
@@ -140,7 +140,8 @@ def taken_up(reply: str, offered: str) -> TakenUp:
     if len(reply) > REPLY_CHARACTERS_MAX or not offered:
         return NOTHING
     said, offer = simplified(reply), offered[:OFFERED_CHARACTERS_MAX]
-    if _QUESTION.search(said) and not (YES_FIRST.match(said) or _REQUEST.search(said)):
+    is_asking = _QUESTION.search(said) and not (YES_FIRST.match(said) or _REQUEST.search(said))
+    if is_asking or OTHER_PROPOSAL.match(said):
         return NOTHING
     lead, items = _items_of(offer)
     chosen, refused = _choice_in(said, items)

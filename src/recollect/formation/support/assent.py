@@ -57,3 +57,21 @@ NO_PROBLEM: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """Begins as a no, and is a yes."""
+OTHER_PROPOSAL: Final = lazy_pattern(
+    r"\W*(?:(?:(?:ok(?:ay)?|k|right|well|so|hm+|mm+|oh|ah|al+ ?right|fair(?: enough)?)\b"
+    r"(?:\.{2,}|[^\w.!?\n])*"
+    r"(?:but\b\W*)?)+|(?:\w+\W+){1,2}but\W+)"
+    r"(?:(?:what|how) (?:about|if|abt)\b|what if\b|why not \w"
+    r"|(?:\w+ ){1,3}(?<!that )(?<!this )(?<!it )(?<!them )instead\W*$)"
+    r"|(?:(?:好|嗯+|行|可以|得|系)[的吧啊呀嘛啦]{0,2}|哦|噢|ok)?[，,、\s…~]*"
+    r"(?:(?:但|不过|那么?|要不|不如|换成?|改成?|要是|如果)(?!.{0,6}(?:几|什么|怎么(?!样)|哪|谁|多少|点解|帮我))"
+    r"[^，,。！!\n]{1,12}(?:呢|怎么样|如何|咋样|点样|好不好)|(?:要不|不如)(?!就|按|听)[^，,。！!\n]{1,12})"
+    r"\W*$",
+    re.IGNORECASE,
+)
+"""
+Begins as a yes, and proposes something else: "ok what about tea".
+
+"Ok. What about tea" and "yes, what about parking" agree first; a bare "ok" before a question only
+shows that the offer was heard.
+"""

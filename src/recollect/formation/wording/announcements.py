@@ -47,6 +47,15 @@ ASKED: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """A question about a text pasted below it, after a blank line."""
+_ENDS: Final = r"[^:：\n]{0,80}(?:[:：](?!//)|[?？.。!]?[ \t]{0,4}$)"
+WROTE: Final = re.compile(
+    r"\b(?!(?:i|we|you|to|i've|ive|have|just|and)\b)[\w']+ (?:just )?(?:wrote|writes|sent|emailed"
+    rf"|texted|messaged|replied|posted|says|said)\b{_ENDS}"
+    rf"|\b(?:message|e?-?mail|text|letter|note) from\b{_ENDS}"
+    rf"|(?:发来|来信|写信|写道|寄来|留言|发了|发消息|回了|写了|话|说){_ENDS}",
+    re.IGNORECASE,
+)
+"""A line that says that somebody else wrote, and may ask for a reply to it."""
 _MINE: Final = (
     r"(?![^\n:：]{0,40}(?:\b(?:my|mein\w*|mis?|mon|ma|mes|minhas?|meus?)\b|我的|私の|僕の|自分の))"
 )

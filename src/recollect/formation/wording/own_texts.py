@@ -63,6 +63,21 @@ _OF_OTHERS: Final = lazy_pattern(
     r"|(?:物业|学校|公司|老师|房东|老板|客户|领导|邻居)[^，。：]{0,4}(?:发|写|寄|贴|说|回)",
     re.IGNORECASE,
 )
+_REPLY: Final = r"(?:repl(?:y|ies)|answers?|response)"
+_ASKS_REPLY: Final = re.compile(
+    r"\b(?:help|need|want|wanna|how|what|suggest|word|write|draft|give|stuck|struggling|think of"
+    rf"|owe)\b[^.:!?\n\"\u201c]{{0,30}}\b{_REPLY}\b[^:\n\"\u201c]{{0,25}}[\W\s]*$"
+    rf"|\b(?:my|a|any) {_REPLY} ?\?[\W\s]*$"
+    r"|(?:怎么|如何|怎样|点样?)(?:回|覆|复)[^，。：]{0,6}[\W\s]*$"
+    r"|[帮替](?:我|忙)?[\u3400-\u9fff]{0,4}(?:写|想|拟|起草)[^，。：]{0,6}[回覆复][^，。：]{0,4}[\W\s]*$",
+    re.IGNORECASE,
+)
+_HAS_REPLY: Final = re.compile(
+    r"\b(?:so far|here'?s|here is|this is my|mine|my draft|check|correct|proofread|fix|improve"
+    r"|(?<!do )(?<!should )(?<!can )i(?:'ve| have)? (?:wrote|written|put|drafted|got|said))\b"
+    r"|我(?:写|拟|起草)(?:的|了|好)|我的草稿|初稿",
+    re.IGNORECASE,
+)
 
 ADDRESSED: Final = lazy_pattern(
     r"[\s>\"\u201c\u300c\u300e]{0,8}(?:(?:Dear|Hi|Hello|Hey|Good (?:morning|afternoon|evening))"
@@ -103,12 +118,27 @@ def is_own(text: str, start: int, end: int) -> bool:
     >>> is_own(said, said.index('"'), said.rindex('"') + 1)
     False
     """
-    before = _last_ends(text[max(start - _BEFORE, 0) : start])
-    if any(before):
-        return before[0] > before[1]
+    said = text[max(start - _BEFORE, 0) : start]
+    own_end, others_end = _last_ends(said)
+    if others_end and asks_reply(said):
+        return False
+    if own_end or others_end:
+        return own_end > others_end
     behind = text[end : end + _BEHIND]
     own, others = _OWN.search(behind), _OF_OTHERS.search(behind)
     return own is not None and (others is None or own.start() < others.start())
+
+
+def asks_reply(before: str) -> bool:
+    """
+    Return True if a reply is asked for that is not yet written: what follows is not that reply.
+
+    >>> asks_reply("My boss wrote, help me with my reply: ")
+    True
+    >>> asks_reply("My boss wrote, here's my reply so far: ")
+    False
+    """
+    return _ASKS_REPLY.search(before) is not None and _HAS_REPLY.search(before) is None
 
 
 def _last_ends(before: str) -> tuple[int, int]:

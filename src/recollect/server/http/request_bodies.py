@@ -105,9 +105,13 @@ class RequestBodies:
     def _limited(self, receive: Receive, limit: int) -> Receive:
         """Return a receive that raises once the body exceeds its size, or a part its time."""
         size = 0
+        is_whole = False
 
         async def counting() -> Message:
-            nonlocal size
+            nonlocal size, is_whole
+            if is_whole:
+                # The stream of the report waits here for a disconnect, for as long as it lasts.
+                return await receive()
             try:
                 async with asyncio.timeout(self._settings.body_timeout_s):
                     message = await receive()
@@ -116,6 +120,7 @@ class RequestBodies:
             size += len(message.get("body", b""))
             if size > limit:
                 raise BodyRefusedError(_too_large(limit, is_import=True))
+            is_whole = not message.get("more_body", False)
             return message
 
         return counting

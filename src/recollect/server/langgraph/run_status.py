@@ -10,6 +10,7 @@ from typing import Final
 from recollect.memory.facade import Recollect
 from recollect.records import Formation, Scope, Thread
 from recollect.server.langgraph.run_records import KeptRun
+from recollect.server.settings import UNFORMED
 
 FORMATIONS_READ_MAX: Final = 200
 """Newest receipts that are searched for the one that covers a run."""
@@ -25,6 +26,8 @@ class ThreadProgress:
     now: datetime
     works: bool
     """Whether this process runs a formation worker."""
+    lacks_model: bool = False
+    """Whether nothing is formed, here or by another process."""
 
 
 async def read_progress(
@@ -35,8 +38,13 @@ async def read_progress(
     formations: Sequence[Formation] = ()
     if scope is not None and found is not None and found.formed:
         formations = (await memory.formations(scope, limit=FORMATIONS_READ_MAX)).rows
-    works = memory.worker is not None
-    return ThreadProgress(thread=found, formations=formations, now=now, works=works)
+    return ThreadProgress(
+        thread=found,
+        formations=formations,
+        now=now,
+        works=memory.worker is not None,
+        lacks_model=memory.lacks_model,
+    )
 
 
 def current_status(run: KeptRun, progress: ThreadProgress) -> KeptRun:
@@ -44,8 +52,9 @@ def current_status(run: KeptRun, progress: ThreadProgress) -> KeptRun:
     Return *run* with its current status.
 
     It is ``success`` once its messages are formed, by any formation, and ``error`` if one of them
-    was given up. It is ``running`` once they are due; before that, after a failed attempt, and
-    while the thread is paused, it is ``pending``. It is ``interrupted`` if its thread was erased.
+    was given up, or while the service has no model: a client would wait for ever. It is ``running``
+    once they are due; before that, after a failed attempt, and while the thread is paused, it is
+    ``pending``. It is ``interrupted`` if its thread was erased.
     """
     if run.status not in IN_FLIGHT:
         return run
@@ -56,6 +65,8 @@ def current_status(run: KeptRun, progress: ThreadProgress) -> KeptRun:
         return replace(run, status="interrupted", reason="its thread was erased")
     if thread.formed >= run.upto:
         return _ended(run, progress)
+    if progress.lacks_model:
+        return replace(run, status="error", reason=UNFORMED)
     is_due = thread.due is not None and thread.due <= progress.now
     is_tried = progress.works and thread.state == "active" and not thread.attempts
     return replace(run, status="running" if is_due and is_tried else "pending")

@@ -15,8 +15,7 @@ from recollect.server.http.problems import MEM0
 from recollect.server.http.scope_access import Reach
 from recollect.server.langgraph.request_context import Reading, reach_below, reach_of_key
 from recollect.server.langgraph.run_records import KeptRun
-from recollect.server.langgraph.run_status import IN_FLIGHT, current_status, read_progress
-from recollect.server.mem0.memories import UNFORMED
+from recollect.server.langgraph.run_status import current_status, read_progress
 from recollect.server.mem0.memory_rows import evidence_of, rows_of
 from recollect.server.mem0.memory_search import listed_rows, owned_scopes
 from recollect.server.mem0.owners import OWNER_FIELDS, SEGMENT_OF, owners_of, parts_of
@@ -120,12 +119,11 @@ async def event(reach: Reading, event_id: str) -> JsonAnswer:
     is_formed = found.status == "success" and upto > since
     formed = await _formed(inner, thread, since, upto) if is_formed else []
     rows = await rows_of(reach.memory, reach.scope, formed)
-    waits_in_vain = found.status in IN_FLIGHT and reach.memory.lacks_model
     return {
         "id": event_id,
         "event_type": "ADD",
-        "status": "FAILED" if waits_in_vain else _STATUS[found.status],
-        **({"message": UNFORMED} if waits_in_vain else {}),
+        "status": _STATUS[found.status],
+        **({"message": found.reason} if found.reason else {}),
         "results": [
             {"id": each["id"], "event": "ADD", "data": {"memory": each["memory"]}} for each in rows
         ],

@@ -37,7 +37,7 @@ from recollect.server.mem0.request_schemas import (
 )
 from recollect.server.mem0.verbatim_texts import keep_texts, updating_write
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.settings import NO_MODEL
+from recollect.server.settings import UNFORMED
 from recollect.stores.validation import ID_CHARACTERS_MAX, WRITES_MAX
 
 THREAD: Final = "mem0"
@@ -49,8 +49,6 @@ Page = Annotated[int, Query(ge=1, le=1_000_000)]
 PageSize = Annotated[int, Query(ge=1, le=PAGE_SIZE_MAX)]
 
 _QUEUED: Final = "the messages are stored, and memories are formed from them in the background"
-UNFORMED: Final = f"the messages are stored, but {NO_MODEL}"
-"""The message of an add, and of its event, that no model is there to form."""
 
 
 @router.post("/v3/memories/add/")

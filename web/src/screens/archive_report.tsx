@@ -1,0 +1,76 @@
+/** What came of an import: how much was kept, what was left out, and why. */
+
+import type { FileReport, Imported } from "../api/shapes";
+import { refusalsOf, type Refusal, type RefusedRow } from "../lib/refusals";
+import { useAround, useWording } from "../lib/session";
+import type { Word } from "../words";
+
+const REASONS_SHOWN = 20;
+const PLACES_SHOWN = 3;
+
+export function FileTold({ report }: { report: FileReport }) {
+  const { t } = useAround();
+  const wording = useWording();
+  const counts = [
+    ["import.rows", report.rows], ["import.new", report.taken], ["import.present", report.present], ["import.refused", report.refused_count],
+    ["import.erased", report.erased_count], ["import.threads", report.threads], ["import.memories", report.memories], ["import.undated", report.undated], ["import.zoneless", report.zoneless],
+  ] as const;
+  const changed = Object.entries(report.changed).map(([what, count]) => `${what}: ${wording.number(count)}`);
+  return (
+    <section className="report" aria-label={t("import.report")}>
+      <h3>{report.name}</h3>
+      {(report.is_cut || report.is_stopped) && <p className="notice">{t(report.is_stopped ? "import.stopped" : "import.cut")}</p>}
+      <Counts counts={counts.filter(([, count]) => count > 0)} />
+      {changed.length > 0 && <ul className="complaints">{changed.map((each) => <li key={each}>{each}</li>)}</ul>}
+      <Refusals rows={report.refused} of={report.refused_count} />
+    </section>
+  );
+}
+
+export function ExportTold({ name, report }: { name: string; report: Imported }) {
+  const { t } = useAround();
+  const counts = [["import.new", report.taken], ["import.refused", report.refused_count], ["import.changed", report.changed_count], ["import.erased", report.erased_count]] as const;
+  const placed = (each: { line: number; reason: string }) => ({ place: t("json.line", { line: each.line }), reason: each.reason });
+  return (
+    <section className="report" aria-label={t("import.report")}>
+      <h3>{name}</h3>
+      <Counts counts={counts} />
+      <Refusals rows={report.changed.map(placed)} of={report.changed_count} isFault={false} />
+      <Refusals rows={report.refused.map(placed)} of={report.refused_count} />
+    </section>
+  );
+}
+
+function Counts({ counts }: { counts: readonly (readonly [Word, number])[] }) {
+  const { t } = useAround();
+  const wording = useWording();
+  return <dl className="facts counts">{counts.map(([word, count]) => <div key={word}><dt>{t(word)}</dt><dd>{wording.number(count)}</dd></div>)}</dl>;
+}
+
+/** The service lists the first of its rows only: *of* counts all. */
+function Refusals({ rows, of, isFault = true }: { rows: readonly RefusedRow[]; of: number; isFault?: boolean }) {
+  const { t } = useAround();
+  const all = refusalsOf(rows);
+  const shown = all.slice(0, REASONS_SHOWN);
+  const more = of - shown.reduce((sum, each) => sum + each.places.length, 0);
+  if (!of) return null;
+  return (
+    <ul className="complaints">
+      {shown.map((each) => <li key={each.reason} className={isFault ? "fault" : undefined}><Told refusal={each} /></li>)}
+      {more > 0 && <li className="faint">{t("import.more", { count: more })}</li>}
+    </ul>
+  );
+}
+
+function Told({ refusal: { reason, places } }: { refusal: Refusal }) {
+  const { t } = useAround();
+  const wording = useWording();
+  if (places.length === 1) return <>{places[0]}: {reason}</>;
+  const more = places.length - PLACES_SHOWN;
+  return (
+    <>
+      <strong>{wording.number(places.length)} ×</strong> {reason}
+      <span className="refused-places">{places.slice(0, PLACES_SHOWN).join(", ")}{more > 0 && ` ${t("import.more", { count: more })}`}</span>
+    </>
+  );
+}
