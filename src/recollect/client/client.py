@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Final
 
 from recollect.client.answer_parts import import_outcome, page_of
 from recollect.client.erasure_requests import ErasureRequests
@@ -28,11 +27,7 @@ from recollect.wire.contexts import context_from_json
 from recollect.wire.elements import time_to_json
 from recollect.wire.health import health_from_json
 from recollect.wire.recalls import recall_from_json, where_to_json
-from recollect.wire.record_digests import END
-
-_LINES: Final = "application/x-ndjson"
-PROBLEM: Final = "problem"
-"""Kind of the last line of an export that the service ended with an error."""
+from recollect.wire.record_digests import END, LINES, PROBLEM
 
 
 class Client(ThreadRequests, MemoryRequests, FormationRequests, ErasureRequests):
@@ -154,7 +149,7 @@ class Client(ThreadRequests, MemoryRequests, FormationRequests, ErasureRequests)
             path=path_of("import"),
             query={"restore_erased": restore_erased},
             content=lines.encode(),
-            headers={"content-type": _LINES},
+            headers={"content-type": LINES},
         )
         taken, refused = (await self._opened().ask(request)).read(import_outcome)
         if refused is not None:

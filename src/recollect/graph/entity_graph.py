@@ -10,7 +10,8 @@ import anyio
 from anyio import to_thread
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.graph.fact_ends import end_of, is_ended_by
+from recollect.formation.succession import holds_from
+from recollect.graph.fact_ends import end_of
 from recollect.graph.graph_snapshot import GraphSnapshot, holds
 from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.name_equality import name_key
@@ -211,7 +212,7 @@ class EntityGraph:
             found = [
                 each
                 for each in view.facts()
-                if each.object_key is not None and is_ended_by(each.memory, view.now)
+                if each.object_key is not None and holds_from(each.memory, view.now)
             ]
             nodes = Changes(view)
             # A node that only facts name would vanish with them: give it a memory.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from recollect.formation.succession import holds_from
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity, KnownFact
 from recollect.records import EndMemory, Memory, Write
 
@@ -15,11 +16,6 @@ def end_of(memory: Memory, at: datetime, cause: str) -> EndMemory:
     return EndMemory(
         type=memory.type, key=memory.key, at=moment, expected=memory.version, cause=cause
     )
-
-
-def is_ended_by(memory: Memory, at: datetime) -> bool:
-    """Return True if ending an active memory at *at* changes it."""
-    return memory.state == "active" and (memory.valid_until is None or memory.valid_until > at)
 
 
 def plan_end_of_entities(
@@ -36,7 +32,7 @@ def plan_end_of_entities(
     memories += [
         each.memory for each in view.facts() if wanted is None or _names_any(each, wanted, view)
     ]
-    return [end_of(each, view.now, cause) for each in memories if is_ended_by(each, view.now)]
+    return [end_of(each, view.now, cause) for each in memories if holds_from(each, view.now)]
 
 
 def _names_any(fact: KnownFact, keys: set[str], view: GraphSnapshot) -> bool:

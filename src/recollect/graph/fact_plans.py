@@ -10,7 +10,7 @@ from typing import Final
 from recollect.formation.grounding.grounds import least
 from recollect.formation.succession import holds_from, succession_of
 from recollect.formation.value_identity import content_key
-from recollect.graph.fact_ends import end_of, is_ended_by
+from recollect.graph.fact_ends import end_of
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, known_fact
 from recollect.graph.name_equality import clean_name, name_key, numbered
 from recollect.graph.values import (
@@ -201,7 +201,7 @@ def _plan_retraction(said: Retraction, draft: GraphDraft) -> list[Write]:
         each.memory
         for each in draft.facts_like(proposal.subject_key, proposal.predicate_key)
         if proposal.says(each, view)
-        and is_ended_by(each.memory, moment)
+        and holds_from(each.memory, moment)
         and _still_says(each.memory, moment)
         and least([each.memory.trust, said.trust]) == each.memory.trust
     ]

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Final, Unpack
 
 from recollect.formation.grounding.grounds import least
-from recollect.graph.fact_ends import end_of, is_ended_by
+from recollect.formation.succession import holds_from
+from recollect.graph.fact_ends import end_of
 from recollect.graph.fact_plans import PlannedFact, plan_additions, plan_statements
 from recollect.graph.graph_access import GraphAccess, moment_of
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
@@ -149,7 +150,7 @@ class FactMethods(GraphAccess):
             found = [
                 each.memory
                 for each in _matching(view, subject, predicate, object)
-                if is_ended_by(each.memory, moment)
+                if holds_from(each.memory, moment)
                 and least([each.memory.trust, trust]) == each.memory.trust
             ]
             return [each.key for each in found], [end_of(each, moment, "ended") for each in found]

@@ -9,6 +9,8 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
+    EMPTY,
+    OTHER_BRANCHES,
     ImportOptions,
     Incoming,
     Refused,
@@ -24,9 +26,7 @@ from recollect.importers.import_entries import (
 from recollect.importers.memory_records import from_epoch
 from recollect.records import Json, JsonObject, NewMessage, Role
 
-OTHER_BRANCHES: Final = "messages of other branches than the current one were left out"
 HIDDEN: Final = "messages that ChatGPT hides were left out"
-EMPTY: Final = "messages without words were left out"
 REASONING: Final = "messages of the model's reasoning were left out"
 NEWEST: Final = "conversations that name no current message were read to their newest"
 

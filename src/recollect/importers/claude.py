@@ -8,6 +8,9 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
+    EMPTY,
+    OTHER_BRANCHES,
+    REASONING,
     ImportOptions,
     Incoming,
     Refused,
@@ -26,9 +29,6 @@ from recollect.importers.memory_records import FileMemory, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
 from recollect.stores.json_pointers import is_list
 
-OTHER_BRANCHES: Final = "messages of other branches than the current one were left out"
-EMPTY: Final = "messages without words were left out"
-REASONING: Final = "parts of the model's reasoning were left out"
 ATTACHED: Final = "attached files were kept as the words that were taken from them"
 PROJECTS: Final = "projects (their instructions and documents) were left out"
 ACCOUNTS: Final = "accounts were left out"

@@ -9,6 +9,7 @@ from typing import Final
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.importers.import_entries import (
+    REASONING,
     Changed,
     ImportOptions,
     Incoming,
@@ -24,7 +25,6 @@ from recollect.records import Json, JsonObject, NewMessage, Role
 SOURCE: Final = "claude-code"
 EVENTS: Final = "events of Claude Code's own (summaries, snapshots, commands) were left out"
 TOOLS: Final = "calls of tools and their results were left out"
-REASONING: Final = "parts of the model's reasoning were left out"
 PICTURES: Final = "pictures were left out"
 AGENTS: Final = "messages between the agent and its sub-agents were left out"
 

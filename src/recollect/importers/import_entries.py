@@ -14,6 +14,9 @@ from recollect.errors import UsageError
 from recollect.importers.times import read_time
 from recollect.records import Json, JsonObject, NewMessage, Scope
 
+OTHER_BRANCHES: Final = "messages of other branches than the current one were left out"
+EMPTY: Final = "messages without words were left out"
+REASONING: Final = "parts of the model's reasoning were left out"
 _ID_BYTES: Final = 16
 _SHOWN_CHARACTERS: Final = 60
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.recall.segment import ALWAYS, NEVER
 from recollect.records import MemoryState, Scope
 from recollect.server.memory_listings import ListingFilter, MemoryListing, MemoryOrder
 from recollect.stores.change_feed import (
@@ -26,8 +27,6 @@ from recollect.stores.change_feed import (
 from recollect.stores.plans.changes import summaries_of
 
 STATES: Final[tuple[MemoryState, ...]] = ("active", "quarantined", "rejected")
-_NEVER: Final = np.iinfo(np.int64).max
-_ALWAYS: Final = np.iinfo(np.int64).min
 _ALL: Final = slice(None)
 _STATE_PLACES: Final = {state: place for place, state in enumerate(STATES)}
 _COLUMNS: Final = ("uid", "time", "kind", "state", "valid_from", "valid_until", "expires_at")
@@ -73,9 +72,9 @@ def columns_of(
         time=np.array(found.time, np.int64),
         kind=np.array(kinds, np.int32),
         state=np.array([_STATE_PLACES[each] for each in found.state], np.int8),
-        valid_from=_times(found.valid_from, _ALWAYS),
-        valid_until=_times(found.valid_until, _NEVER),
-        expires_at=_times(found.expires_at, _NEVER),
+        valid_from=_times(found.valid_from, ALWAYS),
+        valid_until=_times(found.valid_until, NEVER),
+        expires_at=_times(found.expires_at, NEVER),
     )
 
 

@@ -17,12 +17,11 @@ from recollect.server.authorization import Principal
 from recollect.server.http.authentication import STAMP
 from recollect.server.http.problems import problem_of
 from recollect.server.http.state import Service
+from recollect.wire.record_digests import LINES, PROBLEM
 
 LAST_PIECE_S: Final = 0.5
 """Timeout for sending the final error to a reader that does not read."""
 EVENTS: Final = "text/event-stream"
-LINES: Final = "application/x-ndjson"
-PROBLEM: Final = "problem"
 """The kind of the final error line in a stream of JSON lines."""
 KEYS_PATH: Final = "/v1/keys"
 

@@ -13,6 +13,10 @@ from recollect.records import JsonObject
 
 END: Final = "end"
 """Kind of the last line of an export or archive, with count and digest of the records before."""
+PROBLEM: Final = "problem"
+"""Kind of the last line of an export that the service ended with an error."""
+LINES: Final = "application/x-ndjson"
+"""Media type of an export."""
 _DIGEST_BYTES: Final = 32
 _MODULUS: Final = 1 << (8 * _DIGEST_BYTES)
 _encoded: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

@@ -47,20 +47,24 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.worker.assembly import Models
 from recollect.worker.consolidation_calls import Questioner, Run
-from recollect.worker.consolidation_input import ConsolidationInput, ConsolidationReader, Embed
+from recollect.worker.consolidation_input import (
+    PAGE_ROWS,
+    ConsolidationInput,
+    ConsolidationReader,
+    Embed,
+)
 from recollect.worker.consolidation_result import (
     ConsolidationResult,
     receipt_of_consolidation,
 )
 from recollect.worker.leases import LEASE_S, release_if_possible
 from recollect.worker.type_migration_run import check_modes
+from recollect.worker.worker_options import SCHEDULE_EVERY_S
 
 CONFLICTS_MAX: Final = 3
-SCHEDULE_EVERY_S: Final = 30.0
 LOG: Final = package_logger("recollect.worker")
 CONSOLIDATION: Final = "consolidation"
 """Name of the background task that consolidates on a schedule."""
-PAGE_ROWS: Final = 500
 
 
 class Consolidator:

@@ -33,13 +33,14 @@ from recollect.stores.plans.leases import Lease
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
-from recollect.worker.due_lanes import DueLanes
+from recollect.worker.due_lanes import PAGE_THREADS, DueLanes
 from recollect.worker.formation_result import FormationResult
 from recollect.worker.formation_run import Former
 from recollect.worker.leases import LEASE_S
 from recollect.worker.worker_options import (
     CONCURRENCY,
     FORMATION,
+    SCHEDULE_EVERY_S,
     FormationCallback,
     check_concurrency,
     tell_nobody,
@@ -50,10 +51,8 @@ SCHEDULES: Final = "schedules"
 """Name of the background task that watches cron schedules."""
 POLL_S: Final = 1.0
 """Interval at which a worker looks for due threads, even without a notification."""
-SCHEDULE_EVERY_S: Final = 30.0
 
 WorkerT = TypeVar("WorkerT", bound="Worker")
-PAGE_THREADS: Final = 500
 
 
 @dataclass(slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import get_args
 
 from recollect.errors import LeaseLostError, NotFoundError, UpdateModeError, UsageError
 from recollect.formation.derived_memories import DerivedChange, change_record, outcomes_of
@@ -19,10 +19,8 @@ from recollect.stores.pages import each_page
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
 from recollect.stores.validation import check_id, check_scope, to_datetime
-from recollect.worker.consolidation_input import looked_at_in
+from recollect.worker.consolidation_input import PAGE_ROWS, looked_at_in
 from recollect.worker.leases import LEASE_S, release_if_possible
-
-PAGE_ROWS: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:  # formation is loaded when something is to be formed
 
 FORMATION: Final = "formation"
 """Name of the background task that forms memories."""
+SCHEDULE_EVERY_S: Final = 30.0
+"""Interval at which cron schedules are looked at."""
 CONCURRENCY: Final = 4
 CONCURRENCY_MAX: Final = 64
 

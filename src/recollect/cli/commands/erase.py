@@ -13,6 +13,8 @@ from recollect.errors import UsageError
 from recollect.wire.elements import time_to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget
 
 _EXAMPLE: Final = """
@@ -51,9 +53,28 @@ async def erase(
     It shows what would be removed and asks first. The receipt's clean_at is when the bytes were
     gone from the file as well.
     """
-    meant = _target_of(thread, messages, address, source, everything=everything, below=below)
+    from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseSource
+
+    named: list[EraseTarget] = _thread_targets(thread, messages)
+    if address is not None:
+        type_, key = split_address(address)
+        named.append(EraseMemory(type=type_, key=key))
+    if source is not None:
+        named.append(EraseSource(source=source))
+    if everything:
+        named.append(EraseScope(below=below))
+    if len(named) != 1 or (below and not everything):
+        raise UsageError(
+            "say what to erase with exactly one of --thread, --memory, --source and "
+            "--everything (to which --below may be added)"
+        )
+    await _erase(target, named[0], asks=not yes)
+
+
+async def _erase(target: Target, meant: EraseTarget, *, asks: bool) -> None:
+    """Erase *meant*, after a preview and a confirmation if the command *asks*, and print it."""
     async with opened(target) as memory:
-        if not yes:
+        if asks:
             preview = await memory.store.preview_erase(target.scope, meant)
             place = written_scope(target.scope)
             click.confirm(f"{place} would lose {counts_in(preview)}. Erase?", abort=True, err=True)
@@ -71,48 +92,16 @@ async def erase(
         )
 
 
-def _target_of(
-    thread: str | None,
-    messages: tuple[str, ...],
-    address: str | None,
-    source: str | None,
-    *,
-    everything: bool,
-    below: bool,
-) -> EraseTarget:
-    """
-    Return the one target that the options name.
+def _thread_targets(thread: str | None, messages: Sequence[str]) -> list[EraseTarget]:
+    from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 
-    Raises:
-        UsageError: They name none, or several.
-    """
-    from recollect.stores.plans.erase_targets import (
-        EraseMemory,
-        EraseMessages,
-        EraseScope,
-        EraseSource,
-        EraseThread,
-    )
-
-    if messages and thread is None:
+    if thread is None and messages:
         raise UsageError("--message needs the --thread that holds the message")
-    named: list[EraseTarget] = []
-    if thread is not None:
-        chosen = EraseMessages(thread=thread, messages=messages)
-        named.append(chosen if messages else EraseThread(thread=thread))
-    if address is not None:
-        type_, key = split_address(address)
-        named.append(EraseMemory(type=type_, key=key))
-    if source is not None:
-        named.append(EraseSource(source=source))
-    if everything:
-        named.append(EraseScope(below=below))
-    if len(named) != 1 or (below and not everything):
-        raise UsageError(
-            "say what to erase with exactly one of --thread, --memory, --source and "
-            "--everything (to which --below may be added)"
-        )
-    return named[0]
+    if thread is None:
+        return []
+    if messages:
+        return [EraseMessages(thread=thread, messages=messages)]
+    return [EraseThread(thread=thread)]
 
 
 def print_receipt(receipt: EraseReceipt) -> None:

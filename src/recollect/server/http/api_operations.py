@@ -13,8 +13,8 @@ from recollect.server.schemas import formation as formed
 from recollect.server.schemas import recall as recalled
 from recollect.server.schemas import threads as talk
 from recollect.server.schemas.elements import InfoResponse, OkResponse, StatusResponse
+from recollect.wire.record_digests import LINES
 
-LINES: Final = "application/x-ndjson"
 _ONE: Final = "/v1/memories/{type}/{key}"
 _THREAD: Final = "/threads/{thread_id}"
 _RUN: Final = f"{_THREAD}/runs/{{run_id}}"

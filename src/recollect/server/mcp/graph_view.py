@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
+from recollect.exporters.mcp_memory import NAMELESS_KIND
 from recollect.graph.name_equality import name_key
 from recollect.importers.graph_records import OBSERVATION
 from recollect.records import Json, Memory, MemoryAddress
 
-NAMELESS_KIND: Final = "unknown"
 Triple = tuple[str, str, str]
 """Source, type and target of a relation, normalised for comparison."""
 

@@ -19,6 +19,7 @@ class Tables(InProcessRows):
     def write(self, effect: Effect) -> None:
         """Apply *effect*; this cannot fail."""
         self._writes += 1
+        # Scopes first: all other rows lie in the table of their scope.
         for scope in effect.scopes:
             self._put_scope(scope)
         for thread in effect.threads:

@@ -200,6 +200,7 @@ def named_in(entries: Iterable[LedgerEntry], records: Sequence[JsonObject]) -> l
     """
     if not records:
         return []
+    # By key: entries adopted from other stores have digests made with the keys of those.
     known: dict[bytes, set[bytes]] = {}
     for entry in entries:
         known.setdefault(entry.key, set()).update(entry.digests)

@@ -74,6 +74,7 @@ def plan_writes(
     """
     if not writes:
         return PlannedWrite(NOTHING, ())
+    # One seq for all writes of the transaction: a reader of the feed gets all of them or none.
     scope = replace(scope, seq=scope.seq + 1)
     sides = side_effect(
         rows,

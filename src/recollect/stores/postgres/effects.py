@@ -182,6 +182,7 @@ class _ScopeWrites(_Puts):
     def write(self, effect: Effect) -> None:
         """Write and delete all rows of *effect*."""
         self._put_places(effect)
+        # Before the entries are written: a new memory may have the address of a removed one.
         self._remove(effect)
         self._put_entries(effect)
         raised = [(each.uid, each.seq) for each in effect.raised]
@@ -230,6 +231,7 @@ class _ScopeWrites(_Puts):
             return
         self._tell("drop_links", sorted(touched))
         rows = PostgresRows(self._transaction)
+        # A fetch sends the queued writes first: it finds only the versions that they leave.
         left: list[MemoryRow | RevisionRow] = [
             *rows.memories_by_uid(self._scope_id, sorted(touched))
         ]

@@ -93,6 +93,7 @@ def _questions(reads: Sequence[ForeseenReads], ids: Mapping[Scope, int]) -> dict
     places = [(ids[each.scope], each) for each in reads]
     scopes = [id_ for id_, _ in places]
     asked = [(id_, each.thread, of) for id_, each in places for of in (None, *each.messages)]
+    # The locks come first: each later statement then sees all that was committed before them.
     values: dict[str, Sequence[Sequence[object]]] = {
         "lock_scopes": (scopes, [stored_path(each.scope) for each in reads]),
         "threads": (scopes, [each.thread for each in reads]),

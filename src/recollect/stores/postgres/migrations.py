@@ -124,18 +124,20 @@ def migrate(connection: Connection, name: str, *, post: bool = False, steps: Ste
 def _migrate_once(connection: Connection, name: str, *, post: bool, steps: Steps) -> None:
     with transaction(connection):
         connection.execute(SESSION["lock_schema"])
+        # Read under the lock: another program may have applied the steps while this one waited.
         found = schema_version(connection, name, steps)
         is_plain = not _partitions(connection, name)
         for number, text in sorted(steps.pre.items()):
             if number > found.version:
                 connection.execute(text.replace(_PARTED, "") if is_plain else text)
+        # Never lowered: a later release may have upgraded this database already.
         version = max(found.version, steps.version)
         requires = max(found.requires, *steps.post, 0) if post else found.requires
         for number, text in sorted(steps.post.items()):
             if post and number > found.requires:
                 connection.execute(text)
         connection.execute(SESSION["set_version"], (version, requires))
-        if version == steps.version:
+        if version == steps.version:  # the schema of a later release is not known here
             check_schema(connection, name, steps)
 
 

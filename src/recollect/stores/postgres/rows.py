@@ -32,7 +32,7 @@ from recollect.stores.postgres.row_security import (
     spanning,
     sweeping,
 )
-from recollect.stores.postgres.scope_rows import HEAD_BYTES, ScopeRows, key_of, paged
+from recollect.stores.postgres.scope_rows import HEAD_BYTES, PostgresScopeRows, key_of, paged
 from recollect.stores.postgres.statements import QUERIES, SESSION
 from recollect.stores.postgres.transaction import (
     Question,
@@ -63,7 +63,7 @@ from recollect.stores.system_clock import timer_s
 _LAST: Final = (1 << 63) - 1
 
 
-class PostgresRows(ScopeRows):
+class PostgresRows(PostgresScopeRows):
     """
     The reads of one transaction; valid until it ends.
 
@@ -150,6 +150,7 @@ class PostgresRows(ScopeRows):
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         statement = QUERIES["scope"] + self._lock
+        # In the caller's order, which is the same for all writers: each statement locks its scope.
         scopes = [(statement, key_of(each), finding(each)) for each in addresses]
         found = self._transaction.fetch_all(scopes)
         there = [scope_row(row) for each in found for row in each]

@@ -34,7 +34,7 @@ _LOCKED: Final[LiteralString] = " FOR UPDATE"
 _CLAIMED: Final[LiteralString] = " FOR UPDATE OF s SKIP LOCKED"
 
 
-class ScopeRows(DerivedReads):
+class PostgresScopeRows(DerivedReads):
     """
     The scopes that one transaction has found; valid until it ends.
 

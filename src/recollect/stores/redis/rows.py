@@ -9,7 +9,6 @@ from typing import Any, Final, TypeVar
 
 from recollect.records import FormationStatus, Scope
 from recollect.stores.change_feed import FeedEntry
-from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import memory_entry, message_entry
 from recollect.stores.redis import keys
 from recollect.stores.redis.codec import (
@@ -25,7 +24,8 @@ from recollect.stores.redis.codec import (
     decode_head,
     decode_vector,
 )
-from recollect.stores.redis.optimistic_reads import Command, OptimisticReads, Value
+from recollect.stores.redis.optimistic_reads import Command
+from recollect.stores.redis.scope_rows import PAGE, RedisScopeRows, pages_of
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
@@ -37,76 +37,22 @@ from recollect.stores.rows import (
     ReceiptPlace,
     ReceiptRow,
     RevisionRow,
-    ScopeRow,
     SidePlace,
     SideRow,
     ThreadRow,
 )
-from recollect.stores.scope_paths import range_below, stored_path
 
 RowT = TypeVar("RowT")
 
-_PAGE: Final = 500
-"""Members or rows read in one command, at most."""
 _FIRST: Final = b"-"
 _LAST: Final = b"+"
 
 
-class RedisRows(DerivedReads):
-    """
-    The reads of one unit of work, whose consistency is checked at its end.
-
-    Numbers that a unit allocates stay used even if it fails.
-    """
-
-    settings_stamp: int | None = None
-    moment: None = None
-
-    def __init__(self, reading: OptimisticReads) -> None:
-        self.reading: Final = reading
+class RedisRows(RedisScopeRows):
+    """The reads of one unit of work, whose consistency is checked at its end."""
 
     def expect(self, addresses: Mapping[Scope, Sequence[tuple[str, str]]]) -> None:
         """Do nothing: rows are read on demand."""
-
-    def new_number(self) -> int:
-        return int(self.reading.script("number", [keys.NUMBER, f"{keys.NUMBER}:none"]))
-
-    def scope(self, segments: Scope) -> ScopeRow | None:
-        return self.reading.scope(segments)
-
-    def scope_by_id(self, scope_id: int) -> ScopeRow | None:
-        (row,) = self.reading.ask(scope_id, ("GET", keys.of_scope(scope_id, "row")))
-        return self.reading.row_of(row) if row else None
-
-    def scopes_below(self, prefix: Scope, after: Scope | None) -> Iterator[ScopeRow]:
-        first, end = range_below(prefix)
-        beyond = b"" if after is None else stored_path(after)
-        start = b"(" + beyond if beyond >= first and beyond else b"[" + first
-        while True:
-            (paths,) = self.reading.ask_guarded(
-                keys.LISTING,
-                ("ZRANGEBYLEX", keys.PATHS, start, b"(" + end, "LIMIT", 0, _PAGE),
-            )
-            yield from self._scopes_at(paths)
-            if len(paths) < _PAGE:
-                return
-            start = b"(" + paths[-1]
-
-    def _scopes_at(self, paths: Sequence[bytes]) -> list[ScopeRow]:
-        if not paths:
-            return []
-        (ids,) = self.reading.ask_guarded(keys.LISTING, ("HMGET", keys.NAMES, *paths))
-        named = [int(each) for each in ids if each is not None]
-        return list(self._scopes_by_id(named))
-
-    def _scopes_by_id(self, ids: Sequence[int]) -> Iterator[ScopeRow]:
-        # Version and row of each in one command, so that they belong together.
-        kinds = [keys.of_scope(each, kind) for each in ids for kind in ("v", "row")]
-        found = self.reading.client.execute_command("MGET", *kinds) if kinds else []
-        for scope_id, version, row in zip(ids, found[::2], found[1::2], strict=True):
-            self.reading.saw(scope_id, version or b"")
-            if row:
-                yield self.reading.row_of(row)
 
     def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
         (found,) = self._of(scope_id, "HGET", "threads", thread_id.encode())
@@ -182,7 +128,7 @@ class RedisRows(DerivedReads):
     ) -> Sequence[MemoryRow]:
         members: list[bytes] = []
         key = keys.of_scope(scope_id, "addresses")
-        for page in _pages(list(dict.fromkeys(addresses))):
+        for page in pages_of(list(dict.fromkeys(addresses))):
             prefixes = [keys.address_of(*each) for each in page]
             ranges = [("ZRANGEBYLEX", key, b"[" + each, keys.after(each)) for each in prefixes]
             members += (each for found in self.reading.ask(scope_id, *ranges) for each in found)
@@ -205,7 +151,7 @@ class RedisRows(DerivedReads):
             yield from (each for each in at if of.state in (None, each.state))
             if len(found) < limit:
                 return
-            first, limit = b"(" + found[-1], _PAGE
+            first, limit = b"(" + found[-1], PAGE
 
     def _memories_named(self, scope_id: int, members: Sequence[bytes]) -> Sequence[MemoryRow]:
         # The uid is in the last eight bytes.
@@ -225,10 +171,10 @@ class RedisRows(DerivedReads):
             beyond = keys.side_member(after)
             first = b"(" + beyond if first == _FIRST or beyond > first[1:] else first
         while True:
-            bounds = (first, end, "LIMIT", 0, _PAGE)
+            bounds = (first, end, "LIMIT", 0, PAGE)
             (found,) = self._of(scope_id, "ZRANGEBYLEX", "side_places", *bounds)
             yield from map(SIDES.decode, self._fields(scope_id, "sides", found))
-            if len(found) < _PAGE:
+            if len(found) < PAGE:
                 return
             first = b"(" + found[-1]
 
@@ -236,7 +182,7 @@ class RedisRows(DerivedReads):
         self, scope_id: int, messages: Sequence[tuple[str, str]]
     ) -> Sequence[MemoryRow]:
         uids: set[int] = set()
-        for links in _pages(messages):
+        for links in pages_of(messages):
             prefixes = [keys.link_of(*each) for each in links]
             key = keys.of_scope(scope_id, "links")
             ranges = [("ZRANGEBYLEX", key, b"[" + each, keys.after(each)) for each in prefixes]
@@ -273,7 +219,7 @@ class RedisRows(DerivedReads):
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
         (uids,) = self._of(scope_id, "ZRANGEBYSCORE", "feed", f"({after}", "+inf")
         return [
-            entry for page in _pages(uids) for entry, _ in self._entries(scope_id, page, embedder)
+            entry for page in pages_of(uids) for entry, _ in self._entries(scope_id, page, embedder)
         ]
 
     def _entries(
@@ -323,7 +269,7 @@ class RedisRows(DerivedReads):
     ) -> list[RowT]:
         """Return the entries of one kind that exist, each with its current seq."""
         rows: list[RowT] = []
-        for page in _pages(list(dict.fromkeys(uids))):
+        for page in pages_of(list(dict.fromkeys(uids))):
             found, scores = self.reading.ask(
                 scope_id,
                 ("HMGET", keys.of_scope(scope_id, kind), *page),
@@ -337,22 +283,11 @@ class RedisRows(DerivedReads):
     def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
         start = _FIRST
         while True:
-            (found,) = self._of(scope_id, "ZRANGEBYLEX", "places", start, _LAST, "LIMIT", 0, _PAGE)
+            (found,) = self._of(scope_id, "ZRANGEBYLEX", "places", start, _LAST, "LIMIT", 0, PAGE)
             yield from self._messages_at(scope_id, found)
-            if len(found) < _PAGE:
+            if len(found) < PAGE:
                 return
             start = b"(" + found[-1]
-
-    def due_threads(self, now: int, limit: int) -> Sequence[tuple[ScopeRow, ThreadRow]]:
-        end = b"(" + keys.number(now + 1)
-        found = self.reading.script("due", [keys.DUE], end, now, limit, keys.PREFIX)
-        return self._pairs(found)
-
-    def _pairs(self, found: Sequence[Sequence[bytes]]) -> list[tuple[ScopeRow, ThreadRow]]:
-        """Decode (scope id, version, scope, thread) tuples, and record the versions."""
-        for scope_id, version, *_ in found:
-            self.reading.saw(int(scope_id), version)
-        return [(self.reading.row_of(row), THREADS.decode(thread)) for _, _, row, thread in found]
 
     def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
         start, end = _FIRST, b"(" + keys.number(now + 1)
@@ -367,17 +302,6 @@ class RedisRows(DerivedReads):
                 break
             start = b"(" + found[-1]
         return due[:limit]
-
-    def waiting_threads(
-        self, prefix: Scope, *, below: bool, after: tuple[Scope, str] | None, limit: int
-    ) -> Sequence[tuple[ScopeRow, ThreadRow]]:
-        first, end = range_below(prefix)
-        # Threads of the scope itself come first: a second zero byte follows its path.
-        end = end if below else first + b"\1"
-        place = stored_path(after[0]) + b"\0" + after[1].encode() if after else b""
-        start = b"(" + place if place > first else b"[" + first
-        given = (start, b"(" + end, limit, keys.PREFIX)
-        return self._pairs(self.reading.script("waiting", [keys.WAITING, keys.NAMES], *given))
 
     def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
         (found,) = self._of(scope_id, "HGET", "formations", formation_id.encode())
@@ -398,11 +322,11 @@ class RedisRows(DerivedReads):
         """Yield formations, newest first, from the place *start* down to *last*."""
         while True:
             (found,) = self._of(
-                scope_id, "ZREVRANGEBYLEX", "formation_places", start, last, "LIMIT", 0, _PAGE
+                scope_id, "ZREVRANGEBYLEX", "formation_places", start, last, "LIMIT", 0, PAGE
             )
             ids = [each[16:] for each in found]  # after the time and the fence
             yield from map(FORMATIONS.decode, self._fields(scope_id, "formations", ids))
-            if len(found) < _PAGE:
+            if len(found) < PAGE:
                 return
             start = b"(" + found[-1]
 
@@ -410,25 +334,12 @@ class RedisRows(DerivedReads):
         rows = list(self._formations(scope_id, b"+", b"[" + keys.number(since)))
         return sum(row.calls for row in rows), sum(row.tokens for row in rows)
 
-    def unembedded_scopes(self, embedder: str, limit: int) -> Sequence[int]:
-        (named,) = self.reading.ask_guarded(keys.LISTING, ("HVALS", keys.NAMES))
-        behind: list[int] = []
-        for page in _pages(sorted(map(int, named))):
-            asked = [("HGET", keys.of_scope(each, "embedded"), embedder.encode()) for each in page]
-            seen = self.reading.ask_guarded(keys.LISTING, *asked)
-            looked_at = dict(zip(page, seen, strict=True))
-            rows = self._scopes_by_id(page)
-            behind += [row.id for row in rows if int(looked_at[row.id] or 0) < row.seq]
-            if len(behind) >= limit:
-                break
-        return behind[:limit]
-
     def unembedded(
         self, scope_id: int, after: int, embedder: str, limit: int
     ) -> Sequence[tuple[int, int]]:
         (members,) = self._of(scope_id, "ZRANGEBYSCORE", "feed", f"({after}", "+inf")
         waiting: list[tuple[int, int]] = []
-        for page in _pages(members):
+        for page in pages_of(members):
             entries = self._entries(scope_id, page, embedder)
             waiting += [(each.uid, each.seq) for each, vector in entries if vector is None]
             if len(waiting) >= limit:
@@ -466,17 +377,3 @@ class RedisRows(DerivedReads):
     def _of_chain(self, chain: bytes, command: Command) -> list[Any]:
         """Send one command on an audit chain."""
         return self.reading.ask_guarded(keys.version_of_chain(chain), command)
-
-    def _of(self, scope_id: int, command: str, kind: str, *values: Value) -> list[Any]:
-        """Send one command on one kind of rows of a scope."""
-        return self.reading.ask(scope_id, (command, keys.of_scope(scope_id, kind), *values))
-
-    def _fields(self, scope_id: int, kind: str, wanted: Sequence[bytes]) -> Iterator[bytes]:
-        """Return the existing fields of a hash, in the order requested."""
-        for page in _pages(wanted):
-            (found,) = self._of(scope_id, "HMGET", kind, *page)
-            yield from (each for each in found if each is not None)
-
-
-def _pages(all_: Sequence[RowT]) -> Iterator[Sequence[RowT]]:
-    return (all_[at : at + _PAGE] for at in range(0, len(all_), _PAGE))

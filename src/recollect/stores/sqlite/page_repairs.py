@@ -100,6 +100,7 @@ def add_checksums(path: str) -> bool:
             )
         connection.reserve_bytes(reserve=RESERVED_BYTES)
         connection.execute("VACUUM")
+        # `keeps_checksums` reads the file itself, and VACUUM has written to the log beside it.
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     LOG.info("%r: page checksums were added", path)
     return True

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from types import MappingProxyType
-from typing import Final, TypeAlias, TypeVar
+from typing import Final
 
 import apsw
 
@@ -60,26 +59,13 @@ from recollect.stores.sqlite.checked_rows import (
 )
 from recollect.stores.sqlite.checksums import DamagedRowError, Stored
 from recollect.stores.sqlite.feed_blocks import BLOCKS_FROM, entry_blocks, vector_blocks
-from recollect.stores.sqlite.statements import QUERIES
+from recollect.stores.sqlite.queries import SQLiteQueries
 from recollect.stores.validation import decode_json
-
-Bound: TypeAlias = tuple[object, ...]
-"""The values of a statement's parameters, in order."""
-
-RowT = TypeVar("RowT")
 
 _index_file_row: Final = maker_of(IndexFileRow)
 _LAST: Final = (1 << 63) - 1
 """SQLite's greatest integer: no upper bound."""
 _KIND: Final = FeedEntry._fields.index("kind")
-_COUNTS: Final = MappingProxyType(
-    {
-        "message": "message_count",
-        "memory": "memory_count",
-        "side_record": "side_record_count",
-    }
-)
-
 _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
 
 
@@ -91,7 +77,7 @@ def _blob(value: object) -> bytes:
     return value
 
 
-class SQLiteRows(DerivedReads):
+class SQLiteRows(SQLiteQueries, DerivedReads):
     """The reads of one transaction on a connection; valid until it ends."""
 
     def __init__(
@@ -101,15 +87,9 @@ class SQLiteRows(DerivedReads):
         *,
         reader: int | None = None,
     ) -> None:
+        super().__init__(connection)
         self.settings_stamp = settings_stamp
-        self._connection = connection
         self._reader = reader
-        self._open: set[apsw.Cursor] = set()
-
-    def close(self) -> None:
-        """Close unfinished iterations: they would keep the transaction open."""
-        while self._open:
-            self._open.pop().close(force=True)
 
     @property
     def moment(self) -> ReadMoment | None:
@@ -370,50 +350,3 @@ class SQLiteRows(DerivedReads):
     def audit(self, chain: bytes, after: int, limit: int) -> Sequence[AuditRow]:
         found = self._all("audit", (chain, after, limit))
         return [audit_row(row) for row in found]
-
-    def _counted(self, table: str, scope_id: int, found: Iterator[RowT]) -> Iterator[RowT]:
-        """Yield all rows of a scope; raise at the end if another index lists more or fewer."""
-        count = 0
-        for row in found:
-            count += 1
-            yield row
-        self._check_count(table, scope_id, count)
-
-    def _check_count(self, table: str, scope_id: int, count: int) -> None:
-        """
-        Raise if the number of rows read differs from the number that the index of uids lists.
-
-        A page that lost rows, or is an older version of itself, can be read without an error.
-        """
-        ((listed,),) = self._all(_COUNTS[table], (scope_id,))
-        if listed != count:
-            raise DamagedRowError(
-                f"{count} rows of the table {table} with scope_id {scope_id} were read, but its "
-                f"index of uids lists {listed}"
-            )
-
-    def _all(self, name: str, values: Bound) -> list[Stored]:
-        return self._connection.execute(QUERIES[name], values).fetchall()
-
-    def _first(self, name: str, values: Bound) -> Stored | None:
-        return self._connection.execute(QUERIES[name], values).fetchone()
-
-    def _one(self, name: str, values: Bound) -> Stored:
-        found = self._all(name, values)
-        if len(found) != 1:
-            raise DamagedRowError(f"the query {name!r} returned {len(found)} rows where one exists")
-        return found[0]
-
-    def _found(self, name: str, keys: Sequence[Bound]) -> Iterator[Stored]:
-        # One look-up per key costs less than a list bound as JSON, and compares keys exactly.
-        return iter(self._connection.executemany(QUERIES[name], keys).fetchall())
-
-    def _each(self, name: str, values: Bound) -> Iterator[Stored]:
-        """Yield rows as they are read; the cursor is closed with the iteration or by `close`."""
-        cursor = self._connection.execute(QUERIES[name], values)
-        self._open.add(cursor)
-        try:
-            yield from cursor
-        finally:
-            self._open.discard(cursor)
-            cursor.close(force=True)
