@@ -132,7 +132,7 @@ export function Import() {
 function Progress({ at, stop }: { at: FileProgress; stop: () => void }) {
   const { t } = useAround();
   const wording = useWording();
-  // A document on one line is read whole before its rows are taken: then how far they are is not known.
+  // A document that is read whole before its rows are taken is at its end from the beginning: then nothing is known.
   const share = at.fraction === null || at.fraction >= 1 ? undefined : at.fraction;
   return (
     <div className="import-progress">
