@@ -25,7 +25,7 @@ from recollect.server.mcp.tool_sets import (
     texts_schema,
 )
 from recollect.stores.json_pointers import texts_in
-from recollect.stores.validation import WRITES_MAX
+from recollect.stores.validation import WRITES_MAX, to_datetime
 
 FOUND_MAX: Final = 10
 LISTED_MAX: Final = 1_000
@@ -125,7 +125,13 @@ async def _search(caller: McpCaller, scope: Scope, arguments: JsonObject) -> Too
 
 
 async def _list(caller: McpCaller, scope: Scope, _: JsonObject) -> ToolAnswer:
-    kept = await _all(caller, scope)
+    now = to_datetime(caller.memory.store.now())
+    # A row does not tell that a memory has ended, so ended ones are left out, as in a search.
+    kept = [
+        each
+        for each in await _all(caller, scope)
+        if each.valid_until is None or each.valid_until > now
+    ]
     newest = sorted(kept, key=lambda each: each.updated_at, reverse=True)[:LISTED_MAX]
     return shown({"results": [_row(each) for each in newest]})
 
