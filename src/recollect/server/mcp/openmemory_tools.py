@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from recollect.formation.succession import holds_from
 from recollect.memory.pagination import each_memory
 from recollect.ports import Tool
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
@@ -127,11 +128,7 @@ async def _search(caller: McpCaller, scope: Scope, arguments: JsonObject) -> Too
 async def _list(caller: McpCaller, scope: Scope, _: JsonObject) -> ToolAnswer:
     now = to_datetime(caller.memory.store.now())
     # A row does not tell that a memory has ended, so ended ones are left out, as in a search.
-    kept = [
-        each
-        for each in await _all(caller, scope)
-        if each.valid_until is None or each.valid_until > now
-    ]
+    kept = [each for each in await _all(caller, scope) if holds_from(each, now)]
     newest = sorted(kept, key=lambda each: each.updated_at, reverse=True)[:LISTED_MAX]
     return shown({"results": [_row(each) for each in newest]})
 

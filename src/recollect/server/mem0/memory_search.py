@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from recollect.errors import LimitError
+from recollect.formation.succession import holds_from
 from recollect.memory.pagination import each_memory, scopes_of
 from recollect.observability.spans import memory_span
 from recollect.recall.query import MATCHES_MAX, Where
@@ -70,8 +71,7 @@ async def listed_rows(
     found: list[Memory] = []
     for scope in await owned_scopes(reach, prefix_of(reach.scope, conditions)):
         async for each in each_memory(reach.memory, scope):
-            has_ended = each.valid_until is not None and each.valid_until <= now
-            if each.state == "active" and (with_ended or not has_ended):
+            if holds_from(each, now) or (with_ended and each.state == "active"):
                 found.append(each)
             if len(found) > SCANNED_MAX:
                 raise LimitError("memories to read", len(found), SCANNED_MAX, "SCANNED_MAX")
