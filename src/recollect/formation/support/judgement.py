@@ -15,6 +15,7 @@ from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.grave_words import is_grave_word, is_said_otherwise
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
+from recollect.formation.support.natural_causes import is_killed_by_nature
 from recollect.formation.support.origins import Sources, TracedWord, trace
 from recollect.formation.support.polarity import (
     TEXT_CHARACTERS_MAX,
@@ -112,21 +113,27 @@ def contradicted_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> It
     spoken = [e.text for e in heard.voices if e.trust == "user" and not heard.is_exposed]
     for reason in stance_reasons(joined.text, joined.before, joined.cited, spoken):
         yield f"{joined.place}: {reason}"
-    words = [word for each in joined.leaves for word in each.words if word.origin == "nowhere"]
-    if not heard.is_exposed and any(_is_grave(each, joined.cited) for each in words):
-        yield _not_said(joined.place, words)
+    if not heard.is_exposed and any(
+        _is_grave(word, each.leaf.text, joined.cited)
+        for each in joined.leaves
+        for word in each.words
+    ):
+        yield _not_said(joined.place, [word for each in joined.leaves for word in each.words])
     # Who paraphrases may deny in one word ("was turned down"). In the speaker's own words a
     # denial that is missing is lost.
     if not any(each.weight("nowhere") for each in joined.leaves):
         yield from _turned(joined, is_exposed=heard.is_exposed)
 
 
-def _is_grave(word: TracedWord, cited: Sequence[Passage]) -> bool:
+def _is_grave(word: TracedWord, text: str, cited: Sequence[Passage]) -> bool:
     """Return True for a grave word from nowhere that users' cited words do not mean either."""
     if word.origin != "nowhere" or not is_grave_word(word.written):
         return False
-    said = (f"{each.text}\n{each.question}" for each in cited if each.trust == "user")
-    return not any(is_said_otherwise(word.written, each) for each in said)
+    said = [f"{each.text}\n{each.question}" for each in cited if each.trust == "user"]
+    return not any(
+        is_said_otherwise(word.written, each) or is_killed_by_nature(text, word.start, each)
+        for each in said
+    )
 
 
 def _turned(joined: _Joined, *, is_exposed: bool) -> Iterator[str]:
@@ -261,9 +268,9 @@ def _invented(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]
             yield _not_said(place, words)
     else:
         cited = [passage for each in leaves for passage in each.leaf.sources.cited]
-        for clause in (clause for each in leaves for clause in _clauses_of(each)):
+        for text, clause in ((e.leaf.text, clause) for e in leaves for clause in _clauses_of(e)):
             nowhere = _weight(clause, "nowhere")
-            is_grave = any(_is_grave(each, cited) for each in clause)
+            is_grave = any(_is_grave(each, text, cited) for each in clause)
             if is_grave or (_share(clause) > EXPOSED_SHARE_MAX and nowhere >= EXPOSED_WORDS_MIN):
                 yield _not_said(place, clause)
 
