@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.consideration import considers
 from recollect.formation.support.grave_words import is_grave_word, is_said_otherwise
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
@@ -195,7 +196,10 @@ def contributes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool
     needed = NEUTRAL_WORDS_MIN if is_exposed else 1
     if len(plain) >= needed or any(len(each) > 1 and not each.isascii() for each in plain):
         return True
-    if any(each.is_accepting and _is_answered(leaves, each) for each in causes):
+    taken = [each.accepted for each in causes if each.is_accepting]
+    if considers(content_of(leaves)):
+        taken += [each.weighed for each in causes if each.weighed]
+    if any(_is_answered(leaves, each) for each in taken):
         return True
     return not is_exposed and not is_others and _are_wishes(leaves, causes)
 
@@ -221,12 +225,12 @@ def _are_wishes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool
     return all(fields) and any(_OF_YOU.search(each.text) for each in causes)
 
 
-def _is_answered(leaves: Sequence[TracedLeaf], cause: Passage) -> bool:
-    """Return True if the offer that *cause* accepts contains enough of the words of *leaves*."""
+def _is_answered(leaves: Sequence[TracedLeaf], offer: Passage) -> bool:
+    """Return True if an *offer* that a user takes up has enough of the words of *leaves*."""
     told = [
         word
         for each in leaves
-        for word in trace(each.leaf.text, replace(each.leaf.sources, cited=[cause.accepted]))
+        for word in trace(each.leaf.text, replace(each.leaf.sources, cited=[offer]))
         if word.weight and word.origin not in {"known", "neutral", "user"}
     ]
     accepted = sum(word.weight for word in told if word.origin == "cited")
