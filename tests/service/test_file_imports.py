@@ -13,7 +13,7 @@ import anyio
 import httpx
 import pytest
 
-from recollect.importers.import_run import keep_batch
+from recollect.importers import import_run
 from recollect.server import uploaded_files
 from recollect.server.testing import Served
 
@@ -186,7 +186,7 @@ def test_an_import_may_take_longer_than_its_upload(
     starting: Start, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The time limit is that of the body: the report comes however long the rows take."""
-    kept = keep_batch
+    kept = import_run.keep_batch
 
     async def slow(*args: Any) -> bool:
         await anyio.sleep(0.2)
