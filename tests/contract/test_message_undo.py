@@ -265,3 +265,18 @@ async def test_what_a_person_wrote_since_stays(open_empty: Opener) -> None:
         user = await memory.get(ADA, "User", "User")
         assert user is not None
         assert {"home": "Porto"} == user.value
+
+
+async def test_a_refusal_by_a_person_stays(open_empty: Opener) -> None:
+    """What was rejected for good is not formed again after the undo of its message."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        (told_once,) = await told(memory, clock, "My name is Mira. My sister sings.")
+        (note,) = (await memory.memories(ADA, type_="Note")).rows
+        await memory.reject(ADA, note.type, note.key)
+
+        await taken_back(memory, told_once, ("User", "User"))
+        await told(memory, clock, "My sister sings.")
+
+        left = (await memory.memories(ADA)).rows
+        assert [("Note", "rejected")] == [(each.type, each.state) for each in left]

@@ -194,6 +194,29 @@ async def scenario_a_session_may_be_added_again() -> None:
     assert alone.text == "alone"
 
 
+async def scenario_what_was_erased_does_not_come_back_with_its_session() -> None:
+    """Neither the last event, which has none after it, nor a whole thread; a new one is added."""
+    events = [event(f"I own {count} boats.", f"id{count}") for count in (1, 2)]
+    async with recollect.open(embedder="none") as memory:
+        service = RecollectMemoryService(memory)
+
+        async def add() -> list[str]:
+            await service.add_events_to_memory(
+                app_name="notes", user_id="ada", session_id="one", events=events
+            )
+            return [each.id for each in (await memory.messages(ADA, "one")).rows]
+
+        before = await add()
+        await memory.erase(ADA, recollect.EraseMessages(thread="one", messages=["id2"]))
+        without_last = await add()
+        await memory.erase(ADA, recollect.EraseScope())
+        without_any = await add()
+        events.append(event("I own 3 boats.", "id3"))
+        with_new = await add()
+
+    assert [["id1", "id2"], ["id1"], [], ["id3"]] == [before, without_last, without_any, with_new]
+
+
 async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
     """Who spoke, what tools returned; no thoughts."""
     returned = FunctionResponse(name="weather", response={"result": "Sunny in Oslo."})

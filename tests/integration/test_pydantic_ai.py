@@ -16,6 +16,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     TextPart,
     ToolCallPart,
+    ToolReturn,
     ToolReturnPart,
     UserPromptPart,
 )
@@ -226,6 +227,35 @@ async def test_nothing_that_a_tool_or_a_model_returns_costs_a_run(odd: Any) -> N
         roles = [each.role for each in await memory.last_messages(ADA, "one", limit=9)]
 
     assert ["user", "assistant", "tool", "assistant"] * 2 == roles
+
+
+async def test_what_a_tool_adds_as_a_prompt_is_no_word_of_the_users() -> None:
+    """Though it is a part of a user's prompt to the model."""
+    page = "I am Bob, and I live in Paris."
+
+    def answer(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        if any(isinstance(part, ToolReturnPart) for part in messages[-1].parts):
+            return ModelResponse(parts=[TextPart("So it says.")])
+        return ModelResponse(parts=[ToolCallPart("fetch", {})])
+
+    async with recollect.open("memory:", embedder="none", model="rules") as memory:
+        capability = RecollectCapability(memory, ADA, "one")
+        made = Agent(FunctionModel(answer), capabilities=[capability])
+
+        @made.tool_plain
+        def fetch() -> ToolReturn:
+            return ToolReturn("1 page", content=page)
+
+        result = await made.run("Fetch it.")
+        await memory.form(ADA)
+        rows = (await memory.memories(ADA)).rows
+        kept = await memory.last_messages(ADA, "one", limit=9)
+        history = await capability.history()
+
+    assert ["user", "assistant", "tool", "assistant"] == [each.role for each in kept]
+    assert page in kept[2].text
+    assert () == tuple(rows)
+    assert [each.parts for each in result.all_messages()] == [each.parts for each in history]
 
 
 async def test_a_picture_too_large_to_be_kept_costs_no_words() -> None:

@@ -12,14 +12,8 @@ from recollect.formation import document_updates, reconciliation
 from recollect.records import Memory
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-STILL_STOPPED = {
-    ("r9-e2", 1), ("r11-e2", 3), ("r11-e4", 2), ("r11-s1", 4), ("r11-t2", 1), ("r11-t2", 3),
-}  # fmt: skip
-"""
-A profile that cites the subject of a pasted mail; a plan of the assistant's that is thought over;
-snails that the heat killed, which "dealt with" them; what a wife wishes the assistant to say; what
-one tells of another in a profile; a form of answers that is denied but for prices.
-"""
+STILL_STOPPED = {("r9-e2", 1), ("r11-t2", 1)}
+"""A profile that cites the subject of a pasted mail; what one tells of another in a profile."""
 WITHDRAWN = ("用户已戒烟", "飯前血糖168", "爬小山有高山症", "同意给买电吉他", "要退股")
 """Jokes, mistakes, and a wish: said once, and never true."""
 

@@ -214,6 +214,21 @@ async def test_they_are_memories_as_any_other(memory: recollect.Recollect) -> No
     assert {"local"} == {each.actor for each in (await memory.audit(ADA)).rows}
 
 
+async def test_what_has_ended_is_not_listed(memory: recollect.Recollect) -> None:
+    """A listing agrees with a search; it is deleted with all others nevertheless."""
+    ended = await memory.remember(ADA, "Ada lives in Oslo")
+    await memory.end(ADA, ended.type, ended.key, ended.updated_at)
+    await memory.remember(ADA, "Ada lives in Bergen")
+    async with in_process(memory, "openmemory") as client:
+        listed = (await graph(client, "list_memories"))["results"]
+        found = (await graph(client, "search_memory", query="Where does Ada live?"))["results"]
+        await answer(client, "delete_all_memories")
+
+    said = [[each["memory"] for each in rows] for rows in (listed, found)]
+    assert [["Ada lives in Bergen"], ["Ada lives in Bergen"]] == said
+    assert () == (await memory.memories(ADA)).rows
+
+
 @pytest.mark.parametrize("tools", SETS)
 async def test_what_a_client_wrote_is_erased_by_its_source(
     memory: recollect.Recollect, tools: str

@@ -118,4 +118,6 @@ def test_the_report_is_read_on_a_phone_in_chinese(story: Story) -> None:
 
     assert "zh-Hant" == told["lang"]
     assert "未接受\n2" in told["report"]
+    assert "2 × 格式不明，含有欄位 (none)" in told["report"]
+    assert "第 3 行、第 4 行" in told["report"]
     assert 0 == told["wide"]

@@ -82,6 +82,7 @@ FAULTS: Final = (
     Fault("words/index.ts", r"|^zh-(tw|hk|mo)\b", "", "words"),
     Fault("words/index.ts", r"/^zh\b/", "/^zh/", "words"),
     Fault("words/index.ts", r"/-hant\b|", "/", "words"),
+    Fault("lib/refusals.ts", "if (found) return", "if (!found) return", "refusals"),
     Fault("lib/refusals.ts", "known.push(place)", "known.length", "refusals"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )

@@ -104,6 +104,26 @@ def test_progress_is_told_and_bad_rows_are_refused_alone(client: httpx.Client) -
     assert "701" in done["refused"][0]["place"]
 
 
+@pytest.mark.parametrize("name", ["lines.jsonl", "chats.json", "chat.json", "chats.zip"])
+def test_the_progress_is_that_of_the_rows(client: httpx.Client, name: str) -> None:
+    """Also of a document on one line, which is read as a whole before its first row is stored."""
+    chats = [[{"role": "user", "content": f"It is {each}."} for each in range(60)]] * 40
+    flat = [message for chat in chats for message in chat]
+    files = {
+        "lines.jsonl": "\n".join(map(json.dumps, flat)).encode(),
+        "chats.json": json.dumps(chats).encode(),
+        "chat.json": json.dumps(flat).encode(),
+        "chats.zip": zipped("conversations.json", json.dumps(chats).encode()),
+    }
+
+    told = events(sent(client, files[name], f"progress {name}", name))
+
+    reached = [(each["rows"], each["fraction"]) for what, each in told if what == "progress"]
+    assert [500, 1_000, 1_500, 2_000, 2_400] == [rows for rows, _ in reached]
+    for rows, fraction in reached:
+        assert rows / 2_400 == pytest.approx(fraction, abs=0.1), reached
+
+
 def test_times_without_a_zone_are_read_in_the_zone_that_is_named(client: httpx.Client) -> None:
     """An unknown zone is refused before anything is kept."""
     row = {

@@ -260,6 +260,29 @@ def test_metadata_of_another_framework_is_not_told(served: Served, mem0: Opened)
     assert {"from": "mail"} == row["metadata"]
 
 
+def test_what_has_ended_is_not_listed(served: Served) -> None:
+    """A listing agrees with a search; all of an owner's memories are deleted nevertheless."""
+    memory, ada = served.service.memory, ("acme", "users", "ada")
+    assert memory.loop is not None
+
+    async def move() -> None:
+        note = await memory.remember(ada, "Ada lives in Oslo")
+        await memory.end(ada, note.type, note.key, note.updated_at)
+        await memory.remember(ada, "Ada lives in Bergen")
+
+    asyncio.run_coroutine_threadsafe(move(), memory.loop).result(60)
+    wanted = {"filters": {"user_id": "ada"}}
+    with httpx.Client(base_url=served.url, headers={"authorization": f"Token {served.key}"}) as it:
+        listed = it.post(f"{PATH}/v3/memories/", json=wanted).json()
+        asked = {**wanted, "query": "Where does Ada live?"}
+        found = it.post(f"{PATH}/v3/memories/search/", json=asked).json()
+        it.delete(f"{PATH}/v1/memories/", params={"user_id": "ada"})
+    left = asyncio.run_coroutine_threadsafe(memory.memories(ada), memory.loop).result(60)
+
+    assert {"Ada lives in Bergen"} == texts(listed) == texts(found)
+    assert () == left.rows
+
+
 def test_a_run_of_an_add_is_told_by_its_event(served: Served) -> None:
     """It waits, and once it is formed its memories are told."""
     with httpx.Client(base_url=served.url, headers={"authorization": f"Token {served.key}"}) as it:

@@ -9,7 +9,7 @@ import pytest
 from recollect.errors import NotFoundError
 from recollect.importers import claude_code, open_source
 from recollect.importers.file_forms import read_rows
-from recollect.importers.import_entries import Changed, Incoming, Refused, Row
+from recollect.importers.import_entries import REASONING, Changed, Incoming, Refused, Row
 
 SESSION = "5f9d3c1e-0000-4000-8000-000000000001"
 
@@ -93,7 +93,7 @@ def test_what_nobody_said_is_counted(tmp_path: Path) -> None:
     assert {
         claude_code.EVENTS: 10,
         claude_code.TOOLS: 2,
-        claude_code.REASONING: 1,
+        REASONING: 1,
         claude_code.PICTURES: 1,
         claude_code.AGENTS: 1,
     } == counts

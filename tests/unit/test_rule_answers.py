@@ -1,5 +1,7 @@
 """The model of rules answers from memory: it quotes with the date, or says it knows nothing."""
 
+from time import process_time
+
 import pytest
 
 import recollect
@@ -277,3 +279,19 @@ def test_records_outside_a_block_are_read_too() -> None:
         "What is my name?", system, ()
     )
     assert answer_of("Where do I live?", system, ()).startswith("I remember nothing")
+
+
+@pytest.mark.parametrize(
+    "text", ["y " * 450_000, "my my " * 150_000, "I like a " * 100_000, "我的" * 400_000]
+)
+def test_a_long_message_is_read_in_little_time(text: str) -> None:
+    """The service answers nothing else meanwhile."""
+    with recollect.open_sync(embedder="none", model="rules", worker=False) as memory:
+        memory.append("ada", "one", ["I live in Oslo.", text])
+        began = process_time()
+        memory.form("ada")
+        took = process_time() - began
+        (profile,) = memory.memories("ada").rows
+
+    assert "Oslo" == profile.value["home"]
+    assert took < 3.0

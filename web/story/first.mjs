@@ -28,8 +28,13 @@ async function opened([place, there], rate, locale) {
   const names = [];
   await cdp.send("Network.enable");
   await cdp.send("Network.clearBrowserCache");
-  cdp.on("Network.loadingFinished", (event) => { bytes += event.encodedDataLength; });
-  cdp.on("Network.requestWillBeSent", (event) => names.push(new URL(event.request.url).pathname));
+  const ids = new Set();
+  // What was asked before this may end only now: it is none of the view's.
+  cdp.on("Network.loadingFinished", (event) => { bytes += ids.has(event.requestId) ? event.encodedDataLength : 0; });
+  cdp.on("Network.requestWillBeSent", (event) => {
+    ids.add(event.requestId);
+    names.push(new URL(event.request.url).pathname);
+  });
   await cdp.send("Emulation.setCPUThrottlingRate", { rate });
   await page.addInitScript((limit) => {
     window.seen = { largest_ms: 0, shift: 0, blocked_ms: 0, longest_ms: 0 };

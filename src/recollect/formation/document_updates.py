@@ -27,6 +27,7 @@ from recollect.formation.operations import (
     cited_by,
 )
 from recollect.formation.patch import PatchError, apply_patch
+from recollect.formation.succession import holds_from
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.formation.value_identity import (
@@ -79,7 +80,7 @@ def document_outcomes(
     All certain operations make one version together, in order of dependency. Each doubtful one is
     proposed as the version after that.
     """
-    before = _draft_of(standing, type_, key)
+    before = _draft_of(standing, type_, key, present)
     draft, left = before, [each for each in group if not each.grounds.doubts]
     doubtful = [each for each in group if each.grounds.doubts]
     while left:
@@ -110,8 +111,9 @@ def document_outcomes(
         yield from _proposed(each, draft, present)
 
 
-def _draft_of(standing: Memory | None, type_: MemoryType, key: str) -> _Draft:
-    is_new = standing is None or standing.state != "active"
+def _draft_of(standing: Memory | None, type_: MemoryType, key: str, present: Present) -> _Draft:
+    # A document that a person ended is history: what is said since would not be seen in it.
+    is_new = standing is None or not holds_from(standing, present.now)
     return _Draft(
         type=type_,
         key=key,

@@ -73,6 +73,10 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
 )
+READ_CHARACTERS_MAX: Final = 20_000
+"""Characters of a message that are read: nobody types more, and the event loop waits."""
+SENTENCE_CHARACTERS_MAX: Final = 500
+"""A longer sentence states nothing simple, and some rules look at it once for each word."""
 _SENTENCE: Final = re.compile(r"(?:(?:Hi|Hello|Hey)! ?)?[^.!?。！？\n]+[.!?。！？]?")
 # Requests too: "Plan my week" states nothing about it.
 _QUESTION: Final = re.compile(
@@ -223,8 +227,9 @@ def _is_user(speaker: str) -> bool:
 
 
 def _statements_in(number: int, speaker: str, words: str) -> list[_Said]:
-    told = [each.group().strip() for each in _SENTENCE.finditer(words)]
-    told = [each for each in told if not _QUESTION.search(each)]
+    sentences = (each.group().strip() for each in _SENTENCE.finditer(words[:READ_CHARACTERS_MAX]))
+    short = [each for each in sentences if len(each) <= SENTENCE_CHARACTERS_MAX]
+    told = [each for each in short if not _QUESTION.search(each)]
     found = [
         _Said(number=number, speaker=speaker, quote=match.group(), field=name, value=value)
         for name, rule in _RULES

@@ -95,4 +95,5 @@ def opened_file(archive: zipfile.ZipFile, file: str, source: InputFile) -> Itera
             stream=cast("BinaryIO", stream),
             packed=source.packed,
             size_bytes=source.size_bytes,
+            listed=source.listed,
         )

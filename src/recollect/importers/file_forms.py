@@ -87,7 +87,9 @@ def _read_file(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterat
     if _is_value(head[0]):
         head += islice(lines, 1)
         is_alone = len(head) == 1 and not source.plain_name.endswith(_LINES_ENDINGS)
-        return _read_values(chain(head, lines), naming_of(reading, is_alone=is_alone))
+        return _read_values(
+            chain(head, lines), naming_of(reading, source.listed, is_alone=is_alone)
+        )
     if isinstance(head[0], InputLine) and _opening_bracket(head[0].content):
         head += islice(lines, 1)
         # A broken first row still means a file of rows; a list's elements end in commas.
@@ -97,7 +99,7 @@ def _read_file(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterat
         head += islice(lines, _HEAD_LINES)
         if not any(map(_is_value, head)):
             raise UsageError(_explain_unknown_form(source, head[0]))
-    return _read_values(chain(head, lines), naming_of(reading, is_alone=False))
+    return _read_values(chain(head, lines), naming_of(reading, source.listed, is_alone=False))
 
 
 def _opening_bracket(content: bytes) -> str:
@@ -165,11 +167,11 @@ def _refuse_line(line: InputLine, error: Exception) -> Refused:
 def _read_document(source: InputFile, begun: bytes, reading: ImportOptions) -> Iterator[Row]:
     """Yield the rows of one JSON document, element by element."""
     scanner = Scanner(source.stream, begun)
-    naming = naming_of(reading, is_alone=True)
+    naming = naming_of(reading, source.listed, is_alone=True)
     number = 0
     try:
         if scanner.next_character() == "[":
-            naming = naming_of(reading, is_alone=False)
+            naming = naming_of(reading, source.listed, is_alone=False)
             for number, value in enumerate(scanner.elements(), start=1):
                 yield from read_element(value, f"element {number}", naming)
         else:

@@ -20,6 +20,7 @@ from recollect.importers.import_entries import (
     no_object,
     shown,
 )
+from recollect.importers.input_files import ListProgress
 from recollect.importers.json_stream import NESTED, is_nested
 from recollect.importers.langchain_messages import as_chat_message
 from recollect.importers.langchain_messages import is_message as is_langchain_message
@@ -76,6 +77,7 @@ class ThreadNaming:
     is_alone: bool
     """Whether the file holds at most one chat, which is then not numbered."""
     graph: GraphitiGraph
+    listed: ListProgress
     chats: int = 0
     messages: int = 0
     records: int = 0
@@ -93,9 +95,9 @@ class ThreadNaming:
             yield Changed(place=place, what=UNENDED)
 
 
-def naming_of(reading: ImportOptions, *, is_alone: bool) -> ThreadNaming:
+def naming_of(reading: ImportOptions, listed: ListProgress, *, is_alone: bool) -> ThreadNaming:
     """Return the state with which the reading of a file begins."""
-    return ThreadNaming(reading, is_alone=is_alone, graph=GraphitiGraph(reading))
+    return ThreadNaming(reading, is_alone=is_alone, graph=GraphitiGraph(reading), listed=listed)
 
 
 def read_value(value: Json, place: str, naming: ThreadNaming) -> Iterator[Row]:
@@ -193,7 +195,7 @@ def _read_list(values: list[Json], place: str, naming: ThreadNaming) -> Iterator
     if any(isinstance(each, Mapping) and is_of_chat(each) for each in values):
         yield from _read_chat(values, place, naming)
         return
-    for number, value in enumerate(values, start=1):
+    for number, value in _counted(values, naming):
         where = f"{place}, element {number}"
         if isinstance(value, list) and is_nested(value):
             yield Refused(place=where, reason=NESTED)
@@ -203,5 +205,17 @@ def _read_list(values: list[Json], place: str, naming: ThreadNaming) -> Iterator
 
 def _read_chat(values: list[Json], place: str, naming: ThreadNaming) -> Iterator[Row]:
     chat = naming.next_chat()
-    for number, value in enumerate(values, start=1):
+    for number, value in _counted(values, naming):
         yield from read_chat_part(value, f"{place}, message {number}", chat, naming, number)
+
+
+def _counted(values: list[Json], naming: ThreadNaming) -> Iterator[tuple[int, Json]]:
+    """Yield *values* with their numbers, and note how far the outermost list has come."""
+    # A list of one says nothing: then the list inside counts.
+    is_noted = naming.listed.share == 1.0 and len(values) > 1
+    for number, value in enumerate(values, start=1):
+        if is_noted:
+            naming.listed.share = (number - 1) / len(values)
+        yield number, value
+    if is_noted:
+        naming.listed.share = 1.0

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
@@ -53,6 +53,19 @@ class InputLine:
         return f"line {self.number}"
 
 
+@dataclass(slots=True)
+class ListProgress:
+    """How much was returned of a list that is read as a whole, as a document on one line is."""
+
+    share: float = 1.0
+    reached: float = 0.0
+
+    def fraction(self, read: float) -> float:
+        """Return the fraction of a file of which *read* was read; it never falls."""
+        self.reached = max(self.reached, read * self.share)
+        return self.reached
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputFile:
     """An open file: *stream* yields its content unpacked, *packed* is the file itself."""
@@ -63,6 +76,7 @@ class InputFile:
     size_bytes: int | None
     is_zip: bool = False
     """Whether it is an archive of files, which `recollect.importers.archives` reads."""
+    listed: ListProgress = field(default_factory=ListProgress)
 
     @property
     def stem(self) -> str:
@@ -80,7 +94,7 @@ class InputFile:
         """Return the fraction of the file that was read; ``None`` if its size is unknown."""
         if not self.size_bytes:
             return None
-        return min(1.0, self.packed.tell() / self.size_bytes)
+        return self.listed.fraction(min(1.0, self.packed.tell() / self.size_bytes))
 
 
 def check_file(path: str) -> None:

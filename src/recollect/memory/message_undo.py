@@ -146,6 +146,8 @@ def _reverting(
     if at is None:
         return None
     brought, before = revisions[at], revisions[at - 1] if at else None
+    if memory.state == "rejected" != brought.state:
+        return None  # a person's refusal outlives what it refuses, or it would be formed again
     _, standing = _left_of(brought, said)
     # Other messages of the same formation keep what they said, and so does whoever changed the
     # memory since: only a version that is this message's alone is reverted as a whole.

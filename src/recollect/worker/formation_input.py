@@ -27,6 +27,7 @@ from recollect.formation.speakers import (
     named_speakers,
     speaker_of,
 )
+from recollect.formation.succession import holds_from
 from recollect.formation.talk_language import language_of_talk
 from recollect.formation.types import MemoryType
 from recollect.formation.window import MESSAGES_MAX, Waiting, Window, window_of
@@ -111,11 +112,10 @@ async def read_offer(
         if each.update_mode == "patch"
         for key in _keys_of(each, whose.get(each.name))
     ]
-    documents = await store.get_many(scope, addresses)
-    known = [each for each in documents if each is not None and each.state == "active"]
+    documents, now = await store.get_many(scope, addresses), to_datetime(store.now())
+    known = [each for each in documents if each is not None and holds_from(each, now)]
     collections = [each for each in types if each.update_mode == "insert"]
     if collections and settings.limits.existing_memories:
-        now = to_datetime(store.now())
         plans = await _past_plans(store, window, collections)
         known += await _related(search, window, collections, settings.limits, now, count, plans)
     # Detecting the language and the dates of texts is CPU-bound: a thread keeps it off the loop.

@@ -1,4 +1,6 @@
-/** The rows that an import refused, for a reader: each reason once, with where it was met. */
+/** What an import refused, for a reader: each reason once, in their language where it is a usual one, with where it was met. */
+
+import type { Word } from "../words";
 
 export interface RefusedRow {
   place: string;
@@ -19,4 +21,31 @@ export function refusalsOf(rows: readonly RefusedRow[]): Refusal[] {
     else places.set(reason, [place]);
   }
   return [...places].map(([reason, at]) => ({ reason, places: at }));
+}
+
+type Say = (word: Word, values?: Record<string, string>) => string;
+
+/** The usual reasons; each of the groups is filled into the words. */
+const REASONS: readonly (readonly [RegExp, Word])[] = [
+  [/^it is not JSON \((?<fault>.+)\)$/s, "refusal.json"],
+  [/^its format is unknown: it has the fields (?<fields>.+)$/s, "refusal.form"],
+  [/^the document is broken or was cut off here \((?<fault>.+)\); what came before was kept$/s, "refusal.broken"],
+  [/^the file ends in the middle of this line: (?<rest>.+)$/s, "refusal.cut"],
+  [/^(['"])(?<name>.+)\1 is empty: there is nothing to import$/s, "refusal.empty"],
+  [/^(['"])(?<name>.+)\1 is neither JSON Lines nor a JSON document: it begins with (?<begins>.+)$/s, "refusal.text"],
+];
+
+/** A reason as people read it; one that is none of these is as the service says it. */
+export function whyRefused(reason: string, t: Say): string {
+  for (const [pattern, word] of REASONS) {
+    const found = pattern.exec(reason);
+    if (found) return t(word, { ...found.groups });
+  }
+  return reason;
+}
+
+/** Where a row stands, as people read it: a line, or as the service says it. */
+export function placeOf(place: string, t: Say): string {
+  const [, line] = /^line (\d+)$/.exec(place) ?? [];
+  return line ? t("json.line", { line }) : place;
 }

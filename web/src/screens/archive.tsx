@@ -7,6 +7,7 @@ import type { FileProgress, FileReport, Imported } from "../api/shapes";
 import type { ServerEvent } from "../api/sse";
 import { useAct } from "../lib/act";
 import { exportedFrom, landingOf } from "../lib/import_forms";
+import { whyRefused } from "../lib/refusals";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Field } from "../parts/basics";
 import { Icon } from "../parts/icons";
@@ -81,7 +82,7 @@ export function Import() {
       return { kind: "file", file: await received(api.importFile(scope, file, zone, stopping.signal), setProgress, stopped) };
     } catch (error) {
       setPartial(!isTold && mayBeDone(error) && !(error instanceof Problem && error.code === "unreachable"));
-      if (!stopping.signal.aborted) throw error;
+      if (!stopping.signal.aborted) throw error instanceof Problem ? new Problem(error.status, error.code, error.title, whyRefused(error.detail, t)) : error;
       // Once it is enabled again: the button that had the focus is gone.
       setTimeout(() => input.current?.focus());
       return null;
@@ -132,7 +133,7 @@ export function Import() {
 function Progress({ at, stop }: { at: FileProgress; stop: () => void }) {
   const { t } = useAround();
   const wording = useWording();
-  // A document on one line is read whole before its rows are taken: then how far they are is not known.
+  // A document that is read whole before its rows are taken is at its end from the beginning: then nothing is known.
   const share = at.fraction === null || at.fraction >= 1 ? undefined : at.fraction;
   return (
     <div className="import-progress">

@@ -1,7 +1,7 @@
 /** What came of an import: how much was kept, what was left out, and why. */
 
 import type { FileReport, Imported } from "../api/shapes";
-import { refusalsOf, type Refusal, type RefusedRow } from "../lib/refusals";
+import { placeOf, refusalsOf, whyRefused, type Refusal, type RefusedRow } from "../lib/refusals";
 import { useAround, useWording } from "../lib/session";
 import type { Word } from "../words";
 
@@ -65,12 +65,14 @@ function Refusals({ rows, of, isFault = true }: { rows: readonly RefusedRow[]; o
 function Told({ refusal: { reason, places } }: { refusal: Refusal }) {
   const { t } = useAround();
   const wording = useWording();
-  if (places.length === 1) return <>{places[0]}: {reason}</>;
+  const shown = places.slice(0, PLACES_SHOWN).map((each) => placeOf(each, t));
+  const why = whyRefused(reason, t);
+  if (places.length === 1) return <>{t("cause.of_place", { place: shown[0] ?? "", words: why })}</>;
   const more = places.length - PLACES_SHOWN;
   return (
     <>
-      <strong>{wording.number(places.length)} ×</strong> {reason}
-      <span className="refused-places">{places.slice(0, PLACES_SHOWN).join(", ")}{more > 0 && ` ${t("import.more", { count: more })}`}</span>
+      <strong>{wording.number(places.length)} ×</strong> {why}
+      <span className="refused-places">{shown.join(t("permission.between"))}{more > 0 && ` ${t("import.more", { count: more })}`}</span>
     </>
   );
 }

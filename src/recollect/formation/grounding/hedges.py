@@ -1,6 +1,7 @@
 """Doubt and hearsay in what was said, and whether a value keeps them."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from recollect.text.lazy_patterns import lazy_pattern
@@ -143,6 +144,27 @@ _RELATIVE: Final = lazy_pattern(
     r"|[妈爸哥姐弟妹婆爷奶]|妻|夫|媳|先生|太太|儿子|女儿|女友|男友",
     re.IGNORECASE,
 )
+_OF_MANNER: Final = (
+    r"\s*(?:that )?(?:you(?:'re|r)?|u)\b"
+    r"(?! (?:can|could|have to|need|must|should|will|may|get|pay)\w*)"
+)
+_OF_MANNER_HAN: Final = r"\s*[你您妳](?![要得能们會会]|可以|必须|应该|不[能可得])"
+_TAKEN_UP: Final = lazy_pattern(
+    rf"{_OF_MANNER}[^.!?\n]{{0,80}}?(?:[,;]|\s[-–]) ?(?:so|therefore)\b[^.!?\n]{{0,24}}\b(?:please"
+    r"|pls|(?:can|could) you|from now on|don'?t|stop|no more|never|always|keep|use|call me|be"
+    r"|make|give|write|answer|talk|drop|skip|cut)\b"
+    rf"|{_OF_MANNER}[^.!?\n]{{0,30}}\b(?:too|like a|so many|sounds?)\b[^.!?\n]{{0,50}}?[,;] ?"
+    r"(?:just |please |pls )?call me\b"
+    rf"|{_OF_MANNER_HAN}[^。！？\n]{{0,40}}?[,;\s](?:所以|那|就|咁|因此|以后)[^。！？\n]{{0,10}}"
+    r"(?:别|不要|不用|唔好|请|麻烦|以后|改|用|少|多|说|讲|写|叫我|喊我)"
+    rf"|{_OF_MANNER_HAN}(?:太|老是|总|别[老总]|像|成日)[^。！？\n]{{0,40}}?[,;\s][叫喊称]我",
+    re.IGNORECASE,
+)
+"""
+How an assistant answers, told behind "my wife says", and the user's own wish that follows from it.
+
+"You're too formal, so please relax" is no report by then; "you can't park there, so don't" is one.
+"""
 _WORD: Final = lazy_pattern(r"[^\W\d_\u3400-\u9fff]+(?:'[a-z]+)?|[\u3400-\u9fff]")
 _ROOM_WORDS_MIN: Final = 3
 _ROOM_CHARACTERS_MIN: Final = 7
@@ -161,16 +183,23 @@ def hedges_in(text: str) -> tuple[str, ...]:
     text = _usual(text)
     found = {
         match.start(): match.group()
-        for pattern in (*_DOUBTS, *_HEARSAY, *_INTENTIONS)
+        for pattern in (*_DOUBTS, *_INTENTIONS)
         for match in pattern.finditer(text)
-    }
+    } | {match.start(): match.group() for match in _reports_in(text)}
     return tuple(found[at] for at in sorted(found))
 
 
 def hearsay_in(text: str) -> bool:
     """Return True if *text* reports the words of a third person."""
-    text = _usual(text)
-    return any(pattern.search(text) for pattern in _HEARSAY)
+    return any(True for _ in _reports_in(_usual(text)))
+
+
+def _reports_in(text: str) -> Iterator[re.Match[str]]:
+    """Yield the heads of hearsay in a text, but not of what the user takes up as their own wish."""
+    for pattern in _HEARSAY:
+        for match in pattern.finditer(text):
+            if not _TAKEN_UP.match(text, match.end()):
+                yield match
 
 
 def _usual(text: str) -> str:
@@ -210,7 +239,7 @@ def _is_of_its_teller(value: str, quote: str) -> bool:
     text = _usual(quote)
     if any(pattern.search(text) for pattern in (*_DOUBTS, *_INTENTIONS)):
         return False
-    tellers = [match for pattern in _HEARSAY for match in pattern.finditer(text)]
+    tellers = list(_reports_in(text))
     if not all(_OF_THEMSELVES.match(text, match.end()) for match in tellers):
         return False
     named = [_TELLER.search(match.group()) for match in tellers]
@@ -234,7 +263,7 @@ def _reports_a_wish(quote: str) -> bool:
 def _is_uncertain(quote: str) -> bool:
     """Return True if a quote has more than an intention that is being weighed."""
     text = _usual(quote)
-    return any(pattern.search(text) for pattern in (*_DOUBTS, *_HEARSAY))
+    return any(pattern.search(text) for pattern in _DOUBTS) or hearsay_in(quote)
 
 
 def _has_room(value_text: str) -> bool:

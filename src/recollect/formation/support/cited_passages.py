@@ -11,6 +11,7 @@ from recollect.formation.grounding.foreign_text import instructs
 from recollect.formation.operations import Citation
 from recollect.formation.support.acceptance import NOTHING, TakenUp, refers_back, taken_up
 from recollect.formation.support.assent import CHOICE, NO, YES_FIRST
+from recollect.formation.support.consideration import ponders
 from recollect.formation.support.content_words import Token, WordIndex
 from recollect.formation.support.stances import Clause, clauses_in
 from recollect.formation.support.vocabulary import groups_said
@@ -74,6 +75,13 @@ class Passage:
     def accepted(self) -> Passage:
         """Return what is taken up, as words of the assistant."""
         return Passage(self.citation, self.line, "assistant", self.taken_up.text)
+
+    @cached_property
+    def weighed(self) -> Passage | None:
+        """Return the offer that the user will think about, as words of the assistant."""
+        if self.offered is None or self.trust != "user" or not ponders(self.text):
+            return None
+        return Passage(self.citation, self.line, "assistant", self.offered.text)
 
     @cached_property
     def words(self) -> WordIndex:

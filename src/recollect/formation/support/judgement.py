@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.consideration import considers
 from recollect.formation.support.grave_words import is_grave_word, is_said_otherwise
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
+from recollect.formation.support.natural_causes import is_killed_by_nature
 from recollect.formation.support.origins import Sources, TracedWord, trace
 from recollect.formation.support.polarity import (
     TEXT_CHARACTERS_MAX,
@@ -112,21 +114,27 @@ def contradicted_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> It
     spoken = [e.text for e in heard.voices if e.trust == "user" and not heard.is_exposed]
     for reason in stance_reasons(joined.text, joined.before, joined.cited, spoken):
         yield f"{joined.place}: {reason}"
-    words = [word for each in joined.leaves for word in each.words if word.origin == "nowhere"]
-    if not heard.is_exposed and any(_is_grave(each, joined.cited) for each in words):
-        yield _not_said(joined.place, words)
+    if not heard.is_exposed and any(
+        _is_grave(word, each.leaf.text, joined.cited)
+        for each in joined.leaves
+        for word in each.words
+    ):
+        yield _not_said(joined.place, [word for each in joined.leaves for word in each.words])
     # Who paraphrases may deny in one word ("was turned down"). In the speaker's own words a
     # denial that is missing is lost.
     if not any(each.weight("nowhere") for each in joined.leaves):
         yield from _turned(joined, is_exposed=heard.is_exposed)
 
 
-def _is_grave(word: TracedWord, cited: Sequence[Passage]) -> bool:
+def _is_grave(word: TracedWord, text: str, cited: Sequence[Passage]) -> bool:
     """Return True for a grave word from nowhere that users' cited words do not mean either."""
     if word.origin != "nowhere" or not is_grave_word(word.written):
         return False
-    said = (f"{each.text}\n{each.question}" for each in cited if each.trust == "user")
-    return not any(is_said_otherwise(word.written, each) for each in said)
+    said = [f"{each.text}\n{each.question}" for each in cited if each.trust == "user"]
+    return not any(
+        is_said_otherwise(word.written, each) or is_killed_by_nature(text, word.start, each)
+        for each in said
+    )
 
 
 def _turned(joined: _Joined, *, is_exposed: bool) -> Iterator[str]:
@@ -188,7 +196,10 @@ def contributes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool
     needed = NEUTRAL_WORDS_MIN if is_exposed else 1
     if len(plain) >= needed or any(len(each) > 1 and not each.isascii() for each in plain):
         return True
-    if any(each.is_accepting and _is_answered(leaves, each) for each in causes):
+    taken = [each.accepted for each in causes if each.is_accepting]
+    if considers(content_of(leaves)):
+        taken += [each.weighed for each in causes if each.weighed]
+    if any(_is_answered(leaves, each) for each in taken):
         return True
     return not is_exposed and not is_others and _are_wishes(leaves, causes)
 
@@ -214,12 +225,12 @@ def _are_wishes(leaves: Sequence[TracedLeaf], causes: Sequence[Passage]) -> bool
     return all(fields) and any(_OF_YOU.search(each.text) for each in causes)
 
 
-def _is_answered(leaves: Sequence[TracedLeaf], cause: Passage) -> bool:
-    """Return True if the offer that *cause* accepts contains enough of the words of *leaves*."""
+def _is_answered(leaves: Sequence[TracedLeaf], offer: Passage) -> bool:
+    """Return True if an *offer* that a user takes up has enough of the words of *leaves*."""
     told = [
         word
         for each in leaves
-        for word in trace(each.leaf.text, replace(each.leaf.sources, cited=[cause.accepted]))
+        for word in trace(each.leaf.text, replace(each.leaf.sources, cited=[offer]))
         if word.weight and word.origin not in {"known", "neutral", "user"}
     ]
     accepted = sum(word.weight for word in told if word.origin == "cited")
@@ -261,9 +272,9 @@ def _invented(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]
             yield _not_said(place, words)
     else:
         cited = [passage for each in leaves for passage in each.leaf.sources.cited]
-        for clause in (clause for each in leaves for clause in _clauses_of(each)):
+        for text, clause in ((e.leaf.text, clause) for e in leaves for clause in _clauses_of(e)):
             nowhere = _weight(clause, "nowhere")
-            is_grave = any(_is_grave(each, cited) for each in clause)
+            is_grave = any(_is_grave(each, text, cited) for each in clause)
             if is_grave or (_share(clause) > EXPOSED_SHARE_MAX and nowhere >= EXPOSED_WORDS_MIN):
                 yield _not_said(place, clause)
 

@@ -11,7 +11,16 @@ from typing import Final
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.content_words import Token, is_form
 from recollect.formation.support.languages import language_of
-from recollect.formation.support.stances import BAD, GOOD, Attitude, Clause, Stance, clauses_in
+from recollect.formation.support.restrictions import restricts, widens, without_restrictions
+from recollect.formation.support.stances import (
+    BAD,
+    GOOD,
+    Attitude,
+    Clause,
+    Stance,
+    clauses_in,
+    tells_end,
+)
 from recollect.formation.support.subjects import speaks_of_another, speaks_of_user
 from recollect.formation.support.vocabulary import is_neutral, neutral_length
 from recollect.text.analysis import STOP_WORDS
@@ -125,6 +134,8 @@ class _Said:
         self.has_denial = any(
             clause.denials or clause.tells_end or flipped for clause, flipped in self._clauses
         ) or bool(self.stances & {("dislikes", False), ("allergic", False)})
+        self.text = "\n".join(clause.text for clause, _ in self._clauses)
+        self.restricts = restricts(self.text)
         self._language = language_of("\n".join(each.text for each in cited))
         self._words = {word.key for clause, _ in self._clauses for word in clause.words}
 
@@ -210,15 +221,21 @@ class _Said:
 
     def turned(self, clauses: Sequence[Clause], before: str, *, is_exposed: bool) -> str:
         """Return a word that the value denies and the sentences do not, or the other way round."""
-        denied = {word.key: word for clause in clauses for word in _denied(clause)}
-        if not self.has_denial and not _denies(before):
-            if not is_exposed:
-                return ""
-            for key, word in denied.items():
-                if key in self._words and not self._is_still_to_come(clauses, key):
-                    return word.folded
-            return self._turned_run(clauses)
-        if any(clause.denials or clause.tells_end for clause in clauses) or _has_bad(clauses):
+        if widens(" ".join(each.text for each in clauses), self.text):
+            return "all"
+        if self.has_denial or _denies(before):
+            return self._dropped(clauses)
+        if not is_exposed:
+            return ""
+        for key, word in {word.key: word for each in clauses for word in _denied(each)}.items():
+            if key in self._words and not self._is_still_to_come(clauses, key):
+                return word.folded
+        return self._turned_run(clauses)
+
+    def _dropped(self, clauses: Sequence[Clause]) -> str:
+        """Return a word that was said only with a denial, of a value without one."""
+        is_restricted = self.restricts and any(restricts(each.text) for each in clauses)
+        if is_restricted or any(map(_tells_denial, clauses)) or _has_bad(clauses):
             return ""
         clauses = [each for each in clauses if not _FORMER.search(each.text)]
         is_changed = any(_CHANGED.search(each.text) for each in clauses)
@@ -296,6 +313,12 @@ class _Said:
             for word in clause.words
             if word.key == wanted.key or is_form(word.folded, wanted.folded)
         ]
+
+
+def _tells_denial(clause: Clause) -> bool:
+    """Return True if a clause denies, or tells an end; "only" is neither."""
+    is_end = clause.tells_end and tells_end(without_restrictions(clause.text))
+    return bool(clause.denials) or is_end
 
 
 def _repeats(answer: Passage) -> bool:

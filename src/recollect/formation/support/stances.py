@@ -202,6 +202,11 @@ def stances_in(text: str) -> frozenset[Stance]:
     return frozenset(each for clause in clauses_in(text) for each in clause.attitudes)
 
 
+def tells_end(text: str) -> bool:
+    """Return True if *text* has a word of an end: sold, left, 以前."""
+    return _PAST.search(text) is not None
+
+
 def tells_liking(word: str) -> bool:
     """Return True for a word that expresses liking or dislike."""
     return any(
@@ -231,4 +236,4 @@ def _clause(text: str) -> Clause:
             is_run = not match.group().isascii()
             # What dislikes in two words ("can't stand") holds its own denial.
             attitudes.add((attitude, bare.denies(match.start(), is_run=is_run)))
-    return Clause(text, words, denials, frozenset(attitudes), _PAST.search(text) is not None)
+    return Clause(text, words, denials, frozenset(attitudes), tells_end(text))

@@ -15,6 +15,7 @@ from typing import Final
 
 from recollect.formation.support.authorship import told_passages
 from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.consideration import considers
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import JudgedLeaf, TracedLeaf
 from recollect.formation.support.origins import TracedWord, trace
@@ -48,15 +49,22 @@ def _sentences_of(leaf: JudgedLeaf, heard: HeardWindow) -> Iterator[list[TracedW
     """
     Yield the words of each sentence, by what the cited users said or agreed to.
 
-    A letter that the user shows counts as said where the value tells it as its author's.
+    A letter that the user shows counts as said where the value tells it as its author's, and an
+    offer that the user will think about where the sentence says that it is being considered.
     """
     own = [each for each in leaf.sources.cited if each.trust == "user"]
     own += [each.accepted for each in own if each.is_accepting]
     own += told_passages(leaf, heard)
     words = trace(leaf.text, replace(leaf.sources, cited=own))
+    weighed = [each.weighed for each in own if each.weighed]
+    thought_over = (
+        trace(leaf.text, replace(leaf.sources, cited=[*own, *weighed])) if weighed else []
+    )
     start = 0
     for end in (*(each.end() for each in _SENTENCE_END.finditer(leaf.text)), len(leaf.text)):
-        sentence = [each for each in words if start <= each.start < end]
+        is_considered = weighed and considers(leaf.text[start:end])
+        told = thought_over if is_considered else words
+        sentence = [each for each in told if start <= each.start < end]
         if sentence:
             yield sentence
         start = end

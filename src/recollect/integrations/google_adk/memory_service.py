@@ -18,6 +18,7 @@ from recollect.errors import UsageError
 from recollect.integrations.entry_ids import entry_id, erase_target
 from recollect.integrations.storable_items import storable_text
 from recollect.integrations.thread_items import check_count
+from recollect.lifecycle.erased_records import Erasures, ScopeErasures, erased_among
 from recollect.memory.context_sources import idle_below
 from recollect.memory.facade import Recollect
 from recollect.recall.empty_turns import plain_words, without_empty
@@ -119,6 +120,8 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
         """
         Append the texts of events, except those before the last event that is stored already.
 
+        Events that were erased here stay erased, though the session still has them.
+
         *custom_metadata*, which is JSON, is stored with each message.
         """
         scope, thread = self._scope(app_name, user_id), session_id or NO_SESSION
@@ -193,10 +196,17 @@ class RecollectMemoryService(BaseMemoryService):  # type: ignore[misc] # not ins
 async def _unknown(
     memory: Recollect, scope: Scope, thread: str, said: Sequence[NewMessage]
 ) -> Sequence[NewMessage]:
-    """Return the messages after the last stored one, so that erased ones are not added again."""
+    """Return the messages after the last stored one, without those that were erased here."""
     ids = {each.id for each in await memory.last_messages(scope, thread, limit=NEWEST)}
     known = [place for place, each in enumerate(said) if each.id in ids]
-    return said[known[-1] + 1 :] if known else said
+    new = said[known[-1] + 1 :] if known else said
+    if not new:
+        return ()
+    # A session has all of its events for good: without the ledger, the last ones, or the whole of
+    # an erased thread, would come back with the next run.
+    erasures = ScopeErasures(Erasures(await memory.store.ledger()), scope)
+    erased = erased_among(erasures, thread, new)
+    return [each for each, is_erased in zip(new, erased, strict=True) if not is_erased]
 
 
 def _message_of(event: Event, beside: JsonObject) -> NewMessage | None:

@@ -195,12 +195,13 @@ def _role_and_text(message: ModelMessage) -> tuple[Role, str]:
         said = (part.content for part in message.parts if isinstance(part, TextPart))
         return "assistant", "\n".join(said)
     prompts = [_text_in(part.content) for part in message.parts if isinstance(part, UserPromptPart)]
-    if prompts:
-        return "user", "\n".join(prompts)
-    returned = (
+    returned = [
         part.model_response_str() for part in message.parts if isinstance(part, ToolReturnPart)
-    )
-    return "tool", "\n".join(returned)
+    ]
+    # A prompt beside a return is what the tool adds by `ToolReturn(content=…)`: no user said it.
+    if returned or not prompts:
+        return "tool", "\n".join([*returned, *prompts])
+    return "user", "\n".join(prompts)
 
 
 def _text_in(content: object) -> str:

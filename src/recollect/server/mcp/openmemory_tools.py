@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from recollect.formation.succession import holds_from
 from recollect.memory.pagination import each_memory
 from recollect.ports import Tool
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
@@ -25,7 +26,7 @@ from recollect.server.mcp.tool_sets import (
     texts_schema,
 )
 from recollect.stores.json_pointers import texts_in
-from recollect.stores.validation import WRITES_MAX
+from recollect.stores.validation import WRITES_MAX, to_datetime
 
 FOUND_MAX: Final = 10
 LISTED_MAX: Final = 1_000
@@ -66,7 +67,9 @@ async def _search(caller: McpCaller, scope: Scope, arguments: JsonObject) -> Too
 
 
 async def _list(caller: McpCaller, scope: Scope, _: JsonObject) -> ToolAnswer:
-    kept = await _all(caller, scope)
+    now = to_datetime(caller.memory.store.now())
+    # A row does not tell that a memory has ended, so ended ones are left out, as in a search.
+    kept = [each for each in await _all(caller, scope) if holds_from(each, now)]
     newest = sorted(kept, key=lambda each: each.updated_at, reverse=True)[:LISTED_MAX]
     return shown({"results": [_row(each) for each in newest]})
 

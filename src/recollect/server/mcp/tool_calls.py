@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from recollect.agents.tools import MemoryTools
 from recollect.agents.tools.tool_definitions import ERASE, SEARCH, shape_of
+from recollect.formation.succession import holds_from
 from recollect.formation.types import MemoryType
 from recollect.memory.facade import Recollect
 from recollect.records import Json, JsonObject, NewMessage, Scope, Write
@@ -19,6 +20,7 @@ from recollect.server.mcp.capabilities import CONTEXT, NEEDS, PROFILE, tools_off
 from recollect.server.mcp.tool_sets import wrong_arguments
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseMessages
+from recollect.stores.validation import to_datetime
 from recollect.wire.contexts import context_to_json
 from recollect.worker.formation_input import read_documents
 
@@ -105,11 +107,14 @@ class Tools:
         """Return the profile documents of a scope, by type, and by name if there are several."""
         scope = caller.reach("read")
         found: dict[str, Json] = {}
+        store = caller.memory.store
+        now = to_datetime(store.now())
         for type_ in await caller.types():
             if type_.update_mode != "patch":
                 continue
-            for each in await read_documents(caller.memory.store, scope, type_.name):
-                found[each.label] = each.value
+            for each in await read_documents(store, scope, type_.name):
+                if holds_from(each, now):
+                    found[each.label] = each.value
         return found
 
 

@@ -119,7 +119,7 @@ async def delete_all(
     """Delete all memories of owners; the messages that they were formed from stay."""
     given = zip(OWNER_FIELDS, (user_id, agent_id, app_id, run_id), strict=True)
     owners = _required({name: owner for name, owner in given if owner is not None})
-    rows = await listed_rows(reach, owners)
+    rows = await listed_rows(reach, owners, with_ended=True)
     await _delete(reach, [str(each["id"]) for each in rows])
     return {"message": "Memories deleted successfully!"}
 

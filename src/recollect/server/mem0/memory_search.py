@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from recollect.errors import LimitError
+from recollect.formation.succession import holds_from
 from recollect.memory.pagination import each_memory, scopes_of
 from recollect.observability.spans import memory_span
 from recollect.recall.query import MATCHES_MAX, Where
@@ -51,9 +52,14 @@ async def owned_scopes(reach: Reach, prefix: Scope) -> list[Scope]:
     return [each for each in found if owners_of(each[len(reach.scope) :])]
 
 
-async def listed_rows(reach: Reach, filters: JsonObject) -> list[FoundRow]:
+async def listed_rows(
+    reach: Reach, filters: JsonObject, *, with_ended: bool = False
+) -> list[FoundRow]:
     """
     Return the active memories that meet *filters*, last changed first.
+
+    mem0's form has no time at which a memory ended, so ended ones are left out, as a search does,
+    unless *with_ended* is set.
 
     Raises:
         UsageError: The filters are invalid.
@@ -61,10 +67,11 @@ async def listed_rows(reach: Reach, filters: JsonObject) -> list[FoundRow]:
     """
     reach.may("read", below=True)
     conditions = read_conditions(filters)
+    now = reach.service.now()
     found: list[Memory] = []
     for scope in await owned_scopes(reach, prefix_of(reach.scope, conditions)):
         async for each in each_memory(reach.memory, scope):
-            if each.state == "active":
+            if holds_from(each, now) or (with_ended and each.state == "active"):
                 found.append(each)
             if len(found) > SCANNED_MAX:
                 raise LimitError("memories to read", len(found), SCANNED_MAX, "SCANNED_MAX")

@@ -171,12 +171,16 @@ def _to_json(reach: Reach, memories: Sequence[Memory]) -> list[Json]:
 
 
 async def _profiles(reach: Reach) -> list[Memory]:
-    """Return the active documents of types with the update mode ``patch``, by type and key."""
+    """Return the documents in force of types with the update mode ``patch``, by type and key."""
     found: list[Memory] = []
     for each in await types_of(reach):
         if each.update_mode == "patch" and len(found) < PROFILES:
             page = await reach.memory.memories(
-                reach.scope, type_=each.name, state="active", limit=PROFILES - len(found)
+                reach.scope,
+                type_=each.name,
+                state="active",
+                valid_at=reach.service.now(),
+                limit=PROFILES - len(found),
             )
             found += page.rows
     return found
