@@ -18,7 +18,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from recollect.server.http import state as opening
+from recollect.server.http import service as opening
 from recollect.server.http.mounts import Door, late_door
 from recollect.server.mcp.streamable_http import PATH, mcp_door
 from recollect.server.settings import Settings

@@ -16,7 +16,7 @@ from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED
-from recollect.server.http import state as opening
+from recollect.server.http import service as opening
 from recollect.server.http.authentication import is_guarded
 from recollect.server.langgraph import LANGGRAPH_ROUTERS
 from recollect.server.mcp.capabilities import TOOL_HINTS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Final
@@ -63,14 +64,7 @@ def select_entries(
     # The profile shows the documents.
     addresses = {(each.scope, each.type, each.key) for each in documents}
     ranked = [each for each in _memories_first(ranked) if _address(each) not in addresses]
-    found = {(each.scope, each.source): each for each in ranked}
-    attitudes = [
-        found.get((each.scope, each.source), each)
-        for each in plan.attitudes
-        if _address(each) not in addresses
-        and not plan.has_ended(each.content)
-        and reason_against(replace(each, relevance=1.0)) is None
-    ]
+    attitudes = _shown_attitudes(plan, ranked, addresses, reason_against)
     repeats = [LeftOut(entry=each, reason="repeats") for each in restating]
     if is_idle:
         advised = _advised(plan, ranked, attitudes)
@@ -90,6 +84,24 @@ def select_entries(
     taken.update(map(id, chosen.bearing))
     chosen.beside.extend(each for each in attitudes if id(each) not in taken)
     return chosen
+
+
+def _shown_attitudes(
+    plan: ContextPlan,
+    ranked: Sequence[Recalled],
+    addresses: AbstractSet[MemoryName],
+    reason_against: _Reasons,
+) -> list[Recalled]:
+    """Return the plan's attitudes that may be shown, ranked as in *ranked* if they are there."""
+    found = {(each.scope, each.source): each for each in ranked}
+    return [
+        found.get((each.scope, each.source), each)
+        for each in plan.attitudes
+        if _address(each) not in addresses
+        and not plan.has_ended(each.content)
+        # Advice rests on them whatever the query says, so that their relevance does not count.
+        and reason_against(replace(each, relevance=1.0)) is None
+    ]
 
 
 def _least_relevance(plan: ContextPlan, best: float) -> float:

@@ -16,7 +16,7 @@ from recollect.records import Json
 from recollect.server.authorization import Principal
 from recollect.server.http.authentication import STAMP
 from recollect.server.http.problems import problem_of
-from recollect.server.http.state import Service
+from recollect.server.http.service import Service
 from recollect.wire.record_digests import LINES, PROBLEM
 
 LAST_PIECE_S: Final = 0.5

@@ -20,7 +20,7 @@ from recollect.records import Scope
 from recollect.server.http.application import create_app
 from recollect.server.http.mounts import Door
 from recollect.server.http.process import bound_socket, server_of, url_of
-from recollect.server.http.state import Service
+from recollect.server.http.service import Service
 from recollect.server.http.static_page import STATIC
 from recollect.server.settings import Settings
 

@@ -32,7 +32,7 @@ from recollect.server.http.prometheus import Metrics
 from recollect.server.http.query_params import check_parameters
 from recollect.server.http.request_bodies import RequestBodies
 from recollect.server.http.request_log import RequestLogging
-from recollect.server.http.state import (
+from recollect.server.http.service import (
     KeyCallback,
     OpenMemory,
     Service,

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recollect.errors import RecollectError, UnknownKeyError
 from recollect.server.authorization import Principal
 from recollect.server.http.problems import problem_of
-from recollect.server.http.state import Service
+from recollect.server.http.service import Service
 
 GUARDED: Final = ("/v1", "/mcp", "/store", "/threads", "/runs", "/assistants", "/compat")
 _SCHEMES: Final = ("bearer", "token")

@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 from recollect.errors import QuotaError
 from recollect.records import Json, JsonObject
 from recollect.server.http.scope_access import Reach
-from recollect.server.http.state import Service
+from recollect.server.http.service import Service
 from recollect.stores.change_feed import Cursor
 
 MEDIA_TYPE: Final = "text/event-stream"

@@ -23,7 +23,7 @@ from recollect.server.http.mounts import Door, add_doors
 from recollect.server.http.origins import BrowserOrigins
 from recollect.server.http.problems import Problem
 from recollect.server.http.prometheus import Metrics
-from recollect.server.http.state import (
+from recollect.server.http.service import (
     KeyCallback,
     OpenMemory,
     Service,

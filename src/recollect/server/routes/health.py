@@ -17,7 +17,7 @@ from recollect.server.http.authentication import authenticated
 from recollect.server.http.problems import Problem
 from recollect.server.http.request_log import LOG
 from recollect.server.http.scope_access import Administering
-from recollect.server.http.state import Service
+from recollect.server.http.service import Service
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.wire.health import health_to_json
 

@@ -1,4 +1,4 @@
-"""The state of a running service: its memory, keys, limits and signing secret."""
+"""A running service: its memory, keys, limits and signing secret, and how it starts and stops."""
 
 from __future__ import annotations
 
