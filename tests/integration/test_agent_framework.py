@@ -126,6 +126,26 @@ async def test_a_run_that_fails_leaves_its_input(*, has_history: bool) -> None:
     assert (["Hello"], ["Hello", "Noted."]) == (left, kept)
 
 
+@pytest.mark.parametrize("has_history", [True, False])
+async def test_what_is_erased_during_a_run_is_not_appended_again(*, has_history: bool) -> None:
+    """Only what the run says afterwards is."""
+    async with recollect.open("memory:", embedder="none") as memory:
+
+        async def forget() -> str:
+            """Forget everything."""
+            await memory.erase(ADA, recollect.EraseScope())
+            return "Forgotten."
+
+        provider = RecollectHistoryProvider if has_history else RecollectContextProvider
+        client = ScriptedClient(calls=("forget", "{}"))
+        made = Agent(client, context_providers=[provider(memory, ADA)], tools=[forget])
+        await made.run("Forget my cat Tom.", session=made.create_session(session_id="one"))
+        kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+
+    assert "Noted." == kept[-1]
+    assert "Forget my cat Tom." not in kept
+
+
 async def test_providers_of_unrelated_scopes_are_refused() -> None:
     """A context of a scope above the history's is not; and the words go where the history is."""
     client = ScriptedClient()

@@ -205,6 +205,21 @@ async def test_no_word_is_learnt_of_an_earlier_turn_that_is_erased_meanwhile() -
         assert [] == await memory.waiting(store)
 
 
+def test_a_rejected_summary_is_not_told_and_made_anew(store: SyncRecollect) -> None:
+    """What is learnt later is learnt without it."""
+    memory = ConversationEntityMemory(store, ADA, TALK, llm=ScriptedModel(rules))
+    told(memory, "Mira paints.")
+    store.reject(ADA, "Entity", "mira")
+
+    shown = memory.load_memory_variables({"input": "Mira?"})["entities"]
+    has_mira = memory.entity_store.exists("Mira")
+    told(memory, "Mira sails.")
+
+    assert {"Mira": ""} == shown
+    assert not has_mira
+    assert "Mira sails." == memory.entity_store.get("Mira")
+
+
 async def test_two_writers_lose_nothing() -> None:
     """Two threads learn of one name at once: both sentences are kept."""
     async with recollect.open(embedder="none") as store:

@@ -231,6 +231,22 @@ async def test_a_summary_of_erased_words_never_reaches_the_file(tmp_path: Path) 
         assert [] == [each for each in tmp_path.iterdir() if b"zanzibar" in each.read_bytes()]
 
 
+def test_a_rejected_summary_is_not_shown_and_made_anew(
+    store: SyncRecollect, model: ScriptedModel
+) -> None:
+    """The messages that it covered are shown until then, and all summarised with the next turn."""
+    memory = ConversationSummaryMemory(store, ADA, TALK, llm=model)
+    said(memory, 1)
+    (summary,) = store.memories(ADA, type_="Summary").rows
+    store.reject(ADA, summary.type, summary.key)
+
+    shown = memory.load_memory_variables({})
+    said(memory, 2)
+
+    assert {"history": "Human: q1\nAI: a1"} == shown
+    assert [1, 1] == [memory.buffer.count("q1"), memory.buffer.count("q2")]
+
+
 async def test_two_writers_lose_nothing_and_double_nothing() -> None:
     """Both turns are in the summary once, whoever was first."""
     async with recollect.open(embedder="none") as store:

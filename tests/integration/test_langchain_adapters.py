@@ -204,6 +204,18 @@ def test_a_retriever_of_a_vector_store_serves_the_vector_memory(memory: SyncReco
     assert {"history": text} == kept.load_memory_variables({"prompt": "Do I do any rowing?"})
 
 
+def test_a_rejected_document_is_not_found_by_its_id(memory: SyncRecollect) -> None:
+    """Nor by a search."""
+    store = RecollectVectorStore(memory, ADA)
+    store.add_texts(["Ada keeps a parrot.", "Ada rows a boat."], ids=["parrot", "boat"])
+    memory.reject(ADA, "Item", "parrot")
+
+    found = store.get_by_ids(["parrot", "boat"])
+
+    assert ["boat"] == [each.id for each in found]
+    assert ["boat"] == [each.id for each in store.similarity_search("Ada", k=9)]
+
+
 def test_documents_are_found_within_a_filter(memory: SyncRecollect) -> None:
     """On their metadata; of another type or scope nothing is found."""
     store = RecollectVectorStore(memory, ADA)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
-from typing import Final
+from typing import Final, TypeGuard
 
 from anyio import to_thread
 
@@ -16,7 +16,7 @@ from recollect.conversation.document_sources import versions_before
 from recollect.conversation.entity_names import folded
 from recollect.memory.facade import Recollect
 from recollect.memory.thread_summary import short_key
-from recollect.records import DeleteMemory, Evidence, EvidenceMap, Memory, PutMemory, Scope
+from recollect.records import DeleteMemory, Evidence, EvidenceMap, Memory, PutMemory, Scope, Write
 from recollect.stores.pages import each_page
 from recollect.stores.remainder import MEMORY_THREAD
 from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
@@ -101,7 +101,7 @@ class ScopeEntityStore(BaseEntityStore):
     def get(self, key: str, default: str | None = None) -> str | None:
         """Return the summary of *key*, or *default* if there is none."""
         found = self.home.call(partial(self.found, names=[key]))
-        return summary_in(found[key]) if key in found else default
+        return summary_in(found[key]) if _is_told(found.get(key)) else default
 
     def set(self, key: str, value: str | None) -> None:
         """Store *value* as the summary of *key*; ``None`` or empty text removes the entity."""
@@ -117,7 +117,7 @@ class ScopeEntityStore(BaseEntityStore):
 
     def exists(self, key: str) -> bool:
         """Return True if *key* is stored."""
-        return key in self.home.call(partial(self.found, names=[key]))
+        return _is_told(self.home.call(partial(self.found, names=[key])).get(key))
 
     def clear(self) -> None:
         """Remove all entities of the scope."""
@@ -128,7 +128,11 @@ class ScopeEntityStore(BaseEntityStore):
         return self.home.call(self.listed)
 
     async def found(self, memory: Recollect, names: Sequence[str]) -> dict[str, Memory]:
-        """Return the ``Entity`` memories of *names*, by the given spelling; unknown are omitted."""
+        """
+        Return the ``Entity`` memories of *names*, by the given spelling; unknown are omitted.
+
+        Those that a person rejected are among them, as a write has to replace them.
+        """
         found = {
             name: await memory.get(self.scope, ENTITY_TYPE, entity_key(name))
             for name in names
@@ -158,7 +162,7 @@ class ScopeEntityStore(BaseEntityStore):
 
     async def _set(self, memory: Recollect, key: str, value: str) -> None:
         before = (await self.found(memory, [key])).get(key)
-        await memory.apply(self.scope, [entity_write(key, value, before, [])])
+        await memory.apply(self.scope, entity_writes(key, value, before, []))
 
 
 def entity_key(name: str) -> str:
@@ -172,18 +176,27 @@ def entity_key(name: str) -> str:
     return short_key(key, sha256(key.encode()).hexdigest())
 
 
+def _is_told(entity: Memory | None) -> TypeGuard[Memory]:
+    return entity is not None and entity.state != "rejected"
+
+
 def summary_in(entity: Memory) -> str:
     """Return the summary in an *entity* memory."""
     return str(entity.value.get("summary") or "")
 
 
-def entity_write(
+def entity_writes(
     name: str, summary: str, before: Memory | None, said: Sequence[Evidence]
-) -> PutMemory:
-    """Return the write that sets the *summary* of *name*, and keeps the entity's other fields."""
+) -> list[Write]:
+    """Return the writes that set the *summary* of *name*, and keep the entity's other fields."""
+    writes: list[Write] = []
+    if before is not None and not _is_told(before):
+        # Nothing can be derived from a version that a person rejected: begin without it.
+        writes.append(DeleteMemory(type=ENTITY_TYPE, key=before.key, expected=before.version))
+        before = None
     value = dict(before.value) if before else {}
     value = {"name": name, **value, "summary": summary}
-    return PutMemory(
+    put = PutMemory(
         type=ENTITY_TYPE,
         key=entity_key(name),
         value=value,
@@ -192,6 +205,7 @@ def entity_write(
         trust="assistant",
         cause="summarised",
     )
+    return [*writes, put]
 
 
 def _evidence(name: str, before: Memory | None, said: Sequence[Evidence]) -> EvidenceMap:
@@ -241,7 +255,7 @@ class KeptEntities:
         if isinstance(self.store, ScopeEntityStore):
             found = await self.store.found(memory, names)
             return KnownEntities(
-                {n: summary_in(found[n]) if n in found else "" for n in names}, found
+                {n: summary_in(found[n]) if _is_told(found.get(n)) else "" for n in names}, found
             )
         return KnownEntities(await to_thread.run_sync(self._read_foreign, names))
 
@@ -260,17 +274,18 @@ class KeptEntities:
             VersionConflictError: An ``Entity`` was written since *known* was read.
         """
         store = self.store
-        writes: list[PutMemory] = []
+        writes: list[Write] = []
         if not isinstance(store, ScopeEntityStore):
             await to_thread.run_sync(self._write_foreign, learnt.texts)
         else:
             here = store.scope == learnt.scope
             writes = [
-                entity_write(
-                    name, text, known.memories.get(name), learnt.cite(text) if here else ()
-                )
+                write
                 for name, text in learnt.texts.items()
                 if folded(name) and text != known.texts.get(name)
+                for write in entity_writes(
+                    name, text, known.memories.get(name), learnt.cite(text) if here else ()
+                )
             ]
             # One write cannot span two scopes. The summaries go first: if the progress is not
             # written, the turn is read again.

@@ -39,19 +39,23 @@ class KeptSummary:
             VersionConflictError: Another writer changed or erased it since *before* was read.
         """
         until = max([before.until, *(each.position for each in worked_in)])
+        # Nothing can be derived from a version that a person rejected: begin without it.
+        version = 0 if before.is_rejected else before.version
         put = PutMemory(
             type=SUMMARY_TYPE,
             key=self.key,
             value={"content": content, "until": until},
             text=content,
-            expected=before.version,
-            evidence=self._evidence(before.version, worked_in),
+            expected=version,
+            evidence=self._evidence(version, worked_in),
             trust=trust_of(worked_in),
             cause=f"summarised up to message {until}",
         )
-        (kept,) = await memory.apply(self.scope, [put])
-        version = kept.version if kept else before.version + 1
-        return ThreadSummary(content=content, until=until, version=version)
+        removal = DeleteMemory(type=SUMMARY_TYPE, key=self.key, expected=before.version)
+        *_, kept = await memory.apply(self.scope, [removal, put] if before.is_rejected else [put])
+        return ThreadSummary(
+            content=content, until=until, version=kept.version if kept else version + 1
+        )
 
     async def remove(self, memory: Recollect) -> None:
         """Delete the summary with all its versions."""

@@ -228,11 +228,22 @@ class MemoryEdits(ABC):
             # it. A user's own sentence must not be: write it as a memory without that past.
             removal = DeleteMemory(type=note.type, key=note.key, expected=expected)
             writes = [removal, replace(note, expected=0)]
-        *_, memory = await self.store.apply(scope, writes)
+        released = await self._released(scope, current) if current else []
+        *_, memory = await self.store.apply(scope, [*released, *writes])
         self._runtime.wrote(scope)
         if memory is None:
             raise StoreClosedError(f"{note.type}/{note.key} was written, but none was returned")
         return memory
+
+    async def _released(self, scope: Scope, current: Memory) -> list[Write]:
+        """Return the writes that delete the refusals of a rejected note, which is written anew."""
+        if current.state != "rejected":
+            return []
+        await load_modules("recollect.memory.review")
+        from recollect.memory.review import releasing_writes
+
+        then = replace(current, state="active")
+        return await releasing_writes(self.store, scope, then, self._runtime.assistants)
 
 
 def _is_unchanged_by(current: Memory, note: PutMemory) -> bool:

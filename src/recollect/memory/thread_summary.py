@@ -22,6 +22,7 @@ class ThreadSummary:
     content: str = ""
     until: int = 0
     version: int = 0
+    is_rejected: bool = False
 
 
 def key_of(policy: str, thread: str) -> str:
@@ -41,13 +42,14 @@ def short_key(key: str, instead: str) -> str:
 
 
 def summary_in(kept: Memory | None) -> ThreadSummary:
-    """Return the summary in a document, without content if an erase removed that."""
+    """Return the summary in a document, without content if it was erased or rejected."""
     if kept is None:
         return ThreadSummary()
     content, until = kept.value.get("content"), kept.value.get("until")
-    if not isinstance(content, str) or not isinstance(until, int):
-        # Erased: keep the version for the next write, and summarise the remaining messages again.
-        return ThreadSummary(version=kept.version)
+    is_rejected = kept.state == "rejected"
+    if is_rejected or not isinstance(content, str) or not isinstance(until, int):
+        # Keep the version for the next write, and summarise the remaining messages again.
+        return ThreadSummary(version=kept.version, is_rejected=is_rejected)
     return ThreadSummary(content=content, until=until, version=kept.version)
 
 

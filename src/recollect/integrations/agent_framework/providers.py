@@ -80,7 +80,7 @@ class RecollectHistoryProvider(HistoryProvider):
         _check_single(agent, self)
         await super().before_run(agent=agent, session=session, context=context, state=state)
         if self.store_inputs:
-            await append_input(self._items(context.session_id), context.input_messages)
+            await append_input(self._items(context.session_id), context.input_messages, state)
 
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: object
@@ -102,7 +102,7 @@ class RecollectHistoryProvider(HistoryProvider):
         Raises:
             UsageError: A message holds something that JSON cannot express.
         """
-        await append_new(self._items(session_id), messages)
+        await append_new(self._items(session_id), messages, state)
 
     def _items(self, session_id: str | None) -> ThreadItems:
         return ThreadItems(*self.place, session_id or NO_SESSION, FORM)
@@ -172,7 +172,7 @@ class RecollectContextProvider(ContextProvider):
         if self._has_tools:
             context.extend_tools(self.source_id, self._tools_of(thread, context.input_messages))
         if self._keeps_runs_of(agent):
-            await append_input(self._items(thread), context.input_messages)
+            await append_input(self._items(thread), context.input_messages, state)
 
     async def after_run(
         self,
@@ -186,7 +186,7 @@ class RecollectContextProvider(ContextProvider):
         if self._keeps_runs_of(agent):
             answered = context.response.messages if context.response else []
             said = [*context.input_messages, *answered]
-            await append_new(self._items(context.session_id or NO_SESSION), said)
+            await append_new(self._items(context.session_id or NO_SESSION), said, state)
 
     def _keeps_runs_of(self, agent: SupportsAgentRun) -> bool:
         return self._keeps and not any(_histories_of(agent, self.place[0]))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 from agent_framework import Message
@@ -14,6 +14,8 @@ from recollect.integrations.thread_items import Item, ThreadItems
 from recollect.records import Json, Role
 from recollect.records import Message as KeptMessage
 
+APPENDED: Final = "recollect_appended"
+"""The key of a provider's state with the ids of what a run began with."""
 NEWEST: Final = 100
 """The newest messages of a thread among which to look for a message appended before."""
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "system": "system", "tool": "tool"}
@@ -28,19 +30,35 @@ FORM: Final = ItemForm(
 )
 
 
-async def append_input(items: ThreadItems, messages: Sequence[Message]) -> None:
-    """Append what the user says at the start of a run, unless the run is tried again."""
+async def append_input(
+    items: ThreadItems, messages: Sequence[Message], state: MutableMapping[str, Any]
+) -> None:
+    """
+    Append what the user says at the start of a run, unless the run is tried again.
+
+    Their ids are noted in *state*, that of the provider in the session.
+    """
     asked = list(takewhile(lambda each: each.role == "user", messages))
     _name(asked)
     if not await items.append_input([_item_of(each) for each in asked]):
         # The messages stand for those in the thread, so that `append_new` finds them there.
         for message, kept in zip(asked, await items.read(len(asked)), strict=False):
             message.message_id = _id_of(kept[1])
+    state[APPENDED] = [each.message_id for each in asked]
 
 
-async def append_new(items: ThreadItems, messages: Sequence[Message]) -> None:
-    """Append the messages whose ids are not among the thread's newest items, atomically."""
+async def append_new(
+    items: ThreadItems,
+    messages: Sequence[Message],
+    state: MutableMapping[str, Any] | None = None,
+) -> None:
+    """
+    Append the messages whose ids are not among the thread's newest items, atomically.
+
+    What `append_input` appended stays away if it was erased during the run: *state* has its ids.
+    """
     known = {_id_of(item) for _, item in await items.read(NEWEST)}
+    known.update((state or {}).get(APPENDED, ()))
     new = [each for each in messages if each.message_id is None or each.message_id not in known]
     _name(new)
     await items.append([_item_of(each) for each in new])

@@ -88,9 +88,9 @@ class RecollectVectorStore(VectorSearches):
         return True
 
     async def _get_by_ids(self, memory: Recollect, ids: Sequence[str], /) -> list[Document]:
-        """Return the documents with these ids, in that order; unknown ids are omitted."""
+        """Return the documents with these ids, in order, without rejected and unknown ones."""
         found = await memory.store.get_many(self.scope, [(self.type_, each) for each in ids])
-        return [document_of(each) for each in found if each]
+        return [document_of(each) for each in found if each and each.state == "active"]
 
     async def _search(
         self, memory: Recollect, /, query: str, k: int = DEFAULT_K, **kwargs: Any
