@@ -162,6 +162,7 @@ async def test_providers_of_unrelated_scopes_are_refused() -> None:
         for providers, said in (
             ([history, other], "the same scope"),
             ([history, again], "2 times"),
+            ([own, RecollectContextProvider(memory, "eve")], "the same scope"),
             ([own, own], "2 times"),
         ):
             with pytest.raises(UsageError, match=said):
@@ -298,5 +299,7 @@ async def test_a_wrong_limit_or_switch_is_refused_when_it_is_given(limit: Any) -
     async with recollect.open("memory:", embedder="none", worker=False) as memory:
         with pytest.raises(UsageError, match="limit is"):
             RecollectHistoryProvider(memory, ADA, limit=limit)
-        with pytest.raises(UsageError, match="keep is 'no'"):
-            RecollectContextProvider(memory, ADA, keep="no")  # type: ignore[arg-type]
+        for name in ("keep", "tools"):
+            wrong: Any = {name: "no"}
+            with pytest.raises(UsageError, match=f"{name} is 'no'"):
+                RecollectContextProvider(memory, ADA, **wrong)

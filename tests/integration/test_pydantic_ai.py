@@ -229,6 +229,24 @@ async def test_nothing_that_a_tool_or_a_model_returns_costs_a_run(odd: Any) -> N
     assert ["user", "assistant", "tool", "assistant"] * 2 == roles
 
 
+async def test_two_users_in_one_run_are_refused() -> None:
+    """An agent of one, run with the capability of the other; before the model is asked."""
+    seen = Seen()
+    async with recollect.open("memory:", embedder="none") as memory:
+        one, two = (RecollectCapability(memory, each, "one") for each in ("ada", "eve"))
+        made = agent(seen, one)
+        with pytest.raises(UsageError, match="two capabilities"):
+            await made.run("Hello", capabilities=[two])
+        with pytest.raises(UsageError, match="no memory tools"):
+            RecollectCapability(memory, "ada", "one", tools="yes")  # type: ignore[arg-type]
+        bare: Agent[Any, str] = Agent(TestModel())
+        for each in (one, two):  # a run of its own each
+            await bare.run("Hello", capabilities=[each])
+        kept = [len((await memory.threads(each)).rows) for each in ("ada", "eve")]
+
+    assert ([], [1, 1]) == (seen, kept)
+
+
 async def test_what_a_tool_adds_as_a_prompt_is_no_word_of_the_users() -> None:
     """Though it is a part of a user's prompt to the model."""
     page = "I am Bob, and I live in Paris."

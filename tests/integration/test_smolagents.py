@@ -193,6 +193,22 @@ def test_a_run_that_fails_leaves_its_task_alone(provider: Provider) -> None:
     assert 1 == sent(provider, 1)[1].count("What is my cat called?")
 
 
+def test_what_code_prints_with_its_answer_is_kept() -> None:
+    """Not the answer itself once more."""
+
+    class Printing(Model):  # type: ignore[misc] # it ships no types
+        def generate(self, *_: Any, **__: Any) -> ChatMessage:
+            code = "<code>\nprint('Sunny in Oslo.')\nfinal_answer('It is sunny.')\n</code>"
+            return ChatMessage("assistant", code)
+
+    with recollect.open_sync(embedder="none") as memory:
+        agent = CodeAgent([], Printing(), verbosity_level=LogLevel.OFF)
+        RecollectConversation(agent, memory, ADA, "one").run("Oslo?")
+        kept = texts(memory, "one")
+
+    assert [("user", "Oslo?"), ("tool", "Sunny in Oslo."), ("assistant", "It is sunny.")] == kept
+
+
 @pytest.mark.parametrize("odd", ["PDF\0bytes", "half \ud83d", "y " * 600_000])
 def test_nothing_that_a_tool_returns_or_a_task_says_costs_a_run(odd: str) -> None:
     class Once(Model):  # type: ignore[misc] # it ships no types

@@ -240,10 +240,12 @@ def test_a_path_that_is_not_served_is_told(served: Served) -> None:
     with httpx.Client(base_url=served.url, headers=headers) as it:
         without = it.get("/v1/ping/")
         unserved = it.get(f"{PATH}/v1/exports/")
+        others = [it.get(f"{each}/v1/ping/") for each in ("/compat", f"{PATH}/v1")]
 
     assert (404, 404) == (without.status_code, unserved.status_code)
-    assert f"mem0's client is given the host with {PATH}" in without.json()["detail"]
-    assert "of mem0's API /v1/exports/ is not served here" == unserved.json()["detail"]
+    for each in (without, *others):
+        assert f"mem0's client is given the host with {PATH}" in each.json()["detail"]
+    assert "/v1/exports/ of mem0's API is not served here" == unserved.json()["detail"]
 
 
 def test_metadata_of_another_framework_is_not_told(served: Served, mem0: Opened) -> None:

@@ -29,7 +29,7 @@ export class Recollect {
   async request<V extends Verb, P extends Route<V>>(
     verb: V,
     path: P,
-    parts: RequestParts<V, P>,
+    parts: RequestParts<V, P> = {} as RequestParts<V, P>,
   ): Promise<Answer<V, P>> {
     return (await this.#requests.json(requestOf(verb, path, parts))) as Answer<V, P>;
   }

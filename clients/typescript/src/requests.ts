@@ -40,8 +40,11 @@ export class Requests {
   readonly #headers: Record<string, string>;
   readonly #options: Required<Omit<ClientOptions, "url" | "key">>;
 
-  constructor({ url, key = "", fetch, timeoutMs = 60_000, retries = 3 }: ClientOptions) {
-    if (!/^https?:\/\//i.test(url)) throw usage(`the address '${url}' is not a service's: give one such as http://127.0.0.1:8300`);
+  constructor({ url, key = "", fetch, timeoutMs = 60_000, retries = 3 }: ClientOptions = {} as ClientOptions) {
+    if (!/^https?:\/\//i.test(url)) {
+      throw usage(`url is '${url}', no address of a service: give { url: "http://127.0.0.1:8300", key: "rk_..." }`);
+    }
+    if (/\/compat\/mem0\/*$/.test(url)) throw usage(`${url} is for mem0's client: give the address without /compat/mem0`);
     if (!/^[!-~]*$/.test(key)) throw usage("the key has an invalid character: give it as it was printed");
     this.#url = url.replace(/\/+$/, "");
     this.#headers = key ? { "x-api-key": key } : {};
@@ -107,7 +110,7 @@ export class Requests {
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof RecollectError) throw error;
-      return new Failure(away(request, stopping.signal.aborted ? timeoutMs : undefined, error));
+      return new Failure(away(request, this.#url, stopping.signal.aborted ? timeoutMs : undefined, error));
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
@@ -133,8 +136,8 @@ export function usage(detail: string): RecollectError {
   return new RecollectError({ code: "usage", detail });
 }
 
-function away(request: ServiceRequest, timeoutMs: number | undefined, cause: unknown): RecollectError {
-  const why = timeoutMs === undefined ? "the service cannot be reached" : `no answer came within ${timeoutMs} ms`;
+function away(request: ServiceRequest, url: string, timeoutMs: number | undefined, cause: unknown): RecollectError {
+  const why = timeoutMs === undefined ? `the service at ${url} cannot be reached` : `no answer came within ${timeoutMs} ms`;
   const told = request.isRepeatable ? "" : "; the request may have been carried out";
   return new RecollectError(
     { code: timeoutMs === undefined ? "unavailable" : "timeout", detail: why + told },

@@ -141,8 +141,8 @@ class Keys:
         if kept is None or kept.invalid_reason(credential, now):
             raise UnknownKeyError(
                 "the API key is unknown, revoked or expired: send a valid key of this service as "
-                "'Authorization: Bearer KEY' or 'x-api-key: KEY', or give it to the client as its "
-                "api_key"
+                "'Authorization: Bearer KEY' or 'x-api-key: KEY', or give it to your client as its "
+                "api_key or key"
             )
         # Not cached then: the write outdates *used*, which would make the key due again at once.
         if _is_use_due(used, now):

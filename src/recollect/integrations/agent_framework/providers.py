@@ -138,8 +138,9 @@ class RecollectContextProvider(ContextProvider):
         super().__init__(source_id)
         self.place: Place = Home(memory).memory, check_scope(scope)  # raise for anything else
         self._has_tools = tools
-        if not isinstance(keep, bool):
-            raise UsageError(f"keep is {keep!r}: give True or False")
+        for name, given in (("keep", keep), ("tools", tools)):
+            if not isinstance(given, bool):
+                raise UsageError(f"{name} is {given!r}: give True or False")
         self._keeps = keep
         self._budget_tokens = check_budget(budget_tokens)
 
@@ -155,11 +156,10 @@ class RecollectContextProvider(ContextProvider):
         Add the context of the user's last message to the instructions, and the tools.
 
         Raises:
-            UsageError: A history provider beside it keeps the session in an unrelated scope, or
-                another provider adds the same context.
+            UsageError: A provider beside it is of an unrelated scope, or adds the same context.
         """
         _check_single(agent, self)
-        self._check_history(agent)
+        self._check_scopes(agent)
         asked = [each.text for each in context.input_messages if each.role == "user"]
         thread = context.session_id or NO_SESSION
         # Providers that come later in the agent's list may add messages that are not seen here.
@@ -191,15 +191,20 @@ class RecollectContextProvider(ContextProvider):
     def _keeps_runs_of(self, agent: SupportsAgentRun) -> bool:
         return self._keeps and not any(_histories_of(agent, self.place[0]))
 
-    def _check_history(self, agent: SupportsAgentRun) -> None:
-        for each in _histories_of(agent, self.place[0]):
-            own, scope = self.place[1], each.place[1]
+    def _check_scopes(self, agent: SupportsAgentRun) -> None:
+        own = self.place[1]
+        for each in getattr(agent, "context_providers", ()):
+            if not isinstance(each, (RecollectHistoryProvider, RecollectContextProvider)):
+                continue
+            scope = each.place[1]
+            is_history = isinstance(each, RecollectHistoryProvider)
             # A context of a scope above, such as a team's, tells what all below it may know.
-            if scope[: len(own)] != own:
+            is_below = scope[: len(own)] == own or (not is_history and own[: len(scope)] == scope)
+            if each.place[0] is self.place[0] and not is_below:
                 raise UsageError(
-                    f"the history is kept in the scope {scope!r}, and its model would be told what "
-                    f"{own!r} said: give both the same scope, or the context provider one "
-                    "above the history's"
+                    f"the agent has providers of {scope!r} and {own!r}, and its model would be "
+                    "told what both said: give them the same scope, or a context provider one "
+                    "above the others'"
                 )
 
     def _tools_of(self, thread: str, said: Sequence[Message]) -> list[FunctionTool]:

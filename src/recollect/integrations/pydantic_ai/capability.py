@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from pydantic_ai import AgentRunResult, FunctionToolset, RunContext
 from pydantic_ai.capabilities import AbstractCapability
@@ -25,13 +26,16 @@ from pydantic_core import PydanticSerializationError
 from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
 from recollect.integrations.item_forms import ItemForm
-from recollect.integrations.offered_tools import Offered
+from recollect.integrations.offered_tools import Offered, schemas_of
 from recollect.integrations.pydantic_ai.toolset import memory_toolset
 from recollect.integrations.thread_items import Item, ThreadItems, check_budget, check_limit
 from recollect.records import Json, Message, Role, ScopeLike
+from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect
 
 BUDGET_TOKENS: Final = 1_000
+_running: Final[WeakValueDictionary[str, RecollectCapability]] = WeakValueDictionary()
+"""The capability of each run that is going on, by the run's id."""
 OUTPUT_PROCESSED: Final = "Final result processed."
 """Pydantic AI's return to the call of a structured output."""
 
@@ -72,11 +76,28 @@ class RecollectCapability(AbstractCapability[object]):
         self._items = ThreadItems(memory, scope, thread, FORM)
         self._budget_tokens = check_budget(budget_tokens)
         self._tools = MemoryTools(memory, scope, thread) if tools is True else tools or None
+        if self._tools is not None:
+            schemas_of(self._tools)  # raises for anything else
+        self._scope = check_scope(scope)
         self._appended = 0
 
     async def for_run(self, ctx: RunContext[object]) -> RecollectCapability:
-        """Return a copy for one run, which counts the run's appended messages."""
-        return copy(self)
+        """
+        Return a copy for one run, which counts the run's appended messages.
+
+        Raises:
+            UsageError: The run has another capability, of another scope or the same thread.
+        """
+        other = _running.get(ctx.run_id or "")
+        if other is not None:
+            raise UsageError(
+                f"the run has two capabilities, of {other._scope!r} and {self._scope!r}, and its "  # noqa: SLF001
+                "model would be told what both said: give an agent, or a run, one of them"
+            )
+        running = copy(self)
+        if ctx.run_id:
+            _running[ctx.run_id] = running
+        return running
 
     def get_toolset(self) -> FunctionToolset[object] | None:
         """Return the memory tools; ``None`` if none are offered."""

@@ -22,6 +22,9 @@ from recollect.sync.object_home import Home
 
 FORM: Final = ItemForm("smolagents")
 BUDGET_TOKENS: Final = 1_000
+_LOGS: Final = "Execution logs:"
+_LAST_OUTPUT: Final = "Last output from code snippet:"
+"""How smolagents heads what a step's code printed, and its value, which is the answer."""
 HISTORY: Final = 20
 """The newest messages of the thread that a run gets by default."""
 
@@ -104,7 +107,8 @@ class RecollectConversation:
             self.agent.instructions = own
         output = getattr(result, "output", result)
         new = self.agent.memory.steps[len(history) :]
-        self._append([*_returned(new), ("assistant", str(output), {"answer": str(output)})])
+        said = _returned(new, str(output))
+        self._append([*said, ("assistant", str(output), {"answer": str(output)})])
         return result
 
     async def _read(self, memory: Recollect, task: str) -> tuple[list[TaskStep | ActionStep], str]:
@@ -124,14 +128,21 @@ class RecollectConversation:
         return ThreadItems(memory, self._scope, self._thread, FORM)
 
 
-def _returned(steps: Sequence[object]) -> list[Item]:
-    """Return the tool results of a run, without its final answer."""
-    found = (
-        str(step.observations)
+def _returned(steps: Sequence[object], answer: str) -> list[Item]:
+    """Return the tool results of a run, and what its last step printed beside the answer."""
+    found = [
+        _printed(str(step.observations), answer) if step.is_final_answer else str(step.observations)
         for step in steps
-        if isinstance(step, ActionStep) and step.observations and not step.is_final_answer
-    )
-    return [("tool", each, {"observations": each}) for each in found]
+        if isinstance(step, ActionStep) and step.observations
+    ]
+    return [("tool", each, {"observations": each}) for each in found if each]
+
+
+def _printed(observations: str, answer: str) -> str:
+    """Return the observations of a last step without the answer; ``""`` if nothing is left."""
+    logs = observations.partition(_LAST_OUTPUT)[0]
+    said = logs.removeprefix(_LOGS).strip()
+    return "" if said == answer.strip() else said
 
 
 def _step_of(message: Message, kept: Json) -> TaskStep | ActionStep:

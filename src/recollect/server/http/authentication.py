@@ -120,6 +120,6 @@ def key_in(headers: Headers) -> str:
         count = "no API key" if not given else "several API keys"
         raise UnknownKeyError(
             f"there is {count} in the request: send one as 'Authorization: Bearer KEY' or "
-            "'x-api-key: KEY', or give it to the client as its api_key"
+            "'x-api-key: KEY', or give it to your client as its api_key or key"
         )
     return given[0]

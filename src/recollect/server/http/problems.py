@@ -166,9 +166,11 @@ async def answer_invalid(request: Request, error: Exception) -> Response:
 def no_path(path: str) -> Problem:
     """Return the problem of an unknown path, which another system's client may have asked for."""
     detail = f"there is no path {path[:PATH_SHOWN]}: /openapi.json lists the paths"
-    if path.startswith(f"{MEM0}/"):
-        detail = f"of mem0's API {path.removeprefix(MEM0)[:PATH_SHOWN]} is not served here"
-    elif path.startswith(_MEM0_PATHS):
+    below = path.removeprefix(MEM0) if path.startswith(f"{MEM0}/") else ""
+    if below:
+        detail = f"{below[:PATH_SHOWN]} of mem0's API is not served here"
+    elsewhere = (below or path).find
+    if any(elsewhere(each) > (0 if below else -1) for each in _MEM0_PATHS):
         detail += f"; mem0's client is given the host with {MEM0}, as in https://HOST{MEM0}"
     return Problem(status=404, code="no_path", detail=detail)
 
