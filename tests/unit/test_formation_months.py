@@ -163,6 +163,8 @@ def test_a_message_to_be_answered_needs_no_quotation_marks(text: str) -> None:
         "help me write a reply to my boss: I can't come on Friday as my mum is ill",
         "my boss wrote yesterday, here's my reply so far: I can't come on Friday",
         "老板发来消息，我写好的回复：我周五来不了",
+        "我跟老板说好了，帮我写个回复：我周五请假，下周一回来",
+        "我發了郵件畀房東，幫我寫個回覆：我週五請假",
     ],
 )
 def test_what_a_reply_should_say_is_the_users(text: str) -> None:
