@@ -58,6 +58,8 @@ OWN: Final = [
     f"she emailed me. I've written a reply: {SAID} ok?",
     f"can you fix my answer before I send it: {SAID}",
     f"how does my reply sound? I wrote: {SAID}",
+    f"heres what I want to reply to dave: {SAID}",
+    f"I replied to him: {SAID} was that rude?",
     f"老板发来消息，我写好的回复：{SAID_IN_CHINESE}",
     f"看看我的草稿，怎么回更好：{SAID_IN_CHINESE}",
 ]
@@ -78,6 +80,8 @@ OF_OTHERS: Final = [
     f"my landlord emailed, help me with my answer: {SAID}",
     f"The school wrote. I want to send a reply: {SAID}",
     f"my sister messaged me. stuck on my answer: {SAID}",
+    f"Dave's message is below, I need to write back: {SAID}",
+    f"so the letting agent came back to me, how should I respond: {SAID}",
     f"Karen texted, what do I put in my reply? {SAID}",
     f"email from HR, how do I word a reply: {SAID}",
     f"老板发来消息，帮我写个回复：{SAID_IN_CHINESE}",
@@ -163,6 +167,8 @@ def test_a_message_to_be_answered_needs_no_quotation_marks(text: str) -> None:
         "help me write a reply to my boss: I can't come on Friday as my mum is ill",
         "my boss wrote yesterday, here's my reply so far: I can't come on Friday",
         "老板发来消息，我写好的回复：我周五来不了",
+        "我跟老板说好了，帮我写个回复：我周五请假，下周一回来",
+        "我發了郵件畀房東，幫我寫個回覆：我週五請假",
     ],
 )
 def test_what_a_reply_should_say_is_the_users(text: str) -> None:

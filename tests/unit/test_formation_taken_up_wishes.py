@@ -24,6 +24,7 @@ RIGHT: Final = [
     told("she says you sound like a lawyer, so please use plain words", "Plain words, please"),
     told("Tom reckons you waffle, so keep it short from now on", "Short answers from now on"),
     told("my daughter says you use too many emojis, so no more emojis please", "No more emojis"),
+    told("the kids say you're boring so be funnier", "Be funnier"),
     told("她说你别老“您您您”的 跟卖保险的似的 喊我老秦 说“你”就行",
          "喊老秦，说“你”，别老“您您您”的"),
     told("我老婆说你太客气，叫我大刘就行", "叫我大刘，别太客气"),

@@ -150,9 +150,10 @@ _OF_MANNER: Final = (
 )
 _OF_MANNER_HAN: Final = r"\s*[你您妳](?![要得能们會会]|可以|必须|应该|不[能可得])"
 _TAKEN_UP: Final = lazy_pattern(
-    rf"{_OF_MANNER}[^.!?\n]{{0,80}}?(?:[,;]|\s[-–]) ?(?:so|therefore)\b[^.!?\n]{{0,24}}\b(?:please"
-    r"|pls|(?:can|could) you|from now on|don'?t|stop|no more|never|always|keep|use|call me|be"
-    r"|make|give|write|answer|talk|drop|skip|cut)\b"
+    rf"{_OF_MANNER}[^.!?\n]{{0,80}}?"
+    r"(?:(?:[,;]|\s[-–]) ?(?:so|therefore)\b[^.!?\n]{0,24}| so )\b"
+    r"(?:please|pls|(?:can|could) you|from now on|don'?t|stop|no more|never|always|keep|use|call me"
+    r"|be|make|give|write|answer|talk|drop|skip|cut)\b"
     rf"|{_OF_MANNER}[^.!?\n]{{0,30}}\b(?:too|like a|so many|sounds?)\b[^.!?\n]{{0,50}}?[,;] ?"
     r"(?:just |please |pls )?call me\b"
     rf"|{_OF_MANNER_HAN}[^。！？\n]{{0,40}}?[,;\s](?:所以|那|就|咁|因此|以后)[^。！？\n]{{0,10}}"

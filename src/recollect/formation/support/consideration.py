@@ -10,20 +10,25 @@ from recollect.text.chinese_scripts import simplified
 
 REPLY_CHARACTERS_MAX: Final = 120
 _PONDERS: Final = re.compile(
-    r"\b(?:i'?ll|i will|let me|need to|have to|gonna|going to|i(?:'d| would) (?:like|want) to)"
-    r" (?:(?:have a|give (?:it|that|this) (?:a|some)) )?"
+    r"(?:\b(?:i'?ll|i will|let me|need to|have to|gonna|going to|i(?:'d| would) (?:like|want) to)"
+    r"|^\W*(?:ok(?:ay)?\W+)?will) (?:(?:have a|give (?:it|that|this) (?:a|some)) )?"
     r"(?:think|thought|ponder|mull|sleep|consider|chew|weigh)(?: it| that| this| them)?"
     r"(?: (?:on|about|over|up))?(?: (?:it|that|this|them|both"
-    r"|the (?:[a-z]+ ){1,2}?(?:one|option|idea|plan|route|bit)))?(?=\W*$|[.,;!\n])"
+    r"|the (?:[a-z]+ ){1,2}?(?:one|option|idea|plan|route|bit)))?"
+    r"(?: (?:thanks|thx|ta|cheers|first|though))?(?=\W*$|[.,;!\n])"
     r"|\b(?:worth|will need|needs) (?:a think|some thought|thinking about)\b"
-    r"|考虑(?:考虑|一下|下|看看)|(?:再|先|得|要)(?:好好)?(?:想想|考虑|琢磨|斟酌)(?=$|[\s,，。.!！吧])"
-    r"|(?:想一想|琢磨琢磨|谂(?:下|吓|谂|一谂))(?:先|吧|啦)?(?=$|[\s,，。.!！])",
+    r"|^\W*(?:(?:hm+|um+|oh|well)\W+)?(?:dunno|i don'?t know|not sure|undecided)"
+    r"(?: yet)?(?=\W*$|[.,;!])"
+    r"|考虑(?:考虑|一下|下|看看|中|紧)|(?:让|容|等)我(?:想想|想一想|[谂諗](?:下|[谂諗]))"
+    r"|想想再(?:说|定|看)|商量(?:一下|商量|下)"
+    r"|(?:再|先|得|要)(?:好好)?(?:想想|考虑|琢磨|斟酌)(?=$|[\s,，。.!！吧])"
+    r"|(?:想一想|琢磨琢磨|[谂諗](?:下|吓|[谂諗]|一[谂諗]))(?:先|吧|啦){0,2}(?=$|[\s,，。.!！])",
     re.IGNORECASE,
 )
 _CONSIDERS: Final = re.compile(
     r"\b(?:consider(?:s|ing)|(?:will|to) (?:think|consider)|thinking|thinks it over"
     r"|ponder\w*|mulling|weigh(?:s|ing)|undecided|sleep(?:ing)? on)\b"
-    r"|(?<!不)考虑|在想|再想想|斟酌|琢磨|谂紧|谂下",
+    r"|(?<!不)考虑|在想|再想想|斟酌|琢磨|[谂諗][紧下]",
     re.IGNORECASE,
 )
 _SETTLED: Final = re.compile(

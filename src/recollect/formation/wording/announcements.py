@@ -52,7 +52,7 @@ WROTE: Final = re.compile(
     r"\b(?!(?:i|we|you|to|i've|ive|have|just|and)\b)[\w']+ (?:just )?(?:wrote|writes|sent|emailed"
     rf"|texted|messaged|replied|posted|says|said)\b{_ENDS}"
     rf"|\b(?:message|e?-?mail|text|letter|note) from\b{_ENDS}"
-    rf"|(?:发来|来信|写信|写道|寄来|留言|发了|发消息|回了|写了|话|说){_ENDS}",
+    rf"|(?:发来|来信|写信|写道|寄来|留言|(?<!我)(?:发了|发消息|回了|写了)){_ENDS}",
     re.IGNORECASE,
 )
 """A line that says that somebody else wrote, and may ask for a reply to it."""

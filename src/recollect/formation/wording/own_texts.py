@@ -36,7 +36,8 @@ _OWN: Final = lazy_pattern(
     rf"| will| should)?(?: (?!got\b|see\b|saw\b)\w+){{0,3}}? {_SENDS}\b"
     r"|\b(?:gonna|going to|about to|want to|wanna|need to|trying to|thinking of|planning to)"
     rf" {_SENDS}\b"
-    r"|\brepl(?:y|ying) with\b|\bwhat i have\b"
+    r"|\brepl(?:y|ying) with\b|\bwhat i have\b|\bi (?:replied|responded|answered)\b"
+    r"|\bwhat i(?:'d like| want| plan|'m going| am going) to (?:reply|say|answer|send|write)\b"
     r"|\bmine(?: so far)?\b|\b(?:in|under|with) my name\b|\bso far:"
     r"|\bbetter way\b|\b(?:nicer|politer|friendlier|kinder|softer|gentler|warmer|firmer|shorter)\b"
     r"|\b(?:less|more|too|not(?: too| so)?|without (?:being|sounding)|don't|sounds?|sounding|reads?"
@@ -63,7 +64,7 @@ _OF_OTHERS: Final = lazy_pattern(
     r"|(?:物业|学校|公司|老师|房东|老板|客户|领导|邻居)[^，。：]{0,4}(?:发|写|寄|贴|说|回)",
     re.IGNORECASE,
 )
-_REPLY: Final = r"(?:repl(?:y|ies)|answers?|response)"
+_REPLY: Final = r"(?:repl(?:y|ies)|answers?|response|(?:write|get|come) back)"
 _ASKS_REPLY: Final = re.compile(
     r"\b(?:help|need|want|wanna|how|what|suggest|word|write|draft|give|stuck|struggling|think of"
     rf"|owe)\b[^.:!?\n\"\u201c]{{0,30}}\b{_REPLY}\b[^:\n\"\u201c]{{0,25}}[\W\s]*$"
