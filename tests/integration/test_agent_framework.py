@@ -146,6 +146,17 @@ async def test_what_is_erased_during_a_run_is_not_appended_again(*, has_history:
     assert "Forget my cat Tom." not in kept
 
 
+async def test_input_that_another_program_appended_is_kept_once() -> None:
+    """It has no id of the framework's."""
+    async with recollect.open("memory:", embedder="none") as memory:
+        await memory.append(ADA, "one", "Hello")
+        made = agent(ScriptedClient(), memory)
+        await made.run("Hello", session=made.create_session(session_id="one"))
+        kept = [each.text for each in await memory.last_messages(ADA, "one", limit=9)]
+
+    assert ["Hello", "Noted."] == kept
+
+
 async def test_providers_of_unrelated_scopes_are_refused() -> None:
     """A context of a scope above the history's is not; and the words go where the history is."""
     client = ScriptedClient()

@@ -4,6 +4,7 @@ import asyncio
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -245,6 +246,18 @@ async def test_two_users_in_one_run_are_refused() -> None:
         kept = [len((await memory.threads(each)).rows) for each in ("ada", "eve")]
 
     assert ([], [1, 1]) == (seen, kept)
+
+
+async def test_a_run_that_is_resumed_under_its_id_is_the_same_run() -> None:
+    """Its capability is asked again, while the first copy may still be held by an error."""
+    run: Any = SimpleNamespace(run_id="run-1")
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        one, two = (RecollectCapability(memory, ADA, each) for each in ("one", "two"))
+        held = [await one.for_run(run), await one.for_run(run)]
+        with pytest.raises(UsageError, match="two capabilities"):
+            await two.for_run(run)
+
+    assert held[0] is not held[1]
 
 
 async def test_what_a_tool_adds_as_a_prompt_is_no_word_of_the_users() -> None:

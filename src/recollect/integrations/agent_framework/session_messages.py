@@ -43,7 +43,7 @@ async def append_input(
     if not await items.append_input([_item_of(each) for each in asked]):
         # The messages stand for those in the thread, so that `append_new` finds them there.
         for message, kept in zip(asked, await items.read(len(asked)), strict=False):
-            message.message_id = _id_of(kept[1])
+            message.message_id = _id_of(kept[1]) or message.message_id
     state[APPENDED] = [each.message_id for each in asked]
 
 

@@ -79,6 +79,7 @@ class RecollectCapability(AbstractCapability[object]):
         if self._tools is not None:
             schemas_of(self._tools)  # raises for anything else
         self._scope = check_scope(scope)
+        self._origin = self
         self._appended = 0
 
     async def for_run(self, ctx: RunContext[object]) -> RecollectCapability:
@@ -86,15 +87,17 @@ class RecollectCapability(AbstractCapability[object]):
         Return a copy for one run, which counts the run's appended messages.
 
         Raises:
-            UsageError: The run has another capability, of another scope or the same thread.
+            UsageError: The run has another capability of this kind.
         """
         other = _running.get(ctx.run_id or "")
-        if other is not None:
+        # A run that is resumed under its id gets another copy of the same capability.
+        if other is not None and other._origin is not self:  # noqa: SLF001 # the same class
             raise UsageError(
                 f"the run has two capabilities, of {other._scope!r} and {self._scope!r}, and its "  # noqa: SLF001
                 "model would be told what both said: give an agent, or a run, one of them"
             )
         running = copy(self)
+        running._origin = self  # noqa: SLF001 # the same class
         if ctx.run_id:
             _running[ctx.run_id] = running
         return running

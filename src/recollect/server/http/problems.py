@@ -165,12 +165,14 @@ async def answer_invalid(request: Request, error: Exception) -> Response:
 
 def no_path(path: str) -> Problem:
     """Return the problem of an unknown path, which another system's client may have asked for."""
-    detail = f"there is no path {path[:PATH_SHOWN]}: /openapi.json lists the paths"
-    below = path.removeprefix(MEM0) if path.startswith(f"{MEM0}/") else ""
-    if below:
-        detail = f"{below[:PATH_SHOWN]} of mem0's API is not served here"
-    elsewhere = (below or path).find
-    if any(elsewhere(each) > (0 if below else -1) for each in _MEM0_PATHS):
+    is_mem0s = path.startswith(f"{MEM0}/")
+    asked = path.removeprefix(MEM0) if is_mem0s else path
+    if is_mem0s:
+        detail = f"{asked[:PATH_SHOWN]} of mem0's API is not served here"
+    else:
+        detail = f"there is no path {asked[:PATH_SHOWN]}: /openapi.json lists the paths"
+    # mem0's client with a wrong address: without our path, with a part of it, or with too much.
+    if any(each in asked and not (is_mem0s and asked.startswith(each)) for each in _MEM0_PATHS):
         detail += f"; mem0's client is given the host with {MEM0}, as in https://HOST{MEM0}"
     return Problem(status=404, code="no_path", detail=detail)
 
