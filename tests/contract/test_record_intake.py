@@ -27,7 +27,7 @@ from recollect.side_records import (
     PutSideRecord,
 )
 from recollect.stores.contract.base import Store
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,

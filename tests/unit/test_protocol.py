@@ -18,8 +18,8 @@ import pytest
 
 from recollect.errors import LeaseLostError, UsageError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
-from recollect.stores.memory import rows as inprocess
-from recollect.stores.memory.tables import Tables
+from recollect.stores.in_process import rows as inprocess
+from recollect.stores.in_process.tables import Tables
 from recollect.stores.plans import formation, receipts, threads
 from recollect.stores.plans.due_times import Debounce, is_due, thread_after_append
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget, EraseThread

@@ -19,7 +19,7 @@ from recollect.lifecycle.scope_batches import (
 from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, NewMessage, PutMemory, Scope
 from recollect.side_records import SCOPE_SETTINGS
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 
 
