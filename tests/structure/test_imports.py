@@ -262,7 +262,7 @@ def test_a_cycle_of_packages_is_reported() -> None:
     sources = {
         "recollect.worker.loop": "from recollect.memory.facade import Recollect",
         "recollect.memory.facade": "def f():\n    import recollect.lifecycle.forgotten_memories",
-        "recollect.lifecycle.forgotten_memories": "from recollect.worker import leases",
+        "recollect.lifecycle.forgotten_memories": "from recollect.worker import lease_renewal",
         "recollect.recall.fusion": "from recollect.records import Scope",
     }
 

@@ -38,7 +38,7 @@ from recollect.stores.plans.idempotency import (
     idempotency_of,
     plan_once,
 )
-from recollect.stores.plans.leases import Claim, Lease
+from recollect.stores.plans.leases import Lease, LeaseRequest
 from recollect.stores.plans.preconditions import plan_provided, plan_since, plan_under_stamp
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.plans.undo import UndoLog, plan_noted
@@ -186,8 +186,8 @@ class StoreView(Store):
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         return await self._store._transact(plan)
 
-    async def _claim_next(self, claim: Claim) -> Lease | None:
-        return await self._store._claim_next(claim)
+    async def _claim_next(self, request: LeaseRequest) -> Lease | None:
+        return await self._store._claim_next(request)
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
         return await self._store._read(query)
