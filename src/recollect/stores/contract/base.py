@@ -25,7 +25,7 @@ from recollect.stores.contract.audit import AuditStore
 from recollect.stores.contract.changes import FeedStore
 from recollect.stores.contract.erasure import EraseStore
 from recollect.stores.contract.formation import FormationStore, Listening
-from recollect.stores.contract.key_transfer import RequestStore
+from recollect.stores.contract.idempotency_archive import IdempotencyArchiveStore
 from recollect.stores.contract.memories import MemoryStore
 from recollect.stores.contract.scopes import ScopeStore
 from recollect.stores.contract.side_records import SideRecordStore
@@ -58,7 +58,7 @@ class Store(
     EraseStore,
     ArchiveStore,
     AuditStore,
-    RequestStore,
+    IdempotencyArchiveStore,
 ):
     """
     A durable, transactional store of threads, messages and memories, with a change feed.

@@ -34,7 +34,7 @@ async def carry(source: Store, store: Store, scope: Scope = ADA) -> int:
     return known + await store.adopt_requests(None, await source.requests(None))
 
 
-class KeyTransferContract(Contract):
+class IdempotencyArchiveContract(Contract):
     """Recognising repeated requests that were first made to another store."""
 
     async def test_keys_are_known_again(self, store: Store, clock: FrozenClock) -> None:
