@@ -79,8 +79,8 @@ if TYPE_CHECKING:
         context_guide,
     )
     from recollect.recall.neighbours import Neighbour
-    from recollect.recall.packing import DropReason
     from recollect.recall.query import Where
+    from recollect.recall.recall_packing import DropReason
     from recollect.recall.results import DroppedEntry, Recall, Recalled
     from recollect.recall.strength_sample import SampleLike, SampleQuestion
     from recollect.records import (
@@ -170,7 +170,7 @@ _HOMES: Final = {
     ),
     "recollect.recall.neighbours": "Neighbour",
     "recollect.recall.query": "Where",
-    "recollect.recall.packing": "DropReason",
+    "recollect.recall.recall_packing": "DropReason",
     "recollect.recall.results": "DroppedEntry Recall Recalled",
     "recollect.recall.strength_sample": "SampleLike SampleQuestion",
     "recollect.records": (
