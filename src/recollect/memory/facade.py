@@ -332,7 +332,14 @@ class Recollect(
     # Export and import
 
     async def export(self, scope: ScopeLike, *, below: bool = False) -> AsyncIterator[JsonObject]:
-        """Yield everything in a scope as records; each scope is read at one point in time."""
+        """
+        Yield everything in a scope as records; each scope is read at one point in time.
+
+        What has expired is left out, unless a memory is derived from it.
+        """
+        await load_modules("recollect.lifecycle.expired_records")
+        from recollect.lifecycle.expired_records import without_expired
+
         for each in await self._scopes_of(scope, below=below):
-            for record in await self.store.archive(each):
+            for record in without_expired(await self.store.archive(each), self.store.now()):
                 yield record
