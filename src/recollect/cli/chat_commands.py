@@ -239,10 +239,13 @@ class ChatCommands:
         target, what = self._target(rest)
         scope = self._bot.scope
         preview = self._call(lambda: self._memory.store.preview_erase(scope, target))
+        quoting = self._call(lambda: self._memory.quotations(scope, target))
         if not self._confirmed(f"{what} would lose {counts_in(preview)}. Erase?"):
             aside("nothing was erased")
             return
         print_receipt(self._call(lambda: self._memory.erase(scope, target)))
+        if quoting:
+            aside(f"{counted(len(quoting), 'message')} still say it: /forget thread erases them")
 
     def _target(self, rest: str) -> tuple[EraseTarget, str]:
         from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread

@@ -72,11 +72,16 @@ def language_of(text: str) -> str:
     words = [token.folded for token in tokens_in(text)]
     hits = {name: sum(word in known for word in words) for name, known in _WORDS.items()}
     best = max(hits, key=lambda name: hits[name])
-    if not hits[best] and han >= _HAN_MIN:
-        return "zh"  # its sentences are Chinese, full of names and words in Latin letters
     if not hits[best]:
-        return "" if text.isascii() or not letters else "other"
+        return _without_small_words(text, letters, han)
     ties = [name for name in hits if hits[name] == hits[best]]
     if len(ties) > 1:
         return "" if "en" in ties else "other"
     return best
+
+
+def _without_small_words(text: str, letters: int, han: int) -> str:
+    """Return the language of a text without a small word: Chinese may be full of Latin words."""
+    if han >= _HAN_MIN:
+        return "zh"
+    return "" if text.isascii() or not letters else "other"

@@ -25,6 +25,13 @@ class PlaceInput(RequestModel, title="MessageAddress"):
     id: Id
 
 
+class PlacesInput(RequestModel, title="MessageAddresses"):
+    """Messages of one thread."""
+
+    thread: Id
+    ids: list[Id] = Field(min_length=1, max_length=500)
+
+
 class AddressInput(RequestModel, title="MemoryAddress"):
     """A memory's address."""
 
@@ -39,6 +46,7 @@ class TargetInput(RequestModel, title="EraseTarget"):
     below: bool = False
     thread: Id | None = None
     message: PlaceInput | None = None
+    messages: PlacesInput | None = None
     memory: AddressInput | None = None
     source: Id | None = None
 
@@ -57,6 +65,9 @@ class TargetInput(RequestModel, title="EraseTarget"):
         if self.message is not None:
             named = self.message
             found.append(EraseMessages(thread=named.thread, messages=(named.id,)))
+        if self.messages is not None:
+            ids = tuple(self.messages.ids)
+            found.append(EraseMessages(thread=self.messages.thread, messages=ids))
         if self.memory is not None:
             found.append(EraseMemory(type=self.memory.type, key=self.memory.key))
         if self.source is not None:
@@ -64,7 +75,8 @@ class TargetInput(RequestModel, title="EraseTarget"):
         if len(found) != 1 or (self.below and not self.scope):
             raise UsageError(
                 "a target is one of {scope: true}, {thread}, {message: {thread, id}}, "
-                "{memory: {type, key}} and {source}; below goes with scope"
+                "{messages: {thread, ids}}, {memory: {type, key}} and {source}; below goes with "
+                "scope"
             )
         return found[0]
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from recollect.records import FormationStatus
+from recollect.records import FormationStatus, Role
 from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
 from recollect.server.schemas.threads import ThreadResponse
 from recollect.worker.formation_result import FormationEnding
@@ -110,6 +110,16 @@ class RetriedResponse(ResponseModel, title="RetriedMessages"):
     messages: Count
 
 
+class QuotationResponse(ResponseModel, title="Quotation"):
+    """A message that an erase leaves in place, and the words in it that the erase removes."""
+
+    thread: str
+    message: str
+    role: Role
+    time: Time
+    quote: str
+
+
 class PreviewResponse(ResponseModel, title="ErasePreview"):
     """Counts of what an erase would remove, and the token that confirms it."""
 
@@ -123,6 +133,15 @@ class PreviewResponse(ResponseModel, title="ErasePreview"):
                     "revised": 0,
                     "confirm": "eyJ0YXJnZXQiOiB7fX0.c2lnbmF0dXJl",
                     "expires_at": "2026-05-01T10:10:00Z",
+                    "quoted_in": [
+                        {
+                            "thread": "holidays",
+                            "message": "m2",
+                            "role": "assistant",
+                            "time": "2026-05-01T09:58:00Z",
+                            "quote": "the code of your garage is 4711",
+                        }
+                    ],
                 }
             ]
         },
@@ -133,6 +152,10 @@ class PreviewResponse(ResponseModel, title="ErasePreview"):
     revised: Count = Field(description=_REVISED)
     confirm: str
     expires_at: Time
+    quoted_in: list[QuotationResponse] = Field(
+        description="The first 200 messages that would stay and quote what is erased; none for a"
+        " key that may not read."
+    )
 
 
 class ReceiptResponse(ResponseModel, title="EraseReceipt"):
