@@ -118,7 +118,7 @@ async def _ranked(
         rows = [each for each in await _scored(reach, found) if holds(conditions, each)]
         # Enough rows, or nothing more to find.
         if len(rows) >= asked.top_k or len(found.entries) < limit or limit == MATCHES_MAX:
-            note(reach, found.query, found.entries[: asked.top_k])
+            await note(reach, found.query, found.entries[: asked.top_k])
             return rows[: asked.top_k]
         limit = min(limit * _FACTOR, MATCHES_MAX)
 

@@ -104,7 +104,7 @@ async def _answer(
         async with bot.answering(said, once=True) as answer:
             async for piece in answer.pieces:
                 yield Event(name="token", content={"text": piece})
-        note(reach, said.text, [each.entry for each in answer.known.entries])
+        await note(reach, said.text, [each.entry for each in answer.known.entries])
         done = await _done(reach, said, answer.kept, answer.known, None)
         if with_prompt:
             done = {**done, "prompt": prompt_to_json(answer.request)}

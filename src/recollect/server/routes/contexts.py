@@ -51,6 +51,6 @@ async def context(reach: Reading, asked: ContextRequest) -> JsonAnswer:
     seconds = time.perf_counter() - started
     service.metrics.recall_seconds.observe(seconds)
     service.usage.add(reach.scope, recalls=1)
-    note(reach, found.query, [each.entry for each in found.entries])
+    await note(reach, found.query, [each.entry for each in found.entries])
     written = context_to_json(found, reach.relative, whole=asked.whole)
     return {**written, "ms": round(seconds * 1_000, 2)}

@@ -187,6 +187,7 @@ async def _changed_memory(
 async def recalls(reach: Reading, type: TypeName, key: Key) -> JsonAnswer:
     """Return the last recalls of this process that returned a memory, newest first."""
     await existing_memory(reach, type, key)
+    await reach.service.recalled.follow(reach.memory.store, reach.scope)
     found = reach.service.recalled.of(reach.scope, type, key)
     return {
         "recalls": [

@@ -62,7 +62,7 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
     seconds = time.perf_counter() - started
     service.metrics.recall_seconds.observe(seconds)
     service.usage.add(reach.scope, recalls=1)
-    note(reach, found.query, found.entries)
+    await note(reach, found.query, found.entries)
     return {
         **recall_to_json(found, reach.relative, whole=asked.whole),
         "ms": round(seconds * 1_000, 2),
@@ -107,10 +107,12 @@ def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
     return replace(found, entries=kept)
 
 
-def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:
+async def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:
     """Record that a recall by *query* returned the memories among *entries*."""
-    now = reach.service.now()
+    now, recalled = reach.service.now(), reach.service.recalled
     for rank, each in enumerate(entries, start=1):
         if isinstance(each.content, Memory):
+            if not recalled.follows(each.scope):
+                await recalled.follow(reach.memory.store, each.scope)
             noted = RecallNote(at=now, query=query, rank=rank, score=round(float(each.score), 4))
-            reach.service.recalled.add(each.scope, each.content.type, each.content.key, noted)
+            recalled.add(each.scope, each.content.type, each.content.key, noted)
