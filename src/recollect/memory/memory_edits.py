@@ -6,11 +6,13 @@ from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from recollect.deferred_imports import load_modules
-from recollect.errors import NotFoundError, StoreClosedError, UsageError, VersionConflictError
+from recollect.errors import NotFoundError, StoreClosedError, UsageError
 from recollect.memory.agent_findings import finding_of
+from recollect.memory.conflict_retries import retried
 from recollect.memory.health import LOG, operation_of
 from recollect.memory.runtime import MemoryRuntime
 from recollect.observability.spans import observed
@@ -31,7 +33,6 @@ from recollect.stores.validation import check_list, check_scope, check_text
 
 REMEMBERED: Final = "remembered"
 """Cause of a memory version written by `Recollect.remember`."""
-TRIES_MAX: Final = 5
 # Loaded by the first value that is checked: types and schemas take tenths of a second to import.
 _CHECKS: Final = ("recollect.formation.scope_types", "recollect.memory.value_checks")
 _NOTES: Final = ("recollect.formation.types.builtin", "recollect.formation.value_identity")
@@ -147,14 +148,7 @@ class MemoryEdits(ABC):
         scope = check_scope(scope)
         types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
         check_document(types, note.type, note.value)
-        left = TRIES_MAX
-        while True:
-            try:
-                return await self._remember(scope, note)
-            except VersionConflictError:  # another caller remembered it at the same time
-                left -= 1
-                if not left:
-                    raise
+        return await retried(partial(self._remember, scope, note))
 
     async def end(
         self,

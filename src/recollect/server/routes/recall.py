@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter
 
-from recollect.observability.spans import memory_span
 from recollect.recall.query_analysis import is_question
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import Memory, Message
+from recollect.server.http.metered_search import metered_search
 from recollect.server.http.recall_history import RecallNote
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
@@ -38,11 +37,8 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
     """
     if asked.below:
         reach.may("read", below=True)
-    started = time.perf_counter()
-    service = reach.service
     is_narrowed = asked.thread is not None or bool(asked.roles)
-    query = asked.query if service.settings.trace_content else None
-    with memory_span("search_memory", query=query) as span:
+    with metered_search(reach.service, reach.scope, asked.query) as search:
         found = await reach.memory.recall(
             reach.scope,
             asked.query,
@@ -58,14 +54,11 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
             found = without_question(found)
         if is_narrowed:
             found = narrowed(reach, found, asked)
-        span.count(len(found.entries))
-    seconds = time.perf_counter() - started
-    service.metrics.recall_seconds.observe(seconds)
-    service.usage.add(reach.scope, recalls=1)
+        search.found = len(found.entries)
     await note(reach, found.query, found.entries)
     return {
         **recall_to_json(found, reach.relative, whole=asked.whole),
-        "ms": round(seconds * 1_000, 2),
+        "ms": search.ms,
         "rendered": found.render() if asked.render else None,
     }
 

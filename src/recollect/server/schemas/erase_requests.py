@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.errors import UsageError
+from recollect.server.schemas.elements import with_examples
 from recollect.server.schemas.requests import Id, RequestModel
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
@@ -84,9 +85,7 @@ class TargetInput(RequestModel, title="EraseTarget"):
 class EraseRequest(RequestModel, title="PreviewEraseRequest"):
     """The data to erase."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"target": {"thread": "holidays"}}]}
-    )
+    model_config = with_examples({"target": {"thread": "holidays"}})
 
     target: TargetInput
 
