@@ -16,7 +16,7 @@ from recollect.errors import RecollectError
 from recollect.lifecycle.backup_restore import read_ledger, restore_backup
 from recollect.lifecycle.backups import back_up
 from recollect.lifecycle.store_copy import copy_store
-from recollect.memory.restoration import open_intake
+from recollect.memory.record_imports import open_record_import
 from recollect.records import Scope
 from recollect.testing.follower import FeedFollower
 from recollect.testing.hashed_embedder import HashedEmbedder
@@ -119,9 +119,9 @@ async def take_import(world: World) -> None:
     if not world.exports:
         raise NothingToDoError
     scope, records = world.chance.choice(world.exports)
-    intake = open_intake(world.memory)
-    intake.expect(records)
-    await intake.take_each(records, last=True)
+    record_import = open_record_import(world.memory)
+    record_import.expect(records)
+    await record_import.take_each(records, last=True)
     away = {each.name for each in world.expected.carriers.values() if each.state == "away"}
     world.asked_as_of.pop(scope, None)
     await _take_as_it_is(world, scope, away)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from recollect.formation.operation_outcomes import OperationOutcome
     from recollect.formation.prompt_texts import FormationPrompts, PromptLanguage
     from recollect.formation.types import MemoryType, UpdateMode
-    from recollect.lifecycle.record_intake import RecordCallback, RecordNote
+    from recollect.lifecycle.record_import import RecordCallback, RecordNote
     from recollect.memory.embedder_strength import Tuning
     from recollect.memory.facade import Recollect, open  # noqa: A004 (users write recollect.open)
     from recollect.memory.scope_locks import ScopeLocks
@@ -79,8 +79,8 @@ if TYPE_CHECKING:
         context_guide,
     )
     from recollect.recall.neighbours import Neighbour
-    from recollect.recall.packing import DropReason
     from recollect.recall.query import Where
+    from recollect.recall.recall_packing import DropReason
     from recollect.recall.results import DroppedEntry, Recall, Recalled
     from recollect.recall.strength_sample import SampleLike, SampleQuestion
     from recollect.records import (
@@ -153,7 +153,7 @@ _HOMES: Final = {
     "recollect.formation.operation_outcomes": "OperationOutcome",
     "recollect.formation.prompt_texts": "FormationPrompts PromptLanguage",
     "recollect.formation.types": "MemoryType UpdateMode",
-    "recollect.lifecycle.record_intake": "RecordCallback RecordNote",
+    "recollect.lifecycle.record_import": "RecordCallback RecordNote",
     "recollect.memory.embedder_strength": "Tuning",
     "recollect.memory.facade": "Recollect open",
     "recollect.messages.new_message": "NewMessageLike",
@@ -170,7 +170,7 @@ _HOMES: Final = {
     ),
     "recollect.recall.neighbours": "Neighbour",
     "recollect.recall.query": "Where",
-    "recollect.recall.packing": "DropReason",
+    "recollect.recall.recall_packing": "DropReason",
     "recollect.recall.results": "DroppedEntry Recall Recalled",
     "recollect.recall.strength_sample": "SampleLike SampleQuestion",
     "recollect.records": (

@@ -129,7 +129,7 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
         ("append", "append", "form", "erase while forming"),
     ),
     "import, ledger: what was erased comes back": (
-        [("lifecycle.record_intake.Intake._leave_out_erased", nothing)],
+        [("lifecycle.record_import.RecordImport._leave_out_erased", nothing)],
         ("append", "export", ERASE, "import"),
     ),
     "backup, ledger: what was erased since comes back": (

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.store_congruence import BATCH, DIFFERENT, FORGETFUL, LENGTHS, compare
-from recollect.stores.memory.tables import Tables
+from recollect.stores.in_process.tables import Tables
 from tests.harness.congruence import first_difference, history
 from tests.harness.postgres_server import PostgresServer, shared_server
 from tests.harness.redis_server import RedisServer, bytes_left

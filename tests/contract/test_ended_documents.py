@@ -10,7 +10,7 @@ from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
 from recollect.server.mcp.callers import local_caller
-from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.recollect_tool_calls import Tools
 from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, SeededIds
 

@@ -593,10 +593,10 @@ MUTANTS: Final[dict[str, dict[str, object]]] = {
     "a finding is counted as words": {"stores.plans.memory_writes.trust_with": lambda *_: "user"},
     "a finding outlives its source": {"stores.plans.erasure._named_from": lambda *_: []},
     "a source is not found by its link": {
-        "stores.memory.rows.evidence_links": evidence_messages,
-        "stores.memory.tables.evidence_links": evidence_messages,
+        "stores.in_process.rows.evidence_links": evidence_messages,
+        "stores.in_process.tables.evidence_links": evidence_messages,
     },
-    "a finding outlives its talk": {"stores.memory.tables.Tables.evidence_in": lambda *_: ()},
+    "a finding outlives its talk": {"stores.in_process.tables.Tables.evidence_in": lambda *_: ()},
 }
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.store_contract import StoreContract
 

@@ -15,8 +15,8 @@ from recollect.records import Scope
 from recollect.side_records import PutSideRecord
 from recollect.stores.change_feed import ReadMoment
 from recollect.stores.digests import keyed_digest
-from recollect.stores.memory.store import InProcessStore
-from recollect.stores.memory.tables import Tables
+from recollect.stores.in_process.store import InProcessStore
+from recollect.stores.in_process.tables import Tables
 from recollect.stores.plans import changes as feed
 from recollect.stores.plans import embedding_backlog as embedding
 from recollect.stores.plans import erasure as erase

@@ -27,8 +27,8 @@ from recollect.records import (
 )
 from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.contract.base import Store
+from recollect.stores.in_process.tables import Tables
 from recollect.stores.locator import open_store
-from recollect.stores.memory.tables import Tables
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.embedding_backlog import Unembedded
 from recollect.stores.plans.erase_targets import (

@@ -8,7 +8,7 @@ import pytest
 import recollect
 from benchmarks.idle_queries import FITTED, SECOND_UNSEEN, UNSEEN
 from recollect import Evidence, NewMessage
-from recollect.recall import context_assembly, context_selection
+from recollect.recall import context_packing, context_selection
 from recollect.recall.advice_requests import asks_for_advice
 from recollect.records import PutMemory, Scope
 
@@ -88,7 +88,7 @@ async def test_advice_without_what_goes_ahead_is_caught(monkeypatch: pytest.Monk
         chosen.ahead.clear()
         return chosen
 
-    monkeypatch.setattr(context_assembly, "select_entries", behind)
+    monkeypatch.setattr(context_packing, "select_entries", behind)
     with pytest.raises(AssertionError):
         await test_a_diet_goes_before_what_bears_on_the_words_of_the_request()
 

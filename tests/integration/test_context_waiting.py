@@ -21,7 +21,7 @@ from recollect.records import (
     Scope,
     Trust,
 )
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMemory
 
 ADA: Scope = ("ada",)

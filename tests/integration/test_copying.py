@@ -13,8 +13,8 @@ from recollect.lifecycle.copy_journal import MARK
 from recollect.lifecycle.store_copy import Copied, content_digest, copy_store
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.locator import open_store
-from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread
 from recollect.stores.unit_of_work import Plan
 from recollect.testing import FrozenClock

@@ -18,8 +18,8 @@ from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, NewMessage, PutMemory, Scope
 from recollect.side_records import PutSideRecord
 from recollect.stores.contract.base import Store
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.locator import open_store
-from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans import erase_ledger
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE

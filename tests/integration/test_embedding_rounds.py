@@ -12,6 +12,7 @@ from recollect.recall import vector_backlog
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
 from recollect.stores.locator import open_store
+from recollect.stores.plans.embedding_backlog import Unembedded
 from recollect.testing import HashedEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -110,3 +111,46 @@ async def test_more_scopes_than_one_look_returns_are_all_embedded(
 
         assert [] == list(await store.unembedded_scopes(embedder.identity))
         assert rounds < len(scopes)
+
+
+async def batches_of_a_burst(monkeypatch: pytest.MonkeyPatch, *, wait_s: float) -> int:
+    """Append one after the other, then wait for the vectors; return how many batches were read."""
+    scope = ("users", "ada")
+    async with Recollect(open_store("memory:"), embedder=HashedEmbedder()) as memory:
+        embedding = memory._runtime.embedding
+        assert embedding is not None
+        batches = 0
+        embed = embedding._embed
+
+        async def counted(batch: Unembedded) -> None:
+            nonlocal batches
+            batches += 1
+            await embed(batch)
+
+        monkeypatch.setattr(embedding, "_embed", counted)
+        for _ in range(APPENDS):
+            await memory.append(scope, "t", TALK)
+            await anyio.sleep(0.002)
+        assert await embedding.caught_up(scope, wait_s)
+    return batches
+
+
+async def test_writes_in_a_row_are_embedded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_backlog, "GATHER_S", 0.2)
+
+    assert await batches_of_a_burst(monkeypatch, wait_s=10) <= APPENDS // 4
+
+
+async def test_a_batch_for_every_write_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant gathers nothing."""
+    monkeypatch.setattr(vector_backlog, "GATHER_BELOW", 0)
+
+    assert await batches_of_a_burst(monkeypatch, wait_s=10) > APPENDS // 4
+
+
+async def test_a_search_does_not_wait_until_writes_are_gathered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(vector_backlog, "GATHER_S", 600.0)
+
+    assert await batches_of_a_burst(monkeypatch, wait_s=10) <= APPENDS // 4

@@ -8,8 +8,8 @@ from recollect import EraseScope, NewMessage, Recollect
 from recollect.errors import StoreCorruptError, StoreError, StoreFullError, StoreUnavailableError
 from recollect.lifecycle.store_copy import copy_store
 from recollect.records import Scope
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.locator import open_store
-from recollect.stores.memory.store import InProcessStore
 from recollect.stores.sqlite import vacuum as cleaning
 
 ADA: Scope = ("users", "ada")

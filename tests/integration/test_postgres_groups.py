@@ -22,7 +22,7 @@ from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.change_feed import Cursor
 from recollect.stores.columns import thread_row
 from recollect.stores.contract.base import Store
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.formation import Formed

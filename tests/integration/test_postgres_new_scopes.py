@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from recollect.records import JsonObject, NewMessage, PutMemory, Scope
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.row_security import CLOSED, Wall

@@ -13,7 +13,7 @@ from recollect.errors import RecollectError, StoreReadOnlyError
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseScope
 from recollect.stores.plans.formation import Formed

@@ -21,8 +21,8 @@ from recollect.recall.ranking import look_ahead
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Scope
 from recollect.stores.change_feed import Cursor
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.locator import open_store
-from recollect.stores.memory.store import InProcessStore
 from recollect.testing import NOON, HashedEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -16,8 +16,8 @@ import pytest
 
 from recollect import recall
 from recollect.recall.duplicates import SaidAlready
-from recollect.recall.packing import packed
 from recollect.recall.query_analysis import _pattern, names_in, read_question, without_names
+from recollect.recall.recall_packing import packed
 from recollect.recall.rendering import Record, render_block
 from recollect.recall.results import Recalled
 from recollect.records import Evidence, Memory, Message

@@ -17,8 +17,8 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.records import NewMessage
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.locator import file_of, open_store
-from recollect.stores.memory.store import InProcessStore
 from recollect.stores.sqlite.store import SQLiteStore
 
 SOURCE = Path(__file__).parents[2] / "src"

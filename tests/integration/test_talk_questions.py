@@ -7,7 +7,7 @@ from statistics import mean
 import pytest
 
 from benchmarks.formation_corpus import played, read_corpus
-from recollect.recall import context_assembly, context_selection
+from recollect.recall import context_packing, context_selection
 from recollect.recall.context import Context
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +50,7 @@ async def test_a_context_without_what_stands_beside_is_caught(
     broken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert hasattr(context_selection, broken)
-    monkeypatch.setattr(context_assembly, broken, lambda *_: [])
+    monkeypatch.setattr(context_packing, broken, lambda *_: [])
 
     found = await contexts()
 

@@ -13,7 +13,7 @@ from recollect.server.authorization import RESERVED
 from recollect.server.quotas import DOCUMENTS, Quotas, counted_scope
 from recollect.server.usage import UsageBook
 from recollect.stores.contract.base import Store
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.testing import FrozenClock
 
 ADA: Scope = ("acme", "ada")

@@ -24,7 +24,7 @@ from recollect.memory.formation_control import require_open
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Attachment, DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import ActingStore, SinceStore, Store, StoreView
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.redis.store import RedisStore

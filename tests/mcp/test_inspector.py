@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from recollect.server.mcp.capabilities import TOOL_HINTS
+from recollect.server.mcp.recollect_tool_definitions import TOOL_HINTS
 from recollect.server.mcp.streamable_http import PATH, mcp_door
 from recollect.server.testing import Served, serving
 

@@ -28,11 +28,11 @@ from recollect.records import NewMessage, Scope
 from recollect.server.http.process import bound_socket, server_of, url_of
 from recollect.server.mcp import streamable_http as http
 from recollect.server.mcp.callers import local_caller
-from recollect.server.mcp.capabilities import TOOL_HINTS, tools_offered
 from recollect.server.mcp.protocol_server import mcp_server
+from recollect.server.mcp.recollect_tool_calls import THREAD, RecollectTools
+from recollect.server.mcp.recollect_tool_definitions import TOOL_HINTS, tools_offered
 from recollect.server.mcp.resources import NOTHING_RELEVANT
 from recollect.server.mcp.streamable_http import PATH, create_mcp_app
-from recollect.server.mcp.tool_calls import THREAD, Tools
 from recollect.server.settings import Settings
 from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 
@@ -111,7 +111,7 @@ async def in_process(
 ) -> AsyncIterator[Client]:
     """Yield a client of a server in this process."""
     caller = local_caller(memory, scope, Assistants())
-    server = mcp_server(Tools(b"secret"), lambda _: caller)
+    server = mcp_server(RecollectTools(b"secret"), lambda _: caller)
     async with Client(server, mode=mode) as client:
         yield client
 
@@ -495,7 +495,9 @@ def test_no_tool_takes_a_scope() -> None:
             cast("dict[str, object]", tool.parameters["properties"])
         )
         assert tool.parameters["additionalProperties"] is False
-    assert {"caller", "name", "arguments", "self"} == {*inspect.signature(Tools.call).parameters}
+    assert {"caller", "name", "arguments", "self"} == {
+        *inspect.signature(RecollectTools.call).parameters
+    }
 
 
 @pytest.mark.parametrize("extra", ["scope", "user_id", "thread"])
@@ -661,14 +663,14 @@ async def test_quotes_that_are_kept_first_are_caught(
     memory: recollect.Recollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant: where words are kept before the call is looked at, a refused one leaves them."""
-    work = Tools.call
+    work = RecollectTools.call
 
-    async def keeping_first(self: Tools, caller: Any, name: str, arguments: Any) -> Any:
+    async def keeping_first(self: RecollectTools, caller: Any, name: str, arguments: Any) -> Any:
         said = [NewMessage(role="user", text=each) for each in arguments.get("quotes", [])]
         await caller.memory.append(ADA, THREAD, said)
         return await work(self, caller, name, arguments)
 
-    monkeypatch.setattr(Tools, "call", keeping_first)
+    monkeypatch.setattr(RecollectTools, "call", keeping_first)
     arguments = {"id": "Note/unknown", "changes": ADELE, "quotes": ["SECRET"]}
     with pytest.raises(AssertionError):
         await test_a_refused_call_leaves_no_word(memory, "update_memory", arguments)

@@ -21,7 +21,7 @@ from recollect.server.mcp.callers import caller_of, local_caller
 from recollect.server.mcp.graph_tools import ROWS_MAX, graph_tools
 from recollect.server.mcp.openmemory_tools import openmemory_tools
 from recollect.server.mcp.protocol_server import mcp_server
-from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.server.mcp.tool_sets import OfferedTools
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
@@ -70,7 +70,7 @@ async def in_process(
     if permissions is not None:
         principal = Principal(key_id="k", name="n", scope=scope, permissions=frozenset(permissions))
         caller = caller_of(memory, principal, Assistants())
-    server = mcp_server(Tools(b"secret"), lambda _: caller, SETS[tools])
+    server = mcp_server(RecollectTools(b"secret"), lambda _: caller, SETS[tools])
     async with Client(server) as client:
         yield client
 

@@ -32,8 +32,8 @@ from recollect.integrations.search import ChromaDBSearch, OutsideSearch
 from recollect.ports import Vector
 from recollect.recall.outside_vectors import SCOPE_FIELD, scope_name
 from recollect.records import Scope
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.locator import open_store
-from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans.outside_removals import OUTSIDE_SCOPE
 from recollect.testing.hashed_embedder import HashedEmbedder
 

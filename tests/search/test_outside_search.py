@@ -17,7 +17,7 @@ from recollect.integrations.search import (
 )
 from recollect.integrations.search.embedding_search import VectorSearch
 from recollect.records import Scope
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.testing.hashed_embedder import HashedEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -20,7 +20,7 @@ from recollect.formation.config import Assistants
 from recollect.recall.context import Context
 from recollect.server.mcp.callers import local_caller
 from recollect.server.mcp.protocol_server import mcp_server
-from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.server.testing import Served, serving
 
 Connect = Callable[..., httpx.Client]
@@ -78,7 +78,7 @@ async def in_library(file: str, query: str, **options: Any) -> Context:
 async def over_mcp(memory: Recollect) -> AsyncIterator[McpClient]:
     """Yield a client of an MCP server over *memory*, for Ada."""
     caller = local_caller(memory, ADA, Assistants())
-    async with McpClient(mcp_server(Tools(b"s"), lambda _: caller)) as client:
+    async with McpClient(mcp_server(RecollectTools(b"s"), lambda _: caller)) as client:
         yield client
 
 

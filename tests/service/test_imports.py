@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect.lifecycle import record_intake
+from recollect.lifecycle import record_import
 from recollect.server.testing import ROOT_SCOPE, Served
 from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 
@@ -100,8 +100,8 @@ def test_an_import_that_takes_any_settings_breaks_all_above(
     async def unchecked(*_: Any, **__: Any) -> None:
         return None
 
-    monkeypatch.setattr(record_intake, "check_reserved", lambda *_: None)
-    monkeypatch.setattr(record_intake, "check_scope_settings", unchecked)
+    monkeypatch.setattr(record_import, "check_reserved", lambda *_: None)
+    monkeypatch.setattr(record_import, "check_scope_settings", unchecked)
     low = connect(served, new_key(served, "write", "read", "below", scope=("mutant",)))
     wrong = {**SETTINGS, "scope": ["a"], "value": {"types": [{"name": "x"}]}}
 

@@ -19,7 +19,7 @@ from recollect.server.authorization import PERMISSIONS, RESERVED
 from recollect.server.http import service as opening
 from recollect.server.http.authentication import is_guarded
 from recollect.server.langgraph import LANGGRAPH_ROUTERS
-from recollect.server.mcp.capabilities import TOOL_HINTS
+from recollect.server.mcp.recollect_tool_definitions import TOOL_HINTS
 from recollect.server.mcp.streamable_http import PATH as MCP_PATH
 from recollect.server.mcp.streamable_http import mcp_door
 from recollect.server.mem0 import MEM0_ROUTERS

@@ -32,9 +32,9 @@ from recollect.server.http.fast_routes import FastRoutes
 from recollect.server.http.scope_access import Reach
 from recollect.server.key_watch import KeyWatch
 from recollect.server.langgraph import LANGGRAPH_ROUTERS
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.server.mcp.streamable_http import PATH as MCP_PATH
 from recollect.server.mcp.streamable_http import mcp_door
-from recollect.server.mcp.tool_calls import Tools
 from recollect.server.mem0 import MEM0_ROUTERS
 from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
@@ -222,7 +222,7 @@ def served(store: Fresh, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
         return {}
 
     monkeypatch.setattr(Recollect, "export", export)
-    monkeypatch.setattr(Tools, "call", call)
+    monkeypatch.setattr(RecollectTools, "call", call)
     url = store("served")
     with serving(store=url, model=Hanging(), doors=lambda each: [mcp_door(each)]) as found:
         said = {"messages": [{"role": "user", "text": "We moved to Oslo."}]}

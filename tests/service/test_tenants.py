@@ -18,7 +18,7 @@ from recollect.server.authorization import PERMISSIONS, Permission, Principal
 from recollect.server.http import scope_access as reaching
 from recollect.server.langgraph import request_context
 from recollect.server.mcp import callers
-from recollect.server.mcp.capabilities import TOOL_HINTS
+from recollect.server.mcp.recollect_tool_definitions import TOOL_HINTS
 from recollect.server.mcp.streamable_http import PATH, mcp_door
 from recollect.server.mem0 import MEM0_ROUTERS
 from recollect.server.mem0.owners import written_id

@@ -12,7 +12,7 @@ from recollect.server.http import change_watch as watching
 from recollect.server.http.change_watch import Watch
 from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")

@@ -51,7 +51,7 @@ GROUP_OF = {
         "doors",
     ),
 }
-BACKENDS = frozenset({"memory", "sqlite", "postgres", "redis"})
+BACKENDS = frozenset({"in_process", "sqlite", "postgres", "redis"})
 # Below stores/, the one module that maps an address to a backend.
 OPENER = "locator"
 
@@ -174,7 +174,7 @@ def test_imports_point_one_way() -> None:
         ("recollect.stores.contract.base", "from recollect.stores.locator import open_store"),
         ("recollect.stores.sqlite.store", "from recollect.stores.redis import store"),
         ("recollect.stores.sqlite.store", "from recollect.recall.index_cache import ScopeIndex"),
-        ("recollect.recall.index_cache", "from recollect.stores.memory import store"),
+        ("recollect.recall.index_cache", "from recollect.stores.in_process import store"),
         (
             "recollect.recall.index_cache",
             "import importlib\nimportlib.import_module('recollect.cli')",
@@ -262,7 +262,7 @@ def test_a_cycle_of_packages_is_reported() -> None:
     sources = {
         "recollect.worker.loop": "from recollect.memory.facade import Recollect",
         "recollect.memory.facade": "def f():\n    import recollect.lifecycle.forgotten_memories",
-        "recollect.lifecycle.forgotten_memories": "from recollect.worker import leases",
+        "recollect.lifecycle.forgotten_memories": "from recollect.worker import lease_renewal",
         "recollect.recall.fusion": "from recollect.records import Scope",
     }
 

@@ -18,7 +18,7 @@ from recollect.records import JsonObject, Scope
 from recollect.server.api_keys import Keys
 from recollect.server.authorization import PERMISSIONS
 from recollect.server.mcp.callers import local_caller
-from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.recollect_tool_calls import Tools
 from recollect.server.quotas import counting
 from recollect.server.usage import UsageBook
 from recollect.stores.locator import open_store

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.recall.duplicates import SaidAlready
-from recollect.recall.packing import Packed, packed
+from recollect.recall.recall_packing import Packed, packed
 from recollect.recall.results import Recalled
 from recollect.records import Message
 from recollect.testing.frozen_clock import NOON

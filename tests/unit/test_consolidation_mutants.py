@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.memory_writes import _Staged
 from recollect.stores.remainder import MEMORY_THREAD, Cited
 from recollect.testing import FrozenClock, SeededIds

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.grounding.foreign_text import without_recalled
 from recollect.recall import context as context_module
-from recollect.recall import context_assembly
+from recollect.recall import context_packing
 from recollect.recall.citation_handles import Handles
 from recollect.recall.context import Context, context_guide, shown, unused_marker
-from recollect.recall.context_assembly import packed_context
+from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, asks_for_history
 from recollect.recall.results import Recalled
 from recollect.recall.sentences import WAITING
@@ -222,7 +222,7 @@ def test_a_budget_is_spent_to_the_last_line_that_fits() -> None:
 
 def test_a_packing_that_fills_once_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant leaves what the charges saved."""
-    monkeypatch.setattr(context_assembly, "FILLS_MAX", 1)
+    monkeypatch.setattr(context_packing, "FILLS_MAX", 1)
     with pytest.raises(AssertionError):
         test_a_budget_is_spent_to_the_last_line_that_fits()
 

@@ -15,7 +15,7 @@ from recollect.stores.foreseen_reads import (
     ForeseenReads,
     foreseen_reads,
 )
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.undo import UndoLog

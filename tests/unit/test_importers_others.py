@@ -28,7 +28,7 @@ from recollect.importers import input_files as sources
 from recollect.importers.json_stream import LEVELS_MAX, NESTED
 from recollect.importers.langchain_messages import element_value
 from recollect.memory.facade import Recollect
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.validation import JSON_DEPTH_MAX
 
 

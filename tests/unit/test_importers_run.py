@@ -9,10 +9,10 @@ import pytest
 
 from recollect.importers import BATCH_ROWS, FileReport, InputFile, Refused, import_file
 from recollect.importers import openai_chats as openai
-from recollect.lifecycle.record_intake import UNFOUNDED
+from recollect.lifecycle.record_import import UNFOUNDED
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, NewMessage
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_targets import EraseScope, EraseThread
 from recollect.testing import FrozenClock
 

@@ -30,7 +30,7 @@ from recollect.recall.segment import MESSAGE
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.change_feed import Feed, FeedEntry
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.stores.vector_codec import encode_vector
 from recollect.testing import NOON, CountingIds, FrozenClock, HashedEmbedder

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import LeaseLostError, UsageError
-from recollect.stores.memory.tables import Tables
+from recollect.stores.in_process.tables import Tables
 from recollect.stores.plans.due_times import Debounce, is_due, plan_signal, thread_after_append
 from recollect.stores.plans.formation import failed_thread, formed_thread, plan_claims
-from recollect.stores.plans.leases import Claim, Lease, check_lease, claimed_scope, is_leased
+from recollect.stores.plans.leases import Lease, LeaseRequest, check_lease, claimed_scope, is_leased
 from recollect.stores.rows import ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, Effect
 
@@ -202,7 +202,7 @@ def test_claims_together_are_claims_one_after_the_other(
             scope = replace(SCOPE, id=scope_id, segments=(str(scope_id),))
             thread = replace(WAITING, scope_id=scope_id, number=number, id=f"t{number}", due=due)
             tables.write(Effect(scopes=[scope], threads=[thread]))
-    claims = [Claim(owner=f"w{number}", lease_s=60, now=2) for number in range(workers)]
+    claims = [LeaseRequest(owner=f"w{number}", lease_s=60, now=2) for number in range(workers)]
 
     one_by_one: list[Lease | None] = []
     for claim in claims:

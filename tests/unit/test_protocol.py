@@ -18,8 +18,8 @@ import pytest
 
 from recollect.errors import LeaseLostError, UsageError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
-from recollect.stores.memory import rows as inprocess
-from recollect.stores.memory.tables import Tables
+from recollect.stores.in_process import rows as inprocess
+from recollect.stores.in_process.tables import Tables
 from recollect.stores.plans import formation, receipts, threads
 from recollect.stores.plans.due_times import Debounce, is_due, thread_after_append
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget, EraseThread
@@ -35,9 +35,9 @@ from recollect.stores.plans.formation import (
     plan_release,
 )
 from recollect.stores.plans.leases import (
-    Claim,
     DueThread,
     Lease,
+    LeaseRequest,
     check_lease,
     claimed_scope,
     is_leased,
@@ -323,8 +323,8 @@ class Protocol:
 
     def claim(self, world: World, number: int) -> Iterator[World]:
         """Claim what is due, and expect that it is not backing off."""
-        claim = Claim(owner=f"worker {number}", lease_s=LEASE_S, now=world.now)
-        kept, (lease,) = world.kept.after(partial(plan_claims, claims=[claim]))
+        claim = LeaseRequest(owner=f"worker {number}", lease_s=LEASE_S, now=world.now)
+        kept, (lease,) = world.kept.after(partial(plan_claims, requests=[claim]))
         backoffs = dict(world.observed.backoffs)
         if lease is None:
             return

@@ -16,8 +16,8 @@ import pytest
 from recollect.errors import NotFoundError
 from recollect.records import DeleteMemory, NewMessage, PutMemory
 from recollect.stores.change_feed import Cursor, Feed, FeedEntry
-from recollect.stores.memory.rows import ScopeTable
-from recollect.stores.memory.tables import Tables
+from recollect.stores.in_process.rows import ScopeTable
+from recollect.stores.in_process.tables import Tables
 from recollect.stores.plans import idempotency as requests
 from recollect.stores.plans.changes import read_feed
 from recollect.stores.plans.due_times import Debounce

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.recall import duplicates as repeats
 from recollect.recall.duplicates import SaidAlready
-from recollect.recall.packing import packed
+from recollect.recall.recall_packing import packed
 from recollect.recall.results import Recalled
 from recollect.records import Evidence, JsonObject, Memory, Message, Scope, Trust
 from recollect.text.searchable import memory_text

@@ -8,7 +8,7 @@ import pytest
 from recollect.errors import ConflictError, UsageError
 from recollect.formation.config import Assistants
 from recollect.lifecycle import scope_batches
-from recollect.lifecycle.record_intake import Intake, IntakeCounts
+from recollect.lifecycle.record_import import RecordImport, RecordImportCounts
 from recollect.lifecycle.scope_batches import (
     SCOPES_TOGETHER,
     Batch,
@@ -19,7 +19,7 @@ from recollect.lifecycle.scope_batches import (
 from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, NewMessage, PutMemory, Scope
 from recollect.side_records import SCOPE_SETTINGS
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 
 
@@ -42,18 +42,18 @@ def taken(window: Sequence[Batch], *, broken: str = "") -> tuple[BatchOutcomes, 
     """Take *window*, whose scope *broken* is refused; return what came of it, and its course."""
     course: list[str] = []
 
-    async def take(batch: Batch) -> IntakeCounts:
+    async def take(batch: Batch) -> RecordImportCounts:
         (scope,) = scope_of(batch[0])
         course.append(f"begin {scope} {batch[0]['id']}")
         await asyncio.sleep(0)
         if scope == broken:
             raise ConflictError(scope)
         course.append(f"end {scope} {batch[0]['id']}")
-        return IntakeCounts(1, 1)
+        return RecordImportCounts(1, 1)
 
     async def run() -> BatchOutcomes:
-        intake = Intake(InProcessStore(), Assistants(), lambda _: None)
-        return await take_window(intake, window, take)
+        record_import = RecordImport(InProcessStore(), Assistants(), lambda _: None)
+        return await take_window(record_import, window, take)
 
     return asyncio.run(run()), course
 
@@ -100,8 +100,8 @@ def test_a_batch_without_a_valid_scope_is_refused_by_itself() -> None:
     window: list[list[JsonObject]] = [[{"kind": "message", "scope": []}], [message("a")]]
 
     async def run() -> BatchOutcomes:
-        intake = Intake(InProcessStore(), Assistants(), lambda _: None)
-        return await take_window(intake, window, intake.take)
+        record_import = RecordImport(InProcessStore(), Assistants(), lambda _: None)
+        return await take_window(record_import, window, record_import.take)
 
     assert isinstance(asyncio.run(run()).error, UsageError)
 

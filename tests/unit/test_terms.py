@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.change_feed import Cursor, Feed
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.testing import NOON, CountingIds, FrozenClock
 from recollect.text import terms as stored_terms
 from recollect.text.analysis import ANALYSER_VERSION, is_first_person, terms_of

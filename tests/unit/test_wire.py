@@ -19,8 +19,8 @@ from recollect.recall.context import (
     LeftOutReason,
     ProfileDocument,
 )
-from recollect.recall.packing import DropReason
 from recollect.recall.query import Where
+from recollect.recall.recall_packing import DropReason
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import (
     Evidence,

@@ -1,7 +1,9 @@
 """
 The knowledge graph: the ``Fact`` and ``Entity`` memories of a scope as a graph.
 
-`KnowledgeGraph` has all operations. `EntityGraph` replaces LangChain's ``NetworkxEntityGraph``;
+`KnowledgeGraph` has all operations. Which names mean one entity is decided at reading, by
+`aliases`; nothing is merged in the store, where `entity_plans` writes an entity's own list of them.
+`EntityGraph` replaces LangChain's ``NetworkxEntityGraph``;
 `parse_triples` and `get_entities` parse a model's answers.
 """
 

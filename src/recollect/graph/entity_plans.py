@@ -1,4 +1,4 @@
-"""Plan the writes of a change to an entity, from a snapshot of the graph."""
+"""Plan the writes of an entity's memory: its kind, its summary, and its list of aliases."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recollect.graph.entities import EntityMethods
-from recollect.graph.fact_writes import FactMethods
+from recollect.graph.entity_methods import EntityMethods
+from recollect.graph.fact_methods import FactMethods
 from recollect.graph.queries import GraphQueries
 
 

@@ -10,7 +10,6 @@ from itertools import chain, islice
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.archives import OTHER_FILES, files_to_read, opened_archive, opened_file
 from recollect.importers.form_detection import (
     ThreadNaming,
     naming_of,
@@ -28,6 +27,7 @@ from recollect.importers.input_files import (
     read_lines,
 )
 from recollect.importers.json_stream import NESTED, CutOffError, Scanner
+from recollect.importers.zip_files import OTHER_FILES, files_to_read, opened_archive, opened_file
 from recollect.records import Json
 
 _HEAD_LINES: Final = 20

@@ -25,10 +25,10 @@ from recollect.importers.import_entries import (
     Row,
 )
 from recollect.importers.input_files import InputFile
-from recollect.lifecycle.record_intake import Intake, IntakeCounts
+from recollect.lifecycle.record_import import RecordImport, RecordImportCounts
 from recollect.lifecycle.scope_batches import take_window, windows_of
 from recollect.memory.facade import Recollect
-from recollect.memory.restoration import open_intake
+from recollect.memory.record_imports import open_record_import
 from recollect.records import Message, Scope
 from recollect.stores.plans.archive import scope_of
 
@@ -81,7 +81,7 @@ class ImportCounts:
     """The running counts of an import."""
 
     on_refused: OnRefused
-    intake: Intake
+    record_import: RecordImport
     """Stores records, except those that were erased here."""
     waiting: list[Refused] = field(default_factory=list)
     """Refused rows that are not reported yet."""
@@ -183,7 +183,7 @@ async def import_file(
         StoreError: The store failed; earlier batches are stored.
     """
     rows = await to_thread.run_sync(lambda: read_rows(source, zone=zone, thread=thread))
-    tally = ImportCounts(on_refused, open_intake(memory, restore_erased=restore_erased))
+    tally = ImportCounts(on_refused, open_record_import(memory, restore_erased=restore_erased))
     with reporting_stop(tally, source.name, on_stopped):
         while await keep_batch(memory, scope, rows, tally):
             progress(tally.rows, source.fraction)
@@ -295,7 +295,7 @@ async def _drop_erased(
     scope: Scope, thread: str, rows: Sequence[Incoming], tally: ImportCounts
 ) -> list[Incoming]:
     """Return the *rows* that were not erased here; count the others."""
-    erased = await tally.intake.erased_among(scope, thread, [row.message for row in rows])
+    erased = await tally.record_import.erased_among(scope, thread, [row.message for row in rows])
     tally.erased += sum(erased)
     return [row for row, is_erased in zip(rows, erased, strict=True) if not is_erased]
 
@@ -320,16 +320,18 @@ async def _restore_scopes(
     groups = [list(group) for _, group in groupby(rows, lambda row: str(row.record["scope"]))]
     waiting = iter(groups)
     for window in windows_of([[row.record for row in group] for group in groups]):
-        take = partial(tally.intake.take_each, last=last)
-        taken = await take_window(tally.intake, window, take)
+        take = partial(tally.record_import.take_each, last=last)
+        taken = await take_window(tally.record_import, window, take)
         for counts, group in zip(taken.counts, waiting, strict=False):
             if counts is not None:
-                _count_intake(group, counts, tally)
+                _count_records(group, counts, tally)
         if taken.error:
             raise taken.error
 
 
-def _count_intake(rows: Sequence[Archived], taken: IntakeCounts, tally: ImportCounts) -> None:
+def _count_records(
+    rows: Sequence[Archived], taken: RecordImportCounts, tally: ImportCounts
+) -> None:
     tally.count_stored(taken.stored, taken.new)
     tally.memories += taken.new if any(row.is_remembered for row in rows) else 0
     tally.unfounded += [rows[place] for place in taken.waiting]

@@ -75,7 +75,7 @@ class InputFile:
     packed: BinaryIO
     size_bytes: int | None
     is_zip: bool = False
-    """Whether it is an archive of files, which `recollect.importers.archives` reads."""
+    """Whether it is an archive of files, which `recollect.importers.zip_files` reads."""
     listed: ListProgress = field(default_factory=ListProgress)
 
     @property

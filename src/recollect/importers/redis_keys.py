@@ -30,7 +30,7 @@ from recollect.importers.import_run import (
 from recollect.importers.input_files import LINE_BYTES_MAX
 from recollect.importers.pickle_reader import is_pickle
 from recollect.memory.facade import Recollect
-from recollect.memory.restoration import open_intake
+from recollect.memory.record_imports import open_record_import
 from recollect.records import Scope
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ async def import_redis(
         StoreUnavailableError: The server cannot be reached.
         StoreError: The server refused, or the store of *memory* failed; earlier batches are stored.
     """
-    tally = ImportCounts(on_refused, open_intake(memory, restore_erased=restore_erased))
+    tally = ImportCounts(on_refused, open_record_import(memory, restore_erased=restore_erased))
     with connected(url) as client:
         source = _Database(client, selection)
         await to_thread.run_sync(source.scan)

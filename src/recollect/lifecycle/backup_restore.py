@@ -28,7 +28,7 @@ from recollect.stores.locator import file_of, open_store, put_back, put_in_place
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.plans.erase_ledger import LedgerEntry, named_in, read_entry
 from recollect.stores.plans.erase_targets import EraseTarget
-from recollect.stores.plans.key_transfer import REQUEST
+from recollect.stores.plans.idempotency_archive import REQUEST
 from recollect.wire.record_digests import END, digests_of
 
 """Returns the erased targets among a scope's records, according to a ledger."""

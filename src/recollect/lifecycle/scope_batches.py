@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
-from recollect.lifecycle.record_intake import Intake, IntakeCounts
+from recollect.lifecycle.record_import import RecordImport, RecordImportCounts
 from recollect.records import JsonObject, Scope
 from recollect.side_records import SCOPE_SETTINGS
 from recollect.stores.plans.archive import scope_of
@@ -16,7 +16,7 @@ from recollect.stores.plans.side_archive import SIDE
 
 Batch: TypeAlias = Sequence[JsonObject]
 """Records of one scope."""
-TakeBatch: TypeAlias = Callable[[Batch], Awaitable[IntakeCounts]]
+TakeBatch: TypeAlias = Callable[[Batch], Awaitable[RecordImportCounts]]
 
 SCOPES_TOGETHER: Final = 8
 """Scopes of an import that are written concurrently."""
@@ -31,7 +31,7 @@ class BatchOutcomes:
     failed batch. A failed or skipped batch has no counts.
     """
 
-    counts: Sequence[IntakeCounts | None]
+    counts: Sequence[RecordImportCounts | None]
     error: BaseException | None
 
 
@@ -70,13 +70,15 @@ def _is_settings(record: JsonObject) -> bool:
     return record.get("kind") == SIDE and record.get("side_kind") == SCOPE_SETTINGS
 
 
-async def take_window(intake: Intake, window: Sequence[Batch], take: TakeBatch) -> BatchOutcomes:
+async def take_window(
+    record_import: RecordImport, window: Sequence[Batch], take: TakeBatch
+) -> BatchOutcomes:
     """
-    Pass the batches of *window* to *take*, which puts them into *intake*, and wait for all.
+    Pass the batches of *window* to *take*, which puts them into *record_import*, and wait for all.
 
     Batches of one scope run in order, those of different scopes concurrently.
     """
-    counts: list[IntakeCounts | None] = [None] * len(window)
+    counts: list[RecordImportCounts | None] = [None] * len(window)
     lanes: dict[Scope | None, list[int]] = {}
     for place, batch in enumerate(window):
         lanes.setdefault(_scope_of(batch), []).append(place)
@@ -85,7 +87,7 @@ async def take_window(intake: Intake, window: Sequence[Batch], take: TakeBatch) 
         for place in places:
             counts[place] = await take(window[place])
 
-    await intake.look_ahead([each for each in lanes if each])
+    await record_import.look_ahead([each for each in lanes if each])
     # Wait for all scopes even if one fails: no write may still run when the error is raised.
     ends = await asyncio.gather(*map(take_in_order, lanes.values()), return_exceptions=True)
     errors = {

@@ -24,7 +24,7 @@ from recollect.memory.waiting_changes import read_waiting_changes
 from recollect.ports import TokenCounter
 from recollect.recall.advice_requests import asks_for_advice, entries_for_advice
 from recollect.recall.context import Context
-from recollect.recall.context_assembly import packed_context
+from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
 from recollect.recall.query import query_in
 from recollect.recall.query_analysis import (

@@ -18,7 +18,7 @@ from recollect.memory.host_task import HostTask
 from recollect.memory.lifespan import LifespanMethods
 from recollect.memory.memory_edits import MemoryEdits
 from recollect.memory.recall_calls import RecallCalls
-from recollect.memory.restoration import Restoration
+from recollect.memory.record_imports import RecordImports
 from recollect.memory.runtime import MemoryRuntime, RuntimeOptions
 from recollect.memory.scope_locks import ScopeLocks
 from recollect.memory.thread_messages import MessageMethods
@@ -141,7 +141,7 @@ class Recollect(
     LifespanMethods,
     RecallCalls,
     ContextCalls,
-    Restoration,
+    RecordImports,
     Monitoring,
     EmbedderTuning,
 ):

@@ -39,7 +39,7 @@ ENDED: Final = ("# No longer so", "# 已不再如此")
 """Headings in English and in Chinese."""
 GAP: Final = "…"
 """Before a line if messages between it and the line above are left out."""
-SESSION_GAP: Final = timedelta(hours=1)
+CLOCK_GAP: Final = timedelta(hours=1)
 """Messages of one day that are further apart stand under a time of their own."""
 _MARKER_BYTES: Final = 4
 _POSES_AS_SPOKEN: Final = re.compile("\\[|[^\n]{0,64}[:\uff1a]")
@@ -261,7 +261,7 @@ def profile_heading(handle: str, memory: Memory, *, chinese: bool) -> str:
 def _entry_lines(entries: Sequence[ContextEntry], *, chinese: bool) -> Iterator[str]:
     heading = speaker = last = None
     ordered = sorted(entries, key=place_of)
-    clocks = _session_clocks(ordered)
+    clocks = _clock_lines(ordered)
     for each in ordered:
         own = heading_above(each.entry, has_ended=each.has_ended, chinese=chinese)
         if own != heading:
@@ -278,11 +278,11 @@ def _entry_lines(entries: Sequence[ContextEntry], *, chinese: bool) -> Iterator[
         speaker, last = by, each
 
 
-def _session_clocks(ordered: Sequence[ContextEntry]) -> dict[str, str]:
+def _clock_lines(ordered: Sequence[ContextEntry]) -> dict[str, str]:
     """
-    Return the clock line above each session's first message, by its handle.
+    Return the clock line above each group of messages of a day, by its first one's handle.
 
-    Only where a day has several: messages more than `SESSION_GAP` apart.
+    Only where a day has several: messages more than `CLOCK_GAP` apart.
     """
     starts = dict[date, list[ContextEntry]]()
     before: datetime | None = None
@@ -291,7 +291,7 @@ def _session_clocks(ordered: Sequence[ContextEntry]) -> dict[str, str]:
             continue
         time = each.entry.content.time
         of_day = starts.setdefault(time.date(), [])
-        if not of_day or (before and time - before > SESSION_GAP):
+        if not of_day or (before and time - before > CLOCK_GAP):
             of_day.append(each)
         before = time
     several = (each for of_day in starts.values() if len(of_day) > 1 for each in of_day)
@@ -299,7 +299,7 @@ def _session_clocks(ordered: Sequence[ContextEntry]) -> dict[str, str]:
 
 
 def clock_above(entry: Recalled) -> str:
-    """Return the line above a session: the time of its first shown message."""
+    """Return the line above a group: the time of its first shown message."""
     return f"# {entry.time.hour}:{entry.time:%M}"
 
 

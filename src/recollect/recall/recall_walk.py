@@ -28,10 +28,10 @@ from recollect.recall.duplicates import SaidAlready
 from recollect.recall.eligibility import eligible_in_each
 from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.outside_vectors import Outside, OutsideHits
-from recollect.recall.packing import packed
 from recollect.recall.query import RecallQuery, Where, asked_on, check_ask
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, look_ahead, text_to_embed
+from recollect.recall.recall_packing import packed
 from recollect.recall.rerank_order import CANDIDATES, Reranking, reordered
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex, refreshed

@@ -38,6 +38,10 @@ STRENGTH_S: Final = 60.0
 """Seconds between reads of the stored strength, which another process may have tuned."""
 LOOK_AGAIN_S: Final = 0.003
 """Seconds between looks of a search that waits for vectors."""
+GATHER_S: Final = 0.02
+"""Seconds in which writes are gathered into one batch, unless a search waits for their vectors."""
+GATHER_BELOW: Final = 64
+"""Entries of a round from which the next one starts at once: there are more to embed."""
 
 
 class Embedding:
@@ -53,6 +57,8 @@ class Embedding:
         self._embedder = embedder
         self._identity: str | None = None
         self._woken = anyio.Event()
+        self._wanted = anyio.Event()
+        self._searches = 0
         self._queries: OrderedDict[str, Vector | None] = OrderedDict()
         # Guards the fields below: queries are embedded on worker threads.
         self._turn = Lock()
@@ -159,7 +165,16 @@ class Embedding:
             False if some vectors are still missing: the time ran out, the embedder fails, or the
             background task does not run.
         """
-        end_s = timer_s() + wait_s
+        if not self._is_behind(scope, below=below):
+            return True
+        self._searches += 1
+        self._wanted.set()
+        try:
+            return await self._catch_up(scope, timer_s() + wait_s, below=below)
+        finally:
+            self._searches -= 1
+
+    async def _catch_up(self, scope: Scope, end_s: float, *, below: bool) -> bool:
         while self._is_behind(scope, below=below):
             if not has_loop() or not self._is_running or self.last_error or timer_s() >= end_s:
                 return False
@@ -207,6 +222,20 @@ class Embedding:
                 self._note_embedded(written)
                 with anyio.move_on_after(SWEEP_S):
                     await self._woken.wait()
+            if self._answered - answered < GATHER_BELOW:
+                await self._gather()
+
+    async def _gather(self) -> None:
+        """
+        Let callers write for a moment before the next batch is read.
+
+        A batch costs three reads and a commit, whatever its size: more than the append of one
+        message. A caller who writes one after another would pay that for each of them.
+        """
+        self._wanted = anyio.Event()
+        if not self._searches:
+            with anyio.move_on_after(GATHER_S):
+                await self._wanted.wait()
 
     async def work_once(self) -> bool:
         """

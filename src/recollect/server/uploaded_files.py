@@ -24,7 +24,7 @@ from recollect.importers.import_entries import (
 )
 from recollect.importers.import_run import ImportCounts, keep_batch, keep_waiting
 from recollect.importers.input_files import InputFile, source_of
-from recollect.memory.restoration import open_intake
+from recollect.memory.record_imports import open_record_import
 from recollect.records import Json, JsonObject
 from recollect.server.http.event_streams import Event
 from recollect.server.http.problems import problem_of
@@ -80,8 +80,8 @@ async def _imported(
 ) -> AsyncGenerator[Event, None]:
     """Store the rows in batches, and yield the progress."""
     refusals = _Refusals()
-    intake = open_intake(reach.memory, restore_erased=restore_erased)
-    tally = ImportCounts(refusals.add, intake)
+    record_import = open_record_import(reach.memory, restore_erased=restore_erased)
+    tally = ImportCounts(refusals.add, record_import)
     admitted = _admitted(rows, may_below=_may_below(reach))
     try:
         while await keep_batch(reach.memory, reach.scope, admitted, tally):

@@ -271,7 +271,7 @@ def put_in_place(made: Path, path: Path) -> None:
 
 
 def _open_memory(rest: str, options: _OpenOptions) -> Store:
-    from recollect.stores.memory.store import InProcessStore
+    from recollect.stores.in_process.store import InProcessStore
 
     if rest:
         raise UsageError(f"'memory:{rest}' is not an address: 'memory:' stands alone")

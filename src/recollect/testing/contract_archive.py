@@ -12,8 +12,8 @@ from recollect.errors import ConflictError, LimitError, UsageError
 from recollect.records import EndMemory, NewMessage
 from recollect.side_records import PutSideRecord
 from recollect.stores.contract.base import Store
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.json_pointers import texts_in
-from recollect.stores.memory.store import InProcessStore
 from recollect.stores.plans.archive import RECORDS_MAX
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE

@@ -11,7 +11,7 @@ from recollect.records import JsonObject
 from recollect.side_records import DeleteSideRecord, PutSideRecord
 from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_ledger import named_in
 from recollect.stores.plans.erase_targets import (
     EraseMemory,

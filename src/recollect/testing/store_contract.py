@@ -17,8 +17,8 @@ from recollect.testing.contract_expiry import ProlongContract
 from recollect.testing.contract_findings import FindingContract
 from recollect.testing.contract_formation import FormationContract
 from recollect.testing.contract_history import HistoryContract
+from recollect.testing.contract_idempotency_archive import IdempotencyArchiveContract
 from recollect.testing.contract_ids import IdentityContract
-from recollect.testing.contract_key_transfer import KeyTransferContract
 from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_lanes import LaneContract
 from recollect.testing.contract_leases import LeaseContract
@@ -53,7 +53,7 @@ class StoreContract(
     IdentityContract,
     IdempotencyContract,
     RetryContract,
-    KeyTransferContract,
+    IdempotencyArchiveContract,
     MemoryContract,
     ValueContract,
     ListingContract,

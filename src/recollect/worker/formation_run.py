@@ -47,7 +47,7 @@ from recollect.worker.formation_input import (
     reread_offer,
 )
 from recollect.worker.formation_result import FormationResult
-from recollect.worker.leases import extending, release_if_possible
+from recollect.worker.lease_renewal import extending, release_if_possible
 from recollect.worker.model_calls import FormationDialogue
 from recollect.worker.retry_delays import backoff_s, model_wait_s
 from recollect.worker.type_migration_run import check_modes

@@ -20,7 +20,7 @@ from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
 from recollect.stores.validation import check_id, check_scope, to_datetime
 from recollect.worker.consolidation_input import PAGE_ROWS, looked_at_in
-from recollect.worker.leases import LEASE_S, release_if_possible
+from recollect.worker.lease_renewal import LEASE_S, release_if_possible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Checks that an operation rests on what was said."""
+"""Checks that an operation rests on what was said: quotes, speakers, pasted text, doubts."""

@@ -28,6 +28,7 @@ from recollect.formation.operations import (
     citations_of,
     cited_by,
 )
+from recollect.formation.support.authorship import told_passages
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.endings import end_remarks, ending_reasons
 from recollect.formation.support.grave_words import is_grave_word
@@ -54,7 +55,9 @@ from recollect.formation.support.leaves import (
 from recollect.formation.support.lost_doubts import doubtful_end_reasons, lost_doubt_reasons
 from recollect.formation.support.orders import order_reasons
 from recollect.formation.support.origins import trace
-from recollect.formation.support.stances import stances_in
+from recollect.formation.support.polarity import TEXT_CHARACTERS_MAX
+from recollect.formation.support.stances import clauses_in, stances_in
+from recollect.formation.support.subjects import speaks_of_user
 from recollect.formation.support.told_of_whom import whom_reasons
 from recollect.formation.support.unasked_words import unasked_reasons
 from recollect.formation.types import MemoryType
@@ -117,12 +120,19 @@ def _contradicted(
 ) -> Iterator[str]:
     """Yield contradictions between the value and the cited words."""
     for said in _said_as_one(operation, type_, leaves):
-        yield from contradicted_reasons(said, heard)
+        yield from contradicted_reasons(said, heard, _told(said, type_, heard))
     if type_.update_mode == "patch":
         yield from _numbers_of_nobody(operation, type_, heard)
         yield from borrowed_name_reasons(leaves, heard)
     if heard.is_exposed:
         yield from identity_reasons(leaves)
+
+
+def _told(said: Sequence[TracedLeaf], type_: MemoryType, heard: HeardWindow) -> Sequence[Passage]:
+    """Return the words of others that *said* tells as theirs; a profile tells none."""
+    if type_.update_mode == "patch":
+        return ()
+    return [each for leaf in said for each in told_passages(leaf.leaf, heard)]
 
 
 def _uncaused(said: Sequence[TracedLeaf], type_: MemoryType) -> Iterator[str]:
@@ -216,7 +226,7 @@ def _foreign(
         return
     if type_.update_mode == "patch" or any(_is_preference(each) for each in leaves):
         yield "it rests on words of others, and says who the user is or what they want"
-    elif any(_is_liking_of_others(each) for each in leaves):
+    elif any(_is_liking_of_others(each, heard) for each in leaves):
         yield "it says what somebody likes or wants, and rests on words of others"
     if any(_is_grave_of_others(each) for each in leaves):
         yield "it tells something grave of a person, and rests on words of others"
@@ -226,12 +236,20 @@ def _is_preference(leaf: TracedLeaf) -> bool:
     return not PREFERENCE_FIELDS.isdisjoint(leaf.leaf.pointer.split("/"))
 
 
-def _is_liking_of_others(leaf: TracedLeaf) -> bool:
-    """Return True if the text states a liking that no cited words of the user state."""
-    taken = {attitude for attitude, _ in stances_in(leaf.leaf.text)}
+def _is_liking_of_others(leaf: TracedLeaf, heard: HeardWindow) -> bool:
+    """
+    Return True if the text states a liking that no cited words of the user state.
+
+    A text that tells the words of others as theirs may state the liking of somebody else.
+    """
+    clauses = clauses_in(leaf.leaf.text[:TEXT_CHARACTERS_MAX])
+    taken = {attitude for clause in clauses for attitude, _ in clause.attitudes}
     own = [each for each in leaf.leaf.sources.cited if each.trust == "user"]
     said = {attitude for each in own for attitude, _ in stances_in(f"{each.text}\n{each.question}")}
-    return bool(taken - said)
+    foreign = taken - said
+    if foreign and told_passages(leaf.leaf, heard):
+        return any(speaks_of_user(clauses, each) for each in foreign)
+    return bool(foreign)
 
 
 def _is_grave_of_others(leaf: TracedLeaf) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from recollect.formation.support.cited_passages import Passage
@@ -30,9 +31,10 @@ _LETTER: Final = (
 )
 _TOLD: Final = lazy_pattern(
     rf"(?P<who>{_NAME}(?:'s)?(?:[ ,(](?:(?!\buser\b)[^.;!?\n]){{1,80}}?)?) {_TELLS}\b"
-    rf"|\b(?:[Aa]ccording to|[Aa]s per|[Pp]er|in|[Ff]rom|by) "
+    rf"|\b(?:[Aa]ccording to|[Aa]s per|[Pp]er|[Ii]n|[Ff]rom|[Bb]y) "
     rf"(?P<by>{_NAME}|(?:his|her|their|the|an?))"
     rf"(?:'s)? {_LETTER}\b"
+    rf"|\b[Aa]ccording to (?P<source>{_NAME})"
     rf"|\b[Aa]s (?:\w+ ){{0,2}}(?:by|in|from) (?:the \w+ )?(?P<as>{_NAME})"
     rf"|\b(?:{_LETTER} (?:is |was |came )?(?:from|of|by)|wr(?:itten|ote) by)"
     rf" (?:the )?(?P<from>{_NAME})"
@@ -40,6 +42,13 @@ _TOLD: Final = lazy_pattern(
     r"|(?P<谁>[\u3400-\u9fffA-Za-z ]{1,12}?)(?:在信[里中])?(?:来信|发来|寄来|说|写道?|问|想"
     r"|希望|要求|提出|建议|表示|通知|回复|话|告诉|邀请|确认|的(?:信|邮件|通知|消息|条件|报价))"
 )
+_IN_BRACKETS: Final = lazy_pattern(
+    rf"[(（](?:{_LETTER} (?:from|of|by) )?(?P<who>{_NAME})(?:'s)?"
+    rf"(?: {_LETTER})?(?: {_TELLS})?(?: (?:so|that|this))?[)）]"
+    r"|[(（](?:据|根据)?(?P<谁>[\u3400-\u9fffA-Za-z ]{1,12}?)的?(?:来信|信|邮件|消息|通知|说|写)+"
+    r"[)）]"
+)
+"""An author behind what is told: "two are coeliac (Ann's mail says)"."""
 _ROLE: Final = lazy_pattern(
     r"\b(?:[Tt]he (?:user's )?|[Hh]is |[Hh]er |[Tt]heir |[Mm]y )(?:[\w'’-]+ ){0,2}?"
     r"(?P<who>[a-z][\w-]+)"
@@ -48,6 +57,8 @@ _ROLE: Final = lazy_pattern(
 """An author without a name: the user's mum, the school."""
 _HAN_MIN: Final = 2
 _PRONOUNS: Final = frozenset("佢 他 她 其 对方".split())
+_INITIAL: Final = lazy_pattern(r"\b([A-Z])\.(?= [A-Z])")
+_POSSESSIVE: Final = lazy_pattern(r"['’]s?$")
 _WORD: Final = lazy_pattern(r"[A-Za-z][\w'’-]{2,}")
 
 
@@ -88,8 +99,8 @@ def _is_talk(text: str) -> bool:
 
 
 def _authors(text: str) -> Iterator[str]:
-    for sentence in SENTENCE_END.split(simplified(text)):
-        for found in _TOLD.finditer(sentence):
+    for sentence in SENTENCE_END.split(_INITIAL.sub(r"\1", simplified(text))):
+        for found in chain(_TOLD.finditer(sentence), _IN_BRACKETS.finditer(sentence)):
             yield next((name for name in found.groups() if name), "").strip()
 
 
@@ -101,7 +112,8 @@ def _is_named(author: str, said: str, value: str) -> bool:
     if author.lower() in {"his", "her", "their", "the", "a", "an"} or author in _PRONOUNS:
         return any(each.group().casefold() in folded for each in _capitals(value))
     if author.isascii():
-        return any(each.group().casefold() in folded for each in _capitals(author))
+        names = (_POSSESSIVE.sub("", each.group()) for each in _capitals(author))
+        return any(each.casefold() in folded for each in names)
     places = range(len(author) - _HAN_MIN + 1)
     return any(author[at : at + _HAN_MIN] in said for at in places)
 

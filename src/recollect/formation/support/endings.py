@@ -75,7 +75,8 @@ def ending_reasons(
         # Words that fit another memory, and not this one, were meant for that; but who has started
         # a job says by it that the former one's hours are over as well.
         is_other = not _shared(text, own, heard) and _are_about_another(own, heard, where)
-        if is_other and not is_news:
+        is_past = where in heard.offer.past  # the model was asked whether it is over
+        if is_other and not is_news and not is_past:
             yield f"{where}: {_NOT_ABOUT}"
         return
     about = [each for each in own if _shared(text, [each], heard)]

@@ -108,9 +108,17 @@ def unsupported_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Ite
         yield from _turned(joined, is_exposed=heard.is_exposed_to(content_of(leaves)))
 
 
-def contradicted_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
-    """Yield contradictions between *leaves*, read as one text, and their citations."""
+def contradicted_reasons(
+    leaves: Sequence[TracedLeaf], heard: HeardWindow, told: Sequence[Passage] = ()
+) -> Iterator[str]:
+    """
+    Yield contradictions between *leaves*, read as one text, and their citations.
+
+    *told* are words of others that *leaves* tell as theirs: they are read as users' words are.
+    """
     joined = _joined(leaves)
+    if told:
+        joined = replace(joined, cited=[*joined.cited, *(replace(e, trust="user") for e in told)])
     spoken = [e.text for e in heard.voices if e.trust == "user" and not heard.is_exposed]
     for reason in stance_reasons(joined.text, joined.before, joined.cited, spoken):
         yield f"{joined.place}: {reason}"

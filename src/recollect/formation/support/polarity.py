@@ -58,6 +58,12 @@ _EXCEPTED: Final = re.compile(
     re.IGNORECASE,
 )
 _EXCEPTION: Final = re.compile(r"except|exclud|除了", re.IGNORECASE)
+_MEANS: Final = re.compile(
+    r"\b(?:i mean|i meant|meaning|talking about|as in) *$|我[是指][说講讲說]?|我[说說講讲指]的",
+    re.IGNORECASE,
+)
+_MEANT_NOT: Final = re.compile(r" *(?:and )?not (?!all\b|any|every)|不是", re.IGNORECASE)
+"""Of whom the speaker does not speak: "Kelly my manager I mean, not Dev's sister"."""
 _OF_ALLERGY: Final = frozenset("过敏不没原检测耐受")
 _SIGNS_OF_ALLERGY: Final = re.compile(
     r"\b(?:hives|swell\w*|swollen|epipen|reacts?|reaction|intolerant)\b|肿|红疹|起疹|荨麻疹|休克",
@@ -122,7 +128,7 @@ class _Said:
     def __init__(self, cited: Sequence[Passage]) -> None:
         self._clauses: list[tuple[Clause, bool]] = []
         for each in (each for each in cited if each.trust == "user"):
-            self._clauses += [(clause, False) for clause in each.clauses]
+            self._clauses += [(clause, False) for clause in _without_meant(each.clauses)]
             # "Did it open?" "No, a delay. It opened in March": the answer tells it after all.
             is_no = each.is_no and not _repeats(each)
             self._clauses += [(clause, is_no) for clause in each.asked]
@@ -313,6 +319,15 @@ class _Said:
             for word in clause.words
             if word.key == wanted.key or is_form(word.folded, wanted.folded)
         ]
+
+
+def _without_meant(clauses: Sequence[Clause]) -> Iterator[Clause]:
+    """Yield *clauses*; one that only says who is not meant denies nothing of them."""
+    is_meant = False
+    for each in clauses:
+        is_contrast = is_meant and _MEANT_NOT.match(each.text)
+        yield replace(each, denials=()) if is_contrast else each
+        is_meant = _MEANS.search(each.text) is not None
 
 
 def _tells_denial(clause: Clause) -> bool:

@@ -14,14 +14,14 @@ from recollect.ports import Tool
 from recollect.records import DeleteMemory, Json, JsonObject, MemoryAddress, PutMemory, Scope
 from recollect.server.authorization import Permission
 from recollect.server.mcp.callers import McpCaller
-from recollect.server.mcp.capabilities import ToolHints
 from recollect.server.mcp.graph_view import GraphView, keys_of, triple_of
-from recollect.server.mcp.tool_calls import SOURCE
+from recollect.server.mcp.recollect_tool_calls import SOURCE
 from recollect.server.mcp.tool_sets import (
     NamedCall,
     NamedTool,
     OfferedTools,
     ToolAnswer,
+    ToolHints,
     done,
     fixed_set,
     object_schema,

@@ -12,12 +12,12 @@ from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.recall.sentences import memory_sentence
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope
 from recollect.server.mcp.callers import McpCaller
-from recollect.server.mcp.capabilities import ToolHints
-from recollect.server.mcp.tool_calls import SOURCE
+from recollect.server.mcp.recollect_tool_calls import SOURCE
 from recollect.server.mcp.tool_sets import (
     NamedTool,
     OfferedTools,
     ToolAnswer,
+    ToolHints,
     done,
     fixed_set,
     object_schema,

@@ -13,14 +13,14 @@ from recollect import __version__
 from recollect.errors import NotFoundError, RecollectError
 from recollect.ports import Tool
 from recollect.server.mcp.callers import CallerOf
-from recollect.server.mcp.capabilities import (
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
+from recollect.server.mcp.recollect_tool_definitions import (
     INSTRUCTIONS,
     PROFILE,
     RECALL,
     REMEMBER,
-    ToolHints,
 )
-from recollect.server.mcp.own_tools import own_tools
+from recollect.server.mcp.recollect_tools import recollect_tools
 from recollect.server.mcp.resources import (
     MEMORY_TEMPLATE,
     PROFILE_URI,
@@ -31,8 +31,7 @@ from recollect.server.mcp.resources import (
     read_resource,
     thread_uri,
 )
-from recollect.server.mcp.tool_calls import Tools
-from recollect.server.mcp.tool_sets import OfferedTools
+from recollect.server.mcp.tool_sets import OfferedTools, ToolHints
 
 JSON: Final = "application/json"
 _QUESTION: Final = "question"
@@ -42,14 +41,14 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 
 
 def mcp_server(
-    tools: Tools, caller_of: CallerOf, offered: OfferedTools | None = None
+    tools: RecollectTools, caller_of: CallerOf, offered: OfferedTools | None = None
 ) -> Server[Any]:
     """
     Return a server that runs every request for the caller that *caller_of* returns.
 
     It offers *tools* under Recollect's names, or *offered* in their place.
     """
-    handlers = _Handlers(tools, caller_of, offered or own_tools(tools))
+    handlers = _Handlers(tools, caller_of, offered or recollect_tools(tools))
     return Server(
         "recollect",
         version=__version__,
@@ -68,7 +67,7 @@ def mcp_server(
 class _Handlers:
     """The handlers of the protocol's requests."""
 
-    def __init__(self, tools: Tools, caller_of: CallerOf, offered: OfferedTools) -> None:
+    def __init__(self, tools: RecollectTools, caller_of: CallerOf, offered: OfferedTools) -> None:
         self._tools = tools
         self._caller_of = caller_of
         self._offered = offered

@@ -12,7 +12,7 @@ from recollect.recall.context import context_guide
 from recollect.recall.rendering import visible
 from recollect.records import Json
 from recollect.server.mcp.callers import McpCaller
-from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.wire.memories import memory_to_json, revision_to_json
 from recollect.wire.messages import message_to_json
 
@@ -38,7 +38,7 @@ def thread_uri(thread: str) -> str:
     return THREAD_TEMPLATE.replace("{thread}", quote(thread, safe=""))
 
 
-async def read_resource(caller: McpCaller, tools: Tools, uri: str) -> str:
+async def read_resource(caller: McpCaller, tools: RecollectTools, uri: str) -> str:
     """
     Return a resource as JSON.
 

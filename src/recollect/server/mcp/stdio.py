@@ -11,7 +11,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import Scope
 from recollect.server.mcp.callers import local_caller
 from recollect.server.mcp.protocol_server import mcp_server
-from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.server.mcp.tool_sets import OfferedTools
 from recollect.stores.validation import check_scope
 
@@ -28,6 +28,6 @@ async def serve_stdio(
     *offered* are the tools, Recollect's own by default.
     """
     caller = local_caller(memory, check_scope(scope), assistants)
-    server = mcp_server(Tools(secrets.token_bytes(32)), lambda _: caller, offered)
+    server = mcp_server(RecollectTools(secrets.token_bytes(32)), lambda _: caller, offered)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

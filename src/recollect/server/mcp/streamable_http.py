@@ -33,7 +33,7 @@ from recollect.server.http.service import (
 )
 from recollect.server.mcp.callers import McpCaller, caller_of
 from recollect.server.mcp.protocol_server import mcp_server
-from recollect.server.mcp.tool_calls import Tools
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.server.mcp.tool_sets import OfferedTools
 from recollect.server.revocation import Revocation
 from recollect.server.settings import Settings, checked
@@ -85,7 +85,7 @@ def mcp_door(settings: Settings, offered: OfferedTools | None = None) -> Door:
     # With a configured secret, the tokens of erase are valid in every process of the service.
     seed = (settings.secret or "").encode()
     secret = hashlib.sha256(b"mcp tokens\0" + seed).digest() if seed else None
-    tools = Tools(secret or secrets.token_bytes(32))
+    tools = RecollectTools(secret or secrets.token_bytes(32))
     inner = mcp_server(tools, caller_of_request, offered).streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,  # no session, so every request authenticates itself

@@ -1,4 +1,4 @@
-"""Sets of MCP tools: definitions, hints, permissions and answers."""
+"""The form of a set of MCP tools: definitions, hints, permissions and answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,17 @@ from recollect.recall.rendering import visible
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.authorization import Permission
 from recollect.server.mcp.callers import McpCaller
-from recollect.server.mcp.capabilities import ToolHints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolHints:
+    """Hints about a tool for clients, before they call it."""
+
+    title: str
+    reads_only: bool = False
+    destroys: bool = False
+    repeats: bool = False
+    """Whether calling it again changes nothing more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

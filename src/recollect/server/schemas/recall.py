@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from recollect.recall.packing import DropReason
+from recollect.recall.recall_packing import DropReason
 from recollect.records import Role
 from recollect.server.schemas.elements import Count, Object, ResponseModel, Segments, Time
 from recollect.server.schemas.memories import SENTENCE, MemoryResponse

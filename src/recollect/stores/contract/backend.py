@@ -17,7 +17,7 @@ from recollect.stores.change_feed import (
 )
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.plans.idempotency import Idempotency, idempotency_of
-from recollect.stores.plans.key_transfer import read_secret
+from recollect.stores.plans.idempotency_archive import read_secret
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.system_clock import SystemClock, SystemIds
 from recollect.stores.unit_of_work import Plan, Query

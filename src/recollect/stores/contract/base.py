@@ -25,7 +25,7 @@ from recollect.stores.contract.audit import AuditStore
 from recollect.stores.contract.changes import FeedStore
 from recollect.stores.contract.erasure import EraseStore
 from recollect.stores.contract.formation import FormationStore, Listening
-from recollect.stores.contract.key_transfer import RequestStore
+from recollect.stores.contract.idempotency_archive import IdempotencyArchiveStore
 from recollect.stores.contract.memories import MemoryStore
 from recollect.stores.contract.scopes import ScopeStore
 from recollect.stores.contract.side_records import SideRecordStore
@@ -38,7 +38,7 @@ from recollect.stores.plans.idempotency import (
     idempotency_of,
     plan_once,
 )
-from recollect.stores.plans.leases import Claim, Lease
+from recollect.stores.plans.leases import Lease, LeaseRequest
 from recollect.stores.plans.preconditions import plan_provided, plan_since, plan_under_stamp
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.plans.undo import UndoLog, plan_noted
@@ -58,7 +58,7 @@ class Store(
     EraseStore,
     ArchiveStore,
     AuditStore,
-    RequestStore,
+    IdempotencyArchiveStore,
 ):
     """
     A durable, transactional store of threads, messages and memories, with a change feed.
@@ -186,8 +186,8 @@ class StoreView(Store):
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
         return await self._store._transact(plan)
 
-    async def _claim_next(self, claim: Claim) -> Lease | None:
-        return await self._store._claim_next(claim)
+    async def _claim_next(self, request: LeaseRequest) -> Lease | None:
+        return await self._store._claim_next(request)
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
         return await self._store._read(query)

@@ -25,7 +25,7 @@ from recollect.stores.plans.formation import (
     plan_extension,
     plan_release,
 )
-from recollect.stores.plans.leases import LEASE_S_MAX, Claim, Lease
+from recollect.stores.plans.leases import LEASE_S_MAX, Lease, LeaseRequest
 from recollect.stores.plans.memories import memories_of
 from recollect.stores.plans.pending_messages import check_wait, is_backlogged
 from recollect.stores.plans.prepared_writes import prepare_write
@@ -89,15 +89,15 @@ class FormationStore(Transactor):
         """
         owner = check_id(owner, "a worker's name")
         _check_lease_s(lease_s)
-        claim = Claim(owner=owner, lease_s=lease_s, now=self.now())
+        request = LeaseRequest(owner=owner, lease_s=lease_s, now=self.now())
         if scope is None:
-            return await self._claim_next(claim)
+            return await self._claim_next(request)
         only = check_scope(scope)
-        return await self._transact(partial(plan_claim, claim=claim, only=only, idle=idle))
+        return await self._transact(partial(plan_claim, request=request, only=only, idle=idle))
 
-    async def _claim_next(self, claim: Claim) -> Lease | None:
-        """Carry out *claim*; a backend may serve several claims in one transaction."""
-        (lease,) = await self._transact(partial(plan_claims, claims=[claim]))
+    async def _claim_next(self, request: LeaseRequest) -> Lease | None:
+        """Answer *request*; a backend may answer several in one transaction."""
+        (lease,) = await self._transact(partial(plan_claims, requests=[request]))
         return lease
 
     def listen(self, heard: Callable[[], None]) -> Listening:

@@ -21,8 +21,8 @@ from recollect.stores.plans.lanes import (
 )
 from recollect.stores.plans.leases import (
     DUE_THREADS_MAX,
-    Claim,
     Lease,
+    LeaseRequest,
     check_lease,
     claimed_scope,
     is_leased,
@@ -111,7 +111,7 @@ def check_formed(formed: Formed, allowed: Sequence[FormationStatus]) -> Formed:
 
 
 def plan_claim(
-    rows: Rows, claim: Claim, *, only: Scope, idle: bool = False
+    rows: Rows, request: LeaseRequest, *, only: Scope, idle: bool = False
 ) -> PlannedWrite[Lease | None]:
     """
     Lease the scope *only* with its due threads; with *idle*, even if none is due.
@@ -119,34 +119,34 @@ def plan_claim(
     The result is ``None`` if there is nothing to lease, or the scope is leased already.
     """
     scope = rows.scope(only)
-    if scope is None or is_leased(scope, claim.now):
+    if scope is None or is_leased(scope, request.now):
         return PlannedWrite(NOTHING, None)
-    due = rows.due_threads_of(scope.id, claim.now, DUE_THREADS_MAX)
+    due = rows.due_threads_of(scope.id, request.now, DUE_THREADS_MAX)
     if not due and not idle:
         return PlannedWrite(NOTHING, None)
     claimed, lease = claimed_scope(
-        scope, due, owner=claim.owner, lease_s=claim.lease_s, now=claim.now
+        scope, due, owner=request.owner, lease_s=request.lease_s, now=request.now
     )
     return PlannedWrite(Effect(scopes=[claimed]), lease)
 
 
-def plan_claims(rows: Rows, claims: Sequence[Claim]) -> PlannedWrite[list[Lease | None]]:
+def plan_claims(rows: Rows, requests: Sequence[LeaseRequest]) -> PlannedWrite[list[Lease | None]]:
     """
-    Lease a scope for each of *claims*, in order, in one transaction.
+    Lease a scope for each of *requests*, in order, in one transaction.
 
-    A claim for which nothing is left gets ``None``. The time used is that of the latest claim.
+    A request for which nothing is left gets ``None``. The time used is that of the latest one.
     """
-    now = max(each.now for each in claims)
+    now = max(each.now for each in requests)
     leased: list[ScopeRow] = []
     leases: list[Lease | None] = []
-    for claim, scope in zip(claims, _due_scopes(rows, now, len(claims)), strict=False):
+    for request, scope in zip(requests, _due_scopes(rows, now, len(requests)), strict=False):
         due = rows.due_threads_of(scope.id, now, DUE_THREADS_MAX)
         claimed, lease = claimed_scope(
-            scope, due, owner=claim.owner, lease_s=claim.lease_s, now=now
+            scope, due, owner=request.owner, lease_s=request.lease_s, now=now
         )
         leased.append(claimed)
         leases.append(lease)
-    leases += [None] * (len(claims) - len(leases))
+    leases += [None] * (len(requests) - len(leases))
     return PlannedWrite(Effect(scopes=leased) if leased else NOTHING, leases)
 
 

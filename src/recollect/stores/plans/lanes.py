@@ -1,6 +1,7 @@
 """
 Lanes: the formation progress, in a thread, of types with their own schedule.
 
+A lane says how far a type is formed; who may form the scope now is told by its lease, in `leases`.
 A type without a lane is at the thread's watermark. It gets a lane when either moves without the
 other. Lanes are a column of the thread's row, so that they move in the formation's transaction and
 are deleted with the thread.

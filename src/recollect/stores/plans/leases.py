@@ -1,7 +1,8 @@
 """
 Leases: the right of one worker to form a scope, and the check that it is still valid.
 
-A scope's row holds its single lease, with a fence that increases with every claim.
+To claim is to ask for a lease and get it. A scope's row holds its single lease, with a fence that
+increases with every claim. How far a type is formed in a thread is its lane, in `lanes`.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class LeaseRequest:
     """A worker's request, at *now*, for a lease of *lease_s* seconds."""
 
     owner: str
@@ -65,7 +66,7 @@ class Claim:
 
 
 def is_leased(scope: ScopeRow, now: int) -> bool:
-    """Return True if a claim on the scope is still valid at *now*."""
+    """Return True if the scope's lease is still valid at *now*."""
     return scope.lease_owner is not None and (scope.lease_until or 0) > now
 
 

@@ -15,12 +15,12 @@ from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.base import Store
 from recollect.stores.exit_wait import waited_for
 from recollect.stores.foreseen_reads import foreseen_reads, foreseen_sides
-from recollect.stores.plans.leases import Claim, Lease
+from recollect.stores.plans.leases import Lease, LeaseRequest
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.postgres.bootstrap import open_database
 from recollect.stores.postgres.checkpoints import erase_checkpoints
-from recollect.stores.postgres.claims import Claimer
 from recollect.stores.postgres.driver_errors import LOG, store_errors
+from recollect.stores.postgres.grouped_leases import GroupedLeases
 from recollect.stores.postgres.grouped_writes import GroupedWrites
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.notifications import PostgresListener
@@ -92,7 +92,7 @@ class PostgresStore(Store):
         followers = [Replica(n, each, bell, self.tasks) for n, each in enumerate(standbys, 1)]
         self._replicas = Replicas(followers, self._key, self._primary_position)
         self._workshop.connections.give_back(connection, timer_s())
-        self._claimer = Claimer(location.name, self._workshop)
+        self._leases = GroupedLeases(location.name, self._workshop)
         self._listeners = Listeners()
         self._turns = StoreThreads(location, "recollect-postgres")
         self._appends, self._formations = (
@@ -101,7 +101,7 @@ class PostgresStore(Store):
         LOG.info("opened %s", location.name)
         # Close the connections of a store that is garbage collected without aclose().
         units = [self._workshop, *(each.units for each in followers)]
-        finalize(self, _let_go, self._turns.process, units, self._claimer).atexit = False
+        finalize(self, _let_go, self._turns.process, units, self._leases).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -112,8 +112,8 @@ class PostgresStore(Store):
         """
         self._turns.check_process()
         await self._listeners.aclose()
-        self._claimer.close()
-        await waited_for(self._claimer.join)
+        self._leases.close()
+        await waited_for(self._leases.join)
         await self._replicas.aclose()
         if await self._turns.end():
             self._workshop.connections.close()
@@ -145,9 +145,9 @@ class PostgresStore(Store):
                 return result
         return await self._run(partial(self._workshop.carry_out, plan))
 
-    async def _claim_next(self, claim: Claim) -> Lease | None:
+    async def _claim_next(self, request: LeaseRequest) -> Lease | None:
         self._turns.check_process()
-        lease: Lease | None = await self._claimer.claim(claim)
+        lease: Lease | None = await self._leases.claim(request)
         return lease
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
@@ -185,8 +185,8 @@ class PostgresStore(Store):
         return await self._turns.run(work)
 
 
-def _let_go(process: int, units: Sequence[PostgresUnits], claimer: Claimer) -> None:
+def _let_go(process: int, units: Sequence[PostgresUnits], leases: GroupedLeases) -> None:
     if os.getpid() == process:
-        claimer.close()
+        leases.close()
         for each in units:
             each.connections.close()

@@ -69,7 +69,7 @@ class RecordNote:
 
 
 @dataclass(frozen=True, slots=True)
-class IntakeCounts:
+class RecordImportCounts:
     """
     Counts of an import: how many records are stored, and how many of these are new.
 
@@ -82,9 +82,9 @@ class IntakeCounts:
     notes: tuple[RecordNote, ...] = ()
     waiting: tuple[int, ...] = ()
 
-    def after(self, other: IntakeCounts, places: int) -> IntakeCounts:
+    def after(self, other: RecordImportCounts, places: int) -> RecordImportCounts:
         """Return these counts added to *other*, those of the *places* records before these."""
-        return IntakeCounts(
+        return RecordImportCounts(
             self.new + other.new,
             self.stored + other.stored,
             (
@@ -127,7 +127,7 @@ class _ScopeMoment:
         return self.epoch == 0
 
 
-class Intake:
+class RecordImport:
     """
     One import: takes records batch by batch, each of one scope.
 
@@ -178,15 +178,15 @@ class Intake:
         *,
         last: bool = False,
         came_from: Scope | None = None,
-    ) -> IntakeCounts:
+    ) -> RecordImportCounts:
         """Like `take`, but reject only the records that cannot be stored."""
         if not records:
-            return IntakeCounts()
+            return RecordImportCounts()
         try:
             return await self.take(records, last=last, came_from=came_from)
         except (UsageError, ConflictError) as error:
             if len(records) == 1:
-                return IntakeCounts(notes=(RecordNote(0, "refused", str(error)),))
+                return RecordImportCounts(notes=(RecordNote(0, "refused", str(error)),))
             # Bisect: a few bad records cost a few more transactions, not one for each record.
             middle = len(records) // 2
             halves = records[:middle], records[middle:]
@@ -201,7 +201,7 @@ class Intake:
         *,
         last: bool = False,
         came_from: Scope | None = None,
-    ) -> IntakeCounts:
+    ) -> RecordImportCounts:
         """
         Validate *records* of one scope, and store the acceptable ones, in one transaction.
 
@@ -232,8 +232,8 @@ class Intake:
                     raise
                 continue
             self._wrote(scope)
-            return IntakeCounts(new, len(given), tuple(checked.notes), tuple(checked.waiting))
-        return IntakeCounts()
+            return RecordImportCounts(new, len(given), tuple(checked.notes), tuple(checked.waiting))
+        return RecordImportCounts()
 
     async def erased_among(
         self, scope: Scope, thread: str, messages: Sequence[NewMessage]

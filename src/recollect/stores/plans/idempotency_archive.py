@@ -1,5 +1,5 @@
 """
-Transfer idempotency keys into another store, with a restored backup or a copy.
+Idempotency keys in a backup or a copy: convert each to a record and back.
 
 Keys are stored as digests made with a secret. A store that is filled from another one adopts its
 secret, and so recognises the keys used there.
@@ -22,7 +22,7 @@ from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_id, check_list
 
 REQUEST: Final = "request"
-"""The kind of a record that transfers a key."""
+"""The kind of a record of a key."""
 TAKEN_OVER: Final = "secret"
 """The key, not a digest, under which an adopted secret is stored."""
 _FOR_EVER: Final = 1 << 62

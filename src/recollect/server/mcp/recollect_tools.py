@@ -8,13 +8,13 @@ from recollect.errors import RecollectError
 from recollect.recall.rendering import visible
 from recollect.records import JsonObject
 from recollect.server.mcp.callers import McpCaller
-from recollect.server.mcp.capabilities import CONTEXT, TOOL_HINTS, tools_offered
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
+from recollect.server.mcp.recollect_tool_definitions import CONTEXT, TOOL_HINTS, tools_offered
 from recollect.server.mcp.resources import NOTHING_RELEVANT
-from recollect.server.mcp.tool_calls import Tools
 from recollect.server.mcp.tool_sets import OfferedTools, ToolAnswer
 
 
-def own_tools(tools: Tools) -> OfferedTools:
+def recollect_tools(tools: RecollectTools) -> OfferedTools:
     """Return Recollect's tools, carried out by *tools*."""
 
     async def answer(caller: McpCaller, name: str, arguments: JsonObject) -> ToolAnswer:

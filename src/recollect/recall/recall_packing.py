@@ -1,4 +1,4 @@
-"""Packing: fit ranked entries into a token budget, whole and without repetition."""
+"""Pack a recall: fit ranked entries into a token budget, whole and without repetition."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Descriptions of tools, resources and prompts for clients; pure."""
+"""Recollect's own tools as a client sees them: names, descriptions, hints and permissions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from recollect.agents.tools.tool_definitions import ERASE, SAVE, SEARCH, UPDATE, tools_of
@@ -12,6 +11,7 @@ from recollect.ports import Tool
 from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.records import Json, JsonObject
 from recollect.server.authorization import Permission
+from recollect.server.mcp.tool_sets import ToolHints
 from recollect.stores.validation import PAGE_ROWS_MAX
 
 CONTEXT: Final = "context"
@@ -62,17 +62,6 @@ _ANSWER: Final[JsonObject] = {
     "minLength": 1,
     "description": "With the token: the words in which the user agreed",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolHints:
-    """Hints about a tool for clients, before they call it."""
-
-    title: str
-    reads_only: bool = False
-    destroys: bool = False
-    repeats: bool = False
-    """Whether calling it again changes nothing more."""
 
 
 TOOL_HINTS: Final[Mapping[str, ToolHints]] = {

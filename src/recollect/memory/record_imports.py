@@ -1,4 +1,4 @@
-"""Restore exported records into a memory."""
+"""Import exported records into a memory."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import batches_of
 
 if TYPE_CHECKING:
-    from recollect.lifecycle.record_intake import Intake, RecordCallback, RecordNote
+    from recollect.lifecycle.record_import import RecordCallback, RecordImport, RecordNote
 
 
-def open_intake(memory: Restoration, *, depth: int = 1, restore_erased: bool = False) -> Intake:
-    """Return an `Intake` that writes the records of one import into *memory*, batch by batch."""
-    return memory._intake(depth=depth, restore_erased=restore_erased)  # noqa: SLF001 (one module)
+def open_record_import(
+    memory: RecordImports, *, depth: int = 1, restore_erased: bool = False
+) -> RecordImport:
+    """Return an import of records into *memory*, to be given them batch by batch."""
+    return memory._record_import(depth=depth, restore_erased=restore_erased)  # noqa: SLF001 (one module)
 
 
 def ignore_note(_: RecordNote) -> None:
     """Ignore a note; the default callback."""
 
 
-class Restoration:
-    """The part of `Recollect` that restores exported records."""
+class RecordImports:
+    """The part of `Recollect` that imports exported records."""
 
     store: Store
     _runtime: MemoryRuntime
 
-    def _intake(self, *, depth: int = 1, restore_erased: bool = False) -> Intake:
-        from recollect.lifecycle.record_intake import Intake
+    def _record_import(self, *, depth: int = 1, restore_erased: bool = False) -> RecordImport:
+        from recollect.lifecycle.record_import import RecordImport
 
         runtime = self._runtime
-        return Intake(
+        return RecordImport(
             self.store,
             runtime.assistants,
             runtime.wrote,
@@ -73,10 +75,10 @@ class Restoration:
         from recollect.lifecycle.scope_batches import take_window, windows_of
 
         batches = [batch for _, batch in batches_of(records)]
-        intake, new, places = self._intake(restore_erased=restore_erased), 0, 0
-        intake.expect(records)
+        record_import, new, places = self._record_import(restore_erased=restore_erased), 0, 0
+        record_import.expect(records)
         for window in windows_of(batches):
-            taken = await take_window(intake, window, partial(intake.take, last=True))
+            taken = await take_window(record_import, window, partial(record_import.take, last=True))
             for batch, counts in zip(window, taken.counts, strict=True):
                 if counts is None:  # this batch failed; its error is raised below
                     break

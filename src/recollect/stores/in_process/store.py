@@ -9,7 +9,7 @@ from typing import TypeVar
 from recollect.errors import StoreClosedError
 from recollect.ports import Clock, Ids
 from recollect.stores.contract.base import Store
-from recollect.stores.memory.tables import Tables
+from recollect.stores.in_process.tables import Tables
 from recollect.stores.unit_of_work import Plan, Query
 
 ResultT = TypeVar("ResultT")

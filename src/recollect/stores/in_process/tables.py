@@ -6,9 +6,9 @@ from bisect import insort
 from dataclasses import replace
 from itertools import takewhile
 
-from recollect.stores.memory.rows import InProcessRows, ScopeTable, sources_of
+from recollect.stores.in_process.rows import InProcessRows, ScopeTable, sources_of
 from recollect.stores.plans.evidence import evidence_links
-from recollect.stores.plans.key_transfer import TAKEN_OVER
+from recollect.stores.plans.idempotency_archive import TAKEN_OVER
 from recollect.stores.rows import IdempotencyRow, MemoryRow, RevisionRow, ScopeRow
 from recollect.stores.unit_of_work import Effect
 

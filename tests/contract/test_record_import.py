@@ -9,11 +9,11 @@ import pytest
 from recollect.errors import ConflictError, UsageError
 from recollect.formation.scope_types import types_below, types_in_force
 from recollect.formation.types.builtin import NOTE
-from recollect.lifecycle import record_intake
+from recollect.lifecycle import record_import
 from recollect.lifecycle.erased_records import Doomed, Erasures, ScopeErasures, note_erased
-from recollect.lifecycle.record_intake import IntakeCounts, RecordNote
+from recollect.lifecycle.record_import import RecordImportCounts, RecordNote
 from recollect.memory.facade import Recollect
-from recollect.memory.restoration import open_intake
+from recollect.memory.record_imports import open_record_import
 from recollect.ports import Clock, Ids
 from recollect.records import Attachment, Evidence, Json, JsonObject, NewMessage, PutMemory, Scope
 from recollect.side_records import (
@@ -27,7 +27,7 @@ from recollect.side_records import (
     PutSideRecord,
 )
 from recollect.stores.contract.base import Store
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
@@ -217,10 +217,10 @@ async def test_formations_lose_what_they_noted(memory: Recollect, clock: FrozenC
         "receipt": {"quote": CANARY},
     }
     await memory.erase(ADA, EraseThread(thread="talk"))
-    intake = open_intake(memory)
-    await intake.take_each(records)
+    record_import = open_record_import(memory)
+    await record_import.take_each(records)
 
-    await intake.take_each([formation], last=True)
+    await record_import.take_each([formation], last=True)
 
     (found,) = (await memory.formations(ADA)).rows
     assert (7, {}, {"other": 1}) == (found.tokens, found.receipt, found.watermarks)
@@ -249,7 +249,7 @@ async def test_what_is_erased_meanwhile_is_not_brought_back(
     messages = [each for each in records if each["kind"] == "message"]
     fake = {**memories[0], "key": "fake", "evidence": {"": [["talk", "m9", None]]}}
 
-    await open_intake(memory).take([*messages, fake], last=True)
+    await open_record_import(memory).take([*messages, fake], last=True)
 
     assert erased
     assert "my secret" not in await words(memory)
@@ -281,11 +281,11 @@ async def test_evidence_may_come_later(memory: Recollect, clock: FrozenClock) ->
     await memory.store.vacate(ADA)
     memories = [each for each in records if each["kind"] == "memory"]
     others = [each for each in records if each["kind"] != "memory"]
-    intake = open_intake(memory)
+    record_import = open_record_import(memory)
 
-    first = await intake.take_each(memories)
-    await intake.take_each(others)
-    last = await intake.take_each([memories[each] for each in first.waiting], last=True)
+    first = await record_import.take_each(memories)
+    await record_import.take_each(others)
+    last = await record_import.take_each([memories[each] for each in first.waiting], last=True)
 
     assert (3, 0, ()) == (len(first.waiting), first.stored, last.notes)
     assert repr(records) == await words(memory)
@@ -422,7 +422,7 @@ async def test_what_no_direct_write_makes_is_refused(memory: Recollect, name: st
             await memory.import_records([wrong])
         assert await memory.store.scope_id(tuple(cast("list[str]", wrong["scope"]))) is None
         return
-    taken = await open_intake(memory).take_each([note, wrong], last=True)
+    taken = await open_record_import(memory).take_each([note, wrong], last=True)
 
     assert [(1, "refused")] == [(each.place, each.what) for each in taken.notes]
     assert ["n"] == [each.key for each in (await memory.memories(ADA)).rows]
@@ -448,7 +448,7 @@ async def test_a_refused_record_costs_no_other(memory: Recollect, clock: FrozenC
     nonsense: JsonObject = {"kind": "nonsense", "scope": list(ADA)}
     given = [nonsense, *records, nonsense]
 
-    taken = await open_intake(memory).take_each(given, last=True)
+    taken = await open_record_import(memory).take_each(given, last=True)
 
     refused = [each.place for each in taken.notes if each.what == "refused"]
     erased = [given[each.place].get("key") for each in taken.notes if each.what == "erased"]
@@ -471,7 +471,7 @@ async def test_what_is_no_evidence_is_refused(
     wrong: JsonObject = {**record, "type": type_, "key": "n", "evidence": evidence}
     past: JsonObject = {**record, "type": type_, "version": 2, "revisions": cast("Json", [wrong])}
 
-    taken = await open_intake(memory).take_each([wrong, past], last=True)
+    taken = await open_record_import(memory).take_each([wrong, past], last=True)
 
     assert ["refused", "refused"] == [each.what for each in taken.notes]
 
@@ -548,15 +548,15 @@ Promise: TypeAlias = Callable[[Recollect, FrozenClock], Awaitable[None]]
 MUTANTS: dict[str, tuple[object, str, object, Promise]] = {
     "no ledger is read": (Erasures, "at", lambda *_: 0, _erased),
     "no time is compared": (
-        record_intake, "note_erased", _timeless, test_what_came_after_an_erase_is_imported,
+        record_import, "note_erased", _timeless, test_what_came_after_an_erase_is_imported,
     ),
     "digests of values are not looked for": (
-        record_intake, "forgotten_at", None, test_words_of_a_forgotten_memory_stay_away,
+        record_import, "forgotten_at", None, test_words_of_a_forgotten_memory_stay_away,
     ),
     "all evidence is taken for founded": (
         Store, "known_messages", _all_taken, test_evidence_in_nothing_is_dropped,
     ),
-    "what is our own is not checked": (record_intake, "check_reserved", lambda *_: None, _mended),
+    "what is our own is not checked": (record_import, "check_reserved", lambda *_: None, _mended),
     "an erase meanwhile is not noticed": (
         Store, "since", lambda store, *_: store, _unhurried,
     ),
@@ -591,8 +591,8 @@ def _in_memory(clock: FrozenClock) -> Store:
 
 def test_what_became_of_two_parts_is_added_up() -> None:
     """Places of the second count on from those of the first."""
-    first = IntakeCounts(1, 2, (RecordNote(0, "refused", "a"),), (1,))
-    second = IntakeCounts(3, 4, (RecordNote(1, "erased", "b"),), (0,))
+    first = RecordImportCounts(1, 2, (RecordNote(0, "refused", "a"),), (1,))
+    second = RecordImportCounts(3, 4, (RecordNote(1, "erased", "b"),), (0,))
 
     both = second.after(first, 5)
 

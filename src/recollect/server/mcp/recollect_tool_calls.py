@@ -1,4 +1,4 @@
-"""Carry out the tools: store the quotes of a client together with the memories they support."""
+"""Carry out Recollect's own tools: store a client's quotes with the memories they support."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import Json, JsonObject, NewMessage, Scope, Write
 from recollect.server.authorization import relative
 from recollect.server.mcp.callers import McpCaller
-from recollect.server.mcp.capabilities import CONTEXT, NEEDS, PROFILE, tools_offered
+from recollect.server.mcp.recollect_tool_definitions import CONTEXT, NEEDS, PROFILE, tools_offered
 from recollect.server.mcp.tool_sets import wrong_arguments
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseMessages
@@ -56,7 +56,7 @@ class _QuoteHearing:
         await memory.append(scope, thread, sourced, debounce=_NEVER, writes=writes)
 
 
-class Tools:
+class RecollectTools:
     """The tools, for every caller and the types of its scope; *secret* signs the erase tokens."""
 
     def __init__(self, secret: bytes) -> None:

@@ -7,7 +7,7 @@ import pytest
 from recollect.errors import GoneError, UsageError
 from recollect.records import DeleteMemory, JsonObject, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.memory.store import InProcessStore
+from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.upkeep import KEY_S
 from recollect.testing.contract_base import Contract
@@ -34,7 +34,7 @@ async def carry(source: Store, store: Store, scope: Scope = ADA) -> int:
     return known + await store.adopt_requests(None, await source.requests(None))
 
 
-class KeyTransferContract(Contract):
+class IdempotencyArchiveContract(Contract):
     """Recognising repeated requests that were first made to another store."""
 
     async def test_keys_are_known_again(self, store: Store, clock: FrozenClock) -> None:

@@ -1,4 +1,4 @@
-"""Store contract: transfer idempotency keys to another store."""
+"""Store contract: idempotency keys in a backup or a copy of the store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, final
 
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.backend import Transactor
-from recollect.stores.plans.key_transfer import (
+from recollect.stores.plans.idempotency_archive import (
     plan_requests,
     plan_secret,
     read_requests,
@@ -18,8 +18,8 @@ from recollect.stores.validation import check_scope
 _TOGETHER: Final = 500
 
 
-class RequestStore(Transactor):
-    """Transfer of idempotency keys into a restored backup or a copy."""
+class IdempotencyArchiveStore(Transactor):
+    """Archives idempotency keys, and adopts those of another store."""
 
     @final
     async def digest_secret(self) -> bytes:

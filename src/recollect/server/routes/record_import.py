@@ -1,53 +1,31 @@
-"""Export a scope as JSON Lines, and import such lines below the scope of the request."""
+"""Import the lines of an export below the scope of the request."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
-from starlette.responses import StreamingResponse
 
 from recollect.errors import ForbiddenError, UsageError
 from recollect.formation.strict_json import NotJsonError, read_json
-from recollect.memory.restoration import open_intake
+from recollect.memory.record_imports import open_record_import
 from recollect.records import Json, JsonObject, Scope
-from recollect.server.http.scope_access import Below, Reach, Reading, Writing
+from recollect.server.http.scope_access import Reach, Writing
+from recollect.server.routes.export import MEDIA_TYPE
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.validation import check_scope
-from recollect.wire.record_digests import END, ended
+from recollect.wire.record_digests import END
 
 router: Final = APIRouter(prefix="/v1", tags=["transfer"])
-MEDIA_TYPE: Final = "application/x-ndjson"
 LINE_BYTES_MAX: Final = 1_000_000
 REFUSED_MAX: Final = 1_000
 """Maximum refused or changed lines in a report; the counts cover all."""
 THREAD_SETTINGS: Final = frozenset({"assistant", "types", "memory_types", "after_seconds"})
 """Thread settings that are imported; models, prompts and limits are those of the service."""
-
-
-@router.get("/export", summary="Export a scope", response_model=None)
-async def export(reach: Reading, below: Below = False) -> StreamingResponse:
-    """Stream all records of a scope as JSON Lines, which can be imported again."""
-    if below:
-        reach.may("read", below=True)
-    return StreamingResponse(_lines(reach, below=below), media_type=MEDIA_TYPE)
-
-
-async def _lines(reach: Reach, *, below: bool) -> AsyncIterator[bytes]:
-    async for record in ended(_relative(reach, below=below)):
-        yield json.dumps(record, ensure_ascii=False).encode() + b"\n"
-
-
-async def _relative(reach: Reach, *, below: bool) -> AsyncIterator[JsonObject]:
-    async for record in reach.memory.export(reach.scope, below=below):
-        scope = record["scope"]
-        held = tuple(str(each) for each in scope) if isinstance(scope, list | tuple) else ()
-        yield {**record, "scope": reach.relative(held)}
 
 
 @dataclass(slots=True)
@@ -72,7 +50,9 @@ class _Import:
         self.noted = {"refused": _Lines(), "changed": _Lines(), "erased": _Lines()}
         self._reach = reach
         depth = len(reach.principal.scope)
-        self._intake = open_intake(reach.memory, depth=depth, restore_erased=restore_erased)
+        self._record_import = open_record_import(
+            reach.memory, depth=depth, restore_erased=restore_erased
+        )
         self._batch: list[tuple[int, JsonObject]] = []
         self._waiting: list[tuple[int, JsonObject]] = []
 
@@ -158,7 +138,7 @@ class _Import:
             rows = list(group)
             records = [record for _, record in rows]
             came_from = self._came_from(scope_of(records[0]))
-            taken = await self._intake.take_each(records, last=last, came_from=came_from)
+            taken = await self._record_import.take_each(records, last=last, came_from=came_from)
             self.taken += taken.new
             self._waiting += [rows[place] for place in taken.waiting]
             for note in taken.notes:

@@ -1,1 +1,0 @@
-"""The store in this process: the reference implementation, gone with its process."""
