@@ -9,6 +9,8 @@ import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { broughtBy, endedIn, withEnded, type Ended } from "../lib/past";
+import { keptTalks } from "../lib/kept_talks";
+import { isAway } from "../lib/reach";
 import { newName } from "../lib/storage";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -41,19 +43,26 @@ export default function Chat() {
     (answer) => answer.threads,
     [scope],
   );
-  const named = useTitles(threads.rows);
+  const place = JSON.stringify(scope);
+  useEffect(() => {
+    if (threads.rows.length) keptTalks.keepThreads(place, threads.rows);
+  }, [place, threads.rows]);
+  // While the service is away, the threads that were read before are better than nothing.
+  const rows = threads.rows.length || !isAway(threads.error) ? threads.rows : keptTalks.threadsOf(place);
+  const named = useTitles(rows);
   const days = daysIn(query);
   const until = momentOf(days);
-  const listed = until ? threads.rows.filter((each) => each.created_at <= until) : threads.rows;
+  const listed = until ? rows.filter((each) => each.created_at <= until) : rows;
   const latest = newestFirst(listed)[0]?.id ?? fresh;
   useEffect(() => {
-    if (chosen || threads.isLoading || threads.error) return;
+    if (chosen || threads.isLoading || (threads.error && !listed.length)) return;
     go(linkTo(["chat", latest], scope), true);
-  }, [chosen, threads.isLoading, threads.error, latest, scope, query]);
+  }, [chosen, threads.isLoading, threads.error, listed.length, latest, scope, query]);
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={{ ...threads, rows: listed }} named={named} chosen={chosen} isPast={until !== ""} />
+      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isPast={until !== ""} />
+      {!chosen && Boolean(threads.error) && <div className="page"><Failure error={threads.error} again={threads.again} isBusy={threads.isLoading} /></div>}
       {chosen && (
         <Talk
           key={`${chosen} ${JSON.stringify([scope, days])}`}
@@ -214,7 +223,7 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
       </section>
       {isPanelOpen && (
         <Boundary about={thread}>
-          <MemoriesPanel thread={thread} isPast={isPast} standing={standing ?? null} memories={known} error={memories.error} refresh={refresh} close={togglePanel} />
+          <MemoriesPanel thread={thread} isPast={isPast} standing={standing ?? null} memories={known} error={isAway(memories.error) && isAway(talk.error) ? undefined : memories.error} refresh={refresh} close={togglePanel} />
         </Boundary>
       )}
     </>

@@ -9,6 +9,7 @@ import { useAsked, usePages } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { forgetAllDeleted } from "../lib/deleted";
 import { forgetDrafts } from "../lib/drafts";
+import { keptTalks } from "../lib/kept_talks";
 import { outbox } from "../lib/outbox";
 import { isSame } from "../lib/outcomes";
 import { lastDays, type Day } from "../lib/overview";
@@ -84,6 +85,7 @@ function leave() {
   storeKey(null);
   outbox.clear();
   forgetDrafts();
+  keptTalks.forget();
   forgetAllDeleted();
   location.reload();
 }
@@ -322,6 +324,7 @@ function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; re
       outcome: async () => (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(countsOf(each), countsOf(preview))),
       succeed: (receipt) => {
         turns.forget();
+        keptTalks.forget();
         tell(t("erase.done", { id: receipt.id }));
         done();
       },
