@@ -119,7 +119,7 @@ def test_a_page_that_is_cut_off_says_so_and_catches_up(story: Story) -> None:
 
 
 def test_screens_come_by_themselves_when_the_service_is_back(story: Story) -> None:
-    """Each says once that it is away, below the line that says so, and a talk that was read stays."""
+    """Each says once that it is away, below that line, and a talk that was read stays."""
     back = story.facts["back"]
 
     assert {"chat", "graph", "overview"} == set(back)

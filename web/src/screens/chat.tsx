@@ -20,6 +20,7 @@ import { plainOf } from "../lib/rich_text";
 import { useTitle } from "../lib/title";
 import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
+import { EraseButton } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
 import { Failure, More } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
@@ -75,6 +76,7 @@ export default function Chat() {
           isPanelOpen={isOpen}
           togglePanel={() => setOpen(!isOpen)}
           changed={threads.again}
+          leave={() => go(linkTo(["chat", newestFirst(listed).find((each) => each.id !== chosen)?.id ?? newName("talk")], scope))}
         />
       )}
     </div>
@@ -155,7 +157,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   );
 }
 
-function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, togglePanel, changed }: {
+function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, leave }: {
   thread: string;
   /** What it begins with, as far as the list of threads knows it. */
   called: string | undefined;
@@ -166,6 +168,8 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
   isPanelOpen: boolean;
   togglePanel: () => void;
   changed: () => void;
+  /** Go to another thread, because this one is erased. */
+  leave: () => void;
 }) {
   const { t } = useAround();
   const { me, scope, can } = useHere();
@@ -211,11 +215,14 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
             <h1 tabIndex={-1} title={thread}>{title}</h1>
             <p className="about">{model ? t("chat.with", { model: modelName(model, t) }) : t("chat.no_model")}</p>
           </div>
+          <div className="talk-acts">
+          {standing && !isPast && <EraseButton target={{ thread }} what="erase.this_thread" isIcon done={() => { changed(); leave(); }} />}
           <button type="button" className={isPanelOpen ? "memories-button on" : "memories-button"} aria-expanded={isPanelOpen} aria-controls="memories-panel" onClick={togglePanel}>
             <Icon name="memory" />
             {t("memories")}
             {inForce.length > 0 && <span className="count">{inForce.length}</span>}
           </button>
+          </div>
         </header>
         <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} isKnown={inForce.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}

@@ -298,4 +298,7 @@ export const en = {
   "count.requests": "Requests",
   "count.bytes": "Bytes",
   "count.calls": "Model calls",
+  "erase.for_good": "Erase for good …",
+  "erase.this": "Erase this message for good …",
+  "erase.this_thread": "Erase this thread for good …",
 } as const;

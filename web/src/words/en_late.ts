@@ -454,4 +454,13 @@ export const enLate = {
   "erased.messages": "{count} message|{count} messages",
   "erased.memories": "{count} memory|{count} memories",
   "erased.revised": "{count} memory revised|{count} memories revised",
+  "erase.this_message": "This message",
+  "erase.these_messages": "These messages",
+  "erase.goes": "goes",
+  "erase.is_revised": "loses a part",
+  "erase.words_stay": "The words that it came from stay in these messages. Erase them too?",
+  "erase.no_thread": "There is no such thread.",
+  "erase.no_message": "There is no such message.",
+  "erase.no_memory": "There is no such memory.",
+  "erase.nothing": "There is nothing to erase.",
 } as const;

@@ -300,4 +300,7 @@ export const zh: Record<keyof typeof en, string> = {
   "count.requests": "请求",
   "count.bytes": "字节",
   "count.calls": "模型调用",
+  "erase.for_good": "彻底抹除…",
+  "erase.this": "彻底抹除这条消息…",
+  "erase.this_thread": "彻底抹除这个会话…",
 };

@@ -300,4 +300,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "count.requests": "要求",
   "count.bytes": "位元組",
   "count.calls": "模型呼叫",
+  "erase.for_good": "徹底抹除…",
+  "erase.this": "徹底抹除這則訊息…",
+  "erase.this_thread": "徹底抹除這個對話串…",
 };

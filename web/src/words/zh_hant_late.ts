@@ -456,4 +456,13 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "erased.messages": "{count} 則訊息",
   "erased.memories": "{count} 則記憶",
   "erased.revised": "修訂 {count} 則記憶",
+  "erase.this_message": "這則訊息",
+  "erase.these_messages": "這些訊息",
+  "erase.goes": "會消失",
+  "erase.is_revised": "會失去一部分",
+  "erase.words_stay": "它所依據的原話仍留在這些訊息裡。也要抹除它們嗎？",
+  "erase.no_thread": "沒有這個對話串。",
+  "erase.no_message": "沒有這則訊息。",
+  "erase.no_memory": "沒有這則記憶。",
+  "erase.nothing": "沒有可抹除的內容。",
 };

@@ -456,4 +456,13 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "erased.messages": "{count} 条消息",
   "erased.memories": "{count} 条记忆",
   "erased.revised": "{count} 条记忆被修订",
+  "erase.this_message": "这条消息",
+  "erase.these_messages": "这些消息",
+  "erase.goes": "会消失",
+  "erase.is_revised": "会失去一部分",
+  "erase.words_stay": "它所依据的原话仍留在这些消息里。也要抹除它们吗？",
+  "erase.no_thread": "没有这个会话。",
+  "erase.no_message": "没有这条消息。",
+  "erase.no_memory": "没有这条记忆。",
+  "erase.nothing": "没有可抹除的内容。",
 };
