@@ -65,6 +65,8 @@ export function Dialog({ title, close, children, act, isWide = false }: {
   useEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();
+    // Else the button that closes it has the focus, and what is typed at once is lost.
+    element?.querySelector<HTMLElement>("[data-first]")?.focus();
   }, []);
   return (
     <dialog ref={dialog} className={isWide ? "wide" : undefined} aria-labelledby={heading} onClose={close} onCancel={close}>
