@@ -79,6 +79,8 @@ FAULTS: Final = (
     Fault("words/zh_hant.ts", "已復原。", "已复原。", "words"),
     Fault("words/zh.ts", '  again: "重试",\n', "", "words"),
     Fault("words/zh_hant_types.ts", '["Fact", "事實"]', '["Facts", "事實"]', "words"),
+    Fault("words/index.ts", "isLateWanted ? loadLateOf(language) : undefined", "undefined", "told"),
+    Fault("screens/chat.tsx", 't("chat.new")', 't("memory.why")', "words"),
     Fault("words/index.ts", r"|^zh-(tw|hk|mo)\b", "", "words"),
     Fault("words/index.ts", r"/^zh\b/", "/^zh/", "words"),
     Fault("words/index.ts", r"/-hant\b|", "/", "words"),

@@ -18,27 +18,27 @@ import { lazyScreen } from "./parts/lazy_screen";
 import { Empty, Failure, Loading } from "./parts/states";
 import { DayButton, DayStrip } from "./parts/day_strip";
 import Overview from "./screens/overview";
-import type { Word } from "./words";
+import { withLateWords, type Word } from "./words";
 
 /** The screens whose scripts come when they are first gone to; most readers begin with the overview. */
 const LOADERS = {
   chat: () => import("./screens/chat"),
   memories: () => import("./screens/memories"),
-  recall: () => import("./screens/recall"),
-  profile: () => import("./screens/profile"),
-  graph: () => import("./screens/graph"),
-  review: () => import("./screens/review"),
-  formation: () => import("./screens/formation"),
-  types: () => import("./screens/types"),
-  settings: () => import("./screens/settings"),
-  api: () => import("./screens/api"),
+  recall: () => withLateWords(import("./screens/recall")),
+  profile: () => withLateWords(import("./screens/profile")),
+  graph: () => withLateWords(import("./screens/graph")),
+  review: () => withLateWords(import("./screens/review")),
+  formation: () => withLateWords(import("./screens/formation")),
+  types: () => withLateWords(import("./screens/types")),
+  settings: () => withLateWords(import("./screens/settings")),
+  api: () => withLateWords(import("./screens/api")),
 };
 const LAZY: Record<string, ComponentType> = Object.fromEntries(Object.entries(LOADERS).map(([name, load]) => [name, lazyScreen(name, load)]));
 
 /** Fetch the script of the place that a reader begins with, while nothing else is known yet. */
 export function fetchScreen([name, ...rest]: readonly string[]): void {
   LOADERS[name as keyof typeof LOADERS]?.().catch(() => undefined);
-  if (name === "memories" && rest.length) import("./screens/memory").catch(() => undefined);
+  if (name === "memories" && rest.length) withLateWords(import("./screens/memory")).catch(() => undefined);
 }
 
 interface Place {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { TaskHealth } from "../src/api/shapes";
 import { inOrder, kindOf, taskNamed, TASKS } from "../src/lib/health";
-import { en } from "../src/words/en";
-import { zh } from "../src/words/zh";
+import { enLate as en } from "../src/words/en_late";
+import { zhLate as zh } from "../src/words/zh_late";
 
 const task = (name: string, state: TaskHealth["state"] = "running"): TaskHealth => ({
   name, state, last_success: null, last_error: null, failures: state === "failing" ? 2 : 0, retry_at: null, backlog: null,

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { placeOf, refusalsOf, whyRefused } from "../src/lib/refusals";
-import { loadWords, translated, type Language, type Word } from "../src/words";
+import { loadLateWords, loadWords, translated, type Language, type Word } from "../src/words";
 
-beforeAll(() => Promise.all([loadWords("en"), loadWords("zh-hant")]));
+beforeAll(() => Promise.all([loadWords("en"), loadWords("zh-hant"), loadLateWords()]));
 const say = (language: Language) => (word: Word, values?: Record<string, string>) => translated(language, word, values);
 
 describe("what an import refused", () => {

@@ -6,11 +6,12 @@ import { distinct, freshEvidence, writtenByHand } from "../src/lib/evidence";
 import { modelName } from "../src/lib/model_name";
 import { wordsOf } from "../src/lib/sentences";
 import { sentenceOf } from "../src/lib/session";
-import { loadWords, translated, usualName, type Word } from "../src/words";
+import { loadLateWords, loadWords, translated, usualName, type Word } from "../src/words";
 
 beforeAll(async () => {
   await loadWords("en");
   await loadWords("zh");
+  await loadLateWords();
 });
 
 const said = (message: string, quote: string): Evidence => ({ thread: "talk", message, quote });
@@ -63,6 +64,13 @@ describe("why a version was written", () => {
 
   it("is as it was told elsewhere", () => {
     for (const cause of ["the flat is free earlier", "constructor", "restored twice"]) expect(whyWritten(cause, t)).toBe(cause);
+  });
+});
+
+describe("the words of the later screens", () => {
+  it("come with those of a language that is chosen afterwards", async () => {
+    await loadWords("zh-hant");
+    expect(translated("zh-hant", "audit.verify")).toMatch(/[\u4e00-\u9fff]/);
   });
 });
 

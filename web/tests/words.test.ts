@@ -1,15 +1,21 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LANGUAGES, languageOf } from "../src/words";
-import { en } from "../src/words/en";
-import { zh } from "../src/words/zh";
-import { zhHant } from "../src/words/zh_hant";
+import { en as enFirst } from "../src/words/en";
+import { enLate } from "../src/words/en_late";
+import { zh as zhFirst } from "../src/words/zh";
+import { zhHant as zhHantFirst } from "../src/words/zh_hant";
+import { zhHantLate } from "../src/words/zh_hant_late";
+import { zhLate } from "../src/words/zh_late";
 import { zhHantTypes } from "../src/words/zh_hant_types";
 import { zhTypes } from "../src/words/zh_types";
 
 const SOURCE = join(import.meta.dirname, "..", "src");
 const TEXTS = join(SOURCE, "..", "..", "src", "recollect");
+const en = { ...enFirst, ...enLate };
+const zh = { ...zhFirst, ...zhLate };
+const zhHant = { ...zhHantFirst, ...zhHantLate };
 const NAMES = Object.keys(en) as (keyof typeof en)[];
 /** What is written alike in all languages: names, and a value that is filled in. */
 const ALIKE = new Set(["Recollect", "JSON", "English", "openapi.json", "curl"]);
@@ -47,12 +53,34 @@ describe("the words of the page", () => {
     }
   });
 
+  it("come with the screens that say them: the first screens say none of the later ones", () => {
+    const first = firstModules();
+    expect(first.size).toBeGreaterThan(40);
+    expect(first.has("screens/chat.tsx") && !first.has("screens/memory.tsx")).toBe(true);
+    const text = [...first].map((each) => readFileSync(join(SOURCE, each), "utf8")).join("\n");
+    expect(Object.keys(enLate).filter((name) => text.includes(`"${name}"`))).toEqual([]);
+    expect(Object.keys(enLate).filter((name) => Object.hasOwn(enFirst, name))).toEqual([]);
+  });
+
   it("are all used", () => {
     const all = sources.concat(readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter((each) => each.endsWith(".ts") && !each.startsWith("words"))).map((each) => readFileSync(join(SOURCE, each), "utf8")).join("\n");
     const built = [...all.matchAll(/`([a-z_.]+\.)\$\{/g)].map((each) => each[1] ?? "");
     expect(Object.keys(en).filter((name) => !all.includes(`"${name}"`) && !built.some((each) => name.startsWith(each)))).toEqual([]);
   });
 });
+
+/** The modules that come before any later word: what the page begins with, the talk and the list of memories. */
+function firstModules(): Set<string> {
+  const found = new Set<string>();
+  const walk = (module: string) => {
+    const path = [`${module}.tsx`, `${module}.ts`, `${module}/index.ts`].find((each) => existsSync(join(SOURCE, each)));
+    if (!path || found.has(path) || path.startsWith("words")) return;
+    found.add(path);
+    for (const [, to = ""] of readFileSync(join(SOURCE, path), "utf8").matchAll(/^(?:import|export) (?!type\b)[^;]*? from "(\.[^"]+)";/gm)) walk(join(module, "..", to));
+  };
+  for (const each of ["main", "screens/chat", "screens/memories"]) walk(each);
+  return found;
+}
 
 /** Characters that are simplified from others, and are traditional of their own too: 修 also stands for 脩, 回 for 迴. */
 const OF_BOTH_SCRIPTS = new Set("核修合面他你即回出只它向制既查同表搜准致系才划注");

@@ -22,10 +22,11 @@ import { Said, TypeName, TypeSign } from "../parts/said";
 import { Empty, Failure, Loading } from "../parts/states";
 import { VirtualRows } from "../parts/virtual_rows";
 import { lazyScreen } from "../parts/lazy_screen";
+import { withLateWords } from "../words";
 
 /** What only who opens or adds a memory needs. */
-const MemoryView = lazyScreen("memory", async () => ({ default: (await import("./memory")).MemoryView }));
-const AddMemory = lazyScreen("memory_add", async () => ({ default: (await import("./memory_add")).AddMemory }));
+const MemoryView = lazyScreen("memory", async () => ({ default: (await withLateWords(import("./memory"))).MemoryView }));
+const AddMemory = lazyScreen("memory_add", async () => ({ default: (await withLateWords(import("./memory_add"))).AddMemory }));
 
 const STATES = ["active", "quarantined", "rejected"] as const;
 

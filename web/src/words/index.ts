@@ -1,11 +1,13 @@
 /** The page's words in each language; a value in braces is filled in, a count with its thousands apart, and `one|many` follows a count. */
 
 import type { en } from "./en";
+import type { enLate } from "./en_late";
 
-export type Word = keyof typeof en;
-type Words = Record<Word, string>;
+type EarlyWord = keyof typeof en;
+type LateWord = keyof typeof enLate;
+export type Word = EarlyWord | LateWord;
 interface Vocabulary {
-  words: Words;
+  words: Record<EarlyWord, string>;
   /** The names of the usual types and fields, and what is said of these. */
   types: ReadonlyMap<string, string>;
 }
@@ -16,20 +18,27 @@ interface Tongue {
   tag: string;
   locale: string;
   load: () => Promise<Vocabulary>;
+  loadLate: () => Promise<Record<LateWord, string>>;
 }
 
 const NO_TYPES: Vocabulary["types"] = new Map();
 
-/** Each language's words are files of their own: a reader needs those of one. */
+/** Each language's words are two files of their own: a reader needs those of one, and of it first what the first screens say. */
 export const LANGUAGES = {
-  en: { name: "English", tag: "en", locale: "en-GB", load: () => import("./en").then(({ en }) => ({ words: en, types: NO_TYPES })) },
+  en: {
+    name: "English", tag: "en", locale: "en-GB",
+    load: () => import("./en").then(({ en }) => ({ words: en, types: NO_TYPES })),
+    loadLate: () => import("./en_late").then(({ enLate }) => enLate),
+  },
   zh: {
     name: "简体中文", tag: "zh-Hans", locale: "zh-CN",
     load: () => Promise.all([import("./zh"), import("./zh_types")]).then(([{ zh }, { zhTypes }]) => ({ words: zh, types: zhTypes })),
+    loadLate: () => import("./zh_late").then(({ zhLate }) => zhLate),
   },
   "zh-hant": {
     name: "繁體中文", tag: "zh-Hant", locale: "zh-TW",
     load: () => Promise.all([import("./zh_hant"), import("./zh_hant_types")]).then(([{ zhHant }, { zhHantTypes }]) => ({ words: zhHant, types: zhHantTypes })),
+    loadLate: () => import("./zh_hant_late").then(({ zhHantLate }) => zhHantLate),
   },
 } as const satisfies Record<string, Tongue>;
 
@@ -47,15 +56,35 @@ export function languageOf(wanted: readonly string[]): Language {
 }
 
 const loaded = new Map<Language, Vocabulary>();
+const loadedLate = new Map<Language, Partial<Record<Word, string>>>();
+const wanted = new Set<Language>();
+let isLateWanted = false;
 
-/** Fetch the words of a language, once. */
+/** Fetch the words of a language, once; those of the later screens, too, if one of these was gone to. */
 export async function loadWords(language: Language): Promise<void> {
+  wanted.add(language);
+  const late = isLateWanted ? loadLateOf(language) : undefined;
   if (!loaded.has(language)) loaded.set(language, await LANGUAGES[language].load());
+  await late;
+}
+
+/** Fetch the words of the later screens, in each language whose words were fetched. */
+export async function loadLateWords(): Promise<void> {
+  isLateWanted = true;
+  await Promise.all([...wanted].map(loadLateOf));
+}
+
+/** What `screen` brings, once the words of the later screens are there, too. */
+export const withLateWords = async <T,>(screen: Promise<T>): Promise<T> => (await Promise.all([screen, loadLateWords()]))[0];
+
+async function loadLateOf(language: Language): Promise<void> {
+  if (!loadedLate.has(language)) loadedLate.set(language, await LANGUAGES[language].loadLate());
 }
 
 /** Say something in a language whose words are loaded. */
 export function translated(language: Language, word: Word, values: Record<string, string | number> = {}): string {
-  const [one, many]: string[] = loaded.get(language)?.words[word].split("|") ?? [];
+  const first: Partial<Record<Word, string>> | undefined = loaded.get(language)?.words;
+  const [one, many]: string[] = (first?.[word] ?? loadedLate.get(language)?.[word])?.split("|") ?? [];
   const text = many !== undefined && values.count !== 1 ? many : (one ?? "");
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => written(language, name, values[name] ?? whole));
 }
