@@ -86,6 +86,12 @@ FAULTS: Final = (
     Fault("words/index.ts", r"/-hant\b|", "/", "words"),
     Fault("lib/refusals.ts", "if (found) return", "if (!found) return", "refusals"),
     Fault("lib/refusals.ts", "known.push(place)", "known.length", "refusals"),
+    Fault("lib/kept_changes.ts", "left.version === memory.version &&", "", "kept_changes"),
+    Fault("lib/kept_changes.ts", "isRefused(error) ? ", "false ? ", "kept_changes"),
+    Fault("lib/kept_changes.ts", "Date.now() < until", "true", "kept_changes"),
+    Fault("lib/kept_changes.ts", "{ ...change, tokens }", "{ ...change }", "kept_changes"),
+    Fault("lib/one_after_another.ts", " && isSamePlace(one, other)", "", "one_after_another"),
+    Fault("lib/one_after_another.ts", "if (isOver(each, now)) open", "open", "one_after_another"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

@@ -64,7 +64,10 @@ export function Dialog({ title, close, children, act, isWide = false }: {
   const heading = useId();
   useEffect(() => {
     const element = dialog.current;
-    if (element && !element.open) element.showModal();
+    if (!element || element.open) return;
+    element.showModal();
+    // The browser gives the focus to the first button, which closes.
+    element.querySelector<HTMLElement>("[data-focus]")?.focus();
   }, []);
   return (
     <dialog ref={dialog} className={isWide ? "wide" : undefined} aria-labelledby={heading} onClose={close} onCancel={close}>

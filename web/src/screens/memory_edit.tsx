@@ -8,7 +8,7 @@ import { useAct } from "../lib/act";
 import { useAsked } from "../lib/asking";
 import { dayOf } from "../lib/days";
 import { readDraft, useDraft } from "../lib/drafts";
-import { keptEvidence, standing, toldOf } from "../lib/memory_acts";
+import { keptEvidence, leftBy, nextOf, standing, toldOf } from "../lib/memory_acts";
 import { isEdited, isSame } from "../lib/outcomes";
 import { go } from "../lib/route";
 import { faultsIn } from "../lib/schema_form";
@@ -69,7 +69,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
           go(memoryLink(base, scope));
           done();
         };
-        tell(t("told.replaced", { what: toldOf(base), day: wording.day(day) }), wayBack(scope, made, undone));
+        tell(t("told.replaced", { what: toldOf(base), day: wording.day(day) }), wayBack(scope, made, undone, { what: toldOf(made), memories: [...leftBy(scope, made), nextOf(scope, base)] }));
         done();
         go(memoryLink(made, scope));
       },
@@ -92,7 +92,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
       },
       succeed: (changed) => {
         keep("");
-        tell(t("told.edited", { version: changed.version, what: toldOf(changed) }), wayBack(scope, changed, done));
+        tell(t("told.edited", { version: changed.version, what: toldOf(changed) }), wayBack(scope, changed, done, { what: toldOf(changed), memories: leftBy(scope, changed) }));
         done();
       },
     });

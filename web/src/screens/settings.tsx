@@ -7,8 +7,8 @@ import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Key } from "
 import { useAct } from "../lib/act";
 import { useAsked, usePages } from "../lib/asking";
 import { useChanges } from "../lib/changes";
-import { forgetAllDeleted } from "../lib/deleted";
 import { forgetDrafts } from "../lib/drafts";
+import { forgetAllChanges, forgetChangesIn } from "../lib/kept_changes";
 import { outbox } from "../lib/outbox";
 import { isSame } from "../lib/outcomes";
 import { lastDays, type Day } from "../lib/overview";
@@ -84,7 +84,7 @@ function leave() {
   storeKey(null);
   outbox.clear();
   forgetDrafts();
-  forgetAllDeleted();
+  forgetAllChanges();
   location.reload();
 }
 
@@ -322,6 +322,7 @@ function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; re
       outcome: async () => (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(countsOf(each), countsOf(preview))),
       succeed: (receipt) => {
         turns.forget();
+        forgetChangesIn(scope);
         tell(t("erase.done", { id: receipt.id }));
         done();
       },
