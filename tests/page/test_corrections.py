@@ -69,6 +69,19 @@ def test_a_change_ends_the_old_memory_and_begins_a_new_one(story: Story) -> None
     assert told["before"] == told["after"]
 
 
+def test_a_memory_that_was_written_here_says_so(story: Story) -> None:
+    """By whom and when, once; and the notice says which is true since, and which was until then."""
+    told = story.facts["moved"]
+
+    since, _, until = told["toast"].partition("Until then:")
+    assert "Since" in since
+    assert "Mira lives in Coimbra" in since
+    assert "Mira lives in Porto" in until
+    assert "You wrote it by hand" in told["why"]
+    assert "rests on" not in told["about"]
+    assert "ago" in told["about"] or "now" in told["about"]
+
+
 def test_a_field_of_a_profile_changes_on_a_day(story: Story) -> None:
     """The profile goes on with what is true since; the version before was true until that day."""
     told = story.facts["profile"]

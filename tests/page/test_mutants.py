@@ -92,6 +92,7 @@ FAULTS: Final = (
     Fault("lib/kept_changes.ts", "{ ...change, tokens }", "{ ...change }", "kept_changes"),
     Fault("lib/one_after_another.ts", " && isSamePlace(one, other)", "", "one_after_another"),
     Fault("lib/one_after_another.ts", "if (isOver(each, now)) open", "open", "one_after_another"),
+    Fault("lib/written_here.ts", "each.sentence === sentence && ", "", "written_here"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

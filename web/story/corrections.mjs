@@ -58,8 +58,12 @@ async function moved() {
   await view.locator("h1", { hasText: "Coimbra" }).waitFor();
   await facts.picture(page, "moved");
   const between = await facts_now();
-  await undone("with what is true since");
-  facts.tell("moved", { before, between, after: await facts_now() });
+  const toast = await notice("Until then").innerText();
+  const why = await view.locator(".block").first().innerText();
+  const about = await view.locator(".memory-head .about").innerText();
+  const version = await view.locator(".revision").first().innerText();
+  await undone("Until then");
+  facts.tell("moved", { toast, why, about, version, before, between, after: await facts_now() });
 }
 
 /** A field of a profile changed: what it said was true until that day, and one Undo takes it back. */

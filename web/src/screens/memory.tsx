@@ -10,12 +10,13 @@ import { removalOf, useKeptChanges } from "../lib/kept_changes";
 import { useMemoryActs } from "../lib/memory_acts";
 import { endOf } from "../lib/days";
 import { distinct, writtenByHand } from "../lib/evidence";
-import { believedAt, believedSince, speakerOf, timeOf } from "../lib/past";
+import { believedAt, believedSince, speakerOf } from "../lib/past";
 import { formerOf, nextOf, useOthers } from "../lib/one_after_another";
 import { go, linkTo } from "../lib/route";
 import { isDocument, isLong, personIn } from "../lib/sentences";
 import { useTitle } from "../lib/title";
 import { useAround, useHere, useWording } from "../lib/session";
+import { isWrittenHere } from "../lib/written_here";
 import { memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { TypeName, TypeSign } from "../parts/said";
@@ -104,6 +105,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
   const acts = useMemoryActs(again);
   const revisions = history.value?.revisions;
   const byHand = isDocument(memory) ? undefined : writtenByHand(revisions ?? []);
+  const isOwn = isWrittenHere(scope, memory, revisions ?? []);
   const others = useOthers(scope, isDocument(memory) ? undefined : memory);
   return (
     <>
@@ -112,7 +114,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
           <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? namedKey(memory.key)}</span>}</p>
           <h1 tabIndex={-1} className={isLong(calledOf(memory)) ? "long" : undefined}>{calledOf(memory)}</h1>
           <p className="about">
-            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={byHand?.believed_from ?? timeOf(memory)} /><RestsOn memory={memory} isByHand={byHand !== undefined} />
+            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={memory.updated_at} /><RestsOn memory={memory} isByHand={byHand !== undefined} isWrittenHere={isOwn} />
           </p>
         </div>
         {can("write") && !isEditing && (
@@ -140,8 +142,9 @@ function Open({ memory, history, isEditing, setEditing, again }: {
 }
 
 /** By what it is believed, in a word: of what somebody corrected, no message that the former version cited. */
-function RestsOn({ memory, isByHand }: { memory: Memory; isByHand: boolean }) {
+function RestsOn({ memory, isByHand, isWrittenHere: isOwn }: { memory: Memory; isByHand: boolean; isWrittenHere: boolean }) {
   const { t } = useAround();
+  if (isOwn && !Object.keys(memory.evidence).length) return <> · {t("memory.yours_short")}</>;
   if (isByHand) return <> · {t("memory.by_hand_short")}</>;
   if (!Object.keys(memory.evidence).length) return null;
   return <> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}</>;
@@ -154,6 +157,7 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
   const wording = useWording();
   const whole = memory.evidence[""] ?? [];
   const hasNone = !Object.keys(memory.evidence).length;
+  const isOwn = isWrittenHere(scope, memory, revisions ?? []);
   const isRefusable = can("write") && memory.state === "active" && Object.keys(memory.value).length > 1;
   const aside = isRefusable ? (pointer: string, name: string) => <RejectField memory={memory} pointer={pointer} name={name} changed={changed} /> : undefined;
   if (isDocument(memory)) {
@@ -162,7 +166,7 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
         <Block title={t("memory.value")}>
           <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={aside} />
           {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
-          {hasNone && <p className="faint">{t("memory.no_evidence")}</p>}
+          {hasNone && <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p>}
         </Block>
         <Validity memory={memory} others={others} believed={memory.created_at} />
       </>
@@ -173,9 +177,9 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
   return (
     <>
       <Block title={t("memory.why")}>
-        {written && <p>{t("memory.by_hand", { day: written })}</p>}
+        {written && <p>{t(isOwn ? "memory.yours_since" : "memory.by_hand", { day: written })}</p>}
         {written && !hasNone && <p className="hint">{t("memory.rested_on")}</p>}
-        {written && hasNone ? null : hasNone ? <p className="faint">{t("memory.no_evidence")}</p> : <WhyBelieved evidence={distinct(Object.values(memory.evidence).flat())} until={memory.updated_at} />}
+        {written && hasNone ? null : hasNone ? <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p> : <WhyBelieved evidence={distinct(Object.values(memory.evidence).flat())} until={memory.updated_at} />}
       </Block>
       <Validity memory={memory} others={others} believed={believedSince(revisions ?? []) ?? memory.created_at} />
       {Object.keys(memory.value).length > 1 && <details className="fold"><summary>{t("memory.parts")}</summary><Value value={memory.value} scope={scope} aside={aside} /></details>}

@@ -17,6 +17,7 @@ import { useAround, useHere, useWording, type Theme } from "../lib/session";
 import { turns } from "../lib/turns";
 import { modelName } from "../lib/model_name";
 import { daysIn } from "../lib/usage";
+import { forgetAllWritten, forgetWrittenIn } from "../lib/written_here";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
@@ -85,6 +86,7 @@ function leave() {
   outbox.clear();
   forgetDrafts();
   forgetAllChanges();
+  forgetAllWritten();
   location.reload();
 }
 
@@ -323,6 +325,7 @@ function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; re
       succeed: (receipt) => {
         turns.forget();
         forgetChangesIn(scope);
+        forgetWrittenIn(scope);
         tell(t("erase.done", { id: receipt.id }));
         done();
       },
