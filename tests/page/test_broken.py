@@ -22,6 +22,8 @@ ANSWERS: Final = ("nothing", "status", "page", "shape")
 PLACES: Final = 11
 LAZY: Final = 10
 TABS: Final = 4
+BACK_MS: Final = 8_000
+"""The service is looked for every three seconds."""
 
 
 async def filled(folder: Path) -> None:
@@ -114,6 +116,27 @@ def test_a_page_that_is_cut_off_says_so_and_catches_up(story: Story) -> None:
     """While its service is gone, and not before; what changed meanwhile is shown afterwards."""
     assert 0 == story.facts["cut_off"]["before"]
     assert "may be out of date" in story.facts["cut_off"]["told"]
+
+
+def test_screens_come_by_themselves_when_the_service_is_back(story: Story) -> None:
+    """Each says once that it is away, below that line, and a talk that was read stays."""
+    back = story.facts["back"]
+
+    assert {"chat", "graph", "overview"} == set(back)
+    assert back["chat"]["turns"] > 0
+    assert {1} == {each["alerts"] for each in back.values()}
+    assert all(each.get("isFree", True) for each in back.values())
+    assert max(each["back_ms"] for each in back.values()) < BACK_MS
+
+
+def test_a_dead_key_is_told_once(story: Story) -> None:
+    """With both ways in; what was typed is there again under the new key."""
+    told = story.facts["dead_key"]
+
+    assert (1, 0) == (told["alerts"], told["bars"])
+    assert "the address that its terminal shows now" in told["text"]
+    assert "recollect keys create" in told["text"]
+    assert "Typed before the key was refused." == told["draft"]
 
 
 def test_a_slow_service_is_said_to_be_slow(story: Story) -> None:

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
 
 pytestmark = pytest.mark.timeout(600)
-CHAPTERS: Final = ("large", "stopped", "broken", "refused", "half", "exported", "handheld")
-PARTIAL: Final = "What was taken stays. Import the file again to go on: nothing is kept twice."
+CHAPTERS: Final = ("large", "stopped", "broken", "refused", "half", "several", "away")
+CHAPTERS += ("dropped", "exported", "handheld")
+PARTIAL: Final = "What was taken stays, and nothing is kept twice when you go on."
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +101,46 @@ def test_a_reason_that_many_rows_share_stands_once(story: Story) -> None:
     assert 2 == told["reasons"]
     assert "15 × it is not JSON" in told["report"]
     assert "line 2, line 6, line 10 and 12 more" in told["report"]
+
+
+def test_several_files_are_imported_one_after_another(story: Story) -> None:
+    """Each can be stopped and gone on with, and one that is refused keeps none of them back."""
+    going, stopped = story.facts["several_going"], story.facts["several_stopped"]
+    done = story.facts["several_done"]
+
+    assert "0 of 4 files" in going["all"]
+    assert "waits for the files before it" in going["waiting"]
+    assert 1 == stopped["reports"]
+    assert PARTIAL in stopped["first"]
+    assert "It was not begun." in stopped["third"]
+    assert "neither JSON Lines nor a JSON document" in stopped["letter"]
+    assert ["first.jsonl", "second.jsonl", "third.jsonl"] == [
+        each.split("\n")[0] for each in done["reports"]
+    ]
+    assert 1 == done["left"]
+    assert 20_000 + 200 + 300 == done["held"]
+
+
+def test_files_wait_while_the_service_is_away(story: Story) -> None:
+    """The first that fails tells it; the others are not tried, and all go on together."""
+    away = story.facts["away"]
+
+    assert 0 == away["asked"]
+    assert "The service cannot be reached" in away["first"]
+    assert "It was not begun." in away["last"]
+    assert {"held": 30, "reports": 3} == story.facts["away_done"]
+
+
+def test_what_cannot_be_read_is_told_apart(story: Story) -> None:
+    """A folder and a file that is gone say so, offer nothing, and keep no other file back."""
+    dropped = story.facts["dropped"]
+
+    assert "This is a folder" in dropped["folder"]
+    assert "cannot read this file" in dropped["gone"]
+    assert ["large.jsonl", "good.jsonl"] == [each.split("\n")[0] for each in dropped["reports"]]
+    assert 10_004 == dropped["held"]
+    assert 0 == dropped["buttons"]
+    assert story.facts["dropped_beside"]
 
 
 def test_an_export_is_whole_or_none(story: Story) -> None:

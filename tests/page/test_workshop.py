@@ -185,7 +185,7 @@ def test_files_are_imported_with_a_report(story: Story) -> None:
     assert "1,099" in facts["imported"]
     assert "line 41" in facts["imported"]
     # It goes back to where it came from, and all of it is there.
-    assert re.search(r"export\.jsonl\s+New\s+0\b", facts["imported_export"])
+    assert re.search(r"export\.jsonl\s+0 rows were taken\.\s+New\s+0\b", facts["imported_export"])
     assert "Mars/Olympus" in facts["bad_zone"]
 
 

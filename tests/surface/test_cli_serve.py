@@ -341,6 +341,7 @@ def test_the_demonstration_ends_in_the_browser(tmp_path: Path) -> None:
     assert "Mira lives in Porto, Rua das Amoreiras 18" in {each["text"] for each in known}
     assert "Porto" in answer.text
     assert "5. Forget" in told
+    assert told.rstrip().endswith("changes made in it are not kept.")
     assert "first key" not in told
     assert 0 == running.returncode, logged
 

@@ -1,7 +1,7 @@
 /** The frame: who is here, where they can go, and the screen that they are on. */
 
 import { useEffect, useMemo, useRef, useState, type ComponentType } from "react";
-import { api, storeKey } from "./api/client";
+import { api, storedKey, storeKey, watchRefusedKey } from "./api/client";
 import { Problem } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
@@ -79,7 +79,10 @@ export function App() {
       can: (permission: string) => permissions.includes(permission) || permissions.includes("*"),
     };
   }, [me.value, subject]);
-  const { error } = me;
+  const [refused, setRefused] = useState<Problem | null>(null);
+  useEffect(() => watchRefusedKey(setRefused), []);
+  useEffect(() => setRefused(null), [me.value]);
+  const error = refused ?? me.error;
   // What the routes are is told to whoever asks.
   if (error && isApi) return <main className="content alone-wide"><Boundary about="api"><Screen place="api" /></Boundary><Toasts /></main>;
   if (error instanceof Problem && (error.status === 401 || error.status === 403)) return <main className="alone"><AskKey error={error} entered={me.again} /></main>;
@@ -101,15 +104,14 @@ function Logo() {
 function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
   const { t } = useAround();
   const [key, setKey] = useState("");
-  const [tries, setTries] = useState(0);
   return (
-    <form className="ask-key" onSubmit={(event) => { event.preventDefault(); storeKey(key.trim()); setTries(tries + 1); entered(); }}>
+    <form className="ask-key" onSubmit={(event) => { event.preventDefault(); storeKey(key.trim()); entered(); }}>
       <h1 className="brand"><Logo />Recollect</h1>
       <p className="about">{t("key.about")}</p>
       <Field label={t("key.ask")} hint={t("key.hint")}>{(id) => <input id={id} type="password" autoComplete="off" autoFocus required value={key} onChange={(event) => setKey(event.target.value)} />}</Field>
-      {tries > 0 && <div className="wrong" role="alert"><Icon name="warn" /><p>{sentenceOf(error, t)}</p></div>}
+      {storedKey() && <div className="wrong" role="alert"><Icon name="warn" /><p>{sentenceOf(error, t)}</p></div>}
       <button type="submit" className="accent">{t("key.enter")}</button>
-      {tries === 0 && <p className="hint">{t("key.none")} <code>recollect keys create</code></p>}
+      <p className="hint">{t("key.none")} <code>recollect keys create</code></p>
     </form>
   );
 }
@@ -159,6 +161,7 @@ function Frame() {
         </ul>
         <button type="button" className="plain side-help" onClick={() => setHelping(true)}>{t("shortcuts")}</button>
       </nav>
+      <CutOff />
       <main id="content" tabIndex={-1} className={place === "chat" || place === "memories" ? "content wide" : "content"}>
         {(isChoosingDay || !isToday(days) || place === "memories") && <DayStrip key={JSON.stringify(scope)} place={place} days={days} isAsked={isChoosingDay} />}
         <Boundary about={`${place} ${JSON.stringify(scope)}`}>
@@ -166,7 +169,6 @@ function Frame() {
         </Boundary>
         {!can("read") && <p className="notice">{t("key.no_read")}</p>}
       </main>
-      <CutOff />
       {isHelping && <Shortcuts close={() => setHelping(false)} />}
     </div>
   );

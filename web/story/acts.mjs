@@ -239,8 +239,8 @@ async function keys() {
 
 async function archive() {
   await at("settings", ".block");
-  const block = main.locator(".block", { hasText: "Choose a file" }).last();
-  const field = page.getByLabel("Choose a file, or drop it here");
+  const block = main.locator(".block", { hasText: "Choose files" }).last();
+  const field = page.getByLabel("Choose files, or drop them here");
   await twice("export", { near: main.locator(".block", { hasText: "as JSON Lines" }).last(), path: "/v1/export", method: "GET", act: () => button("Export").click(), done: () => page.waitForTimeout(300) });
   const line = JSON.stringify({ kind: "nonsense" });
   await twice("import", {

@@ -226,6 +226,64 @@ async function cutOff() {
   facts.tell("cut_off", { before, told });
 }
 
+/** Screens that were gone to while the service was away come by themselves once it is back; a talk that was read stays. */
+async function back() {
+  healed();
+  await opened("chat/talk");
+  await main.locator(".turn").first().waitFor();
+  await page.evaluate(() => (location.hash = "#/types"));
+  await main.locator(".types-code").waitFor();
+  await page.evaluate(() => (location.hash = "#/graph"));
+  await main.locator(".ask").waitFor();
+  await page.evaluate(() => (location.hash = "#/types"));
+  await main.locator(".types-code").waitFor();
+  proxy.rule = ({ url }) => (url.startsWith("/v1/") || url.startsWith("/health") ? { refuse: true } : undefined);
+  proxy.drop("/v1/changes");
+  const found = {};
+  for (const [place, ready] of Object.entries({ chat: ".turn", graph: ".node, .graph canvas, .empty", overview: ".changed-row" })) {
+    await page.evaluate((hash) => (location.hash = hash), `#/${place}`);
+    await main.locator(".wrong").filter({ visible: true }).first().waitFor();
+    await page.waitForTimeout(500);
+    found[place] = { alerts: await main.locator(".wrong").filter({ visible: true }).count(), turns: await main.locator(".turn").count() };
+    if (place !== "graph") await page.locator(".cut-off").waitFor();
+    await facts.picture(page, `away-${place}`);
+    if (await page.locator(".cut-off").count()) {
+      const [bar, alert] = [await page.locator(".cut-off").boundingBox(), await main.locator(".wrong").filter({ visible: true }).first().boundingBox()];
+      found[place].isFree = alert.y >= bar.y + bar.height;
+    }
+    healed();
+    const since = Date.now();
+    await main.locator(".wrong").filter({ visible: true }).first().waitFor({ state: "detached" });
+    await main.locator(ready).first().waitFor();
+    found[place].back_ms = Date.now() - since;
+    proxy.rule = ({ url }) => (url.startsWith("/v1/") || url.startsWith("/health") ? { refuse: true } : undefined);
+    proxy.drop("/v1/changes");
+  }
+  facts.tell("back", found);
+}
+
+/** A key that the service does not know any more: one message, and the way in. */
+async function deadKey() {
+  healed();
+  await opened("chat/talk");
+  await main.locator(".turn").first().waitFor();
+  await page.locator("#composer").fill("Typed before the key was refused.");
+  await page.evaluate(() => sessionStorage.setItem("recollect.key", "rk_dead"));
+  const body = JSON.stringify({ code: "unknown_key", title: "Unauthorized", status: 401, detail: "this API key is unknown" });
+  proxy.rule = ({ url }) => (url.startsWith("/v1/") ? { status: 401, type: "application/problem+json", body } : undefined);
+  proxy.drop("/v1/changes");
+  await page.getByLabel("Key", { exact: true }).waitFor({ timeout: 20_000 });
+  await facts.picture(page, "dead-key");
+  await audited(page, facts, "dead key");
+  const told = { alerts: await page.getByRole("alert").count(), bars: await page.locator(".cut-off").count(), text: await page.locator(".ask-key").innerText() };
+  healed();
+  await page.getByLabel("Key", { exact: true }).fill("rk_new");
+  await button("Enter").click();
+  await main.locator(".turn").first().waitFor();
+  facts.tell("dead_key", { ...told, draft: await page.inputValue("#composer") });
+  await page.evaluate(() => sessionStorage.removeItem("recollect.key"));
+}
+
 /** The service answers late: first the shape of what comes, then a sentence. */
 async function slow() {
   await opened("types");
@@ -286,4 +344,4 @@ async function noStorage() {
   await other.close();
 }
 
-await told({ missing, renewed, unread, others, noMore, start, cutOff, slow, leaving, tabs, noStorage }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
+await told({ missing, renewed, unread, others, noMore, start, cutOff, back, deadKey, slow, leaving, tabs, noStorage }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });

@@ -1,6 +1,8 @@
 /** Files that are imported and exported, well and not: node imports.mjs ADDRESS FOLDER CHROMIUM. Facts go to standard output. */
 
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { openBrowser, watched } from "./browser.mjs";
 import { audited, told } from "./chapters.mjs";
 import { Facts } from "./facts.mjs";
@@ -62,12 +64,12 @@ async function stopped() {
   await audited(page, facts, "import going");
   await state.getByRole("button", { name: "Stop", exact: true }).click();
   await state.locator(".notice").waitFor();
-  await page.waitForFunction(() => document.activeElement?.type === "file");
-  facts.tell("stopped", { state: await state.innerText(), failures: await page.locator(".act-failure").count() });
+  await page.waitForFunction(() => document.activeElement?.textContent === "Go on");
+  facts.tell("stopped", { state: await state.innerText(), failures: await state.getByRole("alert").count() });
   await facts.picture(page, "stopped");
   await audited(page, facts, "import stopped");
   const before = await settled("stopped");
-  await choose("lighthouses.jsonl", lines(20_000));
+  await page.keyboard.press("Enter");
   await report.waitFor({ timeout: 60_000 });
   facts.tell("stopped_again", { before, report: await report.innerText(), held: await held("stopped"), notices: await page.locator(".notice").count() });
 }
@@ -87,12 +89,12 @@ async function broken() {
   await enter("broken");
   proxy.rule = ({ url }) => (url.startsWith("/v1/import/file") ? { cut: 150 } : undefined);
   await choose("lighthouses.jsonl", lines(5_000));
-  await page.locator(".act-failure").waitFor();
+  await state.getByRole("alert").waitFor();
   facts.tell("broken", await state.innerText());
   await facts.picture(page, "broken");
   await settled("broken");
   proxy.rule = () => undefined;
-  await page.locator(".act-failure").getByRole("button", { name: "Try again" }).click();
+  await state.getByRole("button", { name: "Try again" }).click();
   await report.waitFor({ timeout: 60_000 });
   facts.tell("broken_again", { report: await report.innerText(), held: await held("broken") });
 }
@@ -103,7 +105,7 @@ async function refused() {
   for (const [name, text] of [["empty.json", ""], ["letter.txt", "Dear Ines,\nthis is a letter."], ["picture.png", "\u0089PNG\r\n\u001a\n\u0000"]]) {
     await choose(name, text);
     await state.getByText(name).first().waitFor();
-    await page.locator(".act-failure").waitFor();
+    await state.getByRole("alert").waitFor();
     facts.tell(name, { state: await state.innerText(), chosen: await field.evaluate((input) => input.files.length) });
   }
   await choose("letter.txt", lines(3));
@@ -120,6 +122,77 @@ async function half() {
   facts.tell("half", { report: await report.innerText(), reasons: await report.locator("li").count() });
   await facts.picture(page, "half");
   await audited(page, facts, "import half");
+}
+
+const named = (name) => state.filter({ has: page.getByRole("heading", { name, exact: true }) });
+const all = page.locator(".import-all");
+
+/** Several at once: one is stopped, one taken out of the queue, one refused; then all go on that can. */
+async function several() {
+  await enter("several");
+  const texts = { "first.jsonl": lines(20_000), "second.jsonl": lines(5_200).split("\n").slice(5_000).join("\n"), "letter.txt": "Dear Ines,\nthis is a letter.", "third.jsonl": lines(300) };
+  await field.setInputFiles(Object.entries(texts).map(([name, text]) => ({ name, mimeType: "application/octet-stream", buffer: Buffer.from(text) })));
+  await named("first.jsonl").getByText(/\d,?\d00 rows so far/).waitFor();
+  facts.tell("several_going", { all: await all.innerText(), waiting: await named("third.jsonl").innerText() });
+  await facts.picture(page, "several going");
+  await audited(page, facts, "several going");
+  await named("third.jsonl").getByRole("button", { name: "Stop", exact: true }).click();
+  await named("first.jsonl").getByRole("button", { name: "Stop", exact: true }).click();
+  await named("letter.txt").getByRole("alert").waitFor();
+  await all.getByText("1 of 4 files imported").waitFor();
+  facts.tell("several_stopped", { reports: await report.count(), first: await named("first.jsonl").innerText(), third: await named("third.jsonl").innerText(), letter: await named("letter.txt").innerText() });
+  await facts.picture(page, "several stopped");
+  await audited(page, facts, "several stopped");
+  await all.getByRole("button", { name: "Go on with all" }).click();
+  await all.getByText("3 of 4 files imported").waitFor({ timeout: 60_000 });
+  facts.tell("several_done", { reports: await report.allInnerTexts(), held: await held("several"), left: await state.count() });
+  await facts.picture(page, "several done");
+  await audited(page, facts, "several done");
+}
+
+/** The service is away: the first fails, the others are not even tried, and all go on together. */
+async function away() {
+  await enter("away");
+  proxy.rule = ({ url }) => (url.startsWith("/v1/import/file") ? { refuse: true } : undefined);
+  const from = proxy.seen.length;
+  await field.setInputFiles([0, 1, 2].map((n) => ({ name: `part-${n}.jsonl`, mimeType: "application/octet-stream", buffer: Buffer.from(lines(10 * (n + 1)).split("\n").slice(10 * n).join("\n")) })));
+  await named("part-0.jsonl").getByRole("alert").waitFor();
+  await all.getByText("0 of 3 files imported").waitFor();
+  facts.tell("away", { asked: proxy.seen.slice(from).filter((each) => /^\/v1\/import\/file.*part-[12]/.test(each.url)).length, first: await named("part-0.jsonl").innerText(), last: await named("part-2.jsonl").innerText() });
+  proxy.rule = () => undefined;
+  await all.getByRole("button", { name: "Go on with all" }).click();
+  await page.locator(".nav, .side").first().getByRole("link", { name: "Overview" }).click();
+  await page.getByText("30 rows were taken.").waitFor();
+  await page.goBack();
+  await all.getByText("3 of 3 files imported").waitFor();
+  facts.tell("away_done", { held: await held("away"), reports: await report.count() });
+}
+
+/** Dropped together: a folder, a file that is gone since, and a good one, which is taken all the same. */
+async function dropped() {
+  await enter("dropped");
+  const place = mkdtempSync(join(tmpdir(), "recollect-dropped-"));
+  mkdirSync(join(place, "chats"));
+  writeFileSync(join(place, "good.jsonl"), lines(4));
+  writeFileSync(join(place, "gone.jsonl"), lines(40));
+  writeFileSync(join(place, "large.jsonl"), lines(10_000));
+  const files = ["large.jsonl", "chats", "gone.jsonl", "good.jsonl"].map((each) => join(place, each));
+  const box = await page.locator(".drop").boundingBox();
+  const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  const devtools = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver"]) await devtools.send("Input.dispatchDragEvent", { type, ...at, data });
+  await page.locator(".drop.over").waitFor();
+  await devtools.send("Input.dispatchDragEvent", { type: "drop", ...at, data });
+  await named("large.jsonl").getByText(/rows so far/).waitFor();
+  unlinkSync(files[2]);
+  await all.getByText("2 of 4 files imported").waitFor({ timeout: 60_000 });
+  facts.tell("dropped", { folder: await named("chats").innerText(), gone: await named("gone.jsonl").innerText(), reports: await report.allInnerTexts(), held: await held("dropped"), buttons: await state.getByRole("button", { name: "Try again" }).count() });
+  await facts.picture(page, "dropped");
+  for (const type of ["dragEnter", "dragOver", "drop"]) await devtools.send("Input.dispatchDragEvent", { type, x: box.x + 20, y: box.y - 60, data: { ...data, files: [files[3]] } });
+  await page.waitForTimeout(300);
+  facts.tell("dropped_beside", page.url().startsWith(`${base}/#/settings`));
+  rmSync(place, { recursive: true });
 }
 
 /** All of it in a file, which is put back and changes nothing; and an answer that breaks off gives no file. */
@@ -154,4 +227,4 @@ async function handheld() {
   await audited(page, facts, "import handheld");
 }
 
-await told({ large, stopped, broken, refused, half, exported, handheld }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
+await told({ large, stopped, broken, refused, half, several, away, dropped, exported, handheld }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });

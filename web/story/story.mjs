@@ -73,10 +73,11 @@ async function scriptSize() {
     for (const [, other] of text.matchAll(/["'`](?:\.\/|assets\/)([\w-]+-[\w-]+\.js)["'`]/g)) known.add(`assets/${other}`);
   }
   // A reader gets the words of one language: the longest of them count.
-  const isOfLanguage = (name) => /\/(en|zh|zh_hant)-/.test(name);
+  const languageOf = (name) => /\/(en|zh|zh_hant)(?:_late)?-/.exec(name)?.[1];
   const sum = (sizes) => sizes.reduce((all, each) => all + each, 0);
-  const of = (wanted) => Object.keys(bytes).filter((name) => isOfLanguage(name) === wanted).map((name) => bytes[name]);
-  facts.tell("script_gzip_bytes", { all: sum(of(false)) + Math.max(...of(true)), languages: of(true).length, files: Object.keys(bytes).length });
+  const of = (language) => sum(Object.keys(bytes).filter((name) => languageOf(name) === language).map((name) => bytes[name]));
+  const languages = [...new Set(Object.keys(bytes).map(languageOf))].filter(Boolean);
+  facts.tell("script_gzip_bytes", { all: of(undefined) + Math.max(...languages.map(of)), languages: languages.length, files: Object.keys(bytes).length });
 }
 
 async function overviewOfNothing() {

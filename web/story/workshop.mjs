@@ -190,7 +190,7 @@ async function missing() {
 
 async function imported() {
   await at("settings");
-  const field = page.getByLabel("Choose a file, or drop it here");
+  const field = page.getByLabel("Choose files, or drop them here");
   const lines = Array.from({ length: 1_100 }, (_, n) => JSON.stringify({ role: "user", content: `I saw lighthouse number ${n}.` }));
   lines[40] = '{"nothing": 1}';
   await field.setInputFiles({ name: "lighthouses.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(lines.join("\n")) });

@@ -1,5 +1,6 @@
 /** Every request of the page: to `/v1` of the service that served it, and nowhere else. */
 
+import { reach } from "../lib/reach";
 import { tabShelf } from "../lib/storage";
 import { cut, garbled, Problem, unreachable } from "./problem";
 import { eventsOf, type ServerEvent } from "./sse";
@@ -25,6 +26,14 @@ export interface RequestOptions {
   version?: number;
   idempotencyKey?: string;
   signal?: AbortSignal;
+}
+
+const refusedWatchers = new Set<(problem: Problem) => void>();
+
+/** Call back whenever the key is refused; the answer gives that up. */
+export function watchRefusedKey(watcher: (problem: Problem) => void): () => void {
+  refusedWatchers.add(watcher);
+  return () => void refusedWatchers.delete(watcher);
 }
 
 const ahead = new Map<string, Promise<Response>>();
@@ -89,8 +98,11 @@ async function send(method: string, path: string, options: RequestOptions = {}):
     if (isAborted(error)) throw error;
     throw unreachable();
   }
-  if (!response.ok) throw await problemOf(response);
-  return response;
+  if (response.status < 500) reach.answered();
+  if (response.ok) return response;
+  const problem = await problemOf(response);
+  if (problem.status === 401) for (const each of [...refusedWatchers]) each(problem);
+  throw problem;
 }
 
 const isAborted = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError";

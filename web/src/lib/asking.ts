@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Listed } from "../api/client";
+import { useAgainWhenBack } from "./reach";
 
 export interface Asked<T> {
   value: T | undefined;
@@ -29,11 +30,13 @@ export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, about: rea
     return () => stop.abort();
   }, [subject, round]);
   const isSame = state.subject === subject;
+  const again = useCallback(() => setRound((n) => n + 1), []);
+  useAgainWhenBack(isSame ? state.error : undefined, again);
   return {
     value: isSame ? state.value : undefined,
     error: isSame ? state.error : undefined,
     isLoading: !isSame || !state.done,
-    again: useCallback(() => setRound((n) => n + 1), []),
+    again,
     set: useCallback((value: T) => setState({ subject, value, done: true }), [subject]),
   };
 }
@@ -104,6 +107,8 @@ export function usePages<R, A extends Listed>(
 
   const isSame = pages?.subject === subject;
   const error = failed?.subject === subject ? failed : null;
+  const again = useCallback(() => setRound((n) => n + 1), []);
+  useAgainWhenBack(error?.error, again);
   return {
     rows: isSame ? pages.rows : [],
     error: error && !error.isOfMore ? error.error : undefined,
@@ -111,7 +116,7 @@ export function usePages<R, A extends Listed>(
     isLoading: isFetching || (!isSame && !error),
     hasMore: isSame && pages.cursor !== null,
     more: () => void (isSame && pages.cursor !== null && fetchFrom(pages, pages.count + 1, true)),
-    again: useCallback(() => setRound((n) => n + 1), []),
+    again,
   };
 }
 

@@ -2,8 +2,8 @@
 
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { api } from "../api/client";
-import { Problem } from "../api/problem";
 import type { Scope } from "../api/shapes";
+import { isAway, reach } from "./reach";
 
 const RETRY_MS = 3_000;
 const RETRY_MS_MAX = 60_000;
@@ -116,10 +116,13 @@ function openFeed(subject: string): Feed {
         } catch (error) {
           if (!stop.signal.aborted) wait_ms = Math.min(wait_ms * 2, RETRY_MS_MAX);
           // A stream that breaks off is begun again first: proxies end them now and then.
-          if (!stop.signal.aborted && !isOpened && error instanceof Problem && error.status === 0) setCutOff(subject, () => wake());
+          if (!stop.signal.aborted && !isOpened) setCutOff(subject, isAway(error) ? () => wake() : null);
         }
       }
-      if (!isOver) await rest(document.hidden ? RETRY_MS_MAX : wait_ms);
+      if (isOver) return;
+      const leave = cutOff.has(subject) ? reach.await(() => wake()) : undefined;
+      await rest(document.hidden ? RETRY_MS_MAX : wait_ms);
+      leave?.();
     }
   };
   const turned = () => {

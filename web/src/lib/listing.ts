@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { MemoryCounts } from "../api/shapes";
+import { useAgainWhenBack } from "./reach";
 
 export const PART = 100;
 /** So long a part has to be in sight before it is asked for: who drags the bar passes over many. */
@@ -106,6 +107,8 @@ export function useListing<R>(ask: (offset: number, limit: number, signal: Abort
     for (const part of seen) void fetchPart(part);
   }, [fetchPart]);
 
+  const error = failed?.subject === subject ? failed.error : undefined;
+  useAgainWhenBack(error, again);
   const isSame = held.subject === subject;
   const partAt = (place: number) => held.parts.get(Math.floor(place / PART));
   return {
@@ -114,7 +117,7 @@ export function useListing<R>(ask: (offset: number, limit: number, signal: Abort
     at: (place) => partAt(place)?.rows[place % PART],
     recallsAt: (place) => partAt(place)?.counts.recalls?.[place % PART],
     look,
-    error: failed?.subject === subject ? failed.error : undefined,
+    error,
     isLoading: flights > 0 || !isSame,
     again,
   };

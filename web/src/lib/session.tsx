@@ -112,7 +112,7 @@ export function sentenceOf(error: unknown, t: Around["t"]): string {
 }
 
 /** The codes of problems that the page itself finds. */
-const OWN_CODES = ["unreachable", "cut", "garbled", "left", "stopped"] as const;
+const OWN_CODES = ["unreachable", "cut", "garbled", "left", "stopped", "unreadable", "folder"] as const;
 /** The codes of the service for which the page has words: of some all of them, of others before what the service says, with its names and numbers. */
 const TOLD_CODES = [
   "unknown_key", "key_revoked", "not_found", "unavailable", "access", "forbidden", "quota", "usage", "limit", "conflict", "version_conflict", "stale_read",

@@ -64,10 +64,9 @@ export function Dialog({ title, close, children, act, isWide = false }: {
   const heading = useId();
   useEffect(() => {
     const element = dialog.current;
-    if (!element || element.open) return;
-    element.showModal();
-    // The browser gives the focus to the first button, which closes.
-    element.querySelector<HTMLElement>("[data-focus]")?.focus();
+    if (element && !element.open) element.showModal();
+    // Else the button that closes it has the focus, and what is typed at once is lost.
+    element?.querySelector<HTMLElement>("[data-first]")?.focus();
   }, []);
   return (
     <dialog ref={dialog} className={isWide ? "wide" : undefined} aria-labelledby={heading} onClose={close} onCancel={close}>

@@ -1,8 +1,10 @@
 /** A screen whose script is fetched when it is first gone to, from a service that may have stopped or been renewed. */
 
-import { useState, type ComponentType } from "react";
+import { useMemo, useState, type ComponentType } from "react";
+import { unreachable } from "../api/problem";
 import { missingBecause } from "../lib/deployment";
 import { useAsked } from "../lib/asking";
+import { useAgainWhenBack } from "../lib/reach";
 import { useAround } from "../lib/session";
 import { Broken, Loading, Reload } from "./states";
 
@@ -27,7 +29,8 @@ function Missing() {
   const { t } = useAround();
   const cause = useAsked(() => missingBecause(), []);
   const [isTrying, setTrying] = useState(false);
-  if (!cause.value) return <div className="page"><Loading /></div>;
+  const away = useMemo(() => (cause.value === "unreachable" ? unreachable() : undefined), [cause.value]);
+  useAgainWhenBack(away, () => void tryAgain());
   const tryAgain = async () => {
     setTrying(true);
     const now = await missingBecause();
@@ -35,6 +38,7 @@ function Missing() {
     cause.set(now);
     setTrying(false);
   };
+  if (!cause.value) return <div className="page"><Loading /></div>;
   return (
     <Broken title={t("missing")} why={t(`missing.${cause.value}`)}>
       {cause.value === "unreachable"

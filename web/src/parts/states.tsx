@@ -1,7 +1,7 @@
 /** What is shown in the place of what cannot be shown: it loads, there is none, it failed, there is more. */
 
 import { useEffect, useState, type ReactNode } from "react";
-import { canPass, Problem } from "../api/problem";
+import { canPass } from "../api/problem";
 import type { Act } from "../lib/act";
 import { sentenceOf, useAround } from "../lib/session";
 import { Icon, type IconName } from "./icons";
@@ -10,17 +10,15 @@ import { Icon, type IconName } from "./icons";
 export function Failure({ error, again, isBusy = false, children }: { error: unknown; again?: () => void; isBusy?: boolean; children?: ReactNode }) {
   const { t } = useAround();
   if (!error) return null;
-  const isRefused = error instanceof Problem && error.status === 401;
   return (
     <div className="wrong" role="alert">
       <Icon name="warn" />
-      <p>{sentenceOf(error, t)}{isRefused && ` ${t("failure.key")}`}{children}</p>
+      <p>{sentenceOf(error, t)}{children}</p>
       {again && (
         <button type="button" className="small" disabled={isBusy} onClick={again}>
           {t("again")}
         </button>
       )}
-      {isRefused && <Reload />}
     </div>
   );
 }

@@ -1,17 +1,18 @@
-/** Export, and import of whatever the command line reads: with how far it is, a way to stop it, and a report. */
+/** Export, and import of whatever the command line reads: with how far each file is, a way to stop it and to go on, and a report. */
 
-import { useRef, useState, type DragEvent } from "react";
+import { useEffect, useRef, useState, type DragEvent } from "react";
 import { api } from "../api/client";
-import { cut, mayBeDone, Problem } from "../api/problem";
-import type { FileProgress, FileReport, Imported } from "../api/shapes";
-import type { ServerEvent } from "../api/sse";
+import { Problem } from "../api/problem";
+import type { FileProgress } from "../api/shapes";
 import { useAct } from "../lib/act";
-import { exportedFrom, landingOf } from "../lib/import_forms";
+import { filesIn, importFile } from "../lib/import_file";
+import { canGoOn, ImportQueue, rowsTaken, useQueue, type Drained, type QueuedFile } from "../lib/import_queue";
 import { whyRefused } from "../lib/refusals";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Field } from "../parts/basics";
 import { Icon } from "../parts/icons";
-import { ActFailure } from "../parts/states";
+import { ActFailure, Failure } from "../parts/states";
+import type { Word } from "../words";
 import { ExportTold, FileTold } from "./archive_report";
 
 export function Export() {
@@ -43,94 +44,113 @@ export function Export() {
   );
 }
 
-type Report = { kind: "file"; file: FileReport } | { kind: "export"; name: string; export: Imported };
-
 /** Where times without a zone are from, unless the person says otherwise. */
 const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
-const BEGUN: FileProgress = { rows: 0, fraction: null };
+const queue = new ImportQueue(importFile);
 
 export function Import() {
-  const { t, tell } = useAround();
+  const { t, tell, complain } = useAround();
   const { scope } = useHere();
   const wording = useWording();
   const [zone, setZone] = useState(ownZone);
-  const [progress, setProgress] = useState<FileProgress | null>(null);
-  const [report, setReport] = useState<Report | null>(null);
-  const [name, setName] = useState("");
-  /** Whether it ended without a report, when some rows may have been taken. */
-  const [isPartial, setPartial] = useState(false);
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  const underWay = useRef<AbortController>(null);
-  const act = useAct(() => setProgress(null));
-  const imported = async (file: File): Promise<Report | null> => {
-    const stopping = new AbortController();
-    underWay.current = stopping;
-    setName(file.name);
-    setReport(null);
-    setPartial(false);
-    setProgress(BEGUN);
-    let isTold = false;
-    const stopped = (soFar: FileReport) => {
-      isTold = true;
-      setReport({ kind: "file", file: soFar });
-    };
-    try {
-      const from = await exportedFrom(file);
-      if (from) return { kind: "export", name: file.name, export: await api.importRecords(landingOf(scope, from), file, stopping.signal) };
-      return { kind: "file", file: await received(api.importFile(scope, file, zone, stopping.signal), setProgress, stopped) };
-    } catch (error) {
-      setPartial(!isTold && mayBeDone(error) && !(error instanceof Problem && error.code === "unreachable"));
-      if (!stopping.signal.aborted) throw error instanceof Problem ? new Problem(error.status, error.code, error.title, whyRefused(error.detail, t)) : error;
-      // Once it is enabled again: the button that had the focus is gone.
-      setTimeout(() => input.current?.focus());
-      return null;
-    }
+  const files = useQueue(queue).filter((each) => String(each.scope) === String(scope));
+  useNoNavigation();
+  const settled = ({ reports, errors }: Drained) => {
+    const count = rowsTaken(reports);
+    if (reports.length) tell(t("import.taken", { count, total: wording.number(count) }));
+    // Who has left the screen is told where they are now.
+    if (errors.length && !input.current) complain(errors[0]);
   };
-  const upload = (file: File | undefined) => {
+  const upload = (chosen: readonly File[]) => {
+    if (chosen.length) void queue.add(scope, zone, chosen, settled);
     // So that the same file can be chosen again, also one that was refused and has been mended.
     if (input.current) input.current.value = "";
-    if (!file || act.isBusy) return;
-    act.dismiss();
-    void act.run<Report>({
-      request: () => imported(file),
-      succeed: (found) => {
-        setReport(found);
-        const count = found.kind === "file" ? found.file.taken : found.export.taken;
-        tell(t("import.taken", { count, total: wording.number(count) }));
-      },
-    });
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    upload(event.dataTransfer.files[0]);
+    upload(filesIn(event.dataTransfer));
   };
   return (
     <>
       <div className={isOver ? "drop over" : "drop"} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={drop}>
         <Icon name="upload" />
         <div className="drop-words">
-          <label className="button">{t("import.do")}<input ref={input} className="unseen" type="file" disabled={act.isBusy} onChange={(event) => upload(event.target.files?.[0])} /></label>
+          <label className="button">{t("import.do")}<input ref={input} className="unseen" type="file" multiple onChange={(event) => upload([...(event.target.files ?? [])])} /></label>
           <p className="hint">{t("import.forms")}</p>
         </div>
       </div>
-      <Field label={t("import.zone")} hint={t("import.zone_about")}>{(id) => <input id={id} value={zone} disabled={act.isBusy} onChange={(event) => setZone(event.target.value)} />}</Field>
-      {(progress || isPartial || Boolean(act.error)) && (
-        <section className="import-state" aria-label={t("import")}>
-          <h3>{name}</h3>
-          {progress && <Progress at={progress} stop={() => underWay.current?.abort()} />}
-          <ActFailure act={act} />
-          {isPartial && <p className="notice" role="status">{t("import.stopped")}</p>}
-        </section>
-      )}
-      {report && (report.kind === "file" ? <FileTold report={report.file} /> : <ExportTold name={report.name} report={report.export} />)}
+      <Field label={t("import.zone")} hint={t("import.zone_about")}>{(id) => <input id={id} value={zone} onChange={(event) => setZone(event.target.value)} />}</Field>
+      {files.length > 1 && <AllFiles files={files} goOn={(ids) => void queue.resume(ids, settled)} />}
+      {files.map((each) => <OneFile key={each.id} file={each} isAlone={files.length === 1} goOn={() => void queue.resume([each.id], settled)} />)}
     </>
   );
 }
 
-function Progress({ at, stop }: { at: FileProgress; stop: () => void }) {
+/** A file that is dropped beside the place for it would be shown in the place of the page. */
+function useNoNavigation(): void {
+  useEffect(() => {
+    const prevent = (event: Event) => event.preventDefault();
+    const names = ["dragover", "drop"] as const;
+    for (const each of names) addEventListener(each, prevent);
+    return () => {
+      for (const each of names) removeEventListener(each, prevent);
+    };
+  }, []);
+}
+
+/** How far several files are, and what is done with all of them. */
+function AllFiles({ files, goOn }: { files: readonly QueuedFile[]; goOn: (ids: number[]) => void }) {
+  const { t } = useAround();
+  const isGoing = files.some((each) => each.state === "going" || each.state === "waiting");
+  const resumable = files.filter(canGoOn).map((each) => each.id);
+  const over = files.filter((each) => each.state === "done" || each.state === "failed" || each.state === "stopped").length;
+  return (
+    <div className="import-all">
+      <span role="status">{t(isGoing ? "import.files_going" : "import.files_done", { done: isGoing ? over : files.filter((each) => each.state === "done").length, count: files.length })}</span>
+      {isGoing && <button type="button" className="small" onClick={() => queue.stopAll()}>{t("import.stop_all")}</button>}
+      {!isGoing && resumable.length > 1 && <button type="button" className="small" onClick={() => goOn(resumable)}>{t("import.resume_all")}</button>}
+    </div>
+  );
+}
+
+/** One file: how far it is and what can be done with it, or what came of it. */
+function OneFile({ file: entry, isAlone, goOn }: { file: QueuedFile; isAlone: boolean; goOn: () => void }) {
+  const { t } = useAround();
+  const { file, state, progress, report, error, isPartial } = entry;
+  const isUnderWay = state === "going" || state === "waiting";
+  return (
+    <>
+      {state !== "done" && (
+        <section className="import-state" aria-label={t("import.of", { name: file.name })}>
+          <div className="import-head">
+            <h3>{file.name}</h3>
+            {/* One button, so that who stops a file has the focus where they go on with it. */}
+            {(isUnderWay || state === "stopped") && <button type="button" className="small" onClick={() => (isUnderWay ? queue.stop(entry.id) : goOn())}>{t(isUnderWay ? "chat.stop" : "import.resume")}</button>}
+          </div>
+          {state === "waiting" && <p className="hint">{t("import.waits")}</p>}
+          {state === "going" && <Progress name={file.name} at={progress} />}
+          {state === "failed" && (
+            <div className="act-failure">
+              <Failure error={told(error, t)} again={canGoOn(entry) ? goOn : undefined} />
+              <button type="button" className="plain icon-button" aria-label={t("close")} onClick={() => queue.drop(entry.id)}><Icon name="close" /></button>
+            </div>
+          )}
+          {isPartial && <p className="notice" role="status">{t("import.stopped")}</p>}
+          {state === "stopped" && !isPartial && !report && <p className="hint" role="status">{t("import.not_begun")}</p>}
+        </section>
+      )}
+      {report && (report.kind === "file" ? <FileTold report={report.file} isOpen={isAlone} /> : <ExportTold name={file.name} report={report.export} isOpen={isAlone} />)}
+    </>
+  );
+}
+
+const told = (error: unknown, t: (word: Word, values?: Record<string, string>) => string): unknown => (error instanceof Problem ? new Problem(error.status, error.code, error.title, whyRefused(error.detail, t)) : error);
+
+function Progress({ name, at }: { name: string; at: FileProgress }) {
   const { t } = useAround();
   const wording = useWording();
   // A document that is read whole before its rows are taken is at its end from the beginning: then nothing is known.
@@ -138,24 +158,7 @@ function Progress({ at, stop }: { at: FileProgress; stop: () => void }) {
   return (
     <div className="import-progress">
       <span role="status">{at.rows ? t("import.going", { count: at.rows, total: wording.number(at.rows) }) : t("import.sending")}</span>
-      <progress max={1} value={share} aria-label={t("import")} />
-      <button type="button" className="small" onClick={stop}>{t("chat.stop")}</button>
+      <progress max={1} value={share} aria-label={t("import.of", { name })} />
     </div>
   );
-}
-
-/** Tell how far an import is, and return its report; an error that ends it is raised after what was kept is told. */
-async function received(events: AsyncGenerator<ServerEvent>, progress: (at: FileProgress) => void, stopped: (report: FileReport) => void): Promise<FileReport> {
-  let report: FileReport | undefined;
-  for await (const { event, data } of events) {
-    const told = JSON.parse(data) as FileProgress & FileReport & Partial<Problem>;
-    if (event === "progress") progress(told);
-    if (event === "done") report = told;
-    if (event === "error") {
-      if (report) stopped(report);
-      throw new Problem(told.status ?? 0, told.code ?? "", told.title ?? "", told.detail ?? "");
-    }
-  }
-  if (!report) throw cut();
-  return report;
 }

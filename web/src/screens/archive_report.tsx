@@ -1,5 +1,6 @@
 /** What came of an import: how much was kept, what was left out, and why. */
 
+import type { ReactNode } from "react";
 import type { FileReport, Imported } from "../api/shapes";
 import { placeOf, refusalsOf, whyRefused, type Refusal, type RefusedRow } from "../lib/refusals";
 import { useAround, useWording } from "../lib/session";
@@ -8,7 +9,19 @@ import type { Word } from "../words";
 const REASONS_SHOWN = 20;
 const PLACES_SHOWN = 3;
 
-export function FileTold({ report }: { report: FileReport }) {
+/** A report; where it is one of several it is folded, unless something in it was refused. */
+function Reported({ name, isOpen, taken, refused, children }: { name: string; isOpen: boolean; taken: number; refused: number; children: ReactNode }) {
+  const { t } = useAround();
+  const wording = useWording();
+  return (
+    <details className="report" open={isOpen || refused > 0}>
+      <summary><h3>{name}</h3><span className="faint">{t("import.taken", { count: taken, total: wording.number(taken) })}</span></summary>
+      <div className="report-body" role="region" aria-label={t("import.of", { name })}>{children}</div>
+    </details>
+  );
+}
+
+export function FileTold({ report, isOpen }: { report: FileReport; isOpen: boolean }) {
   const { t } = useAround();
   const wording = useWording();
   const counts = [
@@ -17,27 +30,25 @@ export function FileTold({ report }: { report: FileReport }) {
   ] as const;
   const changed = Object.entries(report.changed).map(([what, count]) => `${what}: ${wording.number(count)}`);
   return (
-    <section className="report" aria-label={t("import.report")}>
-      <h3>{report.name}</h3>
+    <Reported name={report.name} isOpen={isOpen} taken={report.taken} refused={report.refused_count}>
       {(report.is_cut || report.is_stopped) && <p className="notice">{t(report.is_stopped ? "import.stopped" : "import.cut")}</p>}
       <Counts counts={counts.filter(([, count]) => count > 0)} />
       {changed.length > 0 && <ul className="complaints">{changed.map((each) => <li key={each}>{each}</li>)}</ul>}
       <Refusals rows={report.refused} of={report.refused_count} />
-    </section>
+    </Reported>
   );
 }
 
-export function ExportTold({ name, report }: { name: string; report: Imported }) {
+export function ExportTold({ name, report, isOpen }: { name: string; report: Imported; isOpen: boolean }) {
   const { t } = useAround();
   const counts = [["import.new", report.taken], ["import.refused", report.refused_count], ["import.changed", report.changed_count], ["import.erased", report.erased_count]] as const;
   const placed = (each: { line: number; reason: string }) => ({ place: t("json.line", { line: each.line }), reason: each.reason });
   return (
-    <section className="report" aria-label={t("import.report")}>
-      <h3>{name}</h3>
+    <Reported name={name} isOpen={isOpen} taken={report.taken} refused={report.refused_count}>
       <Counts counts={counts} />
       <Refusals rows={report.changed.map(placed)} of={report.changed_count} isFault={false} />
       <Refusals rows={report.refused.map(placed)} of={report.refused_count} />
-    </section>
+    </Reported>
   );
 }
 

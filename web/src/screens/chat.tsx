@@ -9,6 +9,8 @@ import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { broughtBy, endedIn, withEnded, type Ended } from "../lib/past";
+import { keptTalks } from "../lib/kept_talks";
+import { isAway } from "../lib/reach";
 import { newName } from "../lib/storage";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -18,6 +20,7 @@ import { plainOf } from "../lib/rich_text";
 import { useTitle } from "../lib/title";
 import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
+import { EraseButton } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
 import { Failure, More } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
@@ -41,19 +44,26 @@ export default function Chat() {
     (answer) => answer.threads,
     [scope],
   );
-  const named = useTitles(threads.rows);
+  const place = JSON.stringify(scope);
+  useEffect(() => {
+    if (threads.rows.length) keptTalks.keepThreads(place, threads.rows);
+  }, [place, threads.rows]);
+  // While the service is away, the threads that were read before are better than nothing.
+  const rows = threads.rows.length || !isAway(threads.error) ? threads.rows : keptTalks.threadsOf(place);
+  const named = useTitles(rows);
   const days = daysIn(query);
   const until = momentOf(days);
-  const listed = until ? threads.rows.filter((each) => each.created_at <= until) : threads.rows;
+  const listed = until ? rows.filter((each) => each.created_at <= until) : rows;
   const latest = newestFirst(listed)[0]?.id ?? fresh;
   useEffect(() => {
-    if (chosen || threads.isLoading || threads.error) return;
+    if (chosen || threads.isLoading || (threads.error && !listed.length)) return;
     go(linkTo(["chat", latest], scope), true);
-  }, [chosen, threads.isLoading, threads.error, latest, scope, query]);
+  }, [chosen, threads.isLoading, threads.error, listed.length, latest, scope, query]);
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={{ ...threads, rows: listed }} named={named} chosen={chosen} isPast={until !== ""} />
+      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isPast={until !== ""} />
+      {!chosen && Boolean(threads.error) && <div className="page"><Failure error={threads.error} again={threads.again} isBusy={threads.isLoading} /></div>}
       {chosen && (
         <Talk
           key={`${chosen} ${JSON.stringify([scope, days])}`}
@@ -66,6 +76,7 @@ export default function Chat() {
           isPanelOpen={isOpen}
           togglePanel={() => setOpen(!isOpen)}
           changed={threads.again}
+          leave={() => go(linkTo(["chat", newestFirst(listed).find((each) => each.id !== chosen)?.id ?? newName("talk")], scope))}
         />
       )}
     </div>
@@ -146,7 +157,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   );
 }
 
-function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, togglePanel, changed }: {
+function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, leave }: {
   thread: string;
   /** What it begins with, as far as the list of threads knows it. */
   called: string | undefined;
@@ -157,6 +168,8 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
   isPanelOpen: boolean;
   togglePanel: () => void;
   changed: () => void;
+  /** Go to another thread, because this one is erased. */
+  leave: () => void;
 }) {
   const { t } = useAround();
   const { me, scope, can } = useHere();
@@ -202,11 +215,14 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
             <h1 tabIndex={-1} title={thread}>{title}</h1>
             <p className="about">{model ? t("chat.with", { model: modelName(model, t) }) : t("chat.no_model")}</p>
           </div>
+          <div className="talk-acts">
+          {standing && !isPast && <EraseButton target={{ thread }} what="erase.this_thread" isIcon done={() => { changed(); leave(); }} />}
           <button type="button" className={isPanelOpen ? "memories-button on" : "memories-button"} aria-expanded={isPanelOpen} aria-controls="memories-panel" onClick={togglePanel}>
             <Icon name="memory" />
             {t("memories")}
             {inForce.length > 0 && <span className="count">{inForce.length}</span>}
           </button>
+          </div>
         </header>
         <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} isKnown={inForce.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
@@ -214,7 +230,7 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
       </section>
       {isPanelOpen && (
         <Boundary about={thread}>
-          <MemoriesPanel thread={thread} isPast={isPast} standing={standing ?? null} memories={known} error={memories.error} refresh={refresh} close={togglePanel} />
+          <MemoriesPanel thread={thread} isPast={isPast} standing={standing ?? null} memories={known} error={isAway(memories.error) && isAway(talk.error) ? undefined : memories.error} refresh={refresh} close={togglePanel} />
         </Boundary>
       )}
     </>

@@ -12,6 +12,7 @@ import { isDocument, placesSaid } from "../lib/sentences";
 import { useReadingPlace } from "../lib/reading_place";
 import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink } from "../parts/basics";
+import { LazyErase } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
 import { TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
@@ -41,6 +42,9 @@ export function Messages({ thread, talk, wanted, quotes, brought, isPast, isKnow
   const { t } = useAround();
   const { shown } = talk;
   const box = useRef<HTMLDivElement>(null);
+  const { can } = useHere();
+  const [erased, setErased] = useState<string | null>(null);
+  const erase = can("erase") && !isPast ? setErased : undefined;
   const isThere = shown.some((each) => each.id === wanted);
   // What a turn brought in comes after the turn, and lengthens it.
   const now = useMemo(() => ({ shown, brought }), [shown, brought]);
@@ -64,18 +68,19 @@ export function Messages({ thread, talk, wanted, quotes, brought, isPast, isKnow
       {wanted !== null && !isThere && (talk.isTooFar || !talk.hasEarlier) && !talk.error && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
       {shown.map((each) => (
         <Fragment key={each.id}>
-          <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isPast={isPast} changed={changed}>
+          <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isPast={isPast} changed={changed} erase={(each.position ?? 0) > 0 ? erase : undefined}>
             {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} again={talk.sayAgain} edit={edit} />}
           </Turn>
           {talk.between !== undefined && each.position === talk.between && <button type="button" className="more" onClick={talk.fill}>{t("chat.between")}</button>}
         </Fragment>
       ))}
       <Failure error={talk.error} again={talk.again} />
+      {erased !== null && <LazyErase target={{ message: { thread, id: erased } }} close={() => setErased(null)} done={() => { setErased(null); changed(); }} />}
     </div>
   );
 }
 
-const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isPast, changed, children }: {
+const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isPast, changed, erase, children }: {
   thread: string;
   message: Shown;
   quotes: string[];
@@ -83,6 +88,8 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
   brought: Brought[];
   isPast: boolean;
   changed: () => void;
+  /** Asks whether a message is to be erased. */
+  erase: ((message: string) => void) | undefined;
   children: ReactNode;
 }) {
   const { t } = useAround();
@@ -95,6 +102,7 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
         {message.time && <time dateTime={message.time}>{wording.moment(message.time)}</time>}
         {message.isInterrupted && <Badge>{t("chat.interrupted")}</Badge>}
         {message.unsent?.state === "unsent" && <Badge kind="wrong">{t(message.unsent.isUnsure ? "chat.unconfirmed" : "chat.unsent")}</Badge>}
+        {erase && <button type="button" className="plain turn-erase" aria-label={t("erase.this")} title={t("erase.this")} onClick={() => erase(message.id)}><Icon name="erase" /></button>}
       </header>
       {message.text && !words.length && (message.role === "assistant" || message.text.includes("```")) ? <Answer text={message.text} /> : (
         <p className="turn-text">

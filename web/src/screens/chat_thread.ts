@@ -4,6 +4,8 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Message, Scope } from "../api/shapes";
+import { isAway, useAgainWhenBack } from "../lib/reach";
+import { keptTalks } from "../lib/kept_talks";
 import { withEarlier, withKept, withNewest } from "../lib/talk";
 
 const PAGE = 60;
@@ -72,6 +74,8 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
       } catch (problem) {
         if (isOver) return;
         if (isGone(problem)) setKnown([]);
+        // While the service is away, what was read of the talk before is better than nothing.
+        if (isAway(problem)) setKnown((all) => (all.length ? all : (keptTalks.messagesOf(where + until) ?? all)));
         setError(isGone(problem) ? undefined : problem);
       }
       if (!isOver) setLoading(false);
@@ -81,6 +85,12 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
       isOver = true;
     };
   }, [round, tries, last]);
+
+  useEffect(() => {
+    if (known.length) keptTalks.keep(where + until, known);
+  }, [known, where, until]);
+  const again = useCallback(() => setTries((n) => n + 1), []);
+  useAgainWhenBack(error, again);
 
   /** Around a message that a link led to, far before the newest ones: what is between is not shown, until it is asked for. */
   const [far, setFar] = useState<readonly Message[]>([]);
@@ -137,7 +147,7 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
     known: all,
     isLoading,
     error,
-    again: useCallback(() => setTries((n) => n + 1), []),
+    again,
     add: useCallback((message: Message) => {
       added.current += 1;
       setKnown((all) => withKept(all, message));

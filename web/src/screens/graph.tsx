@@ -53,7 +53,6 @@ export default function Graph() {
         </details>
         {entity && <a href={place({ entity: "", steps: "" })}>{t("graph.all")}</a>}
       </form>
-      <Failure error={suggested.error} again={suggested.again} />
       <Around key={`${entity} ${days.on} ${days.known} ${most} ${steps}`} entity={entity} days={days} most={most} steps={steps} larger={SIZES.find((each) => each > most)} enlarge={(size) => go(place({ most: String(size) }), true)} />
     </div>
   );

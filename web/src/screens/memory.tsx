@@ -18,6 +18,7 @@ import { useTitle } from "../lib/title";
 import { useAround, useHere, useWording } from "../lib/session";
 import { isWrittenHere } from "../lib/written_here";
 import { memoryLink, StateBadge, When } from "../parts/basics";
+import { EraseButton } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
 import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
@@ -123,6 +124,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
             {memory.state !== "rejected" && <button type="button" disabled={acts.isBusy} onClick={() => void acts.reject(memory)} title={t("reject.about")}>{t("reject")}</button>}
             <button type="button" disabled={acts.isBusy} onClick={() => void acts.end(memory)} title={t("end.about")}>{t("end")}</button>
             <button type="button" className="danger" disabled={acts.isBusy} title={t("delete.about")} onClick={() => void acts.remove(memory, () => go(linkTo(["memories"], scope)))}>{t("delete")}</button>
+            <EraseButton target={{ memory: { type: memory.type, key: memory.key } }} what="erase.for_good" done={() => { again(); go(linkTo(["memories"], scope)); }} />
           </div>
         )}
       </header>

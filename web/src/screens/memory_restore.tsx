@@ -35,7 +35,7 @@ function Ask({ memory, instead, close, restore }: { memory: Memory; instead: rea
       <p className="hint">{t(isEnding ? "restore.one_undo" : "restore.both")}</p>
       <footer className="dialog-acts">
         <button type="button" onClick={close}>{t("cancel")}</button>
-        <button type="submit" className="accent" data-focus>{t("restore")}</button>
+        <button type="submit" className="accent" data-first>{t("restore")}</button>
       </footer>
     </Dialog>
   );

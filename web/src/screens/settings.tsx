@@ -1,28 +1,29 @@
 /** Settings: looks, what is kept and used, keys, export and import, erase with a preview, the audit. */
 
-import { useEffect, useState, type ReactNode } from "react";
+import { useEffect, useId, useState, type ReactNode } from "react";
 import { api, storeKey, storedKey } from "../api/client";
 import { isGone, mayBeDone } from "../api/problem";
-import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Key } from "../api/shapes";
+import type { ErasePreview, EraseTarget, Key } from "../api/shapes";
 import { useAct } from "../lib/act";
-import { useAsked, usePages } from "../lib/asking";
+import { useAsked, useLater, usePages } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { forgetDrafts } from "../lib/drafts";
-import { forgetAllChanges, forgetChangesIn } from "../lib/kept_changes";
+import { isNothing } from "../lib/erase_reach";
+import { forgetAllChanges } from "../lib/kept_changes";
+import { keptTalks } from "../lib/kept_talks";
 import { outbox } from "../lib/outbox";
-import { isSame } from "../lib/outcomes";
 import { lastDays, type Day } from "../lib/overview";
 import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
-import { turns } from "../lib/turns";
 import { modelName } from "../lib/model_name";
 import { daysIn } from "../lib/usage";
-import { forgetAllWritten, forgetWrittenIn } from "../lib/written_here";
+import { forgetAllWritten } from "../lib/written_here";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
+import { LANGUAGE_NAMES, LANGUAGES, type Language, type Word } from "../words";
 import { Export, Import } from "./archive";
-import { LANGUAGE_NAMES, LANGUAGES, type Language } from "../words";
+import { ConfirmErase, counted, countsOf, nothingWord } from "./erase_dialog";
 import { HealthReport } from "./settings_health";
 
 export default function Settings() {
@@ -85,6 +86,7 @@ function leave() {
   storeKey(null);
   outbox.clear();
   forgetDrafts();
+  keptTalks.forget();
   forgetAllChanges();
   forgetAllWritten();
   location.reload();
@@ -277,17 +279,27 @@ function Erase() {
   const [kind, setKind] = useState<TargetKind>("thread");
   const [one, setOne] = useState("");
   const [other, setOther] = useState("");
-  const [preview, setPreview] = useState<ErasePreview | null>(null);
+  const [preview, setPreview] = useState<{ target: EraseTarget; found: ErasePreview } | null>(null);
+  const [none, setNone] = useState<Word | null>(null);
+  const known = useErasable(kind, one);
+  const list = useId();
   const receipts = useAsked(() => api.receipts(scope), [scope]);
   const previewing = useAct();
-  const ask = () => void previewing.run({ request: () => api.previewErase(scope, targetOf(kind, one, other)), succeed: setPreview });
+  const ask = () => {
+    const target = targetOf(kind, one.trim(), other.trim());
+    setNone(null);
+    void previewing.run({ request: () => api.previewErase(scope, target), succeed: (found) => (isNothing(found) ? setNone(nothingWord(target)) : setPreview({ target, found })) });
+  };
   const needsTwo = kind === "memory" || kind === "message";
   return (
     <Part id="erase" title={t("erase")} about={t("erase.about")}>
       <form className="erase" onSubmit={(event) => { event.preventDefault(); ask(); }}>
-        <Field label={t("erase.what")}>{(id) => <select id={id} value={kind} onChange={(event) => setKind(event.target.value as TargetKind)}>{TARGETS.map((each) => <option key={each} value={each}>{t(TARGET_WORDS[each])}</option>)}</select>}</Field>
-        {kind !== "scope" && <Field label={t(kind === "memory" ? "memories.type" : kind === "source" ? "erase.source" : "erase.thread")}>{(id) => <input id={id} value={one} required onChange={(event) => setOne(event.target.value)} />}</Field>}
-        {needsTwo && <Field label={t(kind === "memory" ? "memory.key" : "erase.message")}>{(id) => <input id={id} value={other} required onChange={(event) => setOther(event.target.value)} />}</Field>}
+        <Field label={t("erase.what")}>{(id) => <select id={id} value={kind} onChange={(event) => { setKind(event.target.value as TargetKind); setOne(""); setOther(""); setNone(null); }}>{TARGETS.map((each) => <option key={each} value={each}>{t(TARGET_WORDS[each])}</option>)}</select>}</Field>
+        {kind !== "scope" && <Field label={t(kind === "memory" ? "memories.type" : kind === "source" ? "erase.source" : "erase.thread")}>{(id) => <input id={id} value={one} required autoComplete="off" list={`${list}-one`} onChange={(event) => setOne(event.target.value)} />}</Field>}
+        {needsTwo && <Field label={t(kind === "memory" ? "memory.key" : "erase.message")}>{(id) => <input id={id} value={other} required autoComplete="off" list={`${list}-other`} onChange={(event) => setOther(event.target.value)} />}</Field>}
+        <datalist id={`${list}-one`}>{known.ones.map((each) => <option key={each.value} value={each.value}>{each.label}</option>)}</datalist>
+        <datalist id={`${list}-other`}>{known.others.map((each) => <option key={each.value} value={each.value}>{each.label}</option>)}</datalist>
+        {none && <p className="notice" role="alert">{t(none)}</p>}
         <ActFailure act={previewing} />
         <button type="submit" className="danger" disabled={previewing.isBusy}>{t("erase.preview")}</button>
       </form>
@@ -295,51 +307,46 @@ function Erase() {
       {receipts.value && receipts.value.receipts.length > 0 && (
         <ul className="uses">{receipts.value.receipts.slice(0, 5).map((each) => <li key={each.id}><span>{counted(countsOf(each), t)}</span><span className="faint"><When at={each.erased_at} /> · {each.clean_at ? t("erase.clean") : t("erase.unclean")}</span></li>)}</ul>
       )}
-      {preview && <Confirm preview={preview} receipts={receipts.value?.receipts ?? []} close={() => setPreview(null)} done={() => { setPreview(null); setOne(""); setOther(""); receipts.again(); }} />}
+      {preview && <ConfirmErase target={preview.target} preview={preview.found} close={() => setPreview(null)} done={() => { setPreview(null); setOne(""); setOther(""); receipts.again(); }} />}
     </Part>
   );
 }
+
+interface Offered {
+  value: string;
+  label: string;
+}
+
+/** What can be chosen for the fields, each named by what it says: ids say nothing to people. */
+function useErasable(kind: TargetKind, one: string): { ones: Offered[]; others: Offered[] } {
+  const { scope } = useHere();
+  const ones = useAsked(() => firstOffered(scope, kind), [scope, kind]);
+  const named = useLater(one.trim(), 300);
+  const others = useAsked(() => (named ? secondOffered(scope, kind, named) : Promise.resolve([])), [scope, kind, named]);
+  return { ones: ones.value ?? [], others: others.value ?? [] };
+}
+
+async function firstOffered(scope: string[], kind: TargetKind): Promise<Offered[]> {
+  if (kind === "memory") return (await api.types(scope)).types.map(({ name }) => ({ value: name, label: name }));
+  if (kind !== "thread" && kind !== "message") return [];
+  const { threads } = await api.threads(scope, { limit: 50 });
+  const first = await Promise.all(threads.map((each) => api.messages(scope, each.id, { after: 0, limit: 1 }).then(({ messages }) => messages[0]?.text ?? "", () => "")));
+  return threads.map(({ id }, at) => ({ value: id, label: (first[at] || id).slice(0, OFFERED_CHARACTERS) }));
+}
+
+async function secondOffered(scope: string[], kind: TargetKind, one: string): Promise<Offered[]> {
+  if (kind === "memory") return (await api.memories(scope, { type: one, limit: 200 })).memories.map(({ key, sentence }) => ({ value: key, label: sentence.slice(0, OFFERED_CHARACTERS) }));
+  if (kind !== "message") return [];
+  return (await api.messages(scope, one, { last: 200 })).messages.reverse().map(({ id, text }) => ({ value: id, label: text.slice(0, OFFERED_CHARACTERS) }));
+}
+
+const OFFERED_CHARACTERS = 100;
 
 function targetOf(kind: TargetKind, one: string, other: string): EraseTarget {
   if (kind === "scope") return { scope: true };
   if (kind === "memory") return { memory: { type: one, key: other } };
   if (kind === "message") return { message: { thread: one, id: other } };
   return kind === "thread" ? { thread: one } : { source: one };
-}
-
-const countsOf = ({ messages, memories, revised }: EraseCounts): Record<string, number> => ({ messages, memories, revised });
-
-const counted = (counts: Record<string, number>, t: ReturnType<typeof useAround>["t"]): string => (Object.entries(counts) as [keyof EraseCounts, number][]).map(([name, count]) => t(`erased.${name}`, { count })).join(" · ");
-
-function Confirm({ preview, receipts, close, done }: { preview: ErasePreview; receipts: readonly EraseReceipt[]; close: () => void; done: () => void }) {
-  const { t, tell } = useAround();
-  const { scope } = useHere();
-  const act = useAct();
-  const [typed, setTyped] = useState("");
-  const word = t("erase");
-  const erase = () => {
-    const known = new Set(receipts.map((each) => each.id));
-    void act.run({
-      request: () => api.erase(scope, preview.confirm),
-      outcome: async () => (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(countsOf(each), countsOf(preview))),
-      succeed: (receipt) => {
-        turns.forget();
-        forgetChangesIn(scope);
-        forgetWrittenIn(scope);
-        tell(t("erase.done", { id: receipt.id }));
-        done();
-      },
-    });
-  };
-  return (
-    <Dialog title={t("erase.sure")} close={close} act={() => typed === word && erase()}>
-      <p className="counts">{counted(countsOf(preview), t)}</p>
-      <p className="notice wrong-notice">{t("erase.warning")}</p>
-      <Field label={t("erase.type_word", { word })}>{(id) => <input id={id} autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
-      <ActFailure act={act} />
-      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="danger" disabled={typed !== word || act.isBusy}>{t("erase.do")}</button></footer>
-    </Dialog>
-  );
 }
 
 function Audit() {

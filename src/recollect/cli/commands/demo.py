@@ -70,14 +70,14 @@ def demo(
     # Windows cannot remove a file that is still open somewhere.
     with tempfile.TemporaryDirectory(prefix="recollect-demo-", ignore_cleanup_errors=True) as there:
         file = Path(there, "demo.db") if keep is None else Path(keep)
-        _play(file, embedder, serves=serves, port=port, tells_key=keep is not None)
+        _play(file, embedder, serves=serves, port=port, is_kept=keep is not None)
     if keep is not None:
         place = shlex.quote(keep)
         click.echo(f"\nThe store stays: recollect memories --store {place} --scope demo/mira")
 
 
 def _play(
-    store: Path | str, embedder: str, *, serves: bool, port: int | None, tells_key: bool = False
+    store: Path | str, embedder: str, *, serves: bool, port: int | None, is_kept: bool = False
 ) -> None:
     """Run the demo on *store*, and with *serves* serve it until Ctrl-C."""
     from recollect.cli.demo_story import show
@@ -89,7 +89,8 @@ def _play(
     from recollect.server.settings import Settings
 
     click.echo(
-        "\nThe same in the browser: ask it something, in English or Chinese. Ctrl-C ends it."
+        "\nThe same in the browser: ask it something, in English or Chinese. Ctrl-C ends it"
+        f"{'' if is_kept else ', and what you changed goes with it (--keep FILE keeps it)'}."
     )
     chosen = Settings(scope=SCOPE)
     run_service(
@@ -99,9 +100,11 @@ def _play(
             settings=replace(chosen, port=_free_port(chosen.port) if port is None else port),
             log_level="error",
             opens_page=True,
-            tells_key=tells_key,
+            tells_key=is_kept,
         )
     )
+    if not is_kept:
+        click.echo("The demo has ended; changes made in it are not kept.")
 
 
 def _rules() -> FormationOptions:

@@ -1,0 +1,138 @@
+/** The files that are imported, one after another. It outlives the screen: who comes back to that finds them. */
+
+import { useSyncExternalStore } from "react";
+import { canPass, mayBeDone, Problem } from "../api/problem";
+import type { FileProgress, FileReport, Imported, Scope } from "../api/shapes";
+
+export type ImportReport = { kind: "file"; file: FileReport } | { kind: "export"; export: Imported };
+
+export interface QueuedFile {
+  readonly id: number;
+  readonly scope: Scope;
+  readonly zone: string;
+  readonly file: File;
+  state: "waiting" | "going" | "done" | "stopped" | "failed";
+  progress: FileProgress;
+  report: ImportReport | null;
+  error: unknown;
+  /** It ended without a report, when some rows may have been taken. */
+  isPartial: boolean;
+}
+
+/** How a file is imported: progress and what was kept before an error are told on the way. */
+export type Importing = (file: QueuedFile, told: (part: Partial<QueuedFile>) => void, signal: AbortSignal) => Promise<ImportReport>;
+
+/** What came of the files since the queue was empty last. */
+export interface Drained {
+  reports: ImportReport[];
+  errors: unknown[];
+}
+
+const BEGUN: FileProgress = { rows: 0, fraction: null };
+
+/** Whether a file that ended so can be imported again as it is, and go well. */
+export const canGoOn = ({ state, error }: QueuedFile): boolean => state === "stopped" || (state === "failed" && canPass(error));
+
+export class ImportQueue {
+  private entries: readonly QueuedFile[] = [];
+  private readonly listeners = new Set<() => void>();
+  private stopping: AbortController | null = null;
+  private drained: Drained = { reports: [], errors: [] };
+  private next = 1;
+
+  constructor(private readonly importing: Importing) {}
+
+  /** Take files in; `settled` is called once none waits any more. */
+  async add(scope: Scope, zone: string, files: readonly File[], settled: (drained: Drained) => void): Promise<void> {
+    const isSame = (one: QueuedFile, other: File) => one.file.name === other.name && String(one.scope) === String(scope);
+    // What is over makes room; what can still go on stays, unless it is chosen anew.
+    const kept = this.entries.filter((each) => isUnderWay(each) || (this.isBusy ? true : canGoOn(each)) && !files.some((file) => isSame(each, file)));
+    const added = files.map((file): QueuedFile => ({ id: this.next++, scope, zone, file, state: "waiting", progress: BEGUN, report: null, error: null, isPartial: false }));
+    this.write([...kept, ...added]);
+    await this.run(settled);
+  }
+
+  /** Stop a file that is imported or waits; the next goes on. */
+  stop(id: number): void {
+    const entry = this.entries.find((each) => each.id === id);
+    if (entry?.state === "going") this.stopping?.abort();
+    if (entry?.state === "waiting") this.change(id, { state: "stopped" });
+  }
+
+  /** Forget a file that has ended. */
+  drop(id: number): void {
+    this.write(this.entries.filter((each) => each.id !== id || isUnderWay(each)));
+  }
+
+  stopAll(): void {
+    for (const each of this.entries) if (each.state === "waiting") this.change(each.id, { state: "stopped" });
+    this.stopping?.abort();
+  }
+
+  /** Go on with files that stopped or failed. */
+  async resume(ids: readonly number[], settled: (drained: Drained) => void): Promise<void> {
+    for (const each of this.entries) if (ids.includes(each.id) && canGoOn(each)) this.change(each.id, { state: "waiting", progress: BEGUN, report: null, error: null, isPartial: false });
+    await this.run(settled);
+  }
+
+  all = (): readonly QueuedFile[] => this.entries;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  private get isBusy(): boolean {
+    return this.stopping !== null;
+  }
+
+  private async run(settled: (drained: Drained) => void): Promise<void> {
+    if (this.isBusy) return;
+    for (let entry = this.waiting(); entry; entry = this.waiting()) {
+      this.stopping = new AbortController();
+      await this.import(entry, this.stopping.signal);
+    }
+    this.stopping = null;
+    const { drained } = this;
+    this.drained = { reports: [], errors: [] };
+    settled(drained);
+  }
+
+  private waiting(): QueuedFile | undefined {
+    return this.entries.find((each) => each.state === "waiting");
+  }
+
+  private async import(entry: QueuedFile, signal: AbortSignal): Promise<void> {
+    const { id } = entry;
+    this.change(id, { state: "going" });
+    try {
+      const report = await this.importing(entry, (part) => this.change(id, part), signal);
+      this.drained.reports.push(report);
+      this.change(id, { state: "done", report });
+    } catch (error) {
+      const isTold = this.entries.find((each) => each.id === id)?.report !== null;
+      const isPartial = !isTold && mayBeDone(error) && !(error instanceof Problem && error.code === "unreachable");
+      if (signal.aborted) return this.change(id, { state: "stopped", isPartial });
+      this.drained.errors.push(error);
+      this.change(id, { state: "failed", error, isPartial });
+      // The service is away: the others would fail of the same, and go on together once it is back.
+      if (canPass(error)) for (const each of this.entries) if (each.state === "waiting") this.change(each.id, { state: "stopped" });
+    }
+  }
+
+  private change(id: number, part: Partial<QueuedFile>): void {
+    this.write(this.entries.map((each) => (each.id === id ? { ...each, ...part } : each)));
+  }
+
+  private write(entries: readonly QueuedFile[]): void {
+    this.entries = entries;
+    for (const each of this.listeners) each();
+  }
+}
+
+const isUnderWay = ({ state }: QueuedFile): boolean => state === "waiting" || state === "going";
+
+export const useQueue = (queue: ImportQueue): readonly QueuedFile[] => useSyncExternalStore(queue.subscribe, queue.all);
+
+/** How many rows the files brought. */
+export const rowsTaken = (reports: readonly ImportReport[]): number => reports.reduce((sum, each) => sum + (each.kind === "file" ? each.file : each.export).taken, 0);

@@ -1,0 +1,96 @@
+/** What a person erases from where they see it: node erasing.mjs ADDRESS FOLDER CHROMIUM. Facts go to standard output. */
+
+import { openBrowser, watched } from "./browser.mjs";
+import { audited, told } from "./chapters.mjs";
+import { Facts } from "./facts.mjs";
+
+const [base, folder, chromium] = process.argv.slice(2);
+const facts = new Facts(folder);
+const { browser, close } = await openBrowser(chromium);
+const { page, noted } = await watched(browser, base);
+await page.setViewportSize({ width: 1280, height: 900 });
+
+const SCOPE = "scope=mira";
+const button = (name, within = page) => within.getByRole("button", { name, exact: true });
+const dialog = page.locator("dialog");
+const status = async (path) => (await page.request.get(`${base}/v1/${path}?${SCOPE}`)).status();
+const messagesOf = async (thread) => (await (await page.request.get(`${base}/v1/threads/${thread}/messages?${SCOPE}&last=200`)).json()).messages;
+
+/** What the dialog says, once it knows all. */
+async function asked(picture) {
+  await dialog.locator(".counts").waitFor();
+  await dialog.locator(".erase-taken").first().waitFor();
+  const isReady = await dialog.getByRole("textbox").evaluate((field) => field === document.activeElement);
+  await facts.picture(page, picture);
+  await audited(page, facts, picture);
+  return { isReady, text: await dialog.innerText(), links: await dialog.locator("a").count() };
+}
+
+async function confirmed() {
+  await page.keyboard.type("Erase");
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await page.locator(".toast", { hasText: "Erased. The receipt is" }).last().waitFor();
+}
+
+/** A memory, with one of the messages that it came from. */
+async function memory() {
+  await page.goto(`${base}/#/memories/Fact/home-porto?${SCOPE}`);
+  await page.locator(".revision").first().waitFor();
+  await button("Erase for good …").click();
+  const found = await asked("memory");
+  const source = dialog.locator(".erase-also label").first();
+  const words = (await source.innerText()).slice(1, 30);
+  await source.click();
+  await dialog.getByRole("textbox").focus();
+  await confirmed();
+  facts.tell("memory", { ...found, words, after: await status("memories/Fact/home-porto"), place: new URL(page.url()).hash });
+  const threads = (await (await page.request.get(`${base}/v1/threads?${SCOPE}&limit=50`)).json()).threads;
+  const left = (await Promise.all(threads.map((each) => messagesOf(each.id)))).flat().filter((each) => each.text.startsWith(words));
+  facts.tell("words_left", left.length);
+}
+
+/** A message that memories rest on: asked about, and left alone. */
+async function message() {
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  const turn = page.locator(".turn-user", { has: page.locator(".marks") }).last();
+  await turn.waitFor();
+  const thread = decodeURIComponent(new URL(page.url()).hash.split("/")[2].split("?")[0]);
+  const before = (await messagesOf(thread)).length;
+  await turn.hover();
+  await button("Erase this message for good …", turn).click();
+  const found = await asked("message");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  facts.tell("message", { ...found, said: (await turn.locator(".turn-text").innerText()).slice(0, 40), before, after: (await messagesOf(thread)).length });
+}
+
+/** The whole thread. */
+async function thread() {
+  const id = decodeURIComponent(new URL(page.url()).hash.split("/")[2].split("?")[0]);
+  await button("Erase this thread for good …").click();
+  const found = await asked("thread");
+  await confirmed();
+  await page.waitForFunction((gone) => !location.hash.includes(encodeURIComponent(gone)), id);
+  facts.tell("thread", { ...found, after: await status(`threads/${encodeURIComponent(id)}`) });
+}
+
+/** What is not there is told instead of a dialog of zeros; what is there can be chosen. */
+async function unknown() {
+  await page.goto(`${base}/#/settings?${SCOPE}`);
+  const told_ = {};
+  for (const [kind, fields] of [["thread", { Thread: "nowhere" }], ["message", { Thread: "nowhere", Message: "m1" }], ["memory", { Type: "Note", Key: "none" }]]) {
+    await page.getByLabel("What", { exact: true }).selectOption(kind);
+    for (const [name, value] of Object.entries(fields)) await page.locator(".erase").getByLabel(name, { exact: true }).fill(value);
+    await button("Preview").click();
+    await page.locator(".erase").getByRole("alert").waitFor();
+    told_[kind] = await page.locator(".erase").getByRole("alert").innerText();
+  }
+  await page.getByLabel("What", { exact: true }).selectOption("memory");
+  await page.locator(".erase").getByLabel("Type", { exact: true }).fill("Fact");
+  await page.locator(".erase datalist").last().locator("option").first().waitFor({ state: "attached" });
+  facts.tell("unknown", { told: told_, dialogs: await dialog.count(), offered: await page.locator(".erase datalist").last().locator("option").allInnerTexts() });
+  await facts.picture(page, "settings");
+}
+
+await told({ memory, message, thread, unknown }, { facts, page, noted, close });

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import type { Evidence, Memory } from "../src/api/shapes";
+import { affectedBy, isNothing, takes } from "../src/lib/erase_reach";
+
+const said = (thread: string, message: string): Evidence => ({ thread, message });
+const memory = (key: string, ...evidence: Evidence[]) => ({ type: "Fact", key, evidence: { "": evidence } }) as unknown as Memory;
+const MEMORIES = [memory("one", said("talk", "1")), memory("both", said("talk", "1"), said("other", "1")), memory("two", said("talk", "2")), memory("hand")];
+const of = (target: Parameters<typeof affectedBy>[0]) => affectedBy(target, MEMORIES).map((each) => `${each.memory.key} ${each.goes ? "goes" : "stays"}`);
+
+describe("what an erase takes", () => {
+  it("is what rests on it alone; what rests on more loses a part", () => {
+    expect(of({ message: { thread: "talk", id: "1" } })).toEqual(["one goes", "both stays"]);
+    expect(of({ thread: "talk" })).toEqual(["one goes", "both stays", "two goes"]);
+    expect(of({ memory: { type: "Fact", key: "two" } })).toEqual(["two goes"]);
+    expect(of({ thread: "nowhere" })).toEqual([]);
+  });
+
+  it("is no message of another thread that has the same id", () => {
+    expect(takes({ message: { thread: "talk", id: "1" } }, said("other", "1"))).toBe(false);
+    expect(takes({ scope: true }, said("other", "1"))).toBe(true);
+  });
+
+  it("may be nothing", () => {
+    expect(isNothing({ messages: 0, memories: 0, revised: 0 })).toBe(true);
+    expect(isNothing({ messages: 0, memories: 0, revised: 1 })).toBe(false);
+  });
+});
