@@ -55,8 +55,17 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
     Fault("lib/changes.ts", "error.status === 0) setCutOff", "true) setCutOff", "changes"),
     Fault("lib/changes.ts", "!isOpened && ", "", "changes"),
-    Fault("lib/recall_reasons.ts", "upper.score - lower.score", "lower.score", "recall_reasons"),
-    Fault("lib/recall_reasons.ts", "?? 0) - each.part", "?? 0) + each.part", "recall_reasons"),
+    Fault(
+        "lib/recall_reasons.ts",
+        "= rounded(upper.score) -",
+        "= rounded(upper.score) +",
+        "recall_reasons",
+    ),
+    Fault("lib/recall_reasons.ts", "- (below.get", "+ (below.get", "recall_reasons"),
+    Fault(
+        "lib/recall_reasons.ts", ".slice(0, Math.abs(missing))", ".slice(0, 0)", "recall_reasons"
+    ),
+    Fault("lib/recall_reasons.ts", "/ sum) * length", "/ score) * length", "recall_reasons"),
     Fault("lib/recall_reasons.ts", '=== "quarantined"', '=== "active"', "recall_reasons"),
     Fault("lib/recall_settings.ts", "`${side}${name}`)", "name)", "recall_reasons"),
     Fault("lib/import_forms.ts", "each === from[at]", "true", "import_forms"),
@@ -104,6 +113,13 @@ FAULTS: Final = (
     Fault("words/index.ts", r"/-hant\b|", "/", "words"),
     Fault("lib/refusals.ts", "if (found) return", "if (!found) return", "refusals"),
     Fault("lib/refusals.ts", "known.push(place)", "known.length", "refusals"),
+    Fault("lib/kept_changes.ts", "left.version === memory.version &&", "", "kept_changes"),
+    Fault("lib/kept_changes.ts", "isRefused(error) ? ", "false ? ", "kept_changes"),
+    Fault("lib/kept_changes.ts", "Date.now() < until", "true", "kept_changes"),
+    Fault("lib/kept_changes.ts", "{ ...change, tokens }", "{ ...change }", "kept_changes"),
+    Fault("lib/one_after_another.ts", " && isSamePlace(one, other)", "", "one_after_another"),
+    Fault("lib/one_after_another.ts", "if (isOver(each, now)) open", "open", "one_after_another"),
+    Fault("lib/written_here.ts", "each.sentence === sentence && ", "", "written_here"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

@@ -7,11 +7,13 @@ import { useAct } from "../lib/act";
 import { useAsked } from "../lib/asking";
 import { reachOf } from "../lib/erase_look";
 import { isNothing, type Affected } from "../lib/erase_reach";
+import { forgetChangesIn } from "../lib/kept_changes";
 import { keptTalks } from "../lib/kept_talks";
 import { isSame } from "../lib/outcomes";
 import { linkTo } from "../lib/route";
 import { useAround, useHere } from "../lib/session";
 import { turns } from "../lib/turns";
+import { forgetWrittenIn } from "../lib/written_here";
 import { Badge, Dialog, Field, memoryLink } from "../parts/basics";
 import { ActFailure, Failure, Loading } from "../parts/states";
 import type { Word } from "../words";
@@ -77,6 +79,8 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
       succeed: (receipt) => {
         turns.forget();
         keptTalks.forget();
+        forgetChangesIn(scope);
+        forgetWrittenIn(scope);
         tell(t("erase.done", { id: receipt.id }));
         done();
       },

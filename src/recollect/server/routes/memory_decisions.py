@@ -8,7 +8,7 @@ from typing import Final
 from fastapi import APIRouter, Response
 
 from recollect.deferred_imports import load_modules
-from recollect.errors import NotFoundError, RepeatedRequestError
+from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, PutMemory, Write
 from recollect.server.http.etags import Expected
@@ -99,21 +99,38 @@ async def restore(
     """
     Write an earlier version again as the newest; the history is kept.
 
-    What an active version says is no longer refused: a rejection of it is deleted.
+    What an active version says is no longer refused: a rejection of it is deleted. The memories in
+    *ends* end with it, or nothing is written.
     """
 
     async def act(memory: Recollect) -> JsonAnswer:
         writes = await _restoring_writes(reach, type, key, asked.version, expected)
-        await change.noting(memory).apply(reach.scope, writes)
+        await change.noting(memory).apply(reach.scope, [*_ends(reach, type, key, asked), *writes])
         return await again()
 
     async def again(_: object = None) -> JsonAnswer:
         return await _changed_memory(change, (type, key), response)
 
     request = RepeatableRequest(
-        reach, idempotency_key, "restore", type, key, asked.version, expected
+        reach, idempotency_key, "restore", type, key, asked.model_dump_json(), expected
     )
     return await request.answer(act, again)
+
+
+def _ends(reach: Reach, type_: str, key: str, asked: RestoreRequest) -> list[EndMemory]:
+    """
+    Return the ends of the memories that were true in place of the restored one.
+
+    Raises:
+        UsageError: The restored memory is among them, or one is named twice.
+    """
+    addresses = [(each.type, each.key) for each in asked.ends]
+    if len({*addresses, (type_, key)}) <= len(addresses):
+        raise UsageError("ends names other memories than the restored one: name each once")
+    at = reach.service.now()
+    return [
+        EndMemory(type=each.type, key=each.key, at=at, expected=each.version) for each in asked.ends
+    ]
 
 
 async def _restoring_writes(

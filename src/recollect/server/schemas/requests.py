@@ -195,6 +195,14 @@ class RestoreRequest(RequestModel, title="RestoreMemoryRequest"):
     """The version to restore."""
 
     version: int = Field(ge=1, le=2**53)
+    ends: list[MemoryVersionInput] = Field(
+        default_factory=list,
+        max_length=100,
+        description=(
+            "Memories that were true in its place: they end now, in the same transaction, and one "
+            "undo token reverts all."
+        ),
+    )
 
 
 class UndoRequest(RequestModel):
