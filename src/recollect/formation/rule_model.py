@@ -20,7 +20,7 @@ from recollect.formation.rule_answers import ToldByUser, answer_of
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
 from recollect.formation.tool_names import END
 from recollect.formation.value_identity import normalised
-from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Usage
+from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall
 from recollect.records import Json
 from recollect.text.token_estimate import estimated_tokens
 
@@ -76,11 +76,7 @@ class RuleModel:
         calls += _note_calls(known, said, request.tools)
         if not calls:
             calls = [ToolCall(name="remember_nothing", arguments="{}")]
-        written = sum(estimated_tokens(str(call.arguments)) for call in calls)
-        return ModelAnswer(
-            calls=tuple(calls),
-            usage=Usage(input_tokens=tokens_of(request), output_tokens=written),
-        )
+        return ModelAnswer(calls=tuple(calls))  # rules use no tokens
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
         """Yield, word by word, an answer from the memories in the system prompt."""
