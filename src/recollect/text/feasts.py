@@ -182,9 +182,9 @@ def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, 
     for pattern, feast in _FEASTS:
         for match in pattern.finditer(text):
             years = _years_of(match, said_on)
-            days = tuple(day for year in years for day in _days(feast, year))
-            yield match.start(), match.end(), days, len(years) == 1
-            yield from _weekday_beside(text, match, days)
+            found = tuple(day for year in years for day in _days(feast, year))
+            yield match.start(), match.end(), found, len(years) == 1
+            yield from _weekday_beside(text, match, found)
     for match in _ABOUT_NEW_YEAR.finditer(text):
         days = [day for year in _years_of(match, said_on) for day in _about_new_year(match, year)]
         yield match.start(), match.end(), tuple(days), False
