@@ -241,6 +241,18 @@ class LeaseContract(Contract):
 
         await refused(store, lease)
 
+    async def test_what_was_removed_and_then_erased_is_not_formed(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """The formation may have read it before: an erase ends its lease by the name alone."""
+        await tell(store, "m1", "m2")
+        lease = await claimed(store, clock)
+        await store.remove(ADA, TALK, ["m1"])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        await refused(store, lease)
+
     async def test_a_scope_made_anew_knows_no_old_lease(
         self, store: Store, clock: FrozenClock
     ) -> None:

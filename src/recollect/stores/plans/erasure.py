@@ -72,7 +72,8 @@ class _Doomed:
     """
     The rows of a scope that an erase targets.
 
-    *named* are (thread, message) pairs that evidence may cite, even if no such message exists.
+    *named* are (thread, message) pairs that evidence may cite, even if no such message exists. A
+    sweep names nothing: it takes what has expired.
     """
 
     messages: Sequence[MessageRow] = ()
@@ -82,6 +83,7 @@ class _Doomed:
     named: Sequence[tuple[str, str]] = ()
     gone_threads: Sequence[str] = ()
     all_of_scope: bool = False
+    is_sweep: bool = False
 
 
 def plan_erase(
@@ -134,6 +136,7 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
                     if is_expired(row, now) and (row.type in types or not types)
                 ],
                 sides=expired_sides(rows, scope.id, now),
+                is_sweep=True,
             )
         case EraseSource(source=source):
             messages = list(rows.messages_of_source(scope.id, source))
@@ -180,16 +183,20 @@ def _effect_of(
     if doomed.all_of_scope:
         return _dropped(rows, scope, receipt.erased_at), counted
     # A new epoch ends every cursor, lease and index that began before the erase.
-    scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
+    was, scope = scope, replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
     revised, waiting = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
     # Blank receipts even if no entry is left: they may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
     # Without a change the epoch stays as well: an erase of nothing must not end the leases, cursors
-    # and indexes of others.
-    if not (gone or doomed.threads or doomed.sides or _changes_anything(revised)):
+    # and indexes of others. But what it names may have been removed before: a formation that has
+    # read it, or an undo of the removal, could still write it.
+    is_void = not (gone or doomed.threads or doomed.sides or _changes_anything(revised))
+    if is_void and (doomed.is_sweep or not _lost_anything(rows, was)):
         return Effect(formations=blanked), counted
+    if is_void:
+        scope = replace(scope, seq=was.seq)  # no entry changes
     counted = replace(
         counted,
         memories=counted.memories + len(revised.removed),
@@ -222,6 +229,11 @@ def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
         idempotency=spent_keys(rows, scope.id, now),
         old_keys=[(NO_SCOPE, old_before(now))],
     )
+
+
+def _lost_anything(rows: Rows, scope: ScopeRow) -> bool:
+    """Return True if a message or memory was ever removed from the scope."""
+    return scope.compacted > 0 or bool(rows.removed(scope.id, 0))
 
 
 def _changes_anything(revised: Effect) -> bool:
