@@ -171,7 +171,7 @@ class StoreModel:
         has_lost = here.has_lost
         doomed, gone, revised = here.erase(target)
         if has_lost or doomed or before != (here.threads, here.memories.versions):
-            here.epoch = next(self._epochs)
+            here.epoch, here.owner, here.until = next(self._epochs), None, None
             for each in here.keys.values():
                 each.lose(numbers - here.numbers)
             if not here.threads and not here.memories.versions:

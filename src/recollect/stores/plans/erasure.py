@@ -183,7 +183,7 @@ def _effect_of(
     if doomed.all_of_scope:
         return _dropped(rows, scope, receipt.erased_at), counted
     # A new epoch ends every cursor, lease and index that began before the erase.
-    was, scope = scope, replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
+    was, scope = scope, _begun_anew(rows, scope)
     revised, waiting = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
@@ -216,6 +216,12 @@ def _effect_of(
     if _is_emptied(rows, scope, effect):
         return _dropped(rows, scope, receipt.erased_at), counted
     return effect, counted
+
+
+def _begun_anew(rows: Rows, scope: ScopeRow) -> ScopeRow:
+    # Its lease is of no use in the new epoch: what is left may be formed at once.
+    released = replace(scope, lease_owner=None, lease_until=None)
+    return replace(released, seq=scope.seq + 1, epoch=rows.new_number())
 
 
 def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
