@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from recollect.errors import VersionConflictError
 from recollect.records import Scope
-from recollect.side_records import FORGOTTEN
+from recollect.side_records import FORGOTTEN, LIFETIME, LIFETIME_OF, lifetime_key
 from recollect.stores.plans.derived_rows import (
     encoded_remainder,
     is_merged,
@@ -126,7 +126,9 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
             if expected is not None and memory and memory.version != expected:
                 address = f"{type_}/{key} in {scope.segments!r}"
                 raise VersionConflictError(address, expected, memory.version)
-            return _Doomed(memories=[memory] if memory else [])
+            return _Doomed(
+                memories=[memory] if memory else [], sides=_lifetime_of(rows, scope, type_, key)
+            )
         case EraseExpired(types=types):
             found = rows.memories(scope.id)
             return _Doomed(
@@ -146,6 +148,13 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
             live = rows.messages_by_id(scope.id, row.number, ids) if row else ()
             return _Doomed(messages=live, named=[(thread, each) for each in ids])
     return _doomed_thread(rows, scope, target.thread)
+
+
+def _lifetime_of(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Sequence[SideRow]:
+    """Return the record of a memory's lifetime, whose key is a digest of the memory's."""
+    if type_ != LIFETIME_OF:
+        return ()
+    return rows.side_records_at(scope.id, [("", LIFETIME, lifetime_key(key))])
 
 
 def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]:
