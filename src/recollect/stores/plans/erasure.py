@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.errors import VersionConflictError
@@ -39,9 +39,11 @@ from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_records import expired_sides
 from recollect.stores.plans.thread_edits import thread_without
 from recollect.stores.plans.upkeep import old_before
+from recollect.stores.proposal_names import is_named, proposed_for
 from recollect.stores.remainder import MERGED, Remainder
 from recollect.stores.rows import (
     NO_SCOPE,
+    MemoryRange,
     MemoryRow,
     MessageRow,
     ReceiptRow,
@@ -126,8 +128,10 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
             if expected is not None and memory and memory.version != expected:
                 address = f"{type_}/{key} in {scope.segments!r}"
                 raise VersionConflictError(address, expected, memory.version)
+            named = [memory] if memory else []
             return _Doomed(
-                memories=[memory] if memory else [], sides=_lifetime_of(rows, scope, type_, key)
+                memories=[*named, *_proposals_for(rows, scope, type_, key)],
+                sides=_lifetime_of(rows, scope, type_, key),
             )
         case EraseExpired(types=types):
             found = rows.memories(scope.id)
@@ -148,6 +152,15 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
             live = rows.messages_by_id(scope.id, row.number, ids) if row else ()
             return _Doomed(messages=live, named=[(thread, each) for each in ids])
     return _doomed_thread(rows, scope, target.thread)
+
+
+def _proposals_for(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Iterator[MemoryRow]:
+    """Yield the changes of a memory that wait or were rejected: they repeat what it says."""
+    for state in ("quarantined", "rejected"):
+        for row in rows.memories(scope.id, MemoryRange(type=type_, state=state)):
+            proposed = proposed_for(row.key)
+            if proposed and row.key != key and is_named(proposed[0], key):
+                yield row
 
 
 def _lifetime_of(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Sequence[SideRow]:
