@@ -107,7 +107,8 @@ async def test_the_change_of_an_erased_memory_is_not_imported(
     memory: Recollect, clock: FrozenClock
 ) -> None:
     """Alone or with it, for it repeats what the memory said; that of another one comes."""
-    waiting = [replace(resting(f"{key}~1~a"), state="quarantined") for key in ("secret", "other")]
+    changes = [resting(f"{key}~1~a", content=f"{CANARY} or not") for key in ("secret", "other")]
+    waiting = [replace(each, state="quarantined") for each in changes]
     await memory.apply(ADA, [resting("secret"), *waiting])
     records = [each async for each in memory.export(ADA)]
     clock.advance(60)
