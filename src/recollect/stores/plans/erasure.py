@@ -39,7 +39,7 @@ from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_records import expired_sides
 from recollect.stores.plans.thread_edits import thread_without
 from recollect.stores.plans.upkeep import old_before
-from recollect.stores.proposal_names import is_named, proposed_for
+from recollect.stores.proposal_names import is_named, proposed_for, target_name
 from recollect.stores.remainder import MERGED, Remainder
 from recollect.stores.rows import (
     NO_SCOPE,
@@ -156,11 +156,13 @@ def _doomed(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> _Doom
 
 def _proposals_for(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Iterator[MemoryRow]:
     """Yield the changes of a memory that wait or were rejected: they repeat what it says."""
-    for state in ("quarantined", "rejected"):
-        for row in rows.memories(scope.id, MemoryRange(type=type_, state=state)):
-            proposed = proposed_for(row.key)
-            if proposed and row.key != key and is_named(proposed[0], key):
-                yield row
+    prefix = f"{target_name(key)}~"
+    for row in rows.memories(scope.id, MemoryRange(type=type_, after=(type_, prefix))):
+        if not row.key.startswith(prefix):
+            return  # listed by key: the others of the type are not read
+        proposed = proposed_for(row.key)
+        if proposed and row.state != "active" and is_named(proposed[0], key):
+            yield row
 
 
 def _lifetime_of(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Sequence[SideRow]:
