@@ -78,6 +78,7 @@ FAULTS: Final = (
     Fault("lib/erase_reach.ts", "taken === evidence.length", "true", "erase_reach"),
     Fault("lib/erase_reach.ts", "message.thread === cited.thread &&", "", "erase_reach"),
     Fault("lib/erase_reach.ts", "memories + revised ===", "memories ===", "erase_reach"),
+    Fault("lib/route_names.ts", "?? each.summary", "", "route_names"),
     Fault("lib/api_document.ts", r"""replaceAll("'", "'\\''")""", "slice()", "api_document"),
     Fault("lib/diff.ts", "shared < SHARED_MIN * fewer", "false", "diff"),
     Fault("lib/evidence.ts", " || freshEvidence(version, before).length", "", "told"),
