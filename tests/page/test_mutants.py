@@ -103,8 +103,11 @@ FAULTS: Final = (
     Fault("words/index.ts", r"|^zh-(tw|hk|mo)\b", "", "words"),
     Fault("words/index.ts", r"/^zh\b/", "/^zh/", "words"),
     Fault("words/index.ts", r"/-hant\b|", "/", "words"),
-    Fault("lib/refusals.ts", "if (found) return", "if (!found) return", "refusals"),
-    Fault("lib/refusals.ts", "known.push(place)", "known.length", "refusals"),
+    Fault("lib/refusals.ts", 'if (!known) return ""', 'if (known) return ""', "refusals"),
+    Fault("lib/import_refusals.ts", "known.places.push(place)", "known.places.length", "refusals"),
+    Fault("lib/refusals.ts", "Math.ceil(value)", "Math.floor(value)", "refusals"),
+    Fault("api/problem.ts", "told.facts ? {", "false ? {", "refusals"),
+    Fault("lib/session.tsx", "if (reason) return reason;", "", "refusals"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

@@ -28,6 +28,7 @@ from recollect.records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_list, check_scope, check_text
+from recollect.text.coded_text import with_code
 
 REMEMBERED: Final = "remembered"
 """Cause of a memory version written by `Recollect.remember`."""
@@ -149,7 +150,9 @@ class MemoryEdits(ABC):
             raise UsageError(f"source={source!r} needs trust='agent', but trust is {trust!r}")
         sentence = check_text(text, "what to remember").strip()
         if not sentence:
-            raise UsageError("there is nothing to remember: give a sentence")
+            raise UsageError(
+                with_code("nothing_to_remember", "there is nothing to remember: give a sentence")
+            )
         scope = check_scope(scope)
         # A digest under the store's own secret: with a plain digest, anyone who sees a logged key
         # could confirm a guessed sentence. Punctuation alone normalises to nothing, so it is kept.
