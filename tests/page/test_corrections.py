@@ -47,7 +47,7 @@ def test_a_correction_is_believed_since_it_was_made(story: Story) -> None:
     assert "corrected by hand" in now["about"]
     assert "rests on" not in now["about"]
     assert "2025" not in now["about"]
-    true_from, _, believed_since = now["times"]
+    true_from, _, believed_since, *_ = now["times"]
     assert before["times"][0] == true_from
     assert "2025" in before["times"][2]
     assert "2025" not in believed_since
@@ -67,6 +67,19 @@ def test_a_change_ends_the_old_memory_and_begins_a_new_one(story: Story) -> None
     assert before["home-porto"]["sentence"] == between["home-porto"]["sentence"]
     assert "Mira lives in Coimbra" in story.facts["replaced"]
     assert told["before"] == told["after"]
+
+
+def test_a_memory_that_was_written_here_says_so(story: Story) -> None:
+    """By whom and when, once; and the notice says which is true since, and which was until then."""
+    told = story.facts["moved"]
+
+    since, _, until = told["toast"].partition("Until then:")
+    assert "Since" in since
+    assert "Mira lives in Coimbra" in since
+    assert "Mira lives in Porto" in until
+    assert "You wrote it by hand" in told["why"]
+    assert "rests on" not in told["about"]
+    assert "ago" in told["about"] or "now" in told["about"]
 
 
 def test_a_field_of_a_profile_changes_on_a_day(story: Story) -> None:
@@ -101,6 +114,48 @@ def test_a_deleted_memory_is_restored_at_its_address(story: Story) -> None:
 
     assert told["between"] is None
     assert told["after"] in told["toast"]
+
+
+@pytest.mark.parametrize("place", ["overview", "memories"])
+def test_what_was_deleted_stays_reachable(story: Story, place: str) -> None:
+    """When the notice has gone, the page says what was deleted, and restores it."""
+    told = story.facts[f"deleted lately, {place}"]
+
+    assert "1 deleted lately" in told["between"]["summary"]
+    assert None is told["between"]["standing"]
+    assert told["between"]["what"] == told["after"]
+
+
+def test_a_change_is_undone_where_it_is_listed(story: Story) -> None:
+    """On the overview after a reload, and beside its version; not where another one followed."""
+    lately, version = (story.facts[f"undone from the {each}"] for each in ("overview", "versions"))
+
+    assert lately["between"] is not None
+    assert lately["after"] is None
+    assert 0 == version["offered"]
+    assert version["after"] is None
+    assert "version 6 taken back" in version["row"]
+
+
+def test_a_restored_home_does_not_stand_beside_the_one_that_replaced_it(story: Story) -> None:
+    """It is asked about; by default it ends in the same change, which one Undo takes back."""
+    told = story.facts["instead"]
+    porto, coimbra = "Mira lives in Porto, Rua das Amoreiras 18", "Mira lives in Coimbra"
+    before, between = (dict(told[each]) for each in ("before", "between"))
+
+    assert coimbra in story.facts["asked instead"]
+    assert told["before"] == told["after"]
+    assert (False, True) == (before[coimbra], before[porto])
+    assert (True, False) == (between[coimbra], between[porto])
+
+
+def test_a_memory_says_what_stood_in_its_place_before(story: Story) -> None:
+    """With a link, and until when; its timeline shows all of them in their order."""
+    assert "Mira lives in Porto" in story.facts["former"]
+    assert "until" in story.facts["former"]
+    rows = story.facts["one after another"]
+    for home, row in zip(("Utrecht", "Porto", "Coimbra"), rows, strict=True):
+        assert home in row
 
 
 def test_what_is_typed_outlasts_a_reload_and_the_way_back(story: Story) -> None:

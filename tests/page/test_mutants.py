@@ -55,8 +55,17 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
     Fault("lib/changes.ts", "error.status === 0) setCutOff", "true) setCutOff", "changes"),
     Fault("lib/changes.ts", "!isOpened && ", "", "changes"),
-    Fault("lib/recall_reasons.ts", "upper.score - lower.score", "lower.score", "recall_reasons"),
-    Fault("lib/recall_reasons.ts", "?? 0) - each.part", "?? 0) + each.part", "recall_reasons"),
+    Fault(
+        "lib/recall_reasons.ts",
+        "= rounded(upper.score) -",
+        "= rounded(upper.score) +",
+        "recall_reasons",
+    ),
+    Fault("lib/recall_reasons.ts", "- (below.get", "+ (below.get", "recall_reasons"),
+    Fault(
+        "lib/recall_reasons.ts", ".slice(0, Math.abs(missing))", ".slice(0, 0)", "recall_reasons"
+    ),
+    Fault("lib/recall_reasons.ts", "/ sum) * length", "/ score) * length", "recall_reasons"),
     Fault("lib/recall_reasons.ts", '=== "quarantined"', '=== "active"', "recall_reasons"),
     Fault("lib/recall_settings.ts", "`${side}${name}`)", "name)", "recall_reasons"),
     Fault("lib/import_forms.ts", "each === from[at]", "true", "import_forms"),
@@ -79,6 +88,8 @@ FAULTS: Final = (
     Fault("lib/erase_reach.ts", "message.thread === cited.thread &&", "", "erase_reach"),
     Fault("lib/erase_reach.ts", "memories + revised ===", "memories ===", "erase_reach"),
     Fault("lib/route_names.ts", "?? each.summary", "", "route_names"),
+    Fault("lib/erase_plan.ts", "threads.delete(thread);", "", "erase_reach"),
+    Fault("lib/erase_plan.ts", "[id, ...ids", "[...ids", "erase_reach"),
     Fault("lib/api_document.ts", r"""replaceAll("'", "'\\''")""", "slice()", "api_document"),
     Fault("lib/diff.ts", "shared < SHARED_MIN * fewer", "false", "diff"),
     Fault("lib/evidence.ts", " || freshEvidence(version, before).length", "", "told"),
@@ -108,6 +119,13 @@ FAULTS: Final = (
     Fault("lib/refusals.ts", "Math.ceil(value)", "Math.floor(value)", "refusals"),
     Fault("api/problem.ts", "told.facts ? {", "false ? {", "refusals"),
     Fault("lib/session.tsx", "if (reason) return reason;", "", "refusals"),
+    Fault("lib/kept_changes.ts", "left.version === memory.version &&", "", "kept_changes"),
+    Fault("lib/kept_changes.ts", "isRefused(error) ? ", "false ? ", "kept_changes"),
+    Fault("lib/kept_changes.ts", "Date.now() < until", "true", "kept_changes"),
+    Fault("lib/kept_changes.ts", "{ ...change, tokens }", "{ ...change }", "kept_changes"),
+    Fault("lib/one_after_another.ts", " && isSamePlace(one, other)", "", "one_after_another"),
+    Fault("lib/one_after_another.ts", "if (isOver(each, now)) open", "open", "one_after_another"),
+    Fault("lib/written_here.ts", "each.sentence === sentence && ", "", "written_here"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

@@ -251,3 +251,40 @@ def test_a_restored_memory_is_not_refused_any_more(client: httpx.Client, served:
     token = {"undo": made.json()["undo"]}
     assert client.post("/v1/undo", params=where, json=token).is_success
     assert ["rejected", "rejected"] == states()
+
+
+@on_every_store
+def test_what_stands_in_its_place_ends_with_a_restored_memory(
+    client: httpx.Client, served: Served
+) -> None:
+    """All in one change, which one token reverts; or nothing, where another one has changed."""
+    filled(served, "instead", count=2)
+    path, where = "/v1/memories/Note/n0", {"scope": "instead", **UNDO}
+    ended = {"at": "2026-01-01T00:00:00Z"}
+    assert client.post(f"{path}/end", params=where, json=ended).is_success
+    before = {"n0": ("active", True), "n1": ("active", False)}
+    other = {"type": "Note", "key": "n1", "version": 2}
+
+    stale = client.post(f"{path}/restore", params=where, json={"version": 1, "ends": [other]})
+    assert (412, before) == (stale.status_code, standing(client, "instead"))
+
+    asked = {"version": 1, "ends": [{**other, "version": 1}]}
+    made = client.post(f"{path}/restore", params=where, json=asked)
+
+    assert made.is_success
+    after = {"n0": ("active", False), "n1": ("active", True)}
+    assert after == standing(client, "instead")
+    token = {"undo": made.json()["undo"]}
+    assert client.post("/v1/undo", params={"scope": "instead"}, json=token).is_success
+    assert before == standing(client, "instead")
+
+
+def test_a_restore_ends_other_memories_than_its_own(client: httpx.Client, served: Served) -> None:
+    """A request that ends the restored memory, or one twice, is refused."""
+    filled(served, "itself", count=2)
+    one, two = ({"type": "Note", "key": each, "version": 1} for each in ("n0", "n1"))
+    path, where = "/v1/memories/Note/n0/restore", {"scope": "itself"}
+
+    for ends in ([one], [two, two]):
+        answer = client.post(path, params=where, json={"version": 1, "ends": ends})
+        assert 422 == answer.status_code

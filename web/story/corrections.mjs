@@ -58,8 +58,12 @@ async function moved() {
   await view.locator("h1", { hasText: "Coimbra" }).waitFor();
   await facts.picture(page, "moved");
   const between = await facts_now();
-  await undone("with what is true since");
-  facts.tell("moved", { before, between, after: await facts_now() });
+  const toast = await notice("Until then").innerText();
+  const why = await view.locator(".block").first().innerText();
+  const about = await view.locator(".memory-head .about").innerText();
+  const version = await view.locator(".revision").first().innerText();
+  await undone("Until then");
+  facts.tell("moved", { toast, why, about, version, before, between, after: await facts_now() });
 }
 
 /** A field of a profile changed: what it said was true until that day, and one Undo takes it back. */
@@ -127,6 +131,63 @@ async function deleted() {
   facts.tell("deleted", { toast, between, after: (await fact("cat-tangyuan")).sentence });
 }
 
+const gone = async (says) => notice(says).getByRole("button", { name: "Close" }).click();
+const atOverview = async () => {
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.locator(".changed-row").first().waitFor();
+};
+
+/** When the notice has gone, and after a reload, what was deleted is reachable from the overview and the list. */
+async function deletedLately() {
+  for (const place of ["overview", "memories"]) {
+    await opened("cat-tangyuan");
+    await button("Delete", view).click();
+    await gone("Deleted");
+    await page.goto(`${base}/#/${place}?${SCOPE}`);
+    await page.reload();
+    const lately = page.locator(".deleted-lately");
+    await lately.locator("summary").click();
+    const between = { summary: await lately.locator("summary").innerText(), what: await lately.locator("li span").innerText(), standing: await fact("cat-tangyuan") };
+    await facts.picture(page, `deleted-lately-${place}`);
+    await audited(page, facts, `deleted lately, ${place}`);
+    await button("Restore", lately).click();
+    await lately.waitFor({ state: "detached" });
+    facts.tell(`deleted lately, ${place}`, { between, after: (await fact("cat-tangyuan")).sentence });
+  }
+}
+
+/** A change is undone where it is listed; of one that was changed since no Undo is offered. */
+async function undoneLater() {
+  const ends = async () => (await fact("cat-tangyuan")).valid_until;
+  const end = async () => {
+    await opened("cat-tangyuan");
+    await button("End", view).click();
+    await gone("Ended");
+  };
+  await end();
+  await atOverview();
+  await page.reload();
+  const row = page.locator(".changed-row", { hasText: "Tangyuan" }).first();
+  await facts.picture(page, "undo-lately");
+  const between = await ends();
+  await button("Undo", row).click();
+  await notice("Taken back").waitFor();
+  facts.tell("undone from the overview", { between, after: await ends() });
+  await row.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
+  await end();
+  await page.request.post(`${base}/v1/memories/Fact/cat-tangyuan/restore?${SCOPE}`, { data: { version: 1 } });
+  await view.locator(".revision").nth(4).waitFor();
+  const offered = await button("Undo", view).count();
+  await button("End", view).click();
+  await gone("Ended");
+  const newest = view.locator(".revision").first();
+  await facts.picture(page, "undo-version");
+  await button("Undo", newest).click();
+  await notice("Taken back").waitFor();
+  await newest.getByText("taken back").waitFor();
+  facts.tell("undone from the versions", { offered, after: await ends(), row: await newest.innerText() });
+}
+
 /** What is typed outlasts a reload and a look elsewhere, until it is saved or cancelled. */
 async function typed() {
   await opened("cat-tangyuan");
@@ -173,6 +234,40 @@ async function replaced() {
   await facts.picture(page, "replaced");
 }
 
+/** Where something stands in the place of what is restored, it is asked about, and ends with it in one change. */
+async function instead() {
+  const homes = async () => (await facts_now()).filter((each) => each.sentence.startsWith("Mira lives in")).map(({ sentence, valid_until }) => [sentence, valid_until !== null]).sort();
+  await opened("home-porto");
+  const before = await homes();
+  await button("Restore", view.locator(".revision", { hasText: "formed from talk" }).first()).click();
+  const dialog = page.locator("dialog");
+  await dialog.waitFor();
+  facts.tell("asked instead", await dialog.innerText());
+  await facts.picture(page, "instead");
+  await audited(page, facts, "restore instead");
+  await page.keyboard.press("Enter");
+  await notice("is in force again").waitFor();
+  const between = await homes();
+  await undone("is in force again");
+  facts.tell("instead", { before, between, after: await homes() });
+}
+
+/** A memory says what stood in its place before, and its timeline shows both. */
+async function oneAfterAnother() {
+  const { key } = (await facts_now()).find((each) => each.sentence === "Mira lives in Coimbra");
+  await opened(key);
+  await view.locator(".former-fact").waitFor();
+  facts.tell("former", await view.locator(".former-fact").innerText());
+  await facts.picture(page, "before");
+  await view.getByRole("link", { name: "Timeline" }).click();
+  await page.locator(".one-after-another li").first().waitFor();
+  facts.tell("one after another", await page.locator(".one-after-another li").allInnerTexts());
+  await facts.picture(page, "one-after-another");
+  await audited(page, facts, "one after another");
+  await page.locator(".one-after-another a").first().click();
+  await page.locator(".one-after-another .here", { hasText: "Utrecht" }).waitFor();
+}
+
 /** In Chinese the usual types, their fields and what is said of these are Chinese. */
 async function inChinese() {
   await page.goto(`${base}/#/settings?${SCOPE}`);
@@ -188,4 +283,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, changedProfile, ended, rejected, deleted, typed, shown, replaced, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, ended, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, inChinese }, { facts, page, noted, close });

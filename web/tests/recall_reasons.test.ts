@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, RecallAnswer, RecallEntry } from "../src/api/shapes";
-import { verdictOn, whyAbove } from "../src/lib/recall_reasons";
+import { barOf, sharedSignals, shownParts, verdictOn, whyAbove } from "../src/lib/recall_reasons";
 import { addressOf, bodyOf, settingsIn } from "../src/lib/recall_settings";
 
 const signal = (name: string, part: number) => ({ name, part, z: 0, weight: 0 });
@@ -10,12 +10,49 @@ const memory = (more: Partial<Memory>): Memory => ({ state: "active", created_at
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 const asked = settingsIn(new URLSearchParams("q=x"));
 
+describe("a score as it is shown", () => {
+  it("is the sum of its parts as they are shown", () => {
+    const one = { score: 2.5445, signals: [["entry", 0.2094], ["window", 0.1924], ["session", 0.1541], ["speaker", 1], ["dense", 0.7642], ["session_dense", 0.2244]].map(([name, part]) => signal(name as string, part as number)) };
+    const { score, parts } = shownParts(one);
+    expect(score).toBe(254);
+    expect(parts.reduce((sum, each) => sum + each, 0)).toBe(254);
+    parts.forEach((each, place) => expect(Math.abs(each - (one.signals[place]?.part ?? 0) * 100)).toBeLessThan(1));
+    expect(parts[3]).toBe(100);
+    const less = shownParts({ score: 0.98, signals: [signal("dense", 0.497), signal("entry", 0.4955), signal("age", -0.012)] });
+    expect(less).toEqual({ score: 98, parts: [50, 49, -1] });
+  });
+
+  it("is left alone where a reranker gave it", () => {
+    expect(shownParts({ score: 0.9, signals: [signal("dense", 0.4), signal("entry", 0.1)] })).toEqual({ score: 90, parts: [40, 10] });
+  });
+
+  it("is as long as a bar, whatever speaks against the entry", () => {
+    const length = (entry: { score: number; signals: { name: string; part: number; z: number; weight: number }[] }) => barOf(entry, 2).reduce((sum, each) => sum + each.share, 0);
+    expect(length({ score: 2, signals: [signal("dense", 1.5), signal("entry", 0.5)] })).toBeCloseTo(1);
+    expect(length({ score: 1, signals: [signal("dense", 1.5), signal("entry", 0.5), signal("age", -1)] })).toBeCloseTo(0.5);
+    expect(length({ score: -1, signals: [signal("dense", 0.5), signal("age", -1.5)] })).toBe(0);
+    expect(barOf({ score: 0, signals: [] }, 0)).toEqual([]);
+  });
+});
+
 describe("why one entry is above another", () => {
-  it("is told by the signals that differ most", () => {
-    const why = whyAbove({ score: 2, signals: [signal("dense", 1.2), signal("entry", 0.9), signal("age", -0.1)] }, { score: 1.5, signals: [signal("dense", 0.4), signal("entry", 1.1)] });
-    expect(why.by).toBeCloseTo(0.5);
-    expect(why.leads.map((each) => each.name)).toEqual(["dense"]);
-    expect(why.against.map((each) => each.name)).toEqual(["entry"]);
+  const speaker = signal("speaker", 1);
+  const upper = { score: 2.5445, signals: [signal("dense", 0.7642), signal("session_dense", 0.2244), signal("entry", 0.4), signal("window", 0.1559), speaker] };
+  const lower = { score: 2.2845, signals: [signal("dense", 0.24), signal("session_dense", 0.02), signal("entry", 0.5), signal("window", 0.2245), signal("personal", 0.3), speaker] };
+
+  it("is told by what differs most, which adds up with all else", () => {
+    const why = whyAbove(upper, lower);
+    const cents = (value: number) => Math.round(value * 100);
+    expect(why.by).toBeCloseTo(0.26);
+    expect(why.shares.map((each) => each.name)).toEqual(["dense", "personal", "session_dense"]);
+    expect(why.shares.reduce((sum, each) => sum + cents(each.part), cents(why.rest))).toBe(cents(why.by));
+  });
+
+  it("is not what speaks alike for both, or for all", () => {
+    expect(whyAbove(upper, lower).shares.map((each) => each.name)).not.toContain("speaker");
+    expect([...sharedSignals([upper, lower])]).toEqual(["speaker"]);
+    expect([...sharedSignals([upper, { ...lower, signals: lower.signals.slice(0, -1) }])]).toEqual([]);
+    expect(sharedSignals([upper]).size).toBe(0);
   });
 });
 

@@ -146,6 +146,8 @@ async function ask<T>(method: string, path: string, options?: RequestOptions): P
 
 const at = (...parts: string[]): string => parts.map(encodeURIComponent).join("/");
 
+const named = ({ type, key, version }: Pick<Memory, "type" | "key" | "version">): JsonObject => ({ type, key, version });
+
 export interface MemoryQuery {
   type?: string;
   key?: string;
@@ -197,10 +199,10 @@ export const api = {
     ask<Listed & { memories: Memory[]; counts?: MemoryCounts | null }>("GET", "memories", { scope, query: { ...query }, signal }),
   /** Change several memories, all of them or none. */
   change: (scope: Scope, act: string, memories: readonly Pick<Memory, "type" | "key" | "version">[], idempotencyKey: string) =>
-    ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo: true }, body: { act, memories: memories.map(({ type, key, version }) => ({ type, key, version })) }, idempotencyKey }),
+    ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo: true }, body: { act, memories: memories.map(named) }, idempotencyKey }),
   /** Take back what a message did to these memories, and to all others that its formation changed because of it. */
   undoMessage: (scope: Scope, because: { thread: string; message: string }, memories: readonly Pick<Memory, "type" | "key" | "version">[], idempotencyKey: string, undo = false) =>
-    ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo }, body: { act: "undo", because, memories: memories.map(({ type, key, version }) => ({ type, key, version })) }, idempotencyKey }),
+    ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo }, body: { act: "undo", because, memories: memories.map(named) }, idempotencyKey }),
   memory: (scope: Scope, type: string, key: string) =>
     ask<Memory>("GET", `memories/${at(type, key)}`, { scope }),
   put: (scope: Scope, type: string, key: string, value: NewValue, version?: number, undo = false) =>
@@ -213,8 +215,8 @@ export const api = {
     ask<Memory & Undoable>("POST", `memories/${at(type, key)}/approve`, { scope, query: { undo }, version }),
   reject: (scope: Scope, type: string, key: string, version?: number, pointer = "", undo = false) =>
     ask<Memory & Undoable>("POST", `memories/${at(type, key)}/reject`, { scope, query: { undo }, body: pointer ? { pointer } : {}, version }),
-  restore: (scope: Scope, type: string, key: string, version: number, current?: number, undo = false) =>
-    ask<Memory & Undoable>("POST", `memories/${at(type, key)}/restore`, { scope, query: { undo }, body: { version }, version: current }),
+  restore: (scope: Scope, type: string, key: string, { version, ends = [], current }: { version: number; ends?: readonly Pick<Memory, "type" | "key" | "version">[]; current?: number }, undo = false) =>
+    ask<Memory & Undoable>("POST", `memories/${at(type, key)}/restore`, { scope, query: { undo }, body: { version, ...(ends.length && { ends: ends.map(named) }) }, version: current }),
   end: (scope: Scope, type: string, key: string, moment: string, version?: number, undo = false) =>
     ask<Memory & Undoable>("POST", `memories/${at(type, key)}/end`, { scope, query: { undo }, body: { at: moment }, version }),
   /** Take a change back exactly, or nothing of it. */

@@ -283,6 +283,7 @@ export type EraseTarget =
   | { scope: true }
   | { thread: string }
   | { message: { thread: string; id: string } }
+  | { messages: { thread: string; ids: string[] } }
   | { memory: { type: string; key: string } }
   | { source: string };
 
@@ -296,6 +297,16 @@ export interface EraseCounts {
 export interface ErasePreview extends EraseCounts {
   confirm: string;
   expires_at: string;
+  /** The messages that stay and quote what goes; of a memory also those that it rests on. */
+  quoted_in: Quotation[];
+}
+
+export interface Quotation {
+  thread: string;
+  message: string;
+  role: Message["role"];
+  time: string;
+  quote: string;
 }
 
 export interface EraseReceipt extends EraseCounts {

@@ -9,7 +9,7 @@ export const AT_ONCE = 100;
 export const CHOSEN_MAX = 5_000;
 
 export type BulkAct = "delete" | "end" | "approve" | "reject";
-export type Chosen = Pick<Memory, "scope" | "type" | "key" | "version" | "state">;
+export type Chosen = Pick<Memory, "scope" | "type" | "key" | "version" | "state"> & Partial<Pick<Memory, "sentence">>;
 
 export interface Token {
   scope: Scope;

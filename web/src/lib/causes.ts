@@ -57,6 +57,10 @@ export function whyWritten(cause: string, t: Say): string {
   return told.some((each) => each !== undefined) ? told.map((each, at) => each ?? parts[at]).join(t("cause.between")) : cause;
 }
 
+/** Why a version was written; of an undo, which version it took back. */
+export const whyOfVersion = ({ cause, version }: { cause: string; version: number }, t: Say): string =>
+  cause === "undone" && version > 1 ? t("cause.undone_version", { version: version - 1 }) : whyWritten(cause, t);
+
 function said(cause: string, t: Say): string | undefined {
   const known = Object.hasOwn(CAUSES, cause) ? CAUSES[cause] : undefined;
   if (known) return t(known);

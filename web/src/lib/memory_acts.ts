@@ -4,7 +4,7 @@ import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
-import { keepDeleted } from "./deleted";
+import type { Left } from "./kept_changes";
 import { isEnded, isRejected, isRestored } from "./outcomes";
 import { speakerOf } from "./past";
 import { isDocument } from "./sentences";
@@ -15,7 +15,8 @@ import { useUndoable, wayBack, type Change } from "./undo";
 export interface MemoryActs extends Act {
   remove: (memory: Memory, done?: () => void) => Promise<boolean>;
   reject: (memory: Memory, pointer?: string) => Promise<boolean>;
-  restore: (memory: Memory, version: number) => Promise<boolean>;
+  /** Put a version in force again; `ends` are memories that stand in its place, and end with that. */
+  restore: (memory: Memory, version: number, ends?: readonly Memory[]) => Promise<boolean>;
   end: (memory: Memory) => Promise<boolean>;
   /** Take back all that a message did; the memories are those that are known to be changed by it. */
   takeBack: (memories: readonly Memory[], thread: string, message: string) => Promise<boolean>;
@@ -33,8 +34,15 @@ const TOLD_MAX = 48;
 
 /** A memory in a notice: several may stand there at once. */
 export function toldOf(memory: Pick<Memory, "type" | "key" | "value" | "sentence">): string {
-  const what = isDocument(memory) ? (speakerOf(memory) ?? memory.type) : memory.sentence;
-  return what.length > TOLD_MAX ? `${what.slice(0, TOLD_MAX - 1).trimEnd()}…` : what;
+  return shortened(isDocument(memory) ? (speakerOf(memory) ?? memory.type) : memory.sentence);
+}
+
+/** A text short enough for a notice, cut between words where it has any. */
+export function shortened(text: string): string {
+  if (text.length <= TOLD_MAX) return text;
+  const cut = text.slice(0, TOLD_MAX);
+  const space = cut.lastIndexOf(" ");
+  return `${(space > TOLD_MAX / 2 ? cut.slice(0, space) : cut.slice(0, -1)).trimEnd()}…`;
 }
 
 export function useMemoryActs(changed: () => void): MemoryActs {
@@ -43,15 +51,15 @@ export function useMemoryActs(changed: () => void): MemoryActs {
   const change = useUndoable();
   const act = useAct(changed);
   const { run } = act;
-  const told = (text: string) => (answer: Undoable) => tell(text, wayBack(scope, answer, changed));
+  const told = (text: string, what: string, memories: readonly Left[]) => (answer: Undoable & Partial<Memory>) =>
+    tell(text, wayBack(scope, answer, changed, { what, memories: [...leftBy(scope, answer), ...memories] }));
 
   const remove = (memory: Memory, done?: () => void) =>
     run({
       request: () => change(deleted(scope, memory)),
       outcome: async () => ((await standing(scope, memory)) === null ? MADE : undefined),
       succeed: (answer) => {
-        if (answer.undo) keepDeleted(scope, memory, toldOf(memory), answer.undo);
-        told(t("told.deleted", { what: toldOf(memory) }))(answer);
+        told(t("told.deleted", { what: toldOf(memory) }), toldOf(memory), [{ ...addressOf(scope, memory), version: null }])(answer);
         done?.();
       },
     });
@@ -60,17 +68,17 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     run({
       request: () => change<Undoable>((undo) => api.reject(scope, memory.type, memory.key, memory.version, pointer, undo)),
       outcome: async () => made(await standing(scope, memory), (now) => isRejected(memory, now, pointer)),
-      succeed: told(t("told.rejected", { what: toldOf(memory) })),
+      succeed: told(t("told.rejected", { what: toldOf(memory) }), toldOf(memory), []),
     });
 
-  const restore = (memory: Memory, version: number) =>
+  const restore = (memory: Memory, version: number, ends: readonly Memory[] = []) =>
     run({
-      request: () => change<Undoable>((undo) => api.restore(scope, memory.type, memory.key, version, memory.version, undo)),
+      request: () => change<Undoable>((undo) => api.restore(scope, memory.type, memory.key, { version, ends, current: memory.version }, undo)),
       outcome: async () => {
         const { revisions } = await api.history(scope, memory.type, memory.key);
         return isRestored(memory, revisions, version) ? MADE : undefined;
       },
-      succeed: told(t("told.restored", { version, what: toldOf(memory) })),
+      succeed: told(t(ends.length ? "told.restored_instead" : "told.restored", { version, what: toldOf(memory), ended: ends.map(toldOf).join("; ") }), toldOf(memory), ends.map((each) => nextOf(scope, each))),
     });
 
   const end = (memory: Memory) => {
@@ -78,7 +86,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     return run({
       request: () => change<Undoable>((undo) => api.end(scope, memory.type, memory.key, moment, memory.version, undo)),
       outcome: async () => made(await standing(scope, memory), (now) => isEnded(memory, now, moment)),
-      succeed: told(t("told.ended", { what: toldOf(memory) })),
+      succeed: told(t("told.ended", { what: toldOf(memory) }), toldOf(memory), []),
     });
   };
 
@@ -87,12 +95,20 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     const key = crypto.randomUUID();
     return run({
       request: () => change<Undoable>((undo) => api.undoMessage(scope, { thread, message }, memories, key, undo)),
-      succeed: told(t("told.taken_back")),
+      succeed: told(t("told.taken_back"), memories.map(toldOf).join("; "), memories.map((each) => (each.version === 1 ? { ...addressOf(scope, each), version: null } : nextOf(scope, each)))),
     });
   };
 
   return { ...act, remove, reject, restore, end, takeBack };
 }
+
+export const addressOf = (scope: Scope, { type, key }: Pick<Memory, "type" | "key">) => ({ scope, type, key });
+
+/** A memory as a change left it that wrote its next version. */
+export const nextOf = (scope: Scope, memory: Pick<Memory, "type" | "key" | "version">): Left => ({ ...addressOf(scope, memory), version: memory.version + 1 });
+
+/** The memory that a change answers. */
+export const leftBy = (scope: Scope, { type, key, version }: Partial<Memory>): Left[] => (type && key && version ? [{ scope, type, key, version }] : []);
 
 const made = (now: Memory | null, isDone: (now: Memory) => boolean): Undoable | undefined => (now !== null && isDone(now) ? MADE : undefined);
 

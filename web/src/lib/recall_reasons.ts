@@ -9,22 +9,68 @@ export interface SignalShare {
   part: number;
 }
 
-/** By how much one entry stands above another, what speaks most for it, and what for the other. */
+/** By how much one entry stands above another, what decides most, and all else together: they add up as they are shown. */
 export interface WhyAbove {
   by: number;
-  leads: SignalShare[];
-  against: SignalShare[];
+  shares: SignalShare[];
+  rest: number;
 }
 
-const SHARE_MIN = 0.005;
-const LEADS = 2;
+type Scored = Pick<RecallEntry, "score" | "signals">;
 
-export function whyAbove(upper: Pick<RecallEntry, "score" | "signals">, lower: Pick<RecallEntry, "score" | "signals">): WhyAbove {
-  const parts = new Map<string, number>();
-  for (const each of upper.signals) parts.set(each.name, (parts.get(each.name) ?? 0) + each.part);
-  for (const each of lower.signals) parts.set(each.name, (parts.get(each.name) ?? 0) - each.part);
-  const shares = [...parts].map(([name, part]) => ({ name, part })).filter((each) => Math.abs(each.part) >= SHARE_MIN).sort((one, other) => Math.abs(other.part) - Math.abs(one.part));
-  return { by: upper.score - lower.score, leads: shares.filter((each) => each.part > 0).slice(0, LEADS), against: shares.filter((each) => each.part < 0).slice(0, 1) };
+const DECIDING = 3;
+/** A score that is further from the sum of its parts is none: a reranker gave it. */
+const SUM_TOLERANCE = 0.02;
+
+const rounded = (value: number): number => Math.round(value * 100);
+
+/** The score and its parts as they are shown, in hundredths: rounded so that the parts add up to the score. */
+export function shownParts({ score, signals }: Scored): { score: number; parts: number[] } {
+  const whole = rounded(score);
+  const parts = signals.map((each) => rounded(each.part));
+  const sum = signals.reduce((total, each) => total + each.part, 0);
+  if (Math.abs(sum - score) > SUM_TOLERANCE) return { score: whole, parts };
+  const missing = whole - parts.reduce((total, each) => total + each, 0);
+  const step = Math.sign(missing);
+  // Those that lost most by the rounding get it back.
+  const byLoss = signals.map((each, place) => ({ place, loss: (each.part * 100 - (parts[place] ?? 0)) * step })).sort((one, other) => other.loss - one.loss);
+  for (const { place } of byLoss.slice(0, Math.abs(missing))) parts[place] = (parts[place] ?? 0) + step;
+  return { score: whole, parts };
+}
+
+function partsByName(entry: Scored): Map<string, number> {
+  const found = new Map<string, number>();
+  shownParts(entry).parts.forEach((part, place) => {
+    const name = entry.signals[place]?.name ?? "";
+    found.set(name, (found.get(name) ?? 0) + part);
+  });
+  return found;
+}
+
+export function whyAbove(upper: Scored, lower: Scored): WhyAbove {
+  const [above, below] = [partsByName(upper), partsByName(lower)];
+  const differing = [...new Set([...above.keys(), ...below.keys()])]
+    .map((name) => ({ name, part: (above.get(name) ?? 0) - (below.get(name) ?? 0) }))
+    .filter((each) => each.part !== 0)
+    .sort((one, other) => Math.abs(other.part) - Math.abs(one.part));
+  const by = rounded(upper.score) - rounded(lower.score);
+  const shares = differing.length === DECIDING + 1 ? differing : differing.slice(0, DECIDING);
+  const rest = by - shares.reduce((total, each) => total + each.part, 0);
+  return { by: by / 100, shares: shares.map((each) => ({ ...each, part: each.part / 100 })), rest: rest / 100 };
+}
+
+/** The signals that speak alike for all entries: these decide nothing. */
+export function sharedSignals(entries: readonly Scored[]): ReadonlySet<string> {
+  if (entries.length < 2) return new Set();
+  const [first = new Map<string, number>(), ...others] = entries.map(partsByName);
+  return new Set([...first.keys()].filter((name) => others.every((each) => each.get(name) === first.get(name))));
+}
+
+/** How wide each part of a bar is, of the width of the best entry: what speaks for it, as long together as the score is high. */
+export function barOf({ score, signals }: Scored, most: number): { name: string; share: number }[] {
+  const [length, pieces] = [Math.max(0, score) / Math.max(most, 0.001), signals.filter((each) => each.part > 0.0005)];
+  const sum = pieces.reduce((total, each) => total + each.part, 0);
+  return [...pieces].sort((one, other) => other.part - one.part).map(({ name, part }) => ({ name, share: (part / sum) * length }));
 }
 
 type Named = Pick<RecallEntry, "kind" | "id" | "type" | "key" | "thread">;

@@ -4,6 +4,7 @@ import { useCallback } from "react";
 import { api, type Undoable } from "../api/client";
 import { Problem } from "../api/problem";
 import type { Scope } from "../api/shapes";
+import { keepChange, takeBack, type Left } from "./kept_changes";
 import { useAround } from "./session";
 
 export type Change<T> = (undo: boolean) => Promise<T>;
@@ -19,10 +20,23 @@ export async function undoable<T>(change: Change<T>, agrees: () => boolean): Pro
   }
 }
 
-/** The way back that an answer offers, if it has one. */
-export function wayBack(scope: Scope, answer: Undoable | null | undefined, undone: () => void): (() => Promise<void>) | undefined {
+/** What a change did: in words, and how it left the memories. */
+export interface Done {
+  what: string;
+  memories: Left[];
+}
+
+/** The way back that an answer offers, if it has one; a change of memories keeps it, for where they are listed. */
+export function wayBack(scope: Scope, answer: Undoable | null | undefined, undone: () => void, done?: Done): (() => Promise<void>) | undefined {
   const token = answer?.undo;
   if (!token) return undefined;
+  const kept = done && keepChange(done.what, done.memories, [{ scope, undo: token }]);
+  if (kept) {
+    return async () => {
+      await takeBack(kept);
+      undone();
+    };
+  }
   return async () => {
     await api.undo(scope, token);
     undone();

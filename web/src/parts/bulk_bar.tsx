@@ -4,8 +4,10 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isConflict } from "../api/problem";
 import type { Memory } from "../api/shapes";
-import { changeAll, CHOSEN_MAX, meantBy, nameOf, partsIn, sentOnce, takeAllBack, type BulkAct, type BulkResult, type Chosen } from "../lib/bulk";
+import { changeAll, CHOSEN_MAX, meantBy, nameOf, partsIn, sentOnce, type BulkAct, type BulkResult, type Chosen } from "../lib/bulk";
+import { keepChange, takeBack, type Left } from "../lib/kept_changes";
 import { PART, type ListedPart } from "../lib/listing";
+import { addressOf, nextOf, shortened } from "../lib/memory_acts";
 import { sentenceOf, useAround, useWording } from "../lib/session";
 import { Icon } from "./icons";
 import { Failure } from "./states";
@@ -93,10 +95,11 @@ export function BulkBar({ chosen, total, ask, changed }: { chosen: Choosing; tot
     setResult(made.refused.length || made.stopped ? made : null);
     changed();
     if (!made.changed) return;
-    const { tokens } = made;
-    tell(t(`bulk.done.${act}`, { count: made.changed, total: wording.number(made.changed) }), tokens.length ? async (progress) => {
+    const text = t(`bulk.done.${act}`, { count: made.changed, total: wording.number(made.changed) });
+    const kept = made.tokens.length ? keepChange(namesOf(changedOf(meant, made)), changedOf(meant, made).map((each) => leftAs(act, each)), made.tokens) : undefined;
+    tell(text, kept ? async (progress) => {
       try {
-        await takeAllBack(tokens, api.undo, progress);
+        await takeBack(kept, progress);
       } finally {
         changed();
       }
@@ -122,6 +125,18 @@ export function BulkBar({ chosen, total, ask, changed }: { chosen: Choosing; tot
         )}
     </div>
   );
+}
+
+const NAMED = 3;
+
+/** The first of those that were changed, in words. */
+const namesOf = (memories: readonly Chosen[]): string => memories.slice(0, NAMED).map((each) => shortened(each.sentence ?? each.key)).join("; ") + (memories.length > NAMED ? "; …" : "");
+
+const leftAs = (act: BulkAct, memory: Chosen): Left => (act === "delete" ? { ...addressOf(memory.scope, memory), version: null } : nextOf(memory.scope, memory));
+
+function changedOf(meant: readonly Chosen[], { refused, left }: BulkResult): Chosen[] {
+  const unchanged = new Set([...refused.map((each) => each.memory), ...left].map(nameOf));
+  return meant.filter((each) => !unchanged.has(nameOf(each)));
 }
 
 const ACT_WORDS = { approve: "review.approve", reject: "reject", end: "end", delete: "delete" } as const;

@@ -20,6 +20,7 @@ import { BulkBar, useChosen, type Choosing } from "../parts/bulk_bar";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { Empty, Failure, Loading } from "../parts/states";
+import { DeletedLately } from "../parts/undo_kept";
 import { VirtualRows } from "../parts/virtual_rows";
 import { lazyScreen } from "../parts/lazy_screen";
 import { withLateWords } from "../words";
@@ -102,6 +103,7 @@ export default function Memories() {
             ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); set({ q: "", type: "", state: "", on: "", known: "" }); }}>{t("memories.clear")}</button></Empty>
             : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
         )}
+        <DeletedLately changed={listing.again} />
         {total !== undefined && total > 0 && <Total filters={filters} total={total} isFar={isFar} />}
         {total !== undefined && total > 0 && (
           <div className={listing.isFormer ? "former-rows" : undefined}>

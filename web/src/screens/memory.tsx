@@ -4,23 +4,25 @@ import { useState, type ReactNode } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Memory, Revision } from "../api/shapes";
-import { useAct } from "../lib/act";
 import { useAsked, type Asked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
-import { deletedHere, forgetDeleted } from "../lib/deleted";
-import { standing, useMemoryActs } from "../lib/memory_acts";
+import { removalOf, useKeptChanges } from "../lib/kept_changes";
+import { useMemoryActs } from "../lib/memory_acts";
 import { endOf } from "../lib/days";
 import { distinct, writtenByHand } from "../lib/evidence";
-import { believedAt, believedSince, speakerOf, timeOf } from "../lib/past";
+import { believedAt, believedSince, speakerOf } from "../lib/past";
+import { formerOf, nextOf, useOthers } from "../lib/one_after_another";
 import { go, linkTo } from "../lib/route";
 import { isDocument, isLong, personIn } from "../lib/sentences";
 import { useTitle } from "../lib/title";
 import { useAround, useHere, useWording } from "../lib/session";
-import { StateBadge, When } from "../parts/basics";
+import { isWrittenHere } from "../lib/written_here";
+import { memoryLink, StateBadge, When } from "../parts/basics";
 import { EraseButton } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
 import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
+import { UndoButton } from "../parts/undo_kept";
 import { Quotes, Value } from "../parts/value";
 import { EditMemory, hasEditDraft } from "./memory_edit";
 import { History } from "./memory_history";
@@ -61,25 +63,13 @@ function Gone({ type, name, restored }: { type: string; name: string; restored: 
   const { t } = useAround();
   const { scope } = useHere();
   const wording = useWording();
-  const act = useAct();
-  const deleted = deletedHere(scope, type, name);
-  if (!deleted) return <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>;
-  const restore = () => void act.run({
-    request: async () => {
-      await api.undo(scope, deleted.undo);
-      return true;
-    },
-    outcome: async () => ((await standing(scope, { type, key: name })) ? true : undefined),
-    succeed: () => {
-      forgetDeleted(scope, type, name);
-      restored();
-    },
-  });
+  useKeptChanges();
+  const removal = removalOf(scope, { type, key: name });
+  if (!removal) return <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>;
   return (
     <Empty icon="memory" title={t("memory.deleted")}>
-      <p>{t("memory.deleted_about", { what: deleted.what, until: wording.moment(new Date(deleted.until).toISOString()) })}</p>
-      <button type="button" className="accent" disabled={act.isBusy} onClick={restore}>{t("restore")}</button>
-      <ActFailure act={act} />
+      <p>{t("memory.deleted_about", { what: removal.what, until: wording.moment(new Date(removal.until).toISOString()) })}</p>
+      <UndoButton change={removal} done={restored} word="restore" />
     </Empty>
   );
 }
@@ -116,6 +106,8 @@ function Open({ memory, history, isEditing, setEditing, again }: {
   const acts = useMemoryActs(again);
   const revisions = history.value?.revisions;
   const byHand = isDocument(memory) ? undefined : writtenByHand(revisions ?? []);
+  const isOwn = isWrittenHere(scope, memory, revisions ?? []);
+  const others = useOthers(scope, isDocument(memory) ? undefined : memory);
   return (
     <>
       <header className="memory-head">
@@ -123,7 +115,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
           <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? namedKey(memory.key)}</span>}</p>
           <h1 tabIndex={-1} className={isLong(calledOf(memory)) ? "long" : undefined}>{calledOf(memory)}</h1>
           <p className="about">
-            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={byHand?.believed_from ?? timeOf(memory)} /><RestsOn memory={memory} isByHand={byHand !== undefined} />
+            <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={memory.updated_at} /><RestsOn memory={memory} isByHand={byHand !== undefined} isWrittenHere={isOwn} />
           </p>
         </div>
         {can("write") && !isEditing && (
@@ -140,11 +132,11 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       {memory.state === "rejected" && <p className="notice">{t(revisions?.some((each) => each.state === "active") ? "reject.notice" : "reject.notice_only")}</p>}
       {isEditing
         ? <EditMemory memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
-        : <Told memory={memory} revisions={revisions} changed={again} />}
+        : <Told memory={memory} revisions={revisions} others={others} changed={again} />}
       <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile.open")}</a>}>
         {!isGone(history.error) && <Failure error={history.error} again={history.again} />}
         {!revisions && !history.error && <Loading rows={2} />}
-        {revisions && <History memory={memory} revisions={revisions} changed={again} />}
+        {revisions && <History memory={memory} revisions={revisions} others={others} changed={again} />}
       </Block>
       <Uses memory={memory} />
     </>
@@ -152,20 +144,22 @@ function Open({ memory, history, isEditing, setEditing, again }: {
 }
 
 /** By what it is believed, in a word: of what somebody corrected, no message that the former version cited. */
-function RestsOn({ memory, isByHand }: { memory: Memory; isByHand: boolean }) {
+function RestsOn({ memory, isByHand, isWrittenHere: isOwn }: { memory: Memory; isByHand: boolean; isWrittenHere: boolean }) {
   const { t } = useAround();
+  if (isOwn && !Object.keys(memory.evidence).length) return <> · {t("memory.yours_short")}</>;
   if (isByHand) return <> · {t("memory.by_hand_short")}</>;
   if (!Object.keys(memory.evidence).length) return null;
   return <> · {t("memory.trust", { trust: t(trustWord(memory.trust)) })}</>;
 }
 
 /** What it says and since when, and the words that it rests on: of a sentence, which the heading has, these words first. */
-function Told({ memory, revisions, changed }: { memory: Memory; revisions: readonly Revision[] | undefined; changed: () => void }) {
+function Told({ memory, revisions, others, changed }: { memory: Memory; revisions: readonly Revision[] | undefined; others: readonly Memory[]; changed: () => void }) {
   const { t } = useAround();
   const { scope, can } = useHere();
   const wording = useWording();
   const whole = memory.evidence[""] ?? [];
   const hasNone = !Object.keys(memory.evidence).length;
+  const isOwn = isWrittenHere(scope, memory, revisions ?? []);
   const isRefusable = can("write") && memory.state === "active" && Object.keys(memory.value).length > 1;
   const aside = isRefusable ? (pointer: string, name: string) => <RejectField memory={memory} pointer={pointer} name={name} changed={changed} /> : undefined;
   if (isDocument(memory)) {
@@ -174,9 +168,9 @@ function Told({ memory, revisions, changed }: { memory: Memory; revisions: reado
         <Block title={t("memory.value")}>
           <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={aside} />
           {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
-          {hasNone && <p className="faint">{t("memory.no_evidence")}</p>}
+          {hasNone && <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p>}
         </Block>
-        <Validity memory={memory} believed={memory.created_at} />
+        <Validity memory={memory} others={others} believed={memory.created_at} />
       </>
     );
   }
@@ -185,11 +179,11 @@ function Told({ memory, revisions, changed }: { memory: Memory; revisions: reado
   return (
     <>
       <Block title={t("memory.why")}>
-        {written && <p>{t("memory.by_hand", { day: written })}</p>}
+        {written && <p>{t(isOwn ? "memory.yours_since" : "memory.by_hand", { day: written })}</p>}
         {written && !hasNone && <p className="hint">{t("memory.rested_on")}</p>}
-        {written && hasNone ? null : hasNone ? <p className="faint">{t("memory.no_evidence")}</p> : <WhyBelieved evidence={distinct(Object.values(memory.evidence).flat())} until={memory.updated_at} />}
+        {written && hasNone ? null : hasNone ? <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p> : <WhyBelieved evidence={distinct(Object.values(memory.evidence).flat())} until={memory.updated_at} />}
       </Block>
-      <Validity memory={memory} believed={believedSince(revisions ?? []) ?? memory.created_at} />
+      <Validity memory={memory} others={others} believed={believedSince(revisions ?? []) ?? memory.created_at} />
       {Object.keys(memory.value).length > 1 && <details className="fold"><summary>{t("memory.parts")}</summary><Value value={memory.value} scope={scope} aside={aside} /></details>}
     </>
   );
@@ -224,8 +218,9 @@ function Block({ title, count, link, children }: { title: string; count?: number
   );
 }
 
-function Validity({ memory, believed }: { memory: Memory; believed: string }) {
+function Validity({ memory, others, believed }: { memory: Memory; others: readonly Memory[]; believed: string }) {
   const { t } = useAround();
+  const { scope } = useHere();
   const wording = useWording();
   const rows = [
     [t("memory.valid_from"), memory.valid_from],
@@ -239,6 +234,8 @@ function Validity({ memory, believed }: { memory: Memory; believed: string }) {
         {rows.map(([label, at]) => (
           <div key={label}><dt>{label}</dt><dd>{at ? <time dateTime={at}>{wording.moment(at)}</time> : <span className="faint">{t("memory.open_end")}</span>}</dd></div>
         ))}
+        {formerOf(memory, others).map((each) => <div key={each.key} className="former-fact"><dt>{t("memory.before")}</dt><dd><a href={memoryLink(each, scope)}>{each.sentence}</a>{each.valid_until && t("memory.before_until", { day: wording.day(each.valid_until) })}</dd></div>)}
+        {nextOf(memory, others).map((each) => <div key={each.key} className="next-fact"><dt>{t("memory.after")}</dt><dd><a href={memoryLink(each, scope)}>{each.sentence}</a></dd></div>)}
       </dl>
     </Block>
   );

@@ -10,6 +10,7 @@ import { standing } from "../lib/memory_acts";
 import { isSame } from "../lib/outcomes";
 import { faultsIn } from "../lib/schema_form";
 import { useAround, useHere } from "../lib/session";
+import { noteWritten } from "../lib/written_here";
 import { Dialog, Field } from "../parts/basics";
 import { ActFailure } from "../parts/states";
 import { useValueDraft, ValueForm } from "../parts/value_form";
@@ -36,7 +37,10 @@ export function AddMemory({ types, close, added }: { types: readonly MemoryType[
         const now = await standing(scope, { type, key });
         return now && isSame(now.value, value) ? now : undefined;
       },
-      succeed: added,
+      succeed: (memory) => {
+        noteWritten(scope, memory);
+        added(memory);
+      },
     });
   };
   return (

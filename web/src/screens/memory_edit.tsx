@@ -8,7 +8,7 @@ import { useAct } from "../lib/act";
 import { useAsked } from "../lib/asking";
 import { dayOf } from "../lib/days";
 import { readDraft, useDraft } from "../lib/drafts";
-import { keptEvidence, standing, toldOf } from "../lib/memory_acts";
+import { keptEvidence, leftBy, nextOf, standing, toldOf } from "../lib/memory_acts";
 import { isEdited, isSame } from "../lib/outcomes";
 import { go } from "../lib/route";
 import { faultsIn } from "../lib/schema_form";
@@ -16,6 +16,7 @@ import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { newName } from "../lib/storage";
 import { useUndoable, wayBack } from "../lib/undo";
+import { noteWritten } from "../lib/written_here";
 import { memoryLink } from "../parts/basics";
 import { DayInput } from "../parts/day_input";
 import { ActFailure } from "../parts/states";
@@ -70,7 +71,8 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
           go(memoryLink(base, scope));
           done();
         };
-        tell(t("told.replaced", { what: toldOf(base), day: wording.day(day) }), wayBack(scope, made, undone));
+        noteWritten(scope, made);
+        tell(t("told.replaced", { what: toldOf(base), now: toldOf(made), day: wording.day(day) }), wayBack(scope, made, undone, { what: toldOf(made), memories: [...leftBy(scope, made), nextOf(scope, base)] }));
         done();
         go(memoryLink(made, scope));
       },
@@ -93,7 +95,8 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
       },
       succeed: (changed) => {
         keep("");
-        tell(t("told.edited", { version: changed.version, what: toldOf(changed) }), wayBack(scope, changed, done));
+        noteWritten(scope, changed);
+        tell(t("told.edited", { version: changed.version, what: toldOf(changed) }), wayBack(scope, changed, done, { what: toldOf(changed), memories: leftBy(scope, changed) }));
         done();
       },
     });

@@ -20,6 +20,7 @@ import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { Empty, Failure, Loading } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
+import { DeletedLately, UndoOf } from "../parts/undo_kept";
 import { FormationHealth, OverTime } from "./overview_health";
 
 const CHANGED = 6;
@@ -78,6 +79,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
           {(isNow || days.known || glance.waiting.length > 0) && <Waiting glance={glance} isNow={!days.known} now={now} />}
           <section className="block">
             <h2>{t(isNow ? "overview.lately" : "overview.lately_then")}</h2>
+            {isNow && <DeletedLately />}
             <ol className="changed">{glance.newest.slice(0, CHANGED).map((each) => <Changed key={`${each.memory.type}/${each.memory.key}`} newest={each} now={now} />)}</ol>
           </section>
           {isNow && <FormationHealth />}
@@ -167,7 +169,7 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
           ? <><a href={memoryLink(memory, scope)}>{named(memory.type)}</a><FormerAndNow former={former} now={memory.value} /></>
           : <a className="said" href={memoryLink(memory, scope)}>{isDocument(memory) ? <Said memory={memory} /> : memory.sentence}</a>}
       </div>
-      <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={memory.updated_at} /></p>
+      <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={memory.updated_at} /> <UndoOf memory={memory} /></p>
     </li>
   );
 }
@@ -235,6 +237,7 @@ function Nothing({ below }: { below: Glance["below"] }) {
   return (
     <>
       <header className="overview-head"><span className="face" aria-hidden="true"><Icon name="memory" /></span><div><h1 tabIndex={-1}>{t("memories.none")}</h1><p className="about">{t(below.length ? "overview.none_here" : "overview.none_about")}</p></div></header>
+      <DeletedLately />
       {below.length > 0 && (
         <section className="block">
           <h2>{t("overview.below")}</h2>

@@ -5,15 +5,43 @@ import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Memory, Revision } from "../api/shapes";
 import { useAsked } from "../lib/asking";
-import { whyWritten } from "../lib/causes";
+import { whyOfVersion } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
+import { chainOf, useOthers, type Placed } from "../lib/one_after_another";
 import { believedAt, daysOf, lanesOf, scaleEnd, ownFirst, spanDays, speakerOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
+import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentOf } from "../lib/time";
 import { memoryLink, PageHead } from "../parts/basics";
 import { Empty, Failure, Loading } from "../parts/states";
 import { Changes, Quotes, Value } from "../parts/value";
+
+/** What stood in the place of a memory before it, and what stands there since. */
+function OneAfterAnother({ address, newest }: { address: { type: string; key: string }; newest: Revision }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const wording = useWording();
+  const memory = { ...address, ...newest };
+  const others = useOthers(scope, isDocument(newest) ? undefined : memory);
+  const chain = chainOf(memory, others);
+  const when = ({ valid_from: from, valid_until: until }: Placed) =>
+    from && until ? `${wording.day(from)} – ${wording.day(until)}` : from ? t("profile.since", { day: wording.day(from) }) : until ? t("profile.until", { day: wording.day(until) }) : "";
+  if (chain.length < 2) return null;
+  return (
+    <section className="block">
+      <h2>{t("profile.one_after_another")}</h2>
+      <ol className="one-after-another">
+        {chain.map((each) => (
+          <li key={each.key} className={each.key === memory.key ? "here" : undefined}>
+            <span className="faint">{when(each)}</span>
+            {each.key === memory.key ? <strong>{each.sentence}</strong> : <a href={linkTo(["profile", address.type, each.key], scope)}>{each.sentence}</a>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
 
 export default function Profile() {
   const { t, named } = useAround();
@@ -82,7 +110,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
       <section className="block slider-block">
         <div className="slider-head">
           <label htmlFor="day"><strong>{label}</strong></label>
-          {revision && <span className="faint">{t("memory.version", { version: revision.version })} · {whyWritten(revision.cause, t)}</span>}
+          {revision && <span className="faint">{t("memory.version", { version: revision.version })} · {whyOfVersion(revision, t)}</span>}
           <a className="block-link" href={memoryLink(address, scope)}>{t("panel.open")}</a>
         </div>
         <input id="day" type="range" min={0} max={stops.length - 1} value={Math.max(0, place)} aria-valuetext={label} onChange={(event) => setPlace(Number(event.target.value))} />
@@ -103,6 +131,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
           ))}
         </div>
       </section>
+      {oldestFirst.length > 0 && <OneAfterAnother address={address} newest={oldestFirst[oldestFirst.length - 1] as Revision} />}
       <div className="two">
         <section className="block">
           <h2>{place === stops.length - 1 ? t("profile.now") : t("profile.then", { day: label })}</h2>

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { RecallAnswer, RecallEntry } from "../api/shapes";
 import { useAsked } from "../lib/asking";
-import { placesIn } from "../lib/recall_reasons";
+import { placesIn, sharedSignals } from "../lib/recall_reasons";
 import { addressOf, bodyOf, settingsIn, type RecallSettings } from "../lib/recall_settings";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -12,7 +12,7 @@ import { PageHead } from "../parts/basics";
 import { DayInput } from "../parts/day_input";
 import { Icon } from "../parts/icons";
 import { Empty, Failure, Loading } from "../parts/states";
-import { Entry, hrefOf, reasonOf, sizeOf } from "./recall_entry";
+import { Entry, hrefOf, reasonOf } from "./recall_entry";
 import { Missing } from "./recall_missing";
 
 const OTHER = "b_";
@@ -116,7 +116,8 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
   const { t } = useAround();
   const wording = useWording();
   const budget = Number(asked.budget);
-  const most = Math.max(...answer.entries.map((each) => sizeOf(each.signals)), 0.001);
+  const most = Math.max(...answer.entries.map((each) => each.score), 0.001);
+  const shared = sharedSignals(answer.entries);
   const places = beside ? placesIn(beside) : undefined;
   return (
     <>
@@ -129,7 +130,7 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
       </p>
       {!answer.entries.length && <Empty icon="recall" title={t("recall.nothing")} />}
       <ol className="entries">
-        {answer.entries.map((entry, place) => <Entry key={place} entries={answer.entries} place={place} most={most} isReranked={Boolean(answer.reranker)} before={places} entry={entry} />)}
+        {answer.entries.map((entry, place) => <Entry key={place} entries={answer.entries} place={place} most={most} shared={shared} isReranked={Boolean(answer.reranker)} before={places} entry={entry} />)}
       </ol>
       <Missing key={JSON.stringify(asked)} asked={asked} answer={answer} />
       <Dropped entries={answer.dropped} />

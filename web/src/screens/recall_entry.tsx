@@ -1,8 +1,8 @@
 /** One entry of a recall: what it says, each signal's part in its score, and why it stands above another. */
 
 import { useState } from "react";
-import type { RecallEntry, Signal } from "../api/shapes";
-import { entryName, whyAbove, type SignalShare } from "../lib/recall_reasons";
+import type { RecallEntry } from "../api/shapes";
+import { barOf, entryName, shownParts, whyAbove } from "../lib/recall_reasons";
 import { linkTo } from "../lib/route";
 import { isLong } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -22,23 +22,26 @@ export function reasonOf(reason: string | undefined, t: ReturnType<typeof useAro
   return reason ?? "";
 }
 
-export const sizeOf = (signals: readonly Signal[]): number => signals.reduce((sum, each) => sum + Math.abs(each.part), 0);
-
 interface EntryProps {
   entry: RecallEntry;
   entries: readonly RecallEntry[];
   place: number;
+  /** The score of the best. */
   most: number;
+  /** What speaks alike for all of them. */
+  shared: ReadonlySet<string>;
   isReranked: boolean;
   /** The places in the answer beside which this one stands. */
   before: ReadonlyMap<string, number> | undefined;
 }
 
-export function Entry({ entry, entries, place, most, isReranked, before }: EntryProps) {
+export function Entry({ entry, entries, place, most, shared, isReranked, before }: EntryProps) {
   const { t } = useAround();
   const { scope } = useHere();
   const wording = useWording();
-  const signals = [...entry.signals].filter((each) => Math.abs(each.part) > 0.0005).sort((one, other) => Math.abs(other.part) - Math.abs(one.part));
+  const { score, parts } = shownParts(entry);
+  const signals = entry.signals.map((each, at) => ({ ...each, shown: (parts[at] ?? 0) / 100 }));
+  const deciding = signals.filter((each) => each.shown !== 0 && !shared.has(each.name)).sort((one, other) => Math.abs(other.shown) - Math.abs(one.shown)).slice(0, 3);
   return (
     <li className="entry">
       <span className="entry-rank" aria-hidden="true">{place + 1}</span>
@@ -47,24 +50,28 @@ export function Entry({ entry, entries, place, most, isReranked, before }: Entry
           {entry.kind === "memory" && entry.type ? <><TypeSign type={entry.type} /><TypeName type={entry.type} /></> : <span className="badge">{t(entry.role === "assistant" ? "role.assistant" : entry.role === "user" ? "role.user" : "recall.message")}</span>}
           <When at={entry.time} />
           {before && <Moved from={before.get(entryName(entry))} to={place + 1} />}
-          <span className="entry-score" title={t("recall.relevance", { percent: wording.number(entry.relevance * 100) })}>{wording.number(entry.score, 2)}</span>
+          <span className="entry-score" title={t("recall.relevance", { percent: wording.number(entry.relevance * 100) })}>{wording.number(score / 100, 2)}</span>
         </p>
         <p className={isLong(entry.sentence ?? entry.text) ? "entry-text long" : "entry-text"}><a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a></p>
         <div className="signal-bar" aria-hidden="true">
-          {signals.map((each) => <span key={each.name} className={`signal signal-${each.name}${each.part < 0 ? " against" : ""}`} style={{ width: `${(Math.abs(each.part) / most) * 100}%` }} />)}
+          {barOf(entry, most).map((each) => <span key={each.name} className={`signal signal-${each.name}`} style={{ width: `${each.share * 100}%` }} />)}
         </div>
         <details className="signals">
-          <summary>{signals.length ? signals.slice(0, 3).map((each) => <span key={each.name} className="signal-word"><span className={`swatch signal-${each.name}`} aria-hidden="true" />{signalName(each.name, t)} {signed(each.part, wording)}</span>) : t("recall.no_signals")}</summary>
+          <summary>{deciding.length ? deciding.map((each) => <span key={each.name} className="signal-word" title={signalAbout(each.name, t)}><span className={`swatch signal-${each.name}`} aria-hidden="true" />{signalName(each.name, t)} {signed(each.shown, wording)}</span>) : t(signals.some((each) => each.shown > 0) ? "recall.as_all" : "recall.no_signals")}</summary>
           {entries.length > 1 && <Why entries={entries} place={place} isReranked={isReranked} />}
           <table>
-            <thead><tr><th scope="col">{t("recall.signal")}</th><th scope="col">z</th><th scope="col">{t("recall.weight")}</th><th scope="col">{t("recall.part")}</th></tr></thead>
+            <thead><tr><th scope="col">{t("recall.signal")}</th><th scope="col" title={t("recall.z_about")}>{t("recall.z")}</th><th scope="col">{t("recall.weight")}</th><th scope="col">{t("recall.part")}</th></tr></thead>
             <tbody>
-              {entry.signals.map((each) => (
-                <tr key={each.name}><th scope="row"><span className={`swatch signal-${each.name}`} />{signalName(each.name, t)}</th><td>{wording.number(each.z, 2)}</td><td>{wording.number(each.weight, 2)}</td><td>{signed(each.part, wording)}</td></tr>
+              {signals.map((each) => (
+                <tr key={each.name}>
+                  <th scope="row"><span className={`swatch signal-${each.name}`} />{signalName(each.name, t)}<span className="signal-about">{signalAbout(each.name, t)}{shared.has(each.name) && ` ${t("recall.shared")}`}</span></th>
+                  <td>{wording.number(each.z, 2)}</td><td>{wording.number(each.weight, 2)}</td><td>{signed(each.shown, wording)}</td>
+                </tr>
               ))}
             </tbody>
-            <tfoot><tr><th scope="row" colSpan={3}>{t("recall.score")}</th><td>{wording.number(entry.score, 2)}</td></tr></tfoot>
+            <tfoot><tr><th scope="row" colSpan={3}>{t("recall.score")}</th><td>{wording.number(score / 100, 2)}</td></tr></tfoot>
           </table>
+          <p className="hint">{t("recall.z_about")}</p>
         </details>
       </div>
     </li>
@@ -100,12 +107,11 @@ function useWhy(entries: readonly RecallEntry[], upper: number, lower: number, i
   const wording = useWording();
   const [one, two] = [entries[upper], entries[lower]];
   if (!one || !two) return "";
-  const { by, leads, against } = whyAbove(one, two);
-  const named = (shares: readonly SignalShare[]) => shares.map((each) => `${signalName(each.name, t)} ${signed(Math.abs(each.part), wording)}`).join(t("recall.and"));
-  const values = { upper: upper + 1, lower: lower + 1, by: wording.number(Math.abs(by), 2), leads: named(leads), against: named(against) };
+  const { by, shares, rest } = whyAbove(one, two);
+  const parts = [...shares.map((each) => `${signalName(each.name, t)} ${signed(each.part, wording)}`), ...(rest ? [`${t("recall.rest")} ${signed(rest, wording)}`] : [])];
+  const values = { upper: upper + 1, lower: lower + 1, by: wording.number(Math.abs(by), 2), parts: parts.join(t("recall.part_between")) };
   if (by < 0) return t(isReranked ? "recall.why_reranked" : "recall.why_placed", values);
-  if (!leads.length) return t("recall.why_even", values);
-  return t(against.length ? "recall.why_both" : "recall.why", values);
+  return t(shares.length ? "recall.why" : "recall.why_even", values);
 }
 
 function signed(value: number, wording: ReturnType<typeof useWording>): string {
@@ -117,4 +123,10 @@ const SIGNALS = ["dense", "entry", "window", "session", "session_dense", "speake
 function signalName(name: string, t: ReturnType<typeof useAround>["t"]): string {
   const known = SIGNALS.find((each) => each === name);
   return known ? t(`signal.${known}`) : name.replaceAll("_", " ");
+}
+
+/** For what a signal speaks. */
+function signalAbout(name: string, t: ReturnType<typeof useAround>["t"]): string {
+  const known = SIGNALS.find((each) => each === name);
+  return known ? t(`signal_about.${known}`) : "";
 }

@@ -8,7 +8,7 @@ import { useAct } from "../lib/act";
 import { useAsked, usePages } from "../lib/asking";
 import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
-import { standing } from "../lib/memory_acts";
+import { leftBy, standing, toldOf } from "../lib/memory_acts";
 import { sinceThen, speakerOf, timeOf } from "../lib/past";
 import { linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
@@ -138,7 +138,7 @@ function useVerdict(changed: () => void) {
       outcome: async () => ((await isDecided(scope, memory, decision)) ? {} : undefined),
       succeed: (answer) => {
         done();
-        tell(t(decision === "approve" ? "review.approved" : "review.rejected"), wayBack(scope, answer, changed));
+        tell(t(decision === "approve" ? "review.approved" : "review.rejected"), wayBack(scope, answer, changed, { what: toldOf(memory), memories: leftBy(scope, answer) }));
       },
     });
   return { ...act, decide };

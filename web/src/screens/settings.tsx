@@ -7,9 +7,9 @@ import type { ErasePreview, EraseTarget, Key } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useLater, usePages } from "../lib/asking";
 import { useChanges } from "../lib/changes";
-import { forgetAllDeleted } from "../lib/deleted";
 import { forgetDrafts } from "../lib/drafts";
 import { isNothing } from "../lib/erase_reach";
+import { forgetAllChanges } from "../lib/kept_changes";
 import { keptTalks } from "../lib/kept_talks";
 import { outbox } from "../lib/outbox";
 import { lastDays, type Day } from "../lib/overview";
@@ -17,6 +17,7 @@ import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
 import { modelName } from "../lib/model_name";
 import { daysIn } from "../lib/usage";
+import { forgetAllWritten } from "../lib/written_here";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { DayInput } from "../parts/day_input";
@@ -87,7 +88,8 @@ function leave() {
   outbox.clear();
   forgetDrafts();
   keptTalks.forget();
-  forgetAllDeleted();
+  forgetAllChanges();
+  forgetAllWritten();
   location.reload();
 }
 

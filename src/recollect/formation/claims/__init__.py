@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice
@@ -49,6 +49,7 @@ DATES_MAX: Final = 200
 _PLURAL_NAME: Final = re.compile(
     r" (?:different |people called )?(?P<name>[A-Z][a-z]{1,20}?)(?:es|s)?\b"
 )
+_COUNTED_NAME: Final = re.compile(r"[个位名](?:叫|姓)?(?P<name>[\u3400-\u9fff]{2})")
 _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
     r"|to) ?$"
@@ -163,14 +164,18 @@ class Heard:
         sources: Sequence[SaidText | SourceClaims],
         before: Json = None,
         *,
+        before_at: datetime | None = None,
         computes: bool = True,
         texts: ValueTexts | None = None,
     ) -> None:
         """
         Prepare to be asked; nothing is read before it is needed.
 
+        What *before* says was so at *before_at*, which a value may add ("13 in March 2025").
         Unless it *computes*, nothing follows from numbers that were said. *texts* may be shared.
         """
+        former = SourceClaims(SaidText(text="", at=before_at, speaker=None))
+        self._former_day = former.told if before_at else None
         self._computes = computes
         self._value_texts = texts or ValueTexts()
         self._known = frozenset(_leaves(before)) if before is not None else frozenset()
@@ -230,6 +235,8 @@ class Heard:
 
     def _is_in_sources(self, claim: Dated) -> bool:
         if any(each.told.supports(claim) for each in self._sources):
+            return True
+        if self._former_day is not None and self._former_day.supports(claim):
             return True
         if any(claim.weekday in each.told.weekdays for each in self._sources):
             return True
@@ -326,12 +333,16 @@ class Heard:
         return whole is not None and self._is_in_sources(Dated(start=0, end=0, stretches=(whole,)))
 
     def _counts_names(self, number: Number, text: str) -> bool:
-        """Return True for "two Sams" if a source names that many of them."""
-        named = _PLURAL_NAME.match(text, number.end)
-        if named is None or len(number.readings) != 1:
+        """Return True for "two Sams" and 两个小王 if a source names that many of them."""
+        if len(number.readings) != 1:
             return False
-        name = re.compile(rf"\b{re.escape(named['name'])}\b", re.IGNORECASE)
         (count,) = number.readings
+        if named := _PLURAL_NAME.match(text, number.end):
+            name = re.compile(rf"\b{re.escape(named['name'])}\b", re.IGNORECASE)
+        elif named := _COUNTED_NAME.match(text, number.end):
+            name = re.compile(re.escape(named["name"]))
+        else:
+            return False
         return any(2 <= count <= len(name.findall(each.text)) for each in self._sources)
 
     def _has_time(self, time: ClockTime) -> bool:

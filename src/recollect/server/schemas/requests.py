@@ -10,6 +10,7 @@ from recollect.errors import UsageError
 from recollect.records import EndMemory, EvidenceKind, NewMessage, PutMemory, Role, Trust, Write
 from recollect.server.api_keys import ROTATION_OVERLAP_S_MAX
 from recollect.server.authorization import Permission
+from recollect.server.schemas.elements import with_examples
 from recollect.stores.file_lines import PATH_CHARACTERS_MAX
 from recollect.stores.validation import ID_CHARACTERS_MAX
 from recollect.text.coded_text import with_code
@@ -68,13 +69,8 @@ class MessageInput(RequestModel, title="NewMessage"):
 class AppendRequest(RequestModel):
     """Messages to append to a thread."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"messages": [{"role": "user", "text": "I moved to Oslo.", "name": "Ada"}]},
-            ]
-        },
+    model_config = with_examples(
+        {"messages": [{"role": "user", "text": "I moved to Oslo.", "name": "Ada"}]},
     )
 
     messages: list[MessageInput] = Field(min_length=1, max_length=1_000)
@@ -125,16 +121,11 @@ class MemoryVersionInput(RequestModel, title="MemoryVersion"):
 class MemoryRequest(RequestModel, title="PutMemoryRequest"):
     """A memory to write."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "value": {"subject": "Ada", "predicate": "lives in", "object": "Oslo"},
-                    "valid_from": "2026-05-01T00:00:00Z",
-                }
-            ]
-        },
+    model_config = with_examples(
+        {
+            "value": {"subject": "Ada", "predicate": "lives in", "object": "Oslo"},
+            "valid_from": "2026-05-01T00:00:00Z",
+        }
     )
 
     value: Object
@@ -209,6 +200,14 @@ class RestoreRequest(RequestModel, title="RestoreMemoryRequest"):
     """The version to restore."""
 
     version: int = Field(ge=1, le=2**53)
+    ends: list[MemoryVersionInput] = Field(
+        default_factory=list,
+        max_length=100,
+        description=(
+            "Memories that were true in its place: they end now, in the same transaction, and one "
+            "undo token reverts all."
+        ),
+    )
 
 
 class UndoRequest(RequestModel):
@@ -233,13 +232,8 @@ class FormedMessageInput(RequestModel, title="FormedMessage"):
 class ChangeMemoriesRequest(RequestModel, title="ChangeMemoriesRequest"):
     """One change to several memories of a scope."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"act": "end", "memories": [{"type": "Fact", "key": "home", "version": 1}]}
-            ]
-        },
+    model_config = with_examples(
+        {"act": "end", "memories": [{"type": "Fact", "key": "home", "version": 1}]}
     )
 
     act: Literal["delete", "end", "approve", "reject", "undo"]
@@ -292,11 +286,8 @@ class RetryRequest(RequestModel, title="RetryFormationRequest"):
 class KeyRequest(RequestModel, title="CreateKeyRequest"):
     """A key to create."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"name": "chat", "scope": ["users"], "permissions": ["read", "write"]}]
-        },
+    model_config = with_examples(
+        {"name": "chat", "scope": ["users"], "permissions": ["read", "write"]}
     )
 
     name: Id
@@ -316,10 +307,7 @@ class RotationRequest(RequestModel, title="RotateKeyRequest"):
 class ChatRequest(RequestModel):
     """The user's message."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"thread": "holidays", "text": "Where shall I go?"}]},
-    )
+    model_config = with_examples({"thread": "holidays", "text": "Where shall I go?"})
 
     thread: Id
     text: str = Field(min_length=1)

@@ -1,0 +1,113 @@
+/** Changes made in this tab that the service can still undo, with the tokens that undo them. */
+
+import { useSyncExternalStore } from "react";
+import { api } from "../api/client";
+import { Problem } from "../api/problem";
+import type { Memory, Scope } from "../api/shapes";
+import { takeAllBack, type Token } from "./bulk";
+import { tabShelf } from "./storage";
+
+const NAME = "recollect.changes";
+/** The service accepts a token for an hour; see `UNDO_S` there. */
+const KEPT_MS = 3_600_000;
+/** A token may hold whole memories: so many characters fit into a tab's storage, beside the drafts. */
+const CHARACTERS_MAX = 2_000_000;
+
+/** A memory as a change left it; without a version it was removed. */
+export interface Left extends Pick<Memory, "type" | "key"> {
+  scope: Scope;
+  version: number | null;
+}
+
+export interface KeptChange {
+  /** What was changed, in words. */
+  what: string;
+  memories: Left[];
+  /** In the order in which they were given: undone from the last one on. */
+  tokens: Token[];
+  until: number;
+}
+
+const isAt = (scope: Scope, { type, key }: Pick<Memory, "type" | "key">) => (left: Left): boolean =>
+  left.type === type && left.key === key && JSON.stringify(left.scope) === JSON.stringify(scope);
+
+const isSame = (one: KeptChange, other: KeptChange): boolean => one.tokens[0]?.undo === other.tokens[0]?.undo;
+
+let read: { text: string | null; changes: KeptChange[] } = { text: null, changes: [] };
+const watchers = new Set<() => void>();
+
+/** Newest first. */
+function kept(): KeptChange[] {
+  const text = tabShelf.get(NAME);
+  if (text !== read.text) {
+    try {
+      read = { text, changes: JSON.parse(text ?? "[]") as KeptChange[] };
+    } catch {
+      read = { text, changes: [] };
+    }
+  }
+  return read.changes;
+}
+
+function keep(changes: KeptChange[]): void {
+  const fresh = changes.filter((each) => Date.now() < each.until);
+  let text = JSON.stringify(fresh);
+  while (text.length > CHARACTERS_MAX && fresh.pop()) text = JSON.stringify(fresh);
+  tabShelf.set(NAME, fresh.length ? text : null);
+  for (const each of [...watchers]) each();
+}
+
+/** Keep a change that was just made. */
+export function keepChange(what: string, memories: Left[], tokens: readonly Token[]): KeptChange {
+  const change = { what, memories, tokens: [...tokens], until: Date.now() + KEPT_MS };
+  keep([change, ...kept()]);
+  return change;
+}
+
+export const forgetChange = (change: KeptChange): void => keep(kept().filter((each) => !isSame(each, change)));
+
+/** An erase ends what can be undone in its scope. */
+export const forgetChangesIn = (scope: Scope): void => keep(kept().filter((each) => !each.tokens.some((token) => JSON.stringify(token.scope) === JSON.stringify(scope))));
+
+export const forgetAllChanges = (): void => keep([]);
+
+/** Undo a change; of one that is undone in part, or refused, only what is left can be undone again. */
+export async function takeBack(change: KeptChange, progress: (done: number, of: number) => void = () => undefined): Promise<void> {
+  const tokens = [...change.tokens];
+  try {
+    await takeAllBack(tokens, api.undo, progress);
+  } catch (error) {
+    const left = { ...change, tokens };
+    keep(isRefused(error) ? kept().filter((each) => !isSame(each, change)) : kept().map((each) => (isSame(each, change) ? left : each)));
+    change.tokens = tokens;
+    throw error;
+  }
+  forgetChange(change);
+}
+
+/** Whether the service will not undo it later either: it expired, or what it wrote was changed since. */
+export const isRefused = (error: unknown): boolean => error instanceof Problem && [400, 404, 409, 412, 422].includes(error.status);
+
+const isFresh = ({ until }: KeptChange): boolean => Date.now() < until;
+
+/** The change that made a memory what it is, if that can still be undone. */
+export const changeThatLeft = (scope: Scope, memory: Pick<Memory, "type" | "key" | "version">): KeptChange | undefined =>
+  kept().find((each) => isFresh(each) && each.memories.some((left) => left.version === memory.version && isAt(scope, memory)(left)));
+
+/** The change that removed what stood at an address. */
+export const removalOf = (scope: Scope, address: Pick<Memory, "type" | "key">): KeptChange | undefined =>
+  kept().find((each) => isFresh(each) && each.memories.some((left) => left.version === null && isAt(scope, address)(left)));
+
+/** How many memories of a scope a change removed. */
+export const removedBy = (change: KeptChange, scope: Scope): number =>
+  change.memories.filter((left) => left.version === null && JSON.stringify(left.scope) === JSON.stringify(scope)).length;
+
+export const removalsIn = (scope: Scope): KeptChange[] => kept().filter((each) => isFresh(each) && removedBy(each, scope) > 0);
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => void watchers.delete(watcher);
+}
+
+/** Draw again whenever a change is kept or forgotten. */
+export const useKeptChanges = (): readonly KeptChange[] => useSyncExternalStore(watch, kept);

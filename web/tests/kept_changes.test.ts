@@ -1,0 +1,95 @@
+/** Changes of this tab can be undone where they are listed, as long as the service accepts that. */
+
+import { beforeEach, describe, expect, it, vi } from "vitest";
+
+vi.hoisted(() => vi.stubGlobal("document", { baseURI: "http://page.test/" }));
+
+import { api } from "../src/api/client";
+import { Problem } from "../src/api/problem";
+import { changeThatLeft, forgetAllChanges, forgetChangesIn, keepChange, removalOf, removalsIn, takeBack } from "../src/lib/kept_changes";
+import { shortened } from "../src/lib/memory_acts";
+
+const scope = ["ada"];
+const left = (key: string, version: number | null) => ({ scope, type: "Note", key, version });
+const token = (undo: string) => ({ scope, undo });
+const memory = (key: string, version: number) => ({ type: "Note", key, version });
+
+beforeEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  forgetAllChanges();
+});
+
+describe("a change that was made", () => {
+  it("can be undone while the memory is as it left it", () => {
+    const change = keepChange("the boat", [left("boat", 2)], [token("one")]);
+    expect(changeThatLeft(scope, memory("boat", 2))).toEqual(change);
+    expect(changeThatLeft(scope, memory("boat", 3))).toBeUndefined();
+    expect(changeThatLeft(["eve"], memory("boat", 2))).toBeUndefined();
+    expect(removalOf(scope, memory("boat", 2))).toBeUndefined();
+  });
+
+  it("can be undone for an hour, and not after an erase", () => {
+    vi.useFakeTimers();
+    keepChange("the boat", [left("boat", 2)], [token("one")]);
+    vi.advanceTimersByTime(3_599_000);
+    expect(changeThatLeft(scope, memory("boat", 2))).toBeDefined();
+    vi.advanceTimersByTime(2_000);
+    expect(changeThatLeft(scope, memory("boat", 2))).toBeUndefined();
+    keepChange("the boat", [left("boat", 3)], [token("two")]);
+    forgetChangesIn(["eve"]);
+    expect(changeThatLeft(scope, memory("boat", 3))).toBeDefined();
+    forgetChangesIn(scope);
+    expect(changeThatLeft(scope, memory("boat", 3))).toBeUndefined();
+  });
+
+  it("is listed by its scope where it removed something", () => {
+    keepChange("the boat", [left("boat", 2)], [token("one")]);
+    const removal = keepChange("the house", [left("house", null)], [token("two")]);
+    expect(removalsIn(scope)).toEqual([removal]);
+    expect(removalsIn(["eve"])).toEqual([]);
+    expect(removalOf(scope, { type: "Note", key: "house" })).toEqual(removal);
+  });
+
+  it("gives way to newer ones where there is no room for all", () => {
+    keepChange("old", [left("old", 2)], [token("x".repeat(1_200_000))]);
+    keepChange("new", [left("new", 2)], [token("y".repeat(1_200_000))]);
+    expect(changeThatLeft(scope, memory("new", 2))).toBeDefined();
+    expect(changeThatLeft(scope, memory("old", 2))).toBeUndefined();
+  });
+});
+
+describe("undoing a change", () => {
+  it("asks for its last part first, and then forgets it", async () => {
+    const undo = vi.spyOn(api, "undo").mockResolvedValue(undefined);
+    await takeBack(keepChange("both", [left("a", null), left("b", null)], [token("one"), token("two")]));
+    expect(undo.mock.calls.map(([, each]) => each)).toEqual(["two", "one"]);
+    expect(removalsIn(scope)).toEqual([]);
+  });
+
+  it("goes on with the rest after it broke off", async () => {
+    const undo = vi.spyOn(api, "undo").mockResolvedValueOnce(undefined).mockRejectedValueOnce(new Problem(0, "unreachable", "", ""));
+    const change = keepChange("both", [left("a", null)], [token("one"), token("two")]);
+    await expect(takeBack(change)).rejects.toBeInstanceOf(Problem);
+    const [rest] = removalsIn(scope);
+    expect(rest?.tokens).toEqual([token("one")]);
+    undo.mockResolvedValue(undefined);
+    await takeBack(change);
+    expect(undo.mock.calls.map(([, each]) => each)).toEqual(["two", "one", "one"]);
+    expect(removalsIn(scope)).toEqual([]);
+  });
+
+  it("is offered no more once the service refuses it", async () => {
+    vi.spyOn(api, "undo").mockRejectedValue(new Problem(412, "version_conflict", "", ""));
+    await expect(takeBack(keepChange("the boat", [left("boat", 2)], [token("one")]))).rejects.toBeInstanceOf(Problem);
+    expect(changeThatLeft(scope, memory("boat", 2))).toBeUndefined();
+  });
+});
+
+describe("a memory in a notice", () => {
+  it("is cut between words, and where there are none between characters", () => {
+    expect(shortened("short")).toBe("short");
+    expect(shortened("Guess what, I have taken up the cello since last week")).toBe("Guess what, I have taken up the cello since…");
+    expect(shortened("猫".repeat(60))).toBe(`${"猫".repeat(47)}…`);
+  });
+});
