@@ -30,6 +30,7 @@ from recollect.records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_list, check_scope, check_text
+from recollect.text.coded_text import with_code
 
 REMEMBERED: Final = "remembered"
 """Cause of a memory version written by `Recollect.remember`."""
