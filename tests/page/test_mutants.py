@@ -56,11 +56,15 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "error.status === 0) setCutOff", "true) setCutOff", "changes"),
     Fault("lib/changes.ts", "!isOpened && ", "", "changes"),
     Fault(
-        "lib/recall_reasons.ts", "= rounded(upper.score) -", "= rounded(upper.score) +",
+        "lib/recall_reasons.ts",
+        "= rounded(upper.score) -",
+        "= rounded(upper.score) +",
         "recall_reasons",
     ),
     Fault("lib/recall_reasons.ts", "- (below.get", "+ (below.get", "recall_reasons"),
-    Fault("lib/recall_reasons.ts", ".slice(0, Math.abs(missing))", ".slice(0, 0)", "recall_reasons"),
+    Fault(
+        "lib/recall_reasons.ts", ".slice(0, Math.abs(missing))", ".slice(0, 0)", "recall_reasons"
+    ),
     Fault("lib/recall_reasons.ts", "/ sum) * length", "/ score) * length", "recall_reasons"),
     Fault("lib/recall_reasons.ts", '=== "quarantined"', '=== "active"', "recall_reasons"),
     Fault("lib/recall_settings.ts", "`${side}${name}`)", "name)", "recall_reasons"),
@@ -116,6 +120,7 @@ FAULTS: Final = (
     Fault("lib/one_after_another.ts", " && isSamePlace(one, other)", "", "one_after_another"),
     Fault("lib/one_after_another.ts", "if (isOver(each, now)) open", "open", "one_after_another"),
     Fault("lib/written_here.ts", "each.sentence === sentence && ", "", "written_here"),
+    Fault("lib/audit_words.ts", "count: ids.length", "count: 1", "audit_words"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 
