@@ -97,6 +97,18 @@ def test_an_ended_version_says_until_when_it_was_true(story: Story) -> None:
     """It says the time that changed, and not only that the value did not."""
     assert "True until:" in story.facts["ended"]["row"]
     assert "stayed the same" not in story.facts["ended"]["row"]
+    assert "Why it was believed" == story.facts["ended"]["why"]
+    assert 0 == story.facts["ended"]["ends"]
+
+
+def test_the_overview_counts_what_is_in_force(story: Story) -> None:
+    """As many facts as it shows, and beside all of them how many have ended."""
+    told = story.facts["counted"]
+    shown, ever = told["shown"], told["ever"]
+
+    assert shown < ever
+    assert f"{shown} facts" == told["facts"].strip()
+    assert f"{ever - shown} ended" in told["all"]
 
 
 def test_a_rejected_memory_that_is_restored_stands_there_once(story: Story) -> None:

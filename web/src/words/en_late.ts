@@ -180,6 +180,7 @@ export const enLate = {
   "memory.validity": "Since when",
   "memory.value": "What it says",
   "memory.why": "Why it is believed",
+  "memory.why_was": "Why it was believed",
   "memory.by_hand": "It was corrected by hand on {day}: no message says it so.",
   "memory.yours": "You wrote it by hand.",
   "memory.yours_since": "You corrected it by hand on {day}: no message says it so.",

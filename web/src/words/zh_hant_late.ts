@@ -182,6 +182,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "memory.validity": "從何時起",
   "memory.value": "內容",
   "memory.why": "為什麼採信",
+  "memory.why_was": "當時為什麼採信",
   "memory.by_hand": "它於 {day} 由人工更正：沒有訊息這樣說。",
   "memory.yours": "這是你手動寫的。",
   "memory.yours_since": "你於 {day} 手動更正：沒有訊息這樣說過。",

@@ -182,6 +182,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "memory.validity": "从何时起",
   "memory.value": "内容",
   "memory.why": "为何相信",
+  "memory.why_was": "当时为何相信",
   "memory.by_hand": "它于 {day} 由人手工更正：没有消息这样说。",
   "memory.yours": "这是你手写的。",
   "memory.yours_since": "你于 {day} 手动更正：没有消息这样说过。",
