@@ -181,6 +181,14 @@ def test_the_memory_that_is_opened_is_in_sight_in_the_list(story: Story) -> None
     assert story.facts["shown"]["inSight"]
 
 
+def test_threads_stand_by_their_newest_message(story: Story) -> None:
+    """Each has its date, the newest first; and the field of a new one has the focus."""
+    told = story.facts["threads"]
+
+    assert ["14 Apr 2025", "12 Apr 2025", "6 Apr 2025"] == told["dates"]
+    assert "Hello" == told["typed"]
+
+
 def test_the_edit_form_is_chinese_in_chinese(story: Story) -> None:
     """The names of the type and of its fields, and what is said of these; not what is typed."""
     told = story.facts["chinese"]

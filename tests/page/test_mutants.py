@@ -121,6 +121,8 @@ FAULTS: Final = (
     Fault("lib/one_after_another.ts", "if (isOver(each, now)) open", "open", "one_after_another"),
     Fault("lib/written_here.ts", "each.sentence === sentence && ", "", "written_here"),
     Fault("lib/audit_words.ts", "count: ids.length", "count: 1", "audit_words"),
+    Fault("lib/graph_labels.ts", "!taken.some(", "taken.some(", "graph_picture"),
+    Fault("lib/overview.ts", "sumOf(all) - sumOf(inForce)", "sumOf(all)", "overview"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

@@ -278,6 +278,19 @@ async function oneAfterAnother() {
   await page.locator(".one-after-another .here", { hasText: "Utrecht" }).waitFor();
 }
 
+/** Threads stand by the day of their newest message; what is typed after New thread goes into it. */
+async function threads() {
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  await page.locator(".thread-about", { hasText: "14 Apr 2025" }).waitFor();
+  await page.locator(".thread").nth(1).getByText("12 Apr 2025").waitFor();
+  const dates = await page.locator(".thread-about time").allInnerTexts();
+  await page.locator(".new-thread").click();
+  await page.locator(".thread.here", { hasText: "New thread" }).waitFor();
+  await page.keyboard.type("Hello");
+  facts.tell("threads", { dates, typed: await page.locator("#composer").inputValue() });
+  await facts.picture(page, "new-thread");
+}
+
 /** In Chinese the usual types, their fields and what is said of these are Chinese. */
 async function inChinese() {
   await page.goto(`${base}/#/settings?${SCOPE}`);
@@ -293,4 +306,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, changedProfile, ended, counted, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, ended, counted, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, threads, inChinese }, { facts, page, noted, close });
