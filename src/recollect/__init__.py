@@ -128,6 +128,7 @@ if TYPE_CHECKING:
         EraseTarget,
         EraseThread,
     )
+    from recollect.stores.plans.quotations import Quotation as Quotation
     from recollect.stores.plans.undo import Undo, UndoLog
     from recollect.stores.unit_of_work import Proviso
     from recollect.sync.facade import SyncRecollect, open_sync
@@ -188,6 +189,7 @@ _HOMES: Final = {
         "EraseExpired EraseMemory EraseMessages EraseReceipt EraseScope EraseSource EraseTarget"
         " EraseThread"
     ),
+    "recollect.stores.plans.quotations": "Quotation",
     "recollect.stores.plans.undo": "Undo UndoLog",
     "recollect.stores.unit_of_work": "Proviso",
     "recollect.sync.facade": "SyncRecollect open_sync",

@@ -10,7 +10,7 @@ from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
 from recollect.server.mcp.callers import local_caller
-from recollect.server.mcp.recollect_tool_calls import Tools
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, SeededIds
 
@@ -21,7 +21,7 @@ ADA: Final = ("users", "ada")
 async def told(memory: Recollect) -> list[object]:
     """Return the profile as a prompt and an MCP client get it."""
     context = await memory.context(ADA, "What do you know of me?", recent=9, thread="talk")
-    profile = await Tools(b"secret" * 6).profile(local_caller(memory, ADA, Assistants()))
+    profile = await RecollectTools(b"secret" * 6).profile(local_caller(memory, ADA, Assistants()))
     return [[dict(each.memory.value) for each in context.profile], profile]
 
 

@@ -113,7 +113,8 @@ class History:
     async def _say_again(self) -> None:
         """Repeat a note, or a part of it, and form it."""
         page = await self.memory.memories(ADA, type_="Note", state="active")
-        notes = [each for each in page.rows if "content" in each.value]
+        # An ended note is not offered: a model could not repeat it.
+        notes = [e for e in page.rows if "content" in e.value and e.valid_until is None]
         if not notes:
             return
         value = self._chance.choice(notes).value

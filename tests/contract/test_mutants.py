@@ -188,7 +188,7 @@ STALE = LeaseContract.test_one_claim_holds_a_scope
 ANEW = LeaseContract.test_what_is_erased_is_not_formed
 MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, object]]] = {
     "scopes are joined strings": (
-        "memory.tables.Tables.scopes_below", joined,
+        "in_process.tables.Tables.scopes_below", joined,
         TargetContract.test_scopes_below_are_erased, {},
     ),
     "ids are folded": (
@@ -207,7 +207,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         EraseContract.test_an_erase_takes_what_rests_on_it, {},
     ),
     "evidence in removed messages is forgotten": (
-        "memory.tables.Tables.evidence_in", lambda *_: (),
+        "in_process.tables.Tables.evidence_in", lambda *_: (),
         EvidenceContract.test_the_removed_can_be_erased,
         {"target": EraseThread(thread="talk")},
     ),
@@ -220,7 +220,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         FindingContract.test_a_finding_is_archived_and_restored, {},
     ),
     "a finding outlives the talk it was made in": (
-        "memory.tables.Tables.evidence_in", lambda *_: (),
+        "in_process.tables.Tables.evidence_in", lambda *_: (),
         FindingContract.test_a_finding_goes_with_its_talk,
         {"target": EraseThread(thread="talk"), "is_talk": True},
     ),
@@ -236,7 +236,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         for path in ("../a", "/etc/passwd", "C:/a", "a\u202eb")
     },
     "removals are not fed": (
-        "memory.tables.Tables.removed", lambda *_: (),
+        "in_process.tables.Tables.removed", lambda *_: (),
         FeedContract.test_removals_come_until_seen, {},
     ),
     "any request is repeated under a key": (
@@ -287,7 +287,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         ResetContract.test_a_reader_far_behind_starts_over, {},
     ),
     "messages are stored twice": (
-        "memory.tables.Tables.messages_by_id", lambda *_: (),
+        "in_process.tables.Tables.messages_by_id", lambda *_: (),
         AppendContract.test_the_same_message_is_stored_once, {},
     ),
     "positions are reused": (
@@ -333,7 +333,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         BacklogContract.test_waiting_messages_are_counted, {},
     ),
     "all moments are one": (
-        "memory.tables.Tables.moment", ReadMoment(0, 0),
+        "in_process.tables.Tables.moment", ReadMoment(0, 0),
         SnapshotContract.test_a_moment_lasts_until_a_write, {},
     ),
     "what was said later is told of then": (
@@ -354,11 +354,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         SnapshotContract.test_summaries_are_those_of_the_feed, {},
     ),
     "an erased thread leaves what goes with it": (
-        "memory.tables.Tables.side_records", lambda *_: iter(()),
+        "in_process.tables.Tables.side_records", lambda *_: iter(()),
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "an erased thread takes what goes with others": (
-        "memory.tables.Tables.side_records", all_sides,
+        "in_process.tables.Tables.side_records", all_sides,
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "any version of a side record is replaced": (

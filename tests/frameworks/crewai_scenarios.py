@@ -17,6 +17,7 @@ from crewai.memory.types import MemoryRecord
 from crewai.memory.unified_memory import Memory
 
 import recollect
+from recollect import PutMemory
 from recollect.integrations.crewai import RecollectCrewMemory, RecollectStorage
 from recollect.sync.facade import SyncRecollect
 from recollect.testing.hashed_embedder import HashedEmbedder
@@ -279,6 +280,9 @@ def scenario_a_person_corrects_and_erases_a_record() -> None:
         memory.put(ADA, "CrewRecord", "one", {"content": "Tom", "scope": "/pets"})
         memory.erase(ADA, recollect.EraseMemory(type="CrewRecord", key="two"))
         (kept,) = storage.list_records()
+        wrong = PutMemory(type="CrewRecord", key="one", value={"content": "Tem"}, state="rejected")
+        memory.apply(ADA, [wrong])
+        assert storage.get_record("one") is None
 
     assert (kept.content, kept.scope, kept.categories) == ("Tom", "/pets", [])
 

@@ -17,6 +17,7 @@ from recollect.conversation import (
 from recollect.ports import ModelRequest
 from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.testing import ScriptedModel
+from tests.harness.memory_states import NOT_IN_FORCE, take_out_of_force
 
 ADA = ("users", "ada")
 TALK = "talk"
@@ -205,14 +206,17 @@ async def test_no_word_is_learnt_of_an_earlier_turn_that_is_erased_meanwhile() -
         assert [] == await memory.waiting(store)
 
 
-def test_a_rejected_summary_is_not_told_and_made_anew(store: SyncRecollect) -> None:
+@pytest.mark.parametrize("how", NOT_IN_FORCE)
+def test_a_summary_that_is_not_in_force_is_not_told_and_made_anew(
+    store: SyncRecollect, how: str
+) -> None:
     """What is learnt later is learnt without it."""
     memory = ConversationEntityMemory(store, ADA, TALK, llm=ScriptedModel(rules))
     told(memory, "Mira paints.")
-    store.reject(ADA, "Entity", "mira")
+    take_out_of_force(store, ADA, "Entity", how)
 
     shown = memory.load_memory_variables({"input": "Mira?"})["entities"]
-    has_mira = memory.entity_store.exists("Mira")
+    has_mira = memory.entity_store.exists("Mira") or memory.entity_store.keys()
     told(memory, "Mira sails.")
 
     assert {"Mira": ""} == shown

@@ -17,6 +17,7 @@ from recollect.conversation import (
 from recollect.ports import ModelRequest
 from recollect.stores.plans.erase_targets import EraseMessages, EraseThread
 from recollect.testing import ScriptedModel
+from tests.harness.memory_states import NOT_IN_FORCE, take_out_of_force
 
 ADA = ("users", "ada")
 TALK = "talk"
@@ -231,20 +232,32 @@ async def test_a_summary_of_erased_words_never_reaches_the_file(tmp_path: Path) 
         assert [] == [each for each in tmp_path.iterdir() if b"zanzibar" in each.read_bytes()]
 
 
-def test_a_rejected_summary_is_not_shown_and_made_anew(
-    store: SyncRecollect, model: ScriptedModel
+@pytest.mark.parametrize("how", NOT_IN_FORCE)
+def test_a_summary_that_is_not_in_force_is_not_shown_and_made_anew(
+    store: SyncRecollect, model: ScriptedModel, how: str
 ) -> None:
     """The messages that it covered are shown until then, and all summarised with the next turn."""
     memory = ConversationSummaryMemory(store, ADA, TALK, llm=model)
     said(memory, 1)
-    (summary,) = store.memories(ADA, type_="Summary").rows
-    store.reject(ADA, summary.type, summary.key)
+    take_out_of_force(store, ADA, "Summary", how)
 
     shown = memory.load_memory_variables({})
     said(memory, 2)
 
     assert {"history": "Human: q1\nAI: a1"} == shown
     assert [1, 1] == [memory.buffer.count("q1"), memory.buffer.count("q2")]
+
+
+@pytest.mark.parametrize("how", NOT_IN_FORCE)
+def test_a_summary_that_is_not_in_force_is_in_no_context(store: SyncRecollect, how: str) -> None:
+    memory = ConversationSummaryMemory(store, ADA, TALK, llm=ScriptedModel(lambda _: "a talk"))
+    said(memory, 1, 2, 3, 4)
+
+    before = store.context(ADA, "?", thread=TALK, history_tokens=15)
+    take_out_of_force(store, ADA, "Summary", how)
+    after = store.context(ADA, "?", thread=TALK, history_tokens=15)
+
+    assert ("a talk", "") == (before.summary, after.summary)
 
 
 async def test_two_writers_lose_nothing_and_double_nothing() -> None:

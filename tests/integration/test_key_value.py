@@ -23,6 +23,7 @@ from recollect.errors import MissingKeyError
 from recollect.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from recollect.stores.plans.erase_targets import EraseThread
 from recollect.testing import FrozenClock
+from tests.harness.memory_states import NOT_IN_FORCE, take_out_of_force
 
 ADA = ("users", "ada")
 
@@ -378,3 +379,16 @@ async def test_the_awaited_face_does_the_same(tmp_path: Path) -> None:
 
         await values.aclear()
         assert await values.aload_memory() == {}
+
+
+@pytest.mark.parametrize("how", NOT_IN_FORCE)
+def test_a_value_that_is_not_in_force_is_not_there(memory: SyncRecollect, how: str) -> None:
+    """Until it is saved again."""
+    values = KeyValueMemory(memory, ADA, "order")
+    values.save_memory("colour", "red")
+    take_out_of_force(memory, ADA, "Item", how)
+
+    assert ("none", {}) == (values.load_memory("colour", "none"), values.load_memory())
+
+    values.save_memory("colour", "green")
+    assert {"colour": "green"} == values.load_memory()

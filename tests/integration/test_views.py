@@ -85,6 +85,7 @@ CHANGES: dict[str, Change] = {
     "nearest": lambda m: m.nearest(ADA, "boat", type_="Note"),
     "settled": lambda m: m.settled(ADA),
     "erase": lambda m: m.erase(ADA, EraseScope()),
+    "quotations": lambda m: m.quotations(ADA, EraseScope()),
     "clean": lambda m: m.clean(),
     "import_records": _import,
     "reembed": lambda m: m.reembed(HashedEmbedder(64)),

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
 
 pytestmark = pytest.mark.timeout(600)
-CHAPTERS: Final = ("large", "stopped", "broken", "refused", "half", "several", "away")
-CHAPTERS += ("dropped", "exported", "handheld")
+CHAPTERS: Final = (
+    *("large", "stopped", "broken", "refused", "half"),
+    *("several", "away", "dropped", "exported", "handheld"),
+)
 PARTIAL: Final = "What was taken stays, and nothing is kept twice when you go on."
 
 

@@ -14,6 +14,7 @@ from recollect.chat import Chatbot
 from recollect.errors import ModelError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.prompt_texts import FormationPrompts
+from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelRequest
 from recollect.server.testing import ROOT_SCOPE, Served
 from recollect.testing.scripted_model import ScriptedModel
@@ -220,3 +221,33 @@ async def test_of_two_answers_to_one_turn_the_first_is_kept() -> None:
 
     assert ["Home?", "Y"] == [each.text for each in messages]
     assert slow.kept == quick.kept == messages[1]
+
+
+def test_the_search_of_each_answer_counts_as_a_recall(starting: Start, connect: Connect) -> None:
+    """Of the scope and of the memories found, with a model or without; no repetition counts."""
+    scripted = ScriptedModel(lambda _: "In Oslo.", identity="script/test")
+    for model in (scripted, None):
+        with connect(starting(model=model)) as client:
+            value = {"value": {"context": "home", "content": "Ada lives in Oslo."}}
+            client.put("/v1/memories/Note/home", params=ADA, json=value)
+            for key in ("one", "two", "two"):
+                body = {"thread": "c", "text": "Where do I live?"}
+                client.post("/v1/chat", params=ADA, json=body, headers={"idempotency-key": key})
+            days = client.get("/v1/usage", params=ADA).json()["days"]
+            found = client.get("/v1/memories/Note/home/recalls", params=ADA).json()["recalls"]
+
+        # Without a model nothing is kept that a repetition could repeat, so it searches anew.
+        searches = 2 if model else 3
+        assert searches == days[0]["recalls"]
+        assert ["Where do I live?"] * searches == [each["query"] for each in found]
+
+
+def test_rules_use_no_tokens(starting: Start, connect: Connect) -> None:
+    """They form memories without a model, and what they cost is nothing."""
+    with connect(starting(model=RuleModel())) as client:
+        client.post("/v1/chat", params=ADA, json={"thread": "c", "text": "I live in Oslo."})
+        (formed,) = client.post("/v1/form", params=ADA).json()["formations"]
+        days = client.get("/v1/usage", params=ADA).json()["days"]
+
+    assert {"stored": 1} == formed["receipt"]["counts"]
+    assert 0 == formed["tokens"] == days[0].get("tokens", 0)

@@ -107,7 +107,7 @@ NOT_OVER_HTTP = {
     *("settled", "state", "set_state", "attach", "attachments", "attachment", "detach"),
     *("acting", "noting", "loop", "embedder", "lacks_model", "type_of", "reembed", "undo_reembed"),
     *("outside_error", "tasks", "nearest", "caught_up", "embed"),
-    *("strength", "tune", "forget_strength"),
+    *("strength", "tune", "forget_strength", "quotations"),
 }
 """What whoever runs the store does with it, or what only a process with the store can."""
 
@@ -304,6 +304,26 @@ def test_messages_are_replaced_and_removed(client: SyncClient) -> None:
     assert 1 == client.remove(scope, "t", ["m1", "unknown"])
 
 
+def test_a_preview_lists_the_messages_that_quote_what_goes(client: SyncClient) -> None:
+    """They can be erased with it, in one target."""
+    scope = ("users", "echo")
+    said, noted = client.append(
+        scope,
+        "t",
+        [
+            {"role": "user", "content": "My garage code is 4711, tell nobody"},
+            {"role": "assistant", "content": "Noted: garage code is 4711"},
+        ],
+    )
+    preview = client.preview_erase(scope, EraseMessages(thread="t", messages=[said.id]))
+
+    assert [(noted.id, "garage code is 4711")] == [(e.message, e.quote) for e in preview.quoted_in]
+    both = EraseMessages(thread="t", messages=[said.id, noted.id])
+    receipt = client.confirm_erase(scope, client.preview_erase(scope, both))
+    assert 2 == receipt.messages
+    assert () == client.messages(scope, "t").rows
+
+
 def test_erasing_is_previewed_and_confirmed(client: SyncClient) -> None:
     """The preview counts what the receipt counts; a preview that is old by then is refused."""
     scope = ("erased",)
@@ -317,8 +337,11 @@ def test_erasing_is_previewed_and_confirmed(client: SyncClient) -> None:
     client.append(scope, "u", SAID)
     second = client.erase(scope, EraseScope())
     assert [receipt, second] == client.receipts(scope)
-    with pytest.raises(UsageError, match="one message"):
-        client.erase(scope, EraseMessages(thread="t", messages=["a", "b"]))
+    both = EraseMessages(thread="t", messages=["a", "b"])
+    assert (0, 0) == (
+        client.erase(scope, both).messages,
+        client.preview_erase(scope, both).messages,
+    )
 
 
 def test_an_export_is_restored(client: SyncClient) -> None:

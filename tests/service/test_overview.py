@@ -11,6 +11,7 @@ import pytest
 from recollect.ports import ModelRequest
 from recollect.records import PutMemory
 from recollect.server.testing import ROOT_SCOPE, Served
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing.scripted_model import ScriptedModel
 
 Connect = Callable[..., httpx.Client]
@@ -19,6 +20,7 @@ on_every_store = pytest.mark.parametrize(
     "store", ["memory", "sqlite", "postgres", "redis"], indirect=True
 )
 MIRA = {"scope": ["users", "mira"]}
+SAID = {"id": "m1", "role": "user", "text": "I bought the boat Xanadu"}
 HOME = {"subject": "Mira", "predicate": "lives in", "object": "Porto"}
 
 
@@ -182,6 +184,37 @@ def test_recalls_are_counted_and_a_deleted_memory_is_left_out(client: httpx.Clie
     assert ("boat", 2, "The boat?") == (first["memory"]["key"], first["count"], first["query"])
     assert ("tower", 1) == (second["memory"]["key"], second["count"])
     assert ["tower"] == [each["memory"]["key"] for each in left]
+
+
+@on_every_store
+def test_an_erase_by_another_program_takes_the_queries_along(
+    served: Served, client: httpx.Client
+) -> None:
+    """Those of its scope, wherever they are told; recalls after it are counted from one."""
+    inner, outer = {"scope": ["users", "asked"]}, {"scope": ["users", "other"]}
+    for scope in (inner, outer):
+        kept(client, "Note/boat", {"context": "boat", "content": "The boat leaks."}, **scope)
+        client.post("/v1/recall", params=scope, json={"query": "The boat Xanadu?"})
+    client.post("/v1/threads/t/messages", params=inner, json={"messages": [SAID]})
+    assert ["The boat Xanadu?"] == [each["query"] for each in glance(client, **inner)["recalled"]]
+
+    memory = served.service.memory
+    erased = memory.store.erase(
+        (*ROOT_SCOPE, *inner["scope"]), EraseMessages(thread="t", messages=[SAID["id"]])
+    )
+    assert memory.loop is not None
+    asyncio.run_coroutine_threadsafe(erased, memory.loop).result(30)
+
+    told = client.get("/v1/memories/Note/boat/recalls", params=inner).json()["recalls"]
+    left = glance(client, **inner)["recalled"]
+    order = {"order": "recalled"} | inner
+    listed = client.get("/v1/memories", params=order).json()["memories"]
+    client.post("/v1/recall", params=inner, json={"query": "Which boat?"})
+    (new,) = glance(client, **inner)["recalled"]
+    (elsewhere,) = glance(client, **outer)["recalled"]
+    assert ([], [], []) == (told, left, listed)
+    assert (1, "Which boat?") == (new["count"], new["query"])
+    assert (1, "The boat Xanadu?") == (elsewhere["count"], elsewhere["query"])
 
 
 def test_an_empty_scope_names_those_below_that_hold_something(client: httpx.Client) -> None:

@@ -171,9 +171,9 @@ def sent(client: httpx.Client, case: Any) -> httpx.Response | None:
     # Of what streams without an end the head is all that there is to wait for.
     told = b"" if is_endless else answer.read()
     answer.close()
-    whole = httpx.Response(
-        answer.status_code, headers=answer.headers, content=told, request=request
-    )
+    # `read` has unpacked the body: a response made of it must not unpack it again.
+    named = [each for each in answer.headers.multi_items() if each[0] != "content-encoding"]
+    whole = httpx.Response(answer.status_code, headers=named, content=told, request=request)
     whole.elapsed = answer.elapsed
     return whole
 

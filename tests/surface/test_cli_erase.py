@@ -221,3 +221,22 @@ def test_doctor_finds_a_damaged_embedder(store: str, tmp_path: Path) -> None:
 
     assert (5, 5) == (result.exit_code, verified.exit_code)
     assert "recollect embedder install" in json.loads(result.stdout)["problems"][0]["sentence"]
+
+
+QUOTED = (
+    ("user", "My garage code is 4711, tell nobody"),
+    ("assistant", "Noted: garage code is 4711"),
+)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_messages_that_quote_it_are_told_and_erased(store: str, together: bool) -> None:  # noqa: FBT001 (a parameter of the test)
+    with recollect.open_sync(store, embedder="none") as memory:
+        said, _ = memory.append("ada", "q", [{"role": r, "content": t} for r, t in QUOTED])
+    asked = ["--scope", "ada", "--thread", "q", "--message", said.id, "--yes"]
+    result = invoke(store, "erase", *asked, *["--quotations"] * together)
+
+    with recollect.open_sync(store, embedder="none") as memory:
+        left = [each.text for each in memory.messages("ada", "q").rows]
+    assert left == ([] if together else [QUOTED[1][1]])
+    assert together != ("1 message still quote it" in result.stderr)

@@ -18,7 +18,7 @@ from recollect.records import JsonObject, Scope
 from recollect.server.api_keys import Keys
 from recollect.server.authorization import PERMISSIONS
 from recollect.server.mcp.callers import local_caller
-from recollect.server.mcp.recollect_tool_calls import Tools
+from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.server.quotas import counting
 from recollect.server.usage import UsageBook
 from recollect.stores.locator import open_store
@@ -102,7 +102,7 @@ async def test_tools_over_stdio_are_counted_beside_a_service(*, is_served: bool)
         async with counting(memory) as counted:
             caller = local_caller(counted, ADA, Assistants())
             saved: JsonObject = {"memory": {"type": "Note", "value": NOTE}, "quotes": ["tea"]}
-            await Tools(b"secret").call(caller, "save_memory", saved)
+            await RecollectTools(b"secret").call(caller, "save_memory", saved)
         days = await UsageBook(memory.store).days("acme")
 
     counts = [(each["messages"], each["memories"]) for _, _, each in days]

@@ -311,8 +311,8 @@ MUTANTS: dict[str, tuple[Writers, Wrong]] = {
     "the seq is drawn outside the transaction": (DrawFirst(), None),
     "a reset is ignored": (ForDeaf(), None),
     "tombstones go without a word": (CompactSilently(), None),
-    "removals leave no tombstone": (Writers(), ("memory.tables.Tables.removed", lambda *_: ())),
-    "changes are passed over": (Writers(), ("memory.tables.Tables.changed", without_edits)),
+    "removals leave no tombstone": (Writers(), ("in_process.tables.Tables.removed", lambda *_: ())),
+    "changes are passed over": (Writers(), ("in_process.tables.Tables.changed", without_edits)),
     "a scope made anew has the old epoch": (
         Writers(), ("plans.threads.open_scope", one_epoch),
     ),

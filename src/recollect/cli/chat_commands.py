@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-import click
-
 from recollect.cli.chat_tables import (
     aside,
     dated_words,
@@ -17,7 +15,7 @@ from recollect.cli.chat_tables import (
 )
 from recollect.cli.commands.erase import counts_in, print_receipt
 from recollect.cli.commands.recall import print_entries
-from recollect.cli.commands.worker import outcome_lines, summed_up
+from recollect.cli.formation_results import print_results
 from recollect.cli.formation_tables import countdown, summed_counts
 from recollect.cli.layout import minute
 from recollect.cli.output import counted, print_table
@@ -239,10 +237,13 @@ class ChatCommands:
         target, what = self._target(rest)
         scope = self._bot.scope
         preview = self._call(lambda: self._memory.store.preview_erase(scope, target))
+        quoting = self._call(lambda: self._memory.quotations(scope, target))
         if not self._confirmed(f"{what} would lose {counts_in(preview)}. Erase?"):
             aside("nothing was erased")
             return
         print_receipt(self._call(lambda: self._memory.erase(scope, target)))
+        if quoting:
+            aside(f"{counted(len(quoting), 'message')} still say it: /forget thread erases them")
 
     def _target(self, rest: str) -> tuple[EraseTarget, str]:
         from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread
@@ -277,10 +278,7 @@ class ChatCommands:
 
         self._interruptible(form)
         self._seen |= {each.id for each in self._formations()}
-        for each in results:
-            click.echo(f"{each.end}: {summed_up(each) or each.reason}")
-            for line in outcome_lines(each):
-                click.echo(f"    {line}")
+        print_results(results)
         if not results:
             aside("nothing was formed: nothing is pending, or another worker is forming it")
 

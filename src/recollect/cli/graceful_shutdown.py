@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from signal import Signals
+from typing import Unpack
 
 import anyio
 from anyio import CancelScope, lowlevel
@@ -16,7 +17,7 @@ from recollect.stores.contract.base import Store
 from recollect.worker.formation_result import FormationResult
 from recollect.worker.formation_run import Former
 from recollect.worker.loop import Worker
-from recollect.worker.worker_options import CONCURRENCY, FormationCallback, tell_nobody
+from recollect.worker.worker_options import WorkerOptions
 
 
 class GracefulWorker(Worker):
@@ -31,14 +32,9 @@ class GracefulWorker(Worker):
         store: Store,
         former: Former,
         assistants: Assistants,
-        *,
-        name: str,
-        concurrency: int = CONCURRENCY,
-        notice: FormationCallback = tell_nobody,
+        **options: Unpack[WorkerOptions],
     ) -> None:
-        super().__init__(
-            store, former, assistants, name=name, concurrency=concurrency, notice=notice
-        )
+        super().__init__(store, former, assistants, **options)
         self._under_way: set[CancelScope] = set()
         self._ended = anyio.Event()
 

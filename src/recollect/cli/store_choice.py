@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from recollect.cli.options import Target
 from recollect.errors import NotFoundError
@@ -16,7 +16,6 @@ from recollect.errors import NotFoundError
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
 
-ResultT = TypeVar("ResultT")
 _IN_ADDRESS: Final = re.compile(r"^([a-z+]+://[^/@:]*:)[^@]*@")
 _IN_OPTIONS: Final = re.compile(r"(?<![a-z])(password=)[^&\s]*")
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from hashlib import sha256
-from typing import Final, TypeGuard
+from typing import Final
 
 from anyio import to_thread
 
 from recollect.conversation.base import warn_ignored
 from recollect.conversation.document_sources import versions_before
 from recollect.conversation.entity_names import folded
+from recollect.formation.succession import holds_from
 from recollect.memory.facade import Recollect
 from recollect.memory.thread_summary import short_key
 from recollect.records import DeleteMemory, Evidence, EvidenceMap, Memory, PutMemory, Scope, Write
 from recollect.stores.pages import each_page
 from recollect.stores.remainder import MEMORY_THREAD
-from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
+from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, to_datetime
 from recollect.sync.object_home import AnyRecollect, Home
 
 ENTITY_TYPE: Final = "Entity"
@@ -100,8 +102,8 @@ class ScopeEntityStore(BaseEntityStore):
 
     def get(self, key: str, default: str | None = None) -> str | None:
         """Return the summary of *key*, or *default* if there is none."""
-        found = self.home.call(partial(self.found, names=[key]))
-        return summary_in(found[key]) if _is_told(found.get(key)) else default
+        found = self.home.call(partial(self.in_force, names=[key]))
+        return summary_in(found[key]) if key in found else default
 
     def set(self, key: str, value: str | None) -> None:
         """Store *value* as the summary of *key*; ``None`` or empty text removes the entity."""
@@ -117,7 +119,7 @@ class ScopeEntityStore(BaseEntityStore):
 
     def exists(self, key: str) -> bool:
         """Return True if *key* is stored."""
-        return _is_told(self.home.call(partial(self.found, names=[key])).get(key))
+        return key in self.home.call(partial(self.in_force, names=[key]))
 
     def clear(self) -> None:
         """Remove all entities of the scope."""
@@ -131,7 +133,7 @@ class ScopeEntityStore(BaseEntityStore):
         """
         Return the ``Entity`` memories of *names*, by the given spelling; unknown are omitted.
 
-        Those that a person rejected are among them, as a write has to replace them.
+        Those that are rejected, waiting or ended are among them, as a write has to replace them.
         """
         found = {
             name: await memory.get(self.scope, ENTITY_TYPE, entity_key(name))
@@ -140,9 +142,15 @@ class ScopeEntityStore(BaseEntityStore):
         }
         return {name: each for name, each in found.items() if each is not None}
 
+    async def in_force(self, memory: Recollect, names: Sequence[str]) -> dict[str, Memory]:
+        """Return what `found` does, without what is rejected, waiting or ended."""
+        found = await self.found(memory, names)
+        return {name: each for name, each in found.items() if holds_from(each, _now(memory))}
+
     async def listed(self, memory: Recollect) -> list[str]:
         """Return all names."""
-        return [str(each.value.get("name", each.key)) for each in await self._all(memory)]
+        found = [each for each in await self._all(memory) if holds_from(each, _now(memory))]
+        return [str(each.value.get("name", each.key)) for each in found]
 
     async def forget_all(self, memory: Recollect) -> None:
         """Remove all entities."""
@@ -176,8 +184,8 @@ def entity_key(name: str) -> str:
     return short_key(key, sha256(key.encode()).hexdigest())
 
 
-def _is_told(entity: Memory | None) -> TypeGuard[Memory]:
-    return entity is not None and entity.state != "rejected"
+def _now(memory: Recollect) -> datetime:
+    return to_datetime(memory.store.now())
 
 
 def summary_in(entity: Memory) -> str:
@@ -190,8 +198,9 @@ def entity_writes(
 ) -> list[Write]:
     """Return the writes that set the *summary* of *name*, and keep the entity's other fields."""
     writes: list[Write] = []
-    if before is not None and not _is_told(before):
-        # Nothing can be derived from a version that a person rejected: begin without it.
+    if before is not None and before.state != "active":
+        # Nothing can be derived from a version that a person rejected, or has not approved yet:
+        # begin without it.
         writes.append(DeleteMemory(type=ENTITY_TYPE, key=before.key, expected=before.version))
         before = None
     value = dict(before.value) if before else {}
@@ -253,10 +262,9 @@ class KeptEntities:
     async def read(self, memory: Recollect, names: Sequence[str]) -> KnownEntities:
         """Return the summaries of *names*, in order."""
         if isinstance(self.store, ScopeEntityStore):
-            found = await self.store.found(memory, names)
-            return KnownEntities(
-                {n: summary_in(found[n]) if _is_told(found.get(n)) else "" for n in names}, found
-            )
+            found, now = await self.store.found(memory, names), _now(memory)
+            told = {n: summary_in(each) for n, each in found.items() if holds_from(each, now)}
+            return KnownEntities({name: told.get(name, "") for name in names}, found)
         return KnownEntities(await to_thread.run_sync(self._read_foreign, names))
 
     async def names(self, memory: Recollect) -> list[str]:

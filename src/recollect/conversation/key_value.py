@@ -14,6 +14,7 @@ from recollect.conversation.json_form import json_of
 from recollect.conversation.openai_messages import ChatMessageHistory, MessageType, message_for
 from recollect.conversation.thread_history import ChatHistory
 from recollect.errors import UsageError
+from recollect.formation.succession import holds_from
 from recollect.memory.facade import Recollect
 from recollect.messages import AnyMessage
 from recollect.records import (
@@ -106,9 +107,13 @@ class KeyValueMemory(ChainMemory):
     async def _load(self, memory: Recollect, key: str | None = None, default: object = None) -> Any:
         """Return the value at *key*, or *default*; without a key, all values by key."""
         if key is None:
-            return {str(each.value["key"]): each.value["value"] for each in await self._all(memory)}
-        found = await memory.get(self.scope, TYPE, self._address(key))
-        return default if found is None else found.value["value"]
+            found = [each for each in await self._all(memory) if holds_from(each, _now(memory))]
+            return {str(each.value["key"]): each.value["value"] for each in found}
+        value = await memory.get(self.scope, TYPE, self._address(key))
+        # A person may have rejected or ended it.
+        if value is None or not holds_from(value, _now(memory)):
+            return default
+        return value.value["value"]
 
     async def _save(
         self, memory: Recollect, key: str, value: object, *, expire_s: float | None = None
@@ -150,7 +155,7 @@ class KeyValueMemory(ChainMemory):
     clear, aclear = method_pair(_clear)
 
     async def _all(self, memory: Recollect) -> list[Memory]:
-        """Return the values under this memory's prefix, ordered by address."""
+        """Return the values under this memory's prefix in any state, ordered by address."""
         found: list[Memory] = []
         prefix = self._prefix
         # A cursor is the last (type, key) read: start at the prefix, and stop where it ends.

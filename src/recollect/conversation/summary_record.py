@@ -10,6 +10,7 @@ from recollect.memory.facade import Recollect
 from recollect.memory.thread_summary import SUMMARY_TYPE, ThreadSummary, key_of, summary_in
 from recollect.records import DeleteMemory, EvidenceMap, PutMemory, Scope
 from recollect.stores.provenance import grouped
+from recollect.stores.validation import to_datetime
 
 
 class KeptSummary:
@@ -27,7 +28,8 @@ class KeptSummary:
 
     async def read(self, memory: Recollect) -> ThreadSummary:
         """Return the current version."""
-        return summary_in(await memory.get(self.scope, SUMMARY_TYPE, self.key))
+        kept = await memory.get(self.scope, SUMMARY_TYPE, self.key)
+        return summary_in(kept, to_datetime(memory.store.now()))
 
     async def write(
         self, memory: Recollect, before: ThreadSummary, content: str, worked_in: Sequence[Placed]
@@ -39,8 +41,9 @@ class KeptSummary:
             VersionConflictError: Another writer changed or erased it since *before* was read.
         """
         until = max([before.until, *(each.position for each in worked_in)])
-        # Nothing can be derived from a version that a person rejected: begin without it.
-        version = 0 if before.is_rejected else before.version
+        # Nothing can be derived from a version that a person rejected, or has not approved yet:
+        # begin without it.
+        version = 0 if before.is_withheld else before.version
         put = PutMemory(
             type=SUMMARY_TYPE,
             key=self.key,
@@ -52,7 +55,7 @@ class KeptSummary:
             cause=f"summarised up to message {until}",
         )
         removal = DeleteMemory(type=SUMMARY_TYPE, key=self.key, expected=before.version)
-        *_, kept = await memory.apply(self.scope, [removal, put] if before.is_rejected else [put])
+        *_, kept = await memory.apply(self.scope, [removal, put] if before.is_withheld else [put])
         return ThreadSummary(
             content=content, until=until, version=kept.version if kept else version + 1
         )

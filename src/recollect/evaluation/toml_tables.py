@@ -10,7 +10,6 @@ from recollect.errors import UsageError
 from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import is_list, kind_of, listed, shown
 
-ValueT = TypeVar("ValueT")
 ChoiceT = TypeVar("ChoiceT", bound=str)
 
 

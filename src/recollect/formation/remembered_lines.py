@@ -28,6 +28,12 @@ _ENTRY: Final = re.compile(r"…?\[\w{4,}\] (?P<text>.*)", re.DOTALL)
 _SPEAKER: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<words>.*)", re.DOTALL)
 _DATED: Final = re.compile(r"(?P<text>.*?) \((?P<when>[^()]*\d{4}[^()]*)\)", re.DOTALL)
 _BEFORE: Final = re.compile(r"[;；] ?(?:before: |之前[:：])|^before: |^之前[:：]")
+_FORMER: Final = re.compile(
+    rf"(?P<name>\w+): (?P<value>.*?) \((?P<until>(?:until |至)(?:{_DATE.pattern})日?): "
+    r"(?P<was>.+)\)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A profile's field with its former value, and when that ended."""
 _FIELDS: Final = re.compile(r"; (?=\w+: )")
 _FIELD: Final = re.compile(r"(?P<name>\w+): (?P<value>.+)", re.DOTALL)
 
@@ -52,6 +58,11 @@ class RememberedLine:
     def is_memory(self) -> bool:
         """Whether it is a formed memory, not a message."""
         return not self.speaker
+
+    @property
+    def is_so_now(self) -> bool:
+        """Whether it is a profile's field, or a memory with a beginning, that has not ended."""
+        return self.is_memory and self.tense != "until" and bool(self.field or self.tense)
 
     def is_true_on(self, day: date) -> bool | None:
         """Return whether it was true on *day*, ``None`` if the line does not say when it was."""
@@ -95,7 +106,7 @@ def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
         if line.startswith("# "):
             day, speaker = day_in(line), ""
         elif line.startswith("- "):
-            yield from _fields_of(_dated(line.removeprefix("- ")))
+            yield from _field_lines(line.removeprefix("- "))
         elif entry := _ENTRY.fullmatch(line):
             message = _SPEAKER.fullmatch(entry["text"]) if day else None
             if message:
@@ -105,6 +116,18 @@ def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
                 yield RememberedLine(text=entry["text"], day=day, speaker=speaker)
             else:
                 yield from _fields_of(_dated(entry["text"]))
+
+
+def _field_lines(text: str) -> Iterator[RememberedLine]:
+    """Yield a profile's field, and its former value as a line that has ended."""
+    former = _FORMER.fullmatch(text)
+    if former is None:
+        yield from _fields_of(_dated(text))
+        return
+    name = former["name"]
+    yield RememberedLine(text=f"{name}: {former['value']}", field=name)
+    was, day = f"{name}: {former['was']}", day_in(former["until"])
+    yield RememberedLine(text=was, field=name, day=day, tense="until")
 
 
 def _dated(text: str) -> RememberedLine:

@@ -16,84 +16,14 @@ from typing import Any, Final
 from recollect.formation.citations import cited_words
 from recollect.formation.consolidation import LEAVE
 from recollect.formation.prompt_texts import TEXTS
-from recollect.formation.rule_answers import ToldEarlier, answer_of
+from recollect.formation.rule_answers import ToldByUser, answer_of
+from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
 from recollect.formation.tool_names import END
 from recollect.formation.value_identity import normalised
-from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Usage
+from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall
 from recollect.records import Json
 from recollect.text.token_estimate import estimated_tokens
 
-_PROPER: Final = r"([A-Z]\w+(?: [A-Z]\w+)*|[\u4e00-\u9fff]{2,4}?)"
-_NAME: Final = rf"{_PROPER}(?=[.,!;，。！]|$| and\b)"
-_PLACE: Final = (
-    rf"(?:{_PROPER}(?=[.,!;，。！]|$| (?:now|since|with|last|this|in|on|for|and|but|because|\w+ ago"
-    r"|yesterday|today)\b|了)|([a-z]{3,})(?=[.,!;]|$))"
-)
-_ENGLISH_JOBS: Final = (
-    r"(?:accountant|analyst|architect|artist|baker|carpenter|chef|consultant|cook|dentist|designer"
-    r"|developer|doctor|driver|electrician|engineer|farmer|journalist|lawyer|manager|musician|nurse"
-    r"|photographer|pilot|plumber|professor|programmer|researcher|scientist|student|teacher"
-    r"|translator|waiter|writer)"
-)
-_CHINESE_JOBS: Final = (
-    "(?:护士|護士|老师|老師|教师|教師|医生|醫生|学生|學生|律师|律師|厨师|廚師|工程师|工程師|设计师|設計師"
-    "|程序员|程式設計師|会计|會計|记者|記者|司机|司機|作家)"
-)
-_RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("user_name", re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? I(?:'m| am) {_NAME}")),
-    ("user_name", re.compile(rf"(?:[Mm]y name is|[Cc]all me|[Ii] go by|我叫) ?{_NAME}")),
-    (
-        "home",
-        re.compile(
-            r"(?:\b[Ii](?: now)? live in|\b[Ii](?:'ve| have)?(?: just)? moved(?: from [A-Z]\w+)? to"
-            rf"|我(?:现在|現在)?住(?!院|校)在?|我[们們]?搬(?:家)?到了?) ?{_PLACE}"
-        ),
-    ),
-    (
-        "age",
-        re.compile(
-            r"(?:I am|I'm|I turned|我今年) ?(\d{1,3})(?: years old| today|[岁歲]|(?=[.,!;]|$))"
-        ),
-    ),
-    ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?=[.,!;]|$)")),
-    (
-        "occupation",
-        re.compile(
-            rf"\b[Ii](?:'m| am) an? ((?:\w+ )?{_ENGLISH_JOBS})\b"
-            rf"|我是(?:一[名个個位])?(\w{{0,4}}?{_CHINESE_JOBS})"
-        ),
-    ),
-    (
-        "interests",
-        re.compile(
-            r"\b[Ii](?: really)? (?:like|love|enjoy) "
-            r"(?!(?:it|that|this|these|those|them|him|her|you|your|my|how|what|when|to think)\b)"
-            r"([\w -]+?)(?=[.,!;]|$)|我(?:很|最|非常)?喜[欢歡]([^，。！]+)"
-        ),
-    ),
-    ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
-)
-READ_CHARACTERS_MAX: Final = 20_000
-"""Characters of a message that are read: nobody types more, and the event loop waits."""
-SENTENCE_CHARACTERS_MAX: Final = 500
-"""A longer sentence states nothing simple, and some rules look at it once for each word."""
-_SENTENCE: Final = re.compile(r"(?:(?:Hi|Hello|Hey)! ?)?[^.!?。！？\n]+[.!?。！？]?")
-# Requests too: "Plan my week" states nothing about it.
-_QUESTION: Final = re.compile(
-    r"^\W*(?:please |(?:can|could) you )?(?:plan|book|list|show|find|check|tell|give|help|suggest"
-    r"|recommend|write|draft|review|compare|describe|prepare|schedule|summari[sz]e)\b"
-    r"|[?？]$|什[么麼]|哪|谁|誰|几|幾|多少|怎[么麼]|[吗嗎呢]\W*$",
-    re.IGNORECASE,
-)
-_NOTE: Final = re.compile(
-    r"(?P<en>[^.!]*\b(?:[Mm]y (?!name)\w+ "
-    r"|[Ii](?:'m| am) (?:(?:an? )?veg(?:etari)?an|allergic|from|learning|married|afraid)\b"
-    r"|[Ii] (?:hate|prefer|speak|own|never|always|don't (?:like|eat|drink)|can't (?:eat|stand)"
-    r"|was born|have (?:an? |two |three )(?!question|problem|idea|feeling|look))\b)[^.!]*)[.!]?"
-    r"|(?P<zh>我的(?!名字)[^，。！]{3,}"
-    r"|我(?:[对對][^，。！]{1,12}[过過]敏|不[吃喝][^，。！]+|不喜[欢歡][^，。！]+|[讨討][厌厭][^，。！]+|[养養]了?[^，。！]{2,}"
-    r"|有(?:一|[两兩]|三)[^，。！]{2,}|(?:正?在)[学學][^，。！]+|在[^，。！]+工作))"
-)
 _HEADINGS: Final[dict[str, str]] = {
     getattr(texts, name): name
     for texts in TEXTS.values()
@@ -106,15 +36,6 @@ _LIVES: Final = re.compile(r"\blives? (?:in|at)$|住在?$")
 """The predicate of a fact about a place of residence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    number: int
-    speaker: str
-    quote: str
-    field: str
-    value: str | int
-
-
 @dataclass(slots=True)
 class RuleModel:
     """
@@ -122,7 +43,7 @@ class RuleModel:
 
     *requests* records the requests. It understands the English sentences "My name is …", "Hi, I'm
     …", "I live in …", "I moved to …", "I am … years old", "I work as …", "I like …", "Please keep
-    …", "… my … …", and some Chinese ones.
+    …", "… my … …", and the same in both scripts of Chinese.
     """
 
     identity: str = "rules/1"
@@ -143,7 +64,7 @@ class RuleModel:
             each
             for number, speaker, words in shown.new
             if _is_user(speaker)
-            for each in _statements_in(number, speaker, words)
+            for each in statements_in(number, speaker, words)
         ]
         offered = {tool.name for tool in request.tools}
         told = [each for each in said if each.field != "note"]
@@ -155,26 +76,24 @@ class RuleModel:
         calls += _note_calls(known, said, request.tools)
         if not calls:
             calls = [ToolCall(name="remember_nothing", arguments="{}")]
-        written = sum(estimated_tokens(str(call.arguments)) for call in calls)
-        return ModelAnswer(
-            calls=tuple(calls),
-            usage=Usage(input_tokens=tokens_of(request), output_tokens=written),
-        )
+        return ModelAnswer(calls=tuple(calls))  # rules use no tokens
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
         """Yield, word by word, an answer from the memories in the system prompt."""
         self.requests.append(request)
         *before, last = request.turns
-        noted = [each.quote.strip() for each in _statements_in(1, "user", last.text)]
-        told = [
-            ToldEarlier(field=each.field, quote=each.quote.strip(), value=str(each.value))
-            for turn in before
-            if turn.role == "user"
-            for each in _statements_in(1, "user", turn.text)
-        ]
-        answer = answer_of(last.text, request.system, noted, told)
+        noted = _told_by_user(last.text)
+        told = [each for turn in before if turn.role == "user" for each in _told_by_user(turn.text)]
+        answer = answer_of(last.text, request.system, noted, told, asked_in(last.text))
         for number, word in enumerate(answer.split(" ")):
             yield word if number == 0 else f" {word}"
+
+
+def _told_by_user(text: str) -> list[ToldByUser]:
+    return [
+        ToldByUser(field=each.field, quote=each.quote.strip(), value=str(each.value))
+        for each in statements_in(1, "user", text)
+    ]
 
 
 def tokens_of(request: ModelRequest) -> int:
@@ -226,31 +145,8 @@ def _is_user(speaker: str) -> bool:
     return speaker.split(" ", maxsplit=1)[0] not in {"assistant", "tool", "system"}
 
 
-def _statements_in(number: int, speaker: str, words: str) -> list[_Said]:
-    sentences = (each.group().strip() for each in _SENTENCE.finditer(words[:READ_CHARACTERS_MAX]))
-    short = [each for each in sentences if len(each) <= SENTENCE_CHARACTERS_MAX]
-    told = [each for each in short if not _QUESTION.search(each)]
-    found = [
-        _Said(number=number, speaker=speaker, quote=match.group(), field=name, value=value)
-        for name, rule in _RULES
-        for sentence in told
-        for match in rule.finditer(sentence)
-        for value in [_typed(name, next(each for each in match.groups() if each))]
-    ]
-    found += [
-        _Said(number=number, speaker=speaker, quote=noted, field="note", value=noted)
-        for sentence in told
-        for noted in (str(each["en"] or each["zh"]).strip() for each in _NOTE.finditer(sentence))
-    ]
-    return found
-
-
-def _typed(field_name: str, told: str) -> str | int:
-    return int(told) if field_name == "age" else told.strip()
-
-
 def _calls_of_each(
-    known: Sequence[Mapping[str, Json]], told: list[_Said], offered: set[str]
+    known: Sequence[Mapping[str, Json]], told: list[RuleStatement], offered: set[str]
 ) -> list[ToolCall]:
     """Return calls for several users, each about that user's own profile."""
     return [
@@ -265,7 +161,7 @@ def _calls_of_each(
 
 
 def _profile_calls(
-    known: Sequence[Mapping[str, Json]], told: list[_Said], offered: set[str]
+    known: Sequence[Mapping[str, Json]], told: list[RuleStatement], offered: set[str]
 ) -> list[ToolCall]:
     document = next((each for each in known if each["type"] == "User"), None)
     if not told:
@@ -283,7 +179,7 @@ def _profile_calls(
     return [ToolCall(name="patch_memory", arguments=arguments)]
 
 
-def _inserted(told: list[_Said]) -> ToolCall:
+def _inserted(told: list[RuleStatement]) -> ToolCall:
     value: dict[str, Json] = {}
     because: list[Json] = []
     for each in told:
@@ -300,7 +196,7 @@ def _inserted(told: list[_Said]) -> ToolCall:
     return ToolCall(name="User", arguments=arguments)
 
 
-def _changes(each: _Said, current: dict[str, Json]) -> list[Json]:
+def _changes(each: RuleStatement, current: dict[str, Json]) -> list[Json]:
     """Return the operations that bring one thing into the document; *current* follows."""
     cited: dict[str, Json] = {"because": [cited_words(each.number, each.quote)]}
     listed = current.get(each.field)
@@ -320,7 +216,7 @@ def _changes(each: _Said, current: dict[str, Json]) -> list[Json]:
 
 
 def _ended_homes(
-    known: Sequence[Mapping[str, Json]], told: Sequence[_Said], offered: set[str]
+    known: Sequence[Mapping[str, Json]], told: Sequence[RuleStatement], offered: set[str]
 ) -> list[ToolCall]:
     """Return the calls that end known facts about a home that the user has left."""
     home = next((each for each in reversed(told) if each.field == "home"), None)
@@ -340,7 +236,7 @@ def _ended_homes(
 
 
 def _note_calls(
-    known: Sequence[Mapping[str, Json]], said: list[_Said], tools: Sequence[Tool]
+    known: Sequence[Mapping[str, Json]], said: list[RuleStatement], tools: Sequence[Tool]
 ) -> list[ToolCall]:
     tool = next((each for each in tools if each.name == "Note"), None)
     if tool is None:

@@ -23,6 +23,7 @@ from recollect.records import (
 )
 from recollect.stores.json_pointers import leaves, value_at
 from recollect.stores.provenance import evidence_at
+from recollect.stores.remainder import MEMORY_THREAD, named_version
 
 
 def rejection_of(
@@ -63,7 +64,7 @@ def rejection_of(
             refused += _refused_changes(memory, standing, owner)
     elif memory.key == memory.type or (memory.speaker and _is_patched(type_)):
         refused += _refused_fields(memory, memory.value, "", owner)
-    elif key != memory.key:
+    elif key != memory.key and not _extends_itself(memory):
         refused.append(
             PutMemory(
                 type=memory.type,
@@ -75,6 +76,17 @@ def rejection_of(
             )
         )
     return refused
+
+
+def _extends_itself(memory: Memory) -> bool:
+    """Return True for a running summary: it cites its earlier versions, and no text forms it."""
+    return any(
+        each.thread == MEMORY_THREAD
+        and (named := named_version(each.message)) is not None
+        and named[:2] == (memory.type, memory.key)
+        for found in memory.evidence.values()
+        for each in found
+    )
 
 
 def _is_patched(type_: MemoryType | None) -> bool:

@@ -334,16 +334,21 @@ def _merged(memory: Memory, proposal: ComparableFact, draft: GraphDraft) -> Plan
         trust=new.trust if is_stronger else memory.trust,
         cause="confirmed" if is_stronger else "said again",
     )
-    writes: tuple[Write, ...] = (put,)
-    ended: tuple[str, ...] = ()
-    if memory.state == "quarantined":
-        rivals = _rivals_of_released(memory, proposal, draft)
-        ends = succession_of(rivals, draft.view.now, None).ends
-        writes, ended = (*ends, put), tuple(each.key for each in ends)
-        for write, rival in zip(ends, rivals, strict=False):
-            draft.note(write, rival)
+    ends = _ends_by_release(memory, proposal, draft) if memory.state == "quarantined" else ()
     draft.note(put, memory)
-    return PlannedFact(action="merged", key=memory.key, writes=writes, ended=ended)
+    ended = tuple(each.key for each in ends)
+    return PlannedFact(action="merged", key=memory.key, writes=(*ends, put), ended=ended)
+
+
+def _ends_by_release(
+    memory: Memory, proposal: ComparableFact, draft: GraphDraft
+) -> Sequence[EndMemory]:
+    """Return, and note in *draft*, the ends of facts that a quarantined one succeeds."""
+    rivals = _rivals_of_released(memory, proposal, draft)
+    ends = succession_of(rivals, draft.view.now, None).ends
+    for write, rival in zip(ends, rivals, strict=False):
+        draft.note(write, rival)
+    return ends
 
 
 def _rivals_of_released(

@@ -8,9 +8,9 @@ from typing import Final, TypeVar
 
 import anyio
 
-from recollect.errors import UsageError, VersionConflictError
 from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.graph.values import ENTITY_TYPE, FACT_TYPE
+from recollect.memory.conflict_retries import retried
 from recollect.memory.facade import Recollect
 from recollect.records import Memory, Scope, Write
 from recollect.stores.change_feed import Feed
@@ -60,17 +60,14 @@ class GraphAccess:
         self, memory: Recollect, plan: Callable[[GraphSnapshot], tuple[PlannedT, Sequence[Write]]]
     ) -> PlannedT:
         """Read, plan and write; retry on a concurrent write."""
-        for attempt in range(1, TRIES_MAX + 1):
+
+        async def attempt() -> PlannedT:
             planned, writes = plan(await self.read(memory))
-            try:
-                if writes:
-                    await memory.apply(self.scope, writes)
-            except VersionConflictError:
-                if attempt == TRIES_MAX:
-                    raise
-            else:
-                return planned
-        raise UsageError(f"TRIES_MAX is {TRIES_MAX}: a change needs at least one attempt")
+            if writes:
+                await memory.apply(self.scope, writes)
+            return planned
+
+        return await retried(attempt, TRIES_MAX)
 
     async def erased(self, memory: Recollect, found: Sequence[Memory]) -> tuple[EraseReceipt, ...]:
         """Erase memories one by one, and drop them from the snapshot."""

@@ -74,19 +74,11 @@ def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> 
         raw = nodes[name].get("message")
         if not isinstance(raw, Mapping):
             continue  # the root of the tree has no message
-        where = f"{place}, message {shown(name)}"
-        if why := _why_left_out(raw):
-            changed[why] += 1
-            continue
-        try:
-            message = _read_message(raw, name, title)
-        except UsageError as error:
-            yield Refused(place=where, reason=str(error))
-            continue
-        if message is None:
-            changed[EMPTY] += 1
+        row = _read_row(raw, name, title, place=f"{place}, message {shown(name)}", thread=thread)
+        if isinstance(row, str):
+            changed[row] += 1
         else:
-            yield Incoming(place=where, thread=thread, message=message)
+            yield row
     yield from changes(place, changed)
 
 
@@ -122,6 +114,19 @@ def _why_left_out(raw: JsonObject) -> str | None:
         return HIDDEN
     kind = content.get("content_type") if isinstance(content, Mapping) else None
     return REASONING if kind in _REASONING else None
+
+
+def _read_row(
+    raw: JsonObject, node: str, title: str | None, *, place: str, thread: str
+) -> Row | str:
+    """Return the row of a message, or the reason why it is left out."""
+    if why := _why_left_out(raw):
+        return why
+    try:
+        message = _read_message(raw, node, title)
+    except UsageError as error:
+        return Refused(place=place, reason=str(error))
+    return EMPTY if message is None else Incoming(place=place, thread=thread, message=message)
 
 
 def _read_message(raw: JsonObject, node: str, title: str | None) -> NewMessage | None:

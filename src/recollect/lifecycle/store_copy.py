@@ -93,6 +93,25 @@ class _Copying:
     """Scopes that a pass found only at the destination."""
     digests: tuple[Digest, Digest] = field(default_factory=lambda: (Digest(), Digest()))
 
+    async def repeat_passes(self, *, was_empty: bool) -> int:
+        """Run passes until one finds nothing to copy; return how many erases were copied."""
+        known = {each.id for each in await self.destination.ledger()}
+        erases = 0
+        while self.passes < PASSES_MAX:
+            # Read before the pass, which then cannot copy any data that these erases name.
+            since = [
+                each for each in await _erases(self.source, self.prefix) if each.id not in known
+            ]
+            await self.run_pass(since)
+            # Only an empty store in its first pass cannot have held bytes of the erased data.
+            never_here = was_empty and self.passes == 1
+            erases += await self.destination.adopt(since, unclean=not never_here)
+            known |= {each.id for each in since}
+            if not self.behind:
+                await self.finish()
+                break
+        return erases
+
     async def run_pass(self, since: Sequence[LedgerEntry]) -> None:
         """
         Read the whole source once, and copy missing or different records.
@@ -271,19 +290,7 @@ async def copy_store(
     if not restore_erased:
         everywhere = [*await source.ledger(), *await _erases(source, scope)]
         copying.erased = Erasures(await unknown_erases(destination, everywhere))
-    known = {each.id for each in await destination.ledger()}
-    erases = 0
-    while copying.passes < PASSES_MAX:
-        # Read before the pass, which then cannot copy any data that these erases name.
-        since = [each for each in await _erases(source, scope) if each.id not in known]
-        await copying.run_pass(since)
-        # Only an empty store in its first pass cannot have held bytes of the erased data.
-        never_here = was_empty and copying.passes == 1
-        erases += await destination.adopt(since, unclean=not never_here)
-        known |= {each.id for each in since}
-        if not copying.behind:
-            await copying.finish()
-            break
+    erases = await copying.repeat_passes(was_empty=was_empty)
     await try_clean(destination)
     return Copied(
         scopes=copying.scopes,

@@ -31,6 +31,7 @@ from recollect.stores.contract.durability import Durability
 from recollect.stores.contract.scopes import ScopePattern
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt, EraseTarget
+from recollect.stores.plans.quotations import Quotation
 from recollect.stores.validation import check_scope
 from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.worker_options import (
@@ -272,7 +273,7 @@ class Recollect(
         Erase *target*, and what is derived from it alone, from values, history, index and files.
 
         An erased memory is not formed again from earlier messages; only keyed digests of it are
-        kept for this purpose.
+        kept for this purpose. Other messages that quote what goes stay: see `quotations`.
 
         The receipt's *clean_at* is set once the bytes are gone as well, including those in an
         external vector store. If another process still reads them, the external store is
@@ -295,6 +296,15 @@ class Recollect(
             cleaned = {each.id: each for each in await self._try_clean()}
             seen.count(receipt.messages + receipt.memories)
         return cleaned.get(receipt.id, receipt)
+
+    async def quotations(self, scope: ScopeLike, target: EraseTarget) -> Sequence[Quotation]:
+        """
+        Return the messages that would stay and quote what `erase` of *target* removes.
+
+        An assistant repeats what it was told, and a memory's words stand in the messages it rests
+        on: erase these as well if nothing of it may remain. See `Store.quotations`.
+        """
+        return await self.store.quotations(check_scope(scope), target)
 
     async def receipts(self, *, unclean: bool = False) -> list[EraseReceipt]:
         """Return erase receipts by time; with *unclean*, only those whose bytes remain."""
@@ -332,7 +342,14 @@ class Recollect(
     # Export and import
 
     async def export(self, scope: ScopeLike, *, below: bool = False) -> AsyncIterator[JsonObject]:
-        """Yield everything in a scope as records; each scope is read at one point in time."""
+        """
+        Yield everything in a scope as records; each scope is read at one point in time.
+
+        What has expired is left out, unless a memory is derived from it.
+        """
+        await load_modules("recollect.lifecycle.expired_records")
+        from recollect.lifecycle.expired_records import without_expired
+
         for each in await self._scopes_of(scope, below=below):
-            for record in await self.store.archive(each):
+            for record in without_expired(await self.store.archive(each), self.store.now()):
                 yield record

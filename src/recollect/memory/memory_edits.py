@@ -6,11 +6,13 @@ from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from recollect.deferred_imports import load_modules
-from recollect.errors import NotFoundError, StoreClosedError, UsageError, VersionConflictError
+from recollect.errors import NotFoundError, StoreClosedError, UsageError
 from recollect.memory.agent_findings import finding_of
+from recollect.memory.conflict_retries import retried
 from recollect.memory.health import LOG, operation_of
 from recollect.memory.runtime import MemoryRuntime
 from recollect.observability.spans import observed
@@ -31,7 +33,6 @@ from recollect.stores.validation import check_list, check_scope, check_text
 
 REMEMBERED: Final = "remembered"
 """Cause of a memory version written by `Recollect.remember`."""
-TRIES_MAX: Final = 5
 # Loaded by the first value that is checked: types and schemas take tenths of a second to import.
 _CHECKS: Final = ("recollect.formation.scope_types", "recollect.memory.value_checks")
 _NOTES: Final = ("recollect.formation.types.builtin", "recollect.formation.value_identity")
@@ -141,37 +142,13 @@ class MemoryEdits(ABC):
         """
         await load_modules(*_CHECKS, *_NOTES)
         from recollect.formation.scope_types import types_in_force
-        from recollect.formation.types.builtin import NOTE
-        from recollect.formation.value_identity import normalised
         from recollect.memory.value_checks import check_document
 
-        if source is not None and trust != "agent":
-            raise UsageError(f"source={source!r} needs trust='agent', but trust is {trust!r}")
-        sentence = check_text(text, "what to remember").strip()
-        if not sentence:
-            raise UsageError("there is nothing to remember: give a sentence")
+        note = await self._note(text, context, trust, source)
         scope = check_scope(scope)
-        # A digest under the store's own secret: with a plain digest, anyone who sees a logged key
-        # could confirm a guessed sentence. Punctuation alone normalises to nothing, so it is kept.
-        key = await self.store.keyed(NOTE.name, normalised(sentence) or sentence)
-        note = PutMemory(
-            type=NOTE.name,
-            key=key,
-            value={"context": context, "content": sentence},
-            evidence={} if source is None else finding_of(self.store, source),
-            trust=trust,
-            cause=REMEMBERED,
-        )
         types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
         check_document(types, note.type, note.value)
-        left = TRIES_MAX
-        while True:
-            try:
-                return await self._remember(scope, note)
-            except VersionConflictError:  # another caller remembered it at the same time
-                left -= 1
-                if not left:
-                    raise
+        return await retried(partial(self._remember, scope, note))
 
     async def end(
         self,
@@ -215,6 +192,28 @@ class MemoryEdits(ABC):
         await self.store.apply(scope, [removal])
         self._runtime.wrote(scope)
         return current is not None
+
+    async def _note(self, text: str, context: str, trust: Trust, source: str | None) -> PutMemory:
+        """Return the write of a sentence; raise `UsageError` if it cannot be remembered."""
+        from recollect.formation.types.builtin import NOTE
+        from recollect.formation.value_identity import normalised
+
+        if source is not None and trust != "agent":
+            raise UsageError(f"source={source!r} needs trust='agent', but trust is {trust!r}")
+        sentence = check_text(text, "what to remember").strip()
+        if not sentence:
+            raise UsageError("there is nothing to remember: give a sentence")
+        # A digest under the store's own secret: with a plain digest, anyone who sees a logged key
+        # could confirm a guessed sentence. Punctuation alone normalises to nothing, so it is kept.
+        key = await self.store.keyed(NOTE.name, normalised(sentence) or sentence)
+        return PutMemory(
+            type=NOTE.name,
+            key=key,
+            value={"context": context, "content": sentence},
+            evidence={} if source is None else finding_of(self.store, source),
+            trust=trust,
+            cause=REMEMBERED,
+        )
 
     async def _remember(self, scope: Scope, note: PutMemory) -> Memory:
         """Return the current memory if it equals *note*, else write its first or next version."""

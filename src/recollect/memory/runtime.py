@@ -97,7 +97,7 @@ class MemoryRuntime(EmbedderSwitch):
             self.worker = await self._opened_worker(self.recaller)
             await self._start(exit_)
             self._exit = exit_.pop_all()
-        self.loop, self._owner = _running_loop(), anyio.get_current_task().id
+        self.loop, self._owner = running_loop(), anyio.get_current_task().id
 
     @property
     def assistants(self) -> Assistants:
@@ -258,7 +258,8 @@ class MemoryRuntime(EmbedderSwitch):
         await self._persistence.write_due(recaller.indexes, recaller.vectors_by)
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the event loop that runs on this thread; ``None`` without one of asyncio."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:  # trio, which has no asyncio loop

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Final
 
+from recollect.formation.succession import holds_from
 from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.validation import ID_CHARACTERS_MAX
+from recollect.stores.validation import ID_CHARACTERS_MAX, to_datetime
 
 SUMMARY_TYPE: Final = "Summary"
 SUMMARY_POLICIES: Final = ("summary", "summary buffer")
@@ -22,7 +24,8 @@ class ThreadSummary:
     content: str = ""
     until: int = 0
     version: int = 0
-    is_rejected: bool = False
+    is_withheld: bool = False
+    """Whether its version was rejected or awaits a verdict, so that nothing may build on it."""
 
 
 def key_of(policy: str, thread: str) -> str:
@@ -41,15 +44,14 @@ def short_key(key: str, instead: str) -> str:
     return key if len(key) <= ID_CHARACTERS_MAX // 2 else instead
 
 
-def summary_in(kept: Memory | None) -> ThreadSummary:
-    """Return the summary in a document, without content if it was erased or rejected."""
+def summary_in(kept: Memory | None, now: datetime) -> ThreadSummary:
+    """Return the summary in a document, without content if it was erased or is not in force."""
     if kept is None:
         return ThreadSummary()
     content, until = kept.value.get("content"), kept.value.get("until")
-    is_rejected = kept.state == "rejected"
-    if is_rejected or not isinstance(content, str) or not isinstance(until, int):
+    if not isinstance(content, str) or not isinstance(until, int) or not holds_from(kept, now):
         # Keep the version for the next write, and summarise the remaining messages again.
-        return ThreadSummary(version=kept.version, is_rejected=is_rejected)
+        return ThreadSummary(version=kept.version, is_withheld=kept.state != "active")
     return ThreadSummary(content=content, until=until, version=kept.version)
 
 
@@ -57,4 +59,5 @@ async def newest_summary(store: Store, scope: Scope, thread: str) -> ThreadSumma
     """Return the stored summary of a thread that reaches furthest; version 0 if there is none."""
     addresses = [(SUMMARY_TYPE, key_of(policy, thread)) for policy in SUMMARY_POLICIES]
     kept = await store.get_many(scope, addresses)
-    return max(map(summary_in, kept), key=lambda each: each.until)
+    now = to_datetime(store.now())
+    return max((summary_in(each, now) for each in kept), key=lambda each: each.until)

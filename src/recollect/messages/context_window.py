@@ -55,14 +55,9 @@ def trim_messages(  # noqa: PLR0913 - langchain-core's parameters, and two more
     Raises:
         UsageError: Conflicting options, or an unknown strategy or counter.
     """
-    if strategy == "first":
-        for name, value in (("start_on", start_on), ("include_system", include_system)):
-            if value:
-                raise UsageError(f"{name} parameter is only valid with strategy='last'")
+    _check_strategy(strategy, start_on=start_on, include_system=include_system)
     given = coerced_all(messages)
     count = list_counter(token_counter)
-    if strategy not in {"first", "last"}:
-        raise UsageError(f"Unrecognized {strategy=}. Supported strategies are 'last' and 'first'.")
     trimming = _Trimming(
         count=count,
         split=_splitter(text_splitter),
@@ -87,6 +82,14 @@ def _ending_on(wanted: Types | None, messages: list[AnyMessage]) -> list[AnyMess
         return messages
     ends = (place + 1 for place, each in enumerate(messages) if is_type(each, wanted))
     return messages[: max(ends, default=0)]
+
+
+def _check_strategy(strategy: str, **only_with_last: object) -> None:
+    if strategy not in {"first", "last"}:
+        raise UsageError(f"Unrecognized {strategy=}. Supported strategies are 'last' and 'first'.")
+    for name, value in only_with_last.items():
+        if value and strategy == "first":
+            raise UsageError(f"{name} parameter is only valid with strategy='last'")
 
 
 def _whole(

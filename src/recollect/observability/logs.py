@@ -85,12 +85,9 @@ def scope_tag(scope: Sequence[str | int]) -> str:
 
 
 class Repeats:
-    """Rate limit for log records of one event: the first, then one in *every_s* seconds."""
+    """Rate limit for log records of one event: the first, then one in ``REPEAT_S`` seconds."""
 
-    def __init__(
-        self, every_s: float = REPEAT_S, *, timer: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._every_s = every_s
+    def __init__(self, *, timer: Callable[[], float] = time.monotonic) -> None:
         self._timer = timer
         self._seen: OrderedDict[object, tuple[float, int]] = OrderedDict()
 
@@ -98,7 +95,7 @@ class Repeats:
         """Return how many occurrences of *key* to log as one record, 0 for none."""
         now = self._timer()
         logged_at, skipped = self._seen.pop(key, (float("-inf"), 0))
-        is_due = now - logged_at >= self._every_s
+        is_due = now - logged_at >= REPEAT_S
         self._seen[key] = (now, 0) if is_due else (logged_at, skipped + 1)
         while len(self._seen) > KEYS_MAX:
             self._seen.popitem(last=False)

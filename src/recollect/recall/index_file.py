@@ -13,7 +13,7 @@ import json
 import mmap
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b, shake_256
 from typing import Any, BinaryIO, Final
 
@@ -131,17 +131,7 @@ def write_index(index: ScopeIndex, file: BinaryIO) -> bytes:
 
 def _layout_of(index: ScopeIndex) -> tuple[dict[str, Json], list[AnyArray]]:
     """Return the header, and the arrays that it lists, in their order."""
-    arrays: list[AnyArray] = []
-    blocks = 0
-
-    def listed(array: AnyArray) -> Json:
-        nonlocal blocks
-        if is_constant(array) and len(array):
-            return {"constant": int(array[0]), "count": len(array)}
-        arrays.append(array)
-        at, blocks = blocks, blocks + -(-array.nbytes // BLOCK_BYTES)
-        return {"at": at, "dtype": array.dtype.str, "shape": list(array.shape)}
-
+    listing = _ArrayListing()
     speakers, kinds = index.names.speakers.copy(), index.names.kinds.copy()
     table = _table_of(index.names)
     numbers = [*speakers.values(), *kinds.values(), int(table.number.max(initial=0))]
@@ -150,9 +140,9 @@ def _layout_of(index: ScopeIndex) -> tuple[dict[str, Json], list[AnyArray]]:
     parts: list[Json] = [
         {
             "is_timeless": part.segment.is_timeless,
-            "is_live": listed(part.is_live),
+            "is_live": listing.add(part.is_live),
             "columns": {
-                name: None if column is None else listed(column)
+                name: None if column is None else listing.add(column)
                 for name in _COLUMNS
                 for column in [getattr(part.segment, name)]
             },
@@ -166,9 +156,25 @@ def _layout_of(index: ScopeIndex) -> tuple[dict[str, Json], list[AnyArray]]:
         "speakers": _only(speakers, [each.speaker for each in segments]),
         "kinds": _only(kinds, [each.kind for each in segments]),
         "next": max(numbers, default=0) + 1,
-        "sessions": [listed(table.high), listed(table.low), listed(table.number)],
+        "sessions": [listing.add(each) for each in (table.high, table.low, table.number)],
     }
-    return {**header, "blocks": blocks}, arrays
+    return {**header, "blocks": listing.blocks}, listing.arrays
+
+
+@dataclass(slots=True)
+class _ArrayListing:
+    """The arrays of a file in their order, each beginning with a block of its own."""
+
+    arrays: list[AnyArray] = field(default_factory=list)
+    blocks: int = 0
+
+    def add(self, array: AnyArray) -> Json:
+        """Append *array*; return where the header finds it."""
+        if is_constant(array) and len(array):
+            return {"constant": int(array[0]), "count": len(array)}
+        self.arrays.append(array)
+        at, self.blocks = self.blocks, self.blocks + -(-array.nbytes // BLOCK_BYTES)
+        return {"at": at, "dtype": array.dtype.str, "shape": list(array.shape)}
 
 
 def _only(numbers: Mapping[str, int], columns: Sequence[NDArray[np.int32]]) -> dict[str, Json]:

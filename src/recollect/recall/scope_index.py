@@ -197,19 +197,12 @@ def concatenated(parts: Sequence[LiveSegment]) -> LiveSegment:
     order = np.argsort(key, kind="stable")
     uid = _column(segments, places, order, "uid")
     ranks = _ranks(segments, places, order)
-    hashes, starts, entries, counts = joined_postings(segments, ranks)
-    vector_row, vectors, scales = joined_vectors(segments, ranks, len(order))
     segment = Segment(
         uid=uid,
         key=key[order],
         **{name: _column(segments, places, order, name) for name in _COLUMNS},
-        vector_row=vector_row,
-        vectors=vectors,
-        scales=scales,
-        hashes=hashes,
-        starts=starts,
-        entries=entries,
-        counts=counts,
+        **joined_vectors(segments, ranks, len(order))._asdict(),
+        **joined_postings(segments, ranks)._asdict(),
         by_uid=places_by_uid(uid),
         is_timeless=all(segment.is_timeless for segment in segments),
     )

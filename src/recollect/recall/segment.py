@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from mmap import mmap
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,23 @@ _FEW_HASHES: Final = 4_096
 """Hashes up to which an ordinary stable sort is as fast as packing them."""
 _COUNTS_NARROW: Final = 256
 """Counts below this fit in one byte each."""
+
+
+class Postings(NamedTuple):
+    """Distinct hashes of terms, the start of the postings of each, and the postings."""
+
+    hashes: NDArray[np.uint64]
+    starts: NDArray[np.int32]
+    entries: NDArray[np.int32]
+    counts: NDArray[np.unsignedinteger]
+
+
+class EntryVectors(NamedTuple):
+    """The row of each entry (-1 without a vector), the rows in that order, and their scales."""
+
+    vector_row: NDArray[np.int32]
+    vectors: NDArray[np.int8]
+    scales: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +164,6 @@ def build_segment(found: FeedColumns, numbers: Numbers) -> Segment:
     key = session_numbers(found, numbers.session) << 32 | found.position
     order = None if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
     terms = decode_joined_terms(found.terms, found.terms_sizes, order)
-    rows, vectors, scales = _ordered_vectors(found.vectors, order)
-    hashes, starts, entries, counts = inverted(terms)
     uid = _ordered(found.uid, order)
     lasting = found.valid_from is found.valid_until is found.expires_at is None
     role = np.fromiter(map(ROLES.__getitem__, found.role), np.int8, len(uid))
@@ -167,13 +182,8 @@ def build_segment(found: FeedColumns, numbers: Numbers) -> Segment:
         valid_from=_times(found.valid_from, ALWAYS, order, len(uid)),
         valid_until=_times(found.valid_until, NEVER, order, len(uid)),
         expires_at=_times(found.expires_at, NEVER, order, len(uid)),
-        vector_row=rows,
-        vectors=vectors,
-        scales=scales,
-        hashes=hashes,
-        starts=starts,
-        entries=entries,
-        counts=counts,
+        **_ordered_vectors(found.vectors, order)._asdict(),
+        **inverted(terms)._asdict(),
         by_uid=places_by_uid(uid),
         is_timeless=lasting and bool(found.is_active.all()),
     )
@@ -259,32 +269,27 @@ def _times(
     return _ordered(found, order)
 
 
-def _ordered_vectors(
-    found: RawVectors, order: NDArray[np.intp] | None
-) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
-    """Return the row of each entry (-1 without a vector), rows in that order, and scales."""
+def _ordered_vectors(found: RawVectors, order: NDArray[np.intp] | None) -> EntryVectors:
     raw = _ordered(found.row, order)
     has = raw >= 0
     row = np.where(has, np.cumsum(has) - 1, -1).astype(np.int32)
     wanted = raw[has]
     if not len(wanted):
-        return row, np.empty((0, 0), np.int8), np.empty(0, np.float32)
+        return EntryVectors(row, np.empty((0, 0), np.int8), np.empty(0, np.float32))
     target = np.full(sum(map(len, found.pages)), -1, np.int64)
     target[wanted] = np.arange(len(wanted))
     vectors, scales = split_vectors(found.pages, target, len(wanted))
-    return row, vectors, scales
+    return EntryVectors(row, vectors, scales)
 
 
-def inverted(
-    terms: StoredTerms,
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
-    """Return distinct hashes, the start of their postings, and the postings."""
+def inverted(terms: StoredTerms) -> Postings:
+    """Return the postings of *terms*, by hash."""
     order, ordered = sorted_hashes(terms.hashes)
     owners = np.repeat(np.arange(len(terms.distinct), dtype=np.int32), terms.distinct)
     counts = terms.counts
     if not len(counts) or int(counts.max()) < _COUNTS_NARROW:
         counts = counts.astype(np.uint8)
-    return *runs_of(ordered), owners[order], counts[order]
+    return Postings(*runs_of(ordered), owners[order], counts[order])
 
 
 def sorted_hashes(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:

@@ -8,16 +8,21 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.segment import Searched, Segment, runs_of, sorted_hashes
+from recollect.recall.segment import (
+    EntryVectors,
+    Postings,
+    Searched,
+    Segment,
+    runs_of,
+    sorted_hashes,
+)
 
 Ranks = Sequence[NDArray[np.int32]]
 """For each segment, the position of each of its entries in the result; -1 to leave it out."""
 
 
-def joined_postings(
-    segments: Sequence[Segment | Searched], ranks: Ranks
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.unsignedinteger]]:
-    """Return distinct hashes, the start of their postings, and the postings."""
+def joined_postings(segments: Sequence[Segment | Searched], ranks: Ranks) -> Postings:
+    """Return the postings of all *segments*, by hash."""
     # Whole arrays instead of a loop: there may be thousands of segments of a few entries.
     firsts = _firsts([len(rank) for rank in ranks])
     sizes = [len(each.entries) for each in segments]
@@ -32,7 +37,7 @@ def joined_postings(
         hashes, owner, count = hashes[is_taken], owner[is_taken], count[is_taken]
     by_hash = postings_order(hashes, owner, ranks)
     distinct, starts = runs_of(hashes[by_hash])
-    return distinct, starts, owner[by_hash], count[by_hash]
+    return Postings(distinct, starts, owner[by_hash], count[by_hash])
 
 
 def postings_order(
@@ -48,12 +53,8 @@ def postings_order(
 
 def joined_vectors(
     segments: Sequence[Segment | Searched], ranks: Ranks, length: int
-) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
-    """
-    Return the row of each of *length* entries (-1 without a vector), rows and scales.
-
-    The rows are in the order of their entries.
-    """
+) -> EntryVectors:
+    """Return the vectors of the *length* entries of all *segments*."""
     row = np.full(length, -1, np.int32)
     found = [
         (segment, rank)
@@ -62,21 +63,21 @@ def joined_vectors(
     ]
     none = np.empty((0, 0), np.int8), np.empty(0, np.float32)
     if not found:
-        return row, *none
+        return EntryVectors(row, *none)
     rank = np.concatenate([each for _, each in found])
     own_row = np.concatenate([segment.vector_row for segment, _ in found])
     firsts = _firsts([len(segment.vectors) for segment, _ in found])
     at = own_row + np.repeat(firsts, [len(segment.vector_row) for segment, _ in found])
     has = (rank >= 0) & (own_row >= 0)
     if not has.any():
-        return row, *none
+        return EntryVectors(row, *none)
     owner, at = rank[has], at[has]
     if not bool((owner[1:] > owner[:-1]).all()):
         order = np.argsort(owner)
         owner, at = owner[order], at[order]
     row[owner] = np.arange(len(owner), dtype=np.int32)
     rows = np.concatenate([each.vectors for each, _ in found])[at]
-    return row, rows, np.concatenate([each.scales for each, _ in found])[at]
+    return EntryVectors(row, rows, np.concatenate([each.scales for each, _ in found])[at])
 
 
 def _firsts(sizes: Sequence[int]) -> NDArray[np.intp]:

@@ -250,10 +250,10 @@ class Embedding:
         await self._collect_backlog(identity)
         for scope_id in sorted(self._left):
             try:
-                if await self._embed_batch(scope_id, identity):
-                    worked = True
-                else:
-                    self._left.discard(scope_id)
+                batch = await self._embed_batch(scope_id, identity)
+                worked |= batch is not None
+                if batch is None or not batch.has_more:
+                    self._left.discard(scope_id)  # a later write is noted, or found by a look
             except EmbedderError as error:
                 failure = error
         if failure:
@@ -286,17 +286,18 @@ class Embedding:
         """
         scope_id = await self._store.scope_id(scope)
         while scope_id is not None:
-            if not await self._embed_batch(scope_id, await self.learn_identity()):
+            batch = await self._embed_batch(scope_id, await self.learn_identity())
+            if batch is None or not batch.has_more:
                 return
 
-    async def _embed_batch(self, scope_id: int, identity: str) -> bool:
-        """Embed one batch of a scope under its lock. Return False if nothing is left to embed."""
+    async def _embed_batch(self, scope_id: int, identity: str) -> Unembedded | None:
+        """Embed one batch of a scope under its lock, and return it; ``None`` if none is left."""
         async with self._batches.setdefault(scope_id, anyio.Lock()):
             # Read under the lock: what another task has just embedded is no longer in the backlog.
             batch = await self._store.unembedded(scope_id, identity)
             if batch is not None:
                 await self._embed(batch)
-            return batch is not None
+            return batch
 
     async def _embed(self, batch: Unembedded) -> None:
         texts = [text for _, _, text in batch.entries]

@@ -88,6 +88,7 @@ async def read_listing(reach: Reach, asked: ListingRequest) -> ListedMemories:
 
 async def _read_recalled(reach: Reach, asked: ListingRequest) -> ListedMemories:
     """Return the memories by number of recalls in this process, highest first."""
+    await reach.service.recalled.follow(reach.memory.store, reach.scope)
     most = reach.service.recalled.most(reach.scope, RECALLED_MAX)
     addresses = [(each.type, each.key) for each in most]
     counts = {(each.type, each.key): each.count for each in most}

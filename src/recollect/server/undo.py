@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import Json, Scope
-from recollect.server.http.scope_access import Reach
+from recollect.server.http.scope_access import Reach, Writing
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.rows import MICROSECONDS
@@ -72,6 +72,14 @@ class Undoable:
     def with_token(self, answer: JsonAnswer) -> JsonAnswer:
         """Return *answer*, with the token if one is wanted."""
         return {**answer, "undo": self.token} if self.is_wanted else answer
+
+
+async def _undoable(reach: Writing, *, undo: WantsUndo = False) -> Undoable:
+    return Undoable(reach, undo)
+
+
+Changing = Annotated[Undoable, Depends(_undoable)]
+"""A change by a request that may write, with an undo token if the request wants one."""
 
 
 def _holder(reach: Reach) -> tuple[str, Scope]:

@@ -1,9 +1,10 @@
-"""Construct frozen dataclass instances faster than their ``__init__`` does."""
+"""Take the values of dataclass instances, and make frozen ones faster than ``__init__``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -28,3 +29,8 @@ def maker_of(kind: type[MadeT]) -> Callable[[Sequence[Any]], MadeT]:
         return found
 
     return made
+
+
+def values_of(kind: type[Any], leave_out: Collection[str] = ()) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that takes the values of a *kind*, in the order of its fields."""
+    return attrgetter(*(each.name for each in fields(kind) if each.name not in leave_out))

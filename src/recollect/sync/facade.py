@@ -197,6 +197,7 @@ class SyncRecollect(SyncFace[Recollect]):
     # Erasure, export, audit
 
     erase = sync_method(Recollect.erase)
+    quotations = sync_method(Recollect.quotations)
     clean = sync_method(Recollect.clean)
     receipts = sync_method(Recollect.receipts, in_place=True)
     export = sync_iterator(Recollect.export)

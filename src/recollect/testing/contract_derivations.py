@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import pytest
 
 from recollect.errors import UsageError, VersionConflictError
-from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory
+from recollect.records import DeleteMemory, EndMemory, Evidence, MemoryState, PutMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages
 from recollect.stores.remainder import MEMORY_THREAD, merged_into, version_name
@@ -103,6 +104,26 @@ class DerivedContract(Contract):
         await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
 
         assert "ended" == (await fates(store, clock))["cake"]
+
+    @pytest.mark.parametrize("state", ["rejected", "quarantined"])
+    async def test_a_running_summary_does_not_go_with_itself(
+        self, store: Store, state: MemoryState
+    ) -> None:
+        """One that cites its earlier versions stays where a person rejects it, as any memory."""
+        await tell(store, "m1", "m2")
+        first, second = note("trend", "m1"), note("trend", "m2", sources=(("trend", 1),))
+        await store.apply(ADA, [first])
+        await store.apply(ADA, [second])
+
+        await store.apply(ADA, [replace(second, state=state)])
+
+        found = await store.get(ADA, "Note", "trend")
+        assert found is not None
+        cited = [each.message for each in found.evidence[""]]
+        assert (3, state) == (found.version, found.state)
+        assert ["m2", version_name("Note", "trend", 1)] == cited
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+        assert await store.get(ADA, "Note", "trend") is None
 
     async def test_a_source_loses_a_part(self, store: Store, clock: FrozenClock) -> None:
         """A derived memory is removed when an erase removes a part of the cited version."""

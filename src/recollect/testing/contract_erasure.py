@@ -88,6 +88,40 @@ class EraseContract(Contract):
         await store.apply(ADA, [fact("car")])
         assert (0, 1, 0) == counts(await store.preview_erase(ADA, EraseScope()))
 
+    async def test_quotations_of_what_goes_are_found(self, store: Store) -> None:
+        """
+        Return the messages that `erase` of *target* would leave and that quote what it removes.
+
+        They are found by their words, at least four in a row or eight Chinese characters, among all
+        messages of the scope; the messages that an erased memory rests on are among them. What
+        somebody said in other words is not found.
+        """
+        said_first = "The code of my garage is 4711, please keep it safe"
+        await store.append(ADA, TALK, [replace(said("m1"), text=said_first)])
+        noted = replace(said("m2"), role="assistant", text="Noted: code of my GARAGE is 4711!")
+        await store.append(ADA, TALK, [noted, replace(said("m3"), text="I keep it safe, too")])
+        await store.append(ADA, "mail", [replace(said("m4"), text="我家車庫的密碼是四七一一")])
+        repeated = replace(said("m5"), role="assistant", text="好的，你家车库的密码是四七一一。")
+        await store.append(ADA, "mail", [repeated])
+        await store.append(BOB, TALK, [replace(said("m1"), text=said_first)])
+        await store.apply(ADA, [resting("code", "m1")])
+
+        async def quoting(target: EraseTarget) -> list[tuple[str, str, str]]:
+            found = await store.quotations(ADA, target)
+            return [(each.thread, each.message, each.quote) for each in found]
+
+        assert [(TALK, "m2", "code of my GARAGE is 4711")] == await quoting(
+            EraseMessages(thread=TALK, messages=["m1"])
+        )
+        assert [("mail", "m5", "家车库的密码是四七一一")] == await quoting(
+            EraseMessages(thread="mail", messages=["m4"])
+        )
+        memory = EraseMemory(type="Fact", key="code")
+        assert "m1" in {message for _, message, _ in await quoting(memory)}
+        assert [] == await quoting(EraseMessages(thread=TALK, messages=["m3"]))
+        assert [] == await quoting(EraseMessages(thread=TALK, messages=["no such message"]))
+        assert [] == await quoting(EraseScope()) == await quoting(EraseThread(thread=TALK))
+
     async def test_a_preview_of_a_wrong_version_is_refused(self, store: Store) -> None:
         """VersionConflictError: The memory is not at the expected version."""
         await store.apply(ADA, [fact("pet")])

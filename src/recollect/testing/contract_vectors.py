@@ -91,7 +91,6 @@ class VectorContract(Contract):
 
         batch = await batch_of(store)
         await embed(store, batch)
-        await embed(store, await batch_of(store))
 
         assert {"hello", "city: Oslo"} == {text for _, _, text in batch.entries}
         feed = await feed_from_start(store)

@@ -94,6 +94,27 @@ _TABLE: Final[tuple[tuple[str, _Feast], ...]] = (
     (r"重阳节?", partial(_lunar, 9, 9, ((9, 28), (10, 28)))),
     (r"冬至", partial(_any_day, (12, 21), (12, 23))),
     (r"good friday", partial(_easter, -2, 0)),
+    (r"carnival monday|rose monday|rosenmontag", partial(_easter, -48, 0)),
+    (
+        r"(?:carnival|shrove|fat|pancake) tuesday|pancake day|mardi gras",
+        partial(_easter, -47, 0),
+    ),
+    (r"ash wednesday|aschermittwoch", partial(_easter, -46, 0)),
+    (r"palm sunday", partial(_easter, -7, 0)),
+    (r"(?:maundy|holy) thursday", partial(_easter, -3, 0)),
+    (r"ascension day", partial(_easter, 39, 0)),
+    (r"whit sunday|pentecost(?: sunday)?", partial(_easter, 49, 0)),
+    (r"(?:whit|pentecost) monday|pfingstmontag", partial(_easter, 50, 0)),
+    (r"corpus christi", partial(_easter, 60, 0)),
+    (r"waitangi(?: day)?", partial(_between, (2, 6), (2, 6))),
+    (r"australia day", partial(_between, (1, 26), (1, 26))),
+    (r"burns night", partial(_between, (1, 25), (1, 25))),
+    (r"(?:st|saint)\.? patrick'?s(?: day)?|paddy'?s day", partial(_between, (3, 17), (3, 17))),
+    (r"anzac day", partial(_between, (4, 25), (4, 25))),
+    (r"juneteenth", partial(_between, (6, 19), (6, 19))),
+    (r"canada day", partial(_between, (7, 1), (7, 1))),
+    (r"bonfire night|guy fawkes(?: night| day)?", partial(_between, (11, 5), (11, 5))),
+    (r"boxing day|st\.? stephen'?s day", partial(_between, (12, 26), (12, 26))),
     (r"easter sunday", partial(_easter, 0, 0)),
     (r"easter monday", partial(_easter, 1, 0)),
     (
@@ -140,6 +161,15 @@ _ABOUT_NEW_YEAR: Final = lazy_pattern(
     rf"|(?:(?<![今去明后前当每半两几多\d])年|腊月)(?:廿|二十)(?P<before>[一二三四五六七八九])"
     r"(?![岁个\d]))"
 )
+_WEEKDAYS: Final = "mon tue wed thu fri sat sun".split()
+_WEEKDAY_NAME: Final = r"(?P<weekday>mon|tue|wed|thu|fri|sat|sun)(?:day|s?day|nesday|rs?day|urday)?"
+_WEEKDAY_BESIDE: Final = lazy_pattern(
+    rf"(?<![a-z]){_WEEKDAY_NAME} (?:just |right )?(?P<side>before|after) (?:the )?$",
+    re.IGNORECASE,
+)
+_BESIDE_IN_CHINESE: Final = lazy_pattern(
+    r" ?之?(?P<side>前|后)(?:的?那个|的|一个)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
+)
 _NAMED_MONTHS: Final = {"正": 1, "冬": 11, "腊": 12}
 
 
@@ -152,8 +182,9 @@ def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, 
     for pattern, feast in _FEASTS:
         for match in pattern.finditer(text):
             years = _years_of(match, said_on)
-            days = [day for year in years for day in _days(feast, year)]
-            yield match.start(), match.end(), tuple(days), len(years) == 1
+            found = tuple(day for year in years for day in _days(feast, year))
+            yield match.start(), match.end(), found, len(years) == 1
+            yield from _weekday_beside(text, match, found)
     for match in _ABOUT_NEW_YEAR.finditer(text):
         days = [day for year in _years_of(match, said_on) for day in _about_new_year(match, year)]
         yield match.start(), match.end(), tuple(days), False
@@ -163,6 +194,32 @@ def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, 
         day = _number(match["early"] or match["day"])
         dates = [found for year in years if (found := lunar_date(year, month, day))]
         yield match.start(), match.end(), tuple(Days(e, e) for e in dates), True
+
+
+def _weekday_beside(
+    text: str, feast: re.Match[str], days: tuple[Days, ...]
+) -> Iterator[tuple[int, int, tuple[Days, ...], bool]]:
+    """Yield "the Thursday before Easter" and 端午前那个周四: the nearest such day on that side."""
+    beside = _WEEKDAY_BESIDE.search(text, max(feast.start() - 30, 0), feast.start())
+    start, end = feast.span()
+    if beside is not None:
+        start, weekday = beside.start(), _WEEKDAYS.index(beside["weekday"].lower())
+    elif beside := _BESIDE_IN_CHINESE.match(text, feast.end()):
+        end, weekday = beside.end(), "一二三四五六日天".index(beside["weekday"]) % 7
+    if beside is None:
+        return
+    is_before = beside["side"].lower() in {"before", "前"}
+    # Easter is a weekend: the Saturday before it may be that of the weekend itself.
+    edges = dict.fromkeys(edge for each in days for edge in (each.first, each.last))
+    found = [_nearest(edge, weekday, is_before=is_before) for edge in edges]
+    yield start, end, tuple(Days(day, day, is_relative=True) for day in found), False
+
+
+def _nearest(day: date, weekday: int, *, is_before: bool) -> date:
+    """Return the nearest day before or after *day* that is a *weekday*."""
+    if is_before:
+        return day - ((day.weekday() - weekday - 1) % 7 + 1) * _DAY
+    return day + ((weekday - day.weekday() - 1) % 7 + 1) * _DAY
 
 
 def _about_new_year(match: re.Match[str], year: int) -> list[Days]:

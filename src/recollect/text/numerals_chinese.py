@@ -35,6 +35,8 @@ _IN_A_ROW: Final = re.compile(
     r"([二三四五六七八九]?十[一二三四五六七八九])([二三四五六七八九]十[一二三四五六七八九]?)"
 )
 """Two days or ages written without a separator: 六月二十五二十六."""
+_RUN_ON: Final = re.compile(r"(.*[十百千万][一二三四五六七八九])([一二三四五六七八九])")
+"""A price and what follows it, as people dictate: 一个月一千五三楼没电梯."""
 _DIGIT_MONEY: Final = re.compile(
     r"(?<![\d.])(\d{1,12})[块元](\d{1,2})(?![\d.个只点年月号日万千百人])"
 )
@@ -172,7 +174,7 @@ def _parts(match: re.Match[str]) -> set[Fraction]:
         return values | chinese_values(match["above"])
     if match["half"] and "年" in match["half"]:
         return {_MONTHS_OF_YEAR * (each + Fraction(1, 2)) for each in values}
-    in_a_row = _IN_A_ROW.fullmatch(match["run"])
+    in_a_row = _IN_A_ROW.fullmatch(match["run"]) or _RUN_ON.fullmatch(match["run"])
     return (
         {each for run in in_a_row.groups() for each in chinese_values(run)} if in_a_row else set()
     )

@@ -41,7 +41,13 @@ _WORD: Final = re.compile(
     re.IGNORECASE,
 )
 _DECADE: Final = re.compile(rf"\b(?:{'|'.join(_DECADES)})\b", re.IGNORECASE)
-_HALF: Final = re.compile(r"(?: (?:years?|hours?|months?|miles?|weeks?|days?))? and a half\b")
+_TIMES: Final = r"(?:years?|hours?|months?|miles?|weeks?|days?)"
+_HALF: Final = re.compile(
+    rf"(?: {_TIMES})? and a half\b(?: (?P<scale>hundred|thousand|million|billion)\b)?"
+    rf"| and half(?= {_TIMES}\b)| and half (?P<of>hundred|thousand|million|billion)\b",
+    re.IGNORECASE,
+)
+"""Behind a number: "nine and a half thousand", and "nine and half thousand", as many say it."""
 _HALF_A: Final = re.compile(
     r"\bhalf (?:a |an )?(dozen|hundred|thousand|million|billion)\b", re.IGNORECASE
 )
@@ -166,7 +172,9 @@ def _joined(text: str, sums: Sequence[_Sum]) -> tuple[int, Number]:
         return run, _number(first.start, sums[run - 1].end, {Fraction("".join(map(str, values)))})
     half = _HALF.match(text, first.end)
     if half:
-        return 1, _number(first.start, half.end(), {first.value + Fraction(1, 2)})
+        scale = (half["scale"] or half["of"] or "").lower()
+        value = (first.value + Fraction(1, 2)) * _SCALES.get(scale, 1)
+        return 1 + bool(scale), _number(first.start, half.end(), {value})
     word = text[first.start : first.end].lower()
     is_claim = first.value > 1 and word not in {"second", "third"}
     return 1, _number(first.start, first.end, readings, is_claim=is_claim)

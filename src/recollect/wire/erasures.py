@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,18 +17,24 @@ from recollect.stores.plans.erase_targets import (
     EraseTarget,
     EraseThread,
 )
+from recollect.stores.plans.quotations import Quotation
 from recollect.wire.elements import Fields, optional_time, time_from_json, time_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasePreview:
-    """Counts of what an erase would remove, and the token to confirm it until *expires_at*."""
+    """
+    Counts of what an erase would remove, and the token to confirm it until *expires_at*.
+
+    *quoted_in* are the messages that stay and quote what goes.
+    """
 
     messages: int
     memories: int
     revised: int
     confirm: str
     expires_at: datetime
+    quoted_in: Sequence[Quotation] = ()
 
 
 def target_to_json(target: EraseTarget) -> dict[str, Json]:
@@ -44,13 +51,15 @@ def target_to_json(target: EraseTarget) -> dict[str, Json]:
             return {"thread": thread}
         case EraseMessages(thread=thread, messages=[message]):
             return {"message": {"thread": thread, "id": message}}
+        case EraseMessages(thread=thread, messages=messages):
+            return {"messages": {"thread": thread, "ids": list(messages)}}
         case EraseMemory(type=type_, key=key, expected=None):
             return {"memory": {"type": type_, "key": key}}
         case EraseSource(source=source):
             return {"source": source}
     raise UsageError(
         f"this {type(target).__name__} cannot be erased over HTTP: give a scope, a thread, "
-        "one message, a memory or a source"
+        "messages, a memory or a source"
     )
 
 
@@ -62,6 +71,16 @@ def preview_to_json(preview: ErasePreview) -> dict[str, Json]:
         "revised": preview.revised,
         "confirm": preview.confirm,
         "expires_at": time_to_json(preview.expires_at),
+        "quoted_in": [
+            {
+                "thread": each.thread,
+                "message": each.message,
+                "role": each.role,
+                "time": time_to_json(each.time),
+                "quote": each.quote,
+            }
+            for each in preview.quoted_in
+        ],
     }
 
 
@@ -73,6 +92,16 @@ def preview_from_json(fields: Fields) -> ErasePreview:
         revised=fields["revised"],
         confirm=fields["confirm"],
         expires_at=time_from_json(fields["expires_at"]),
+        quoted_in=tuple(
+            Quotation(
+                thread=each["thread"],
+                message=each["message"],
+                role=each["role"],
+                time=time_from_json(each["time"]),
+                quote=each["quote"],
+            )
+            for each in fields["quoted_in"]
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NotRequired, TypeAlias, TypedDict
 
 from recollect.errors import UsageError
 from recollect.records import Scope
@@ -20,6 +20,14 @@ CONCURRENCY_MAX: Final = 64
 
 FormationCallback: TypeAlias = "Callable[[Scope, FormationResult], None]"
 """Called in the event loop with every finished formation; it must not raise."""
+
+
+class WorkerOptions(TypedDict):
+    """The options of a `Worker`."""
+
+    name: str
+    concurrency: NotRequired[int]
+    notice: NotRequired[FormationCallback]
 
 
 def tell_nobody(_scope: Scope, _result: FormationResult) -> None:

@@ -29,7 +29,8 @@ from recollect.agents.examples.selection import (
     new_secret,
     relevance_of,
 )
-from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.errors import NotFoundError, UsageError
+from recollect.memory.conflict_retries import retried
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.memory.pagination import each_message
@@ -138,20 +139,13 @@ class Examples:
         self, memory: Recollect, new: Example, evidence: EvidenceMap, trust: Trust = "user"
     ) -> Example:
         """Store a validated example, retrying on concurrent writes."""
-        stored: Memory | None = None
-        for attempt in range(1, TRIES_MAX + 1):
+
+        async def attempt() -> Memory | None:
             stored = await memory.get(self.scope, EXAMPLE_TYPE, new.identity)
             write = write_of(new, stored, evidence, trust)
-            if write is None:
-                break
-            try:
-                (kept,) = await memory.apply(self.scope, [write])
-            except VersionConflictError:
-                if attempt == TRIES_MAX:
-                    raise
-                continue
-            stored = kept
-            break
+            return (await memory.apply(self.scope, [write]))[0] if write else stored
+
+        stored = await retried(attempt, TRIES_MAX)
         return (example_of(stored) if stored else None) or new
 
     async def _add_feedback(

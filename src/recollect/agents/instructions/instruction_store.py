@@ -15,8 +15,9 @@ from recollect.agents.instructions.instruction_records import (
     proposal_of,
 )
 from recollect.agents.instructions.rule_changes import carried, check_rules, rules_in, rules_of
-from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.errors import NotFoundError, UsageError
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
+from recollect.memory.conflict_retries import retried
 from recollect.memory.facade import Recollect
 from recollect.records import (
     INSTRUCTIONS,
@@ -116,19 +117,16 @@ class InstructionDocuments:
         """
         rules = check_texts(rules, "rule")
         cause = cause_of(by, why)
-        tries = 0
-        while True:
-            tries += 1
+
+        async def attempt() -> Edit:
             stored = await self._read_stored(memory, user)
             old = rules_in(stored.value) if stored else ()
             evidence = carried(rules, old, stored.evidence) if stored else {}
             at = version_of(stored) if expected is None else expected
             write = await self._checked_write(memory, rules, evidence, at, cause, user)
-            try:
-                return await self._put(memory, write, user)
-            except VersionConflictError:
-                if expected is not None or tries == TRIES_MAX:
-                    raise
+            return await self._put(memory, write, user)
+
+        return await retried(attempt, TRIES_MAX if expected is None else 1)
 
     write, awrite = method_pair(_write)
 

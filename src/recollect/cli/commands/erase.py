@@ -13,9 +13,13 @@ from recollect.errors import UsageError
 from recollect.wire.elements import time_to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget
+    from recollect.stores.plans.quotations import Quotation
+
+QUOTING_NAMED_MAX: Final = 5
+"""Messages that quote erased words and are named in a note."""
 
 _EXAMPLE: Final = """
 \b
@@ -23,6 +27,7 @@ Examples:
   recollect erase --thread holidays
   recollect erase --thread holidays --message m17 --message m18 --yes
   recollect erase --memory Fact/home
+  recollect erase --thread holidays --message m17 --quotations
   recollect erase --source crm-import
   recollect erase --everything --below --scope acme/users/ada
 """
@@ -36,6 +41,9 @@ Examples:
 @click.option("--source", help="All messages that came from one source.")
 @click.option("--everything", is_flag=True, help="All that the scope holds.")
 @click.option("--below", is_flag=True, help="With --everything: the scopes below as well.")
+@click.option(
+    "--quotations", is_flag=True, help="Also the messages that quote what is erased, and stay."
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 async def erase(
     target: Target,
@@ -45,6 +53,7 @@ async def erase(
     source: str | None,
     everything: bool,  # noqa: FBT001
     below: bool,  # noqa: FBT001
+    quotations: bool,  # noqa: FBT001
     yes: bool,  # noqa: FBT001
 ) -> None:
     """
@@ -68,18 +77,41 @@ async def erase(
             "say what to erase with exactly one of --thread, --memory, --source and "
             "--everything (to which --below may be added)"
         )
-    await _erase(target, named[0], asks=not yes)
+    await _erase(target, named[0], asks=not yes, with_quotations=quotations)
 
 
-async def _erase(target: Target, meant: EraseTarget, *, asks: bool) -> None:
+async def _erase(target: Target, meant: EraseTarget, *, asks: bool, with_quotations: bool) -> None:
     """Erase *meant*, after a preview and a confirmation if the command *asks*, and print it."""
     async with opened(target) as memory:
+        quoting = await memory.quotations(target.scope, meant)
         if asks:
             preview = await memory.store.preview_erase(target.scope, meant)
             place = written_scope(target.scope)
-            click.confirm(f"{place} would lose {counts_in(preview)}. Erase?", abort=True, err=True)
-        receipt = await memory.erase(target.scope, meant)
-    if target.is_json:
+            lost = f"{place} would lose {counts_in(preview)}"
+            also = f", and {counted(len(quoting), 'message')} that quote it" if quoting else ""
+            click.confirm(f"{lost}{also * with_quotations}. Erase?", abort=True, err=True)
+        receipts = [await memory.erase(target.scope, meant)]
+        if with_quotations:
+            receipts += [await memory.erase(target.scope, each) for each in _messages_in(quoting)]
+    for receipt in receipts:
+        _print(receipt, is_json=target.is_json)
+    if quoting and not with_quotations:
+        named = ", ".join(f"{each.thread}/{each.message}" for each in quoting[:QUOTING_NAMED_MAX])
+        count = counted(len(quoting), "message")
+        note(f"{count} still quote it: --quotations erases them as well ({named})")
+
+
+def _messages_in(quoting: Sequence[Quotation]) -> Iterator[EraseTarget]:
+    """Yield one target for the messages of each thread."""
+    from recollect.stores.plans.erase_targets import EraseMessages
+
+    for thread in dict.fromkeys(each.thread for each in quoting):
+        ids = [each.message for each in quoting if each.thread == thread]
+        yield EraseMessages(thread=thread, messages=ids)
+
+
+def _print(receipt: EraseReceipt, *, is_json: bool) -> None:
+    if is_json:
         from recollect.wire.erasures import receipt_to_json
 
         print_json(receipt_to_json(receipt))

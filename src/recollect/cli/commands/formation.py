@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import click
 
-from recollect.cli.commands.worker import outcome_lines, result_record, summed_up
 from recollect.cli.formation_config import FormationOptions, forming_options
+from recollect.cli.formation_results import print_results, result_record
 from recollect.cli.formation_tables import (
     countdown,
     print_formation,
@@ -178,10 +178,7 @@ async def form(
     if target.is_json:
         print_json({"scope": scope_to_json(scope), "results": [_record(each) for each in results]})
     else:
-        for each in results:
-            click.echo(f"{each.end}: {summed_up(each) or each.reason}")
-            for line in outcome_lines(each):
-                click.echo(f"    {line}")
+        print_results(results)
     if not results:
         note("nothing was formed: nothing is pending, or another worker is forming it")
     _end_as(results)

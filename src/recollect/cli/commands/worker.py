@@ -7,13 +7,13 @@ import logging
 import os
 import signal
 import sys
-from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from recollect.cli.formation_config import FormationOptions, forming_options
+from recollect.cli.formation_results import print_outcomes, result_record, summed_up
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, memory_options, written_scope
 from recollect.cli.output import counted, note, visible
@@ -120,37 +120,7 @@ class Printer:
         parts = (f"{at:%Y-%m-%d %H:%M:%S}", written_scope(scope), result.end, summed_up(result))
         click.echo("  ".join(visible(part) for part in (*parts, reason) if part))
         if self._is_verbose:
-            for line in outcome_lines(result):
-                click.echo(f"    {line}")
-
-
-def result_record(result: FormationResult, *, is_verbose: bool = True) -> dict[str, Json]:
-    """Return the result of a formation as JSON; *is_verbose* adds each outcome."""
-    counts = Counter(each.action for each in result.outcomes)
-    record: dict[str, Json] = {"end": result.end, "counts": dict(sorted(counts.items()))}
-    if is_verbose:
-        record["outcomes"] = [
-            {"action": each.action, "type": each.type, "key": each.key, "reason": each.reason}
-            for each in result.outcomes
-        ]
-    return record
-
-
-def summed_up(result: FormationResult) -> str:
-    """Return a short summary of a formation."""
-    if result.end != "formed":
-        return ""
-    counts = Counter(each.action for each in result.outcomes)
-    said = ", ".join(f"{count} {action}" for action, count in sorted(counts.items()))
-    return said or "nothing to remember"
-
-
-def outcome_lines(result: FormationResult) -> list[str]:
-    """Return the outcome for each memory, with the reason."""
-    return [
-        visible(f"{each.action} {each.type}/{each.key}{': ' if each.reason else ''}{each.reason}")
-        for each in result.outcomes
-    ]
+            print_outcomes(result)
 
 
 def _consolidator(

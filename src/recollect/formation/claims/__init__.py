@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice
@@ -163,14 +163,18 @@ class Heard:
         sources: Sequence[SaidText | SourceClaims],
         before: Json = None,
         *,
+        before_at: datetime | None = None,
         computes: bool = True,
         texts: ValueTexts | None = None,
     ) -> None:
         """
         Prepare to be asked; nothing is read before it is needed.
 
+        What *before* says was so at *before_at*, which a value may add ("13 in March 2025").
         Unless it *computes*, nothing follows from numbers that were said. *texts* may be shared.
         """
+        former = SourceClaims(SaidText(text="", at=before_at, speaker=None))
+        self._former_day = former.told if before_at else None
         self._computes = computes
         self._value_texts = texts or ValueTexts()
         self._known = frozenset(_leaves(before)) if before is not None else frozenset()
@@ -230,6 +234,8 @@ class Heard:
 
     def _is_in_sources(self, claim: Dated) -> bool:
         if any(each.told.supports(claim) for each in self._sources):
+            return True
+        if self._former_day is not None and self._former_day.supports(claim):
             return True
         if any(claim.weekday in each.told.weekdays for each in self._sources):
             return True

@@ -157,7 +157,7 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
     claims = _leaf_claims(operation, heard)
     faults = [*_claim_faults(operation, claims), *support.faults]
     doubts, remarks = list(support.doubts), [*support.remarks, *claims.remarks]
-    if any(each.instructs for each in passages if each.trust != "user"):
+    if any(each.instructs for each in passages if not _is_harmless(each)):
         doubts.append("it rests on an instruction, and no user said it")
     return Grounds(
         faults=tuple(faults),
@@ -167,6 +167,12 @@ def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_
         is_attributed=trust == "external" and _is_attributed(operation, passages, heard),
         trust=least([trust, "assistant"]) if remarks and _stands_alone(operation, type_) else trust,
     )
+
+
+def _is_harmless(passage: Passage) -> bool:
+    """Return True for users' words, and for those looked up for the words of a label."""
+    citation = passage.citation
+    return passage.trust == "user" or (citation.implied and is_label(citation.path or ""))
 
 
 def _trust_of(operation: Operation, passages: Sequence[Passage], heard: HeardWindow) -> Trust:

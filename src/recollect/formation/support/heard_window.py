@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
@@ -208,6 +209,12 @@ class HeardWindow:
             index.add(memory_text(self.offer.known[target].value))
         return self._known[target]
 
+    @cached_property
+    def _began(self) -> Mapping[int, datetime | None]:
+        """Return the day that is shown beside each known memory, by the id of its value."""
+        known = self.offer.known.values()
+        return {id(each.value): each.valid_from or each.said_at for each in known}
+
     def lacks(
         self, voices: Sequence[Voice], leaf: Json, before: Json, *, is_label: bool = False
     ) -> tuple[str, ...]:
@@ -228,7 +235,8 @@ class HeardWindow:
         self, voices: Sequence[Voice], leaf: Json, before: Json, *, is_label: bool
     ) -> tuple[str, ...]:
         sources = [*(each.claims for each in voices), *self.speakers, *self.remembered]
-        missing = Heard(sources, before, texts=self._texts).lacks_of(leaf)
+        at = self._began.get(id(before))
+        missing = Heard(sources, before, before_at=at, texts=self._texts).lacks_of(leaf)
         if is_label:
             missing = tuple(each for each in missing if not each.startswith(_NAME))
         return tuple(each for each in missing if not self._may_be_said(each, voices, leaf))

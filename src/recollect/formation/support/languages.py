@@ -14,6 +14,7 @@ _HANGUL: Final = re.compile("[\uac00-\ud7af]")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _HAN_SHARE: Final = 0.2
+_HAN_MIN: Final = 2
 _SMALL_WORDS: Final = {
     "en": """
         the a an is are was were and of to in for with my i he she it his her their they we you
@@ -65,14 +66,22 @@ def language_of(text: str) -> str:
         return "ja"
     if _HANGUL.search(text):
         return "ko"
-    if len(_HAN.findall(text)) > _HAN_SHARE * letters:
+    han = len(_HAN.findall(text))
+    if han > _HAN_SHARE * letters:
         return "zh"
     words = [token.folded for token in tokens_in(text)]
     hits = {name: sum(word in known for word in words) for name, known in _WORDS.items()}
     best = max(hits, key=lambda name: hits[name])
     if not hits[best]:
-        return "" if text.isascii() or not letters else "other"
+        return _without_small_words(text, letters, han)
     ties = [name for name in hits if hits[name] == hits[best]]
     if len(ties) > 1:
         return "" if "en" in ties else "other"
     return best
+
+
+def _without_small_words(text: str, letters: int, han: int) -> str:
+    """Return the language of a text without a small word: Chinese may be full of Latin words."""
+    if han >= _HAN_MIN:
+        return "zh"
+    return "" if text.isascii() or not letters else "other"

@@ -20,6 +20,7 @@ from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import JudgedLeaf, TracedLeaf
 from recollect.formation.support.origins import TracedWord, trace
 from recollect.text.analysis import fold
+from recollect.text.numerals_chinese import NUMERAL
 
 WORDS_MAX: Final = 2.0
 """Most such words in a row, or in a short sentence."""
@@ -114,9 +115,14 @@ def _unchosen(leaf: JudgedLeaf) -> bool:
 def _is_unasked(word: TracedWord, answered: str) -> bool:
     return (
         word.origin in {"assistant", "external"}
-        and not word.written[:1].isdigit()
+        and not _is_number(word.written)
         and word.written not in answered
     )
+
+
+def _is_number(written: str) -> bool:
+    """Return True for digits and 壹仟伍佰: whether a number was said is checked as a number."""
+    return written[:1].isdigit() or not written.strip(NUMERAL)
 
 
 def _exceeds_share(words: Sequence[tuple[float, bool]]) -> bool:

@@ -24,11 +24,11 @@ from anthropic.types.beta import (
 )
 from pydantic import ValidationError
 
-from recollect.errors import LimitError, RecollectError, VersionConflictError
+from recollect.errors import LimitError, RecollectError
 from recollect.integrations.anthropic_memory.file_tree import TYPE, Change, FileTree
 from recollect.memory.agent_findings import finding_of
+from recollect.memory.conflict_retries import retried
 from recollect.memory.facade import Recollect
-from recollect.memory.memory_edits import TRIES_MAX
 from recollect.records import Scope, ScopeLike, Write
 from recollect.side_records import PutSideRecord
 from recollect.stores.pages import each_row
@@ -164,24 +164,18 @@ async def _run(memory: Recollect, scope: Scope, command: Command) -> str:
 
 async def _change(memory: Recollect, scope: Scope, plan: Callable[[FileTree], Change]) -> str:
     """Apply the writes that *plan* returns for the current files, atomically."""
-    left = TRIES_MAX
+
+    async def attempt() -> str:
+        stamp = await memory.store.side_record(scope, TREE, TREE)
+        writes, answer = plan(await _read(memory, scope))
+        # Another process that changes a file meanwhile changes this record too.
+        seen = PutSideRecord(kind=TREE, key=TREE, value={}, expected=stamp.version if stamp else 0)
+        await memory.apply(scope, cast("list[Write]", [*writes, seen]))
+        return answer
+
     try:
         async with memory.turns.of(scope):
-            while True:
-                stamp = await memory.store.side_record(scope, TREE, TREE)
-                writes, answer = plan(await _read(memory, scope))
-                seen = PutSideRecord(
-                    kind=TREE, key=TREE, value={}, expected=stamp.version if stamp else 0
-                )
-                try:
-                    await memory.apply(scope, cast("list[Write]", [*writes, seen]))
-                except VersionConflictError:
-                    # Another process changed a file meanwhile: plan again on the new state.
-                    left -= 1
-                    if not left:
-                        raise
-                else:
-                    return answer
+            return await retried(attempt)
     except RecollectError as error:
         raise _tool_error(error) from error
 

@@ -207,9 +207,9 @@ class RecollectStorage:
         return len(gone)
 
     async def _get_record(self, memory: Recollect, record_id: str) -> MemoryRecord | None:
-        """Return the record with an id; ``None`` if there is none."""
+        """Return the active record with an id; ``None`` if there is none."""
         found = await memory.get(self.scope, TYPE, record_id)
-        return None if found is None else record_of(found)
+        return record_of(found) if found is not None and found.state == "active" else None
 
     async def _list_records(
         self, memory: Recollect, scope_prefix: str | None = None, limit: int = 200, offset: int = 0

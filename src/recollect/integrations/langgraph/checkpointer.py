@@ -13,11 +13,12 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from recollect.errors import MissingExtraError, UsageError
 from recollect.integrations.langgraph.caller import Whose, check_whose
-from recollect.integrations.langgraph.home_loop import HomeLoop, running_loop
+from recollect.integrations.langgraph.home_loop import HomeLoop
 from recollect.integrations.langgraph.message_mirror import MessageMirror
 from recollect.integrations.langgraph.scoped_saver import ScopedSaver
 from recollect.integrations.langgraph.serializer import AllowedType, StrictSerializer
 from recollect.memory.facade import Recollect
+from recollect.memory.runtime import running_loop
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import (
     check_keeps_checkpoints,

@@ -20,7 +20,7 @@ from langgraph.store.base import (
     TTLConfig,
 )
 
-from recollect.errors import UsageError, VersionConflictError
+from recollect.errors import UsageError
 from recollect.formation.types import BUILTIN_TYPES, MemoryType
 from recollect.formation.types.schema import violations
 from recollect.integrations.langgraph.graph_store import RecollectStore
@@ -33,6 +33,7 @@ from recollect.integrations.langgraph.store_reads import (
 )
 from recollect.integrations.langgraph.store_writes import Writes
 from recollect.lifecycle.forgotten_memories import forgotten_notes
+from recollect.memory.conflict_retries import retried
 from recollect.memory.facade import Recollect
 from recollect.recall.query import Where, query_in
 from recollect.recall.scopes_below import scopes_below
@@ -53,7 +54,6 @@ from recollect.stores.validation import to_datetime
 from recollect.sync.object_home import AnyRecollect
 
 CAUSE: Final = "LangGraph's store"
-TRIES_MAX: Final = 5
 Ranked = list[tuple[Memory, float | None]]
 
 
@@ -90,14 +90,7 @@ class FormedStore(RecollectStore):
 
     async def _batch(self, memory: Recollect, ops: Sequence[Op]) -> list[Result]:
         """Run *ops*; run them again if a memory that they revise was changed meanwhile."""
-        left = TRIES_MAX
-        while True:
-            try:
-                return await super()._batch(memory, ops)
-            except VersionConflictError:
-                left -= 1
-                if not left:
-                    raise
+        return await retried(partial(super()._batch, memory, ops))
 
     async def _writes(self, memory: Recollect, ops: Sequence[Op]) -> Writes:
         last = {(tuple(op.namespace), op.key): op for op in ops if isinstance(op, PutOp)}

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar, cast
 
 from recollect.errors import StoreClosedError, UsageError
 from recollect.memory.facade import Recollect
+from recollect.memory.runtime import running_loop
 from recollect.stores.in_place import has_loop
 from recollect.sync.facade import SyncRecollect
 from recollect.sync.method_pairs import Housed
@@ -179,11 +180,3 @@ def _check_running(home: asyncio.AbstractEventLoop) -> None:
             "the event loop on which this memory was opened has ended: keep it running as long "
             "as the store is in use, or open the memory with recollect.open_sync"
         )
-
-
-def running_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the event loop that runs on this thread; ``None`` without one."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -151,23 +151,19 @@ class PostgresCheckpoints(CompleteSaver, PostgresSaver):
 
 
 @contextmanager
-def _alone(
-    connection: psycopg.Connection[DictRow],
-    *,
-    now: Callable[[], float] = time.monotonic,
-) -> Iterator[None]:
+def _alone(connection: psycopg.Connection[DictRow]) -> Iterator[None]:
     """
     Hold the lock of table creation, so that two processes do not create the same tables.
 
     It polls for the lock instead of waiting in a statement: ``CREATE INDEX CONCURRENTLY`` waits for
     all running statements, so a waiting one would deadlock with it.
     """
-    until = now() + OPEN_S
+    until = time.monotonic() + OPEN_S
     while True:
         row = connection.execute("SELECT pg_try_advisory_lock(%s) AS ours", (_LOCK,)).fetchone()
         if row and row["ours"]:
             break
-        if now() > until:
+        if time.monotonic() > until:
             raise StoreUnavailableError(
                 f"another process has been creating the checkpoints' tables for {OPEN_S:g} s: "
                 "try again"

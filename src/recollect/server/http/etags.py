@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final
 
-from fastapi import Header
+from fastapi import Depends, Header
 
 from recollect.errors import UsageError
 
@@ -51,3 +51,11 @@ def expected_version(if_match: str | None, if_none_match: str | None = None) -> 
         msg = f'If-Match is one ETag, a version in quotation marks such as "3"; not {if_match!r}'
         raise UsageError(msg)
     return int(found[1])
+
+
+async def _expected(if_match: IfMatch = None) -> int | None:
+    return expected_version(if_match)
+
+
+Expected = Annotated[int | None, Depends(_expected)]
+"""The version in the request's If-Match, ``None`` for any."""

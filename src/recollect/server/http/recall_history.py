@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from recollect.records import Scope
+from recollect.stores.contract.base import Store
 
 RECALLS_MAX: Final = 20
 """Recalls kept of each memory."""
@@ -52,11 +53,25 @@ class RecallLog:
     """
     Keeps the last recalls of each memory.
 
-    Queries are personal data: they are never written to disk, and dropped on erasure.
+    Queries are personal data: they are never written to disk, and dropped on erasure. Call `follow`
+    before reading: it notices the erasures of other processes.
     """
 
     def __init__(self) -> None:
         self._notes: OrderedDict[tuple[Scope, str, str], _Uses] = OrderedDict()
+        # An erase gives its scope another epoch, whichever process and door it came through.
+        self._epochs: dict[Scope, int] = {}
+
+    async def follow(self, store: Store, scope: Scope) -> None:
+        """Drop the recalls of *scope* if anything was erased there since the first was noted."""
+        (place,) = await store.places([scope])
+        if self._epochs.setdefault(scope, place.epoch) != place.epoch:
+            self.forget(scope)
+            self._epochs[scope] = place.epoch
+
+    def follows(self, scope: Scope) -> bool:
+        """Return True if an erase in *scope* would be noticed."""
+        return scope in self._epochs
 
     def add(self, scope: Scope, type_: str, key: str, note: RecallNote) -> None:
         """Record that a recall returned a memory."""
@@ -65,6 +80,9 @@ class RecallLog:
         self._notes.move_to_end(address)
         if len(self._notes) > MEMORIES_MAX:
             self._notes.popitem(last=False)
+        if len(self._epochs) > MEMORIES_MAX:
+            noted = {each[0] for each in self._notes}
+            self._epochs = {each: epoch for each, epoch in self._epochs.items() if each in noted}
 
     def of(self, scope: Scope, type_: str, key: str) -> list[RecallNote]:
         """Return the last recalls that returned a memory, newest first."""
@@ -85,3 +103,5 @@ class RecallLog:
         depth = len(scope)
         for address in [each for each in self._notes if each[0][:depth] == scope]:
             del self._notes[address]
+        for place in [each for each in self._epochs if each[:depth] == scope]:
+            del self._epochs[place]

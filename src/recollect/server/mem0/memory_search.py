@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Final
 
 from recollect.errors import LimitError
 from recollect.formation.succession import holds_from
 from recollect.memory.pagination import each_memory, scopes_of
-from recollect.observability.spans import memory_span
 from recollect.recall.query import MATCHES_MAX, Where
 from recollect.recall.results import Recall
 from recollect.records import Json, JsonObject, Memory, Scope
+from recollect.server.http.metered_search import metered_search
 from recollect.server.http.scope_access import Reach
 from recollect.server.mem0.filters import (
     JoinedConditions,
@@ -91,14 +90,9 @@ async def ranked_rows(reach: Reach, asked: SearchMemoriesRequest) -> list[FoundR
     conditions = read_conditions(asked.conditions())
     check_filtered(conditions)
     prefix = prefix_of(reach.scope, conditions)
-    started = time.perf_counter()
-    service = reach.service
-    query = asked.query if service.settings.trace_content else None
-    with memory_span("search_memory", query=query) as span:
+    with metered_search(reach.service, prefix, asked.query) as search:
         rows = await _ranked(reach, prefix, asked, conditions)
-        span.count(len(rows))
-    service.metrics.recall_seconds.observe(time.perf_counter() - started)
-    service.usage.add(prefix, recalls=1)
+        search.found = len(rows)
     return rows
 
 
@@ -118,7 +112,7 @@ async def _ranked(
         rows = [each for each in await _scored(reach, found) if holds(conditions, each)]
         # Enough rows, or nothing more to find.
         if len(rows) >= asked.top_k or len(found.entries) < limit or limit == MATCHES_MAX:
-            note(reach, found.query, found.entries[: asked.top_k])
+            await note(reach, found.query, found.entries[: asked.top_k])
             return rows[: asked.top_k]
         limit = min(limit * _FACTOR, MATCHES_MAX)
 

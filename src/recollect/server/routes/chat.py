@@ -98,19 +98,26 @@ async def _answer(
     """Yield the answer's tokens, then what it used; or one error."""
     if bot.model is None:
         known = await bot.known(said)
+        await _count_recall(reach, said, known)
         yield Event(name="done", content=await _done(reach, said, None, known, NO_MODEL))
         return
     try:
         async with bot.answering(said, once=True) as answer:
+            await _count_recall(reach, said, answer.known)
             async for piece in answer.pieces:
                 yield Event(name="token", content={"text": piece})
-        note(reach, said.text, [each.entry for each in answer.known.entries])
         done = await _done(reach, said, answer.kept, answer.known, None)
         if with_prompt:
             done = {**done, "prompt": prompt_to_json(answer.request)}
         yield Event(name="done", content=done)
     except RecollectError as error:
         yield Event(name="error", content=problem_of(error).record())
+
+
+async def _count_recall(reach: Reach, said: Message, known: Context) -> None:
+    """Count the search that a prompt was made of, whether or not the model answers."""
+    reach.service.usage.add(reach.scope, recalls=1)
+    await note(reach, said.text, [each.entry for each in known.entries])
 
 
 async def _done(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Final
 
 from fastapi import APIRouter
 
-from recollect.observability.spans import memory_span
+from recollect.server.http.metered_search import metered_search
 from recollect.server.http.scope_access import Reading
 from recollect.server.routes.recall import note
 from recollect.server.schemas.elements import JsonAnswer
@@ -27,10 +26,7 @@ async def context(reach: Reading, asked: ContextRequest) -> JsonAnswer:
     """
     if asked.below:
         reach.may("read", below=True)
-    started = time.perf_counter()
-    service = reach.service
-    query = asked.query if service.settings.trace_content else None
-    with memory_span("search_memory", query=query) as span:
+    with metered_search(reach.service, reach.scope, asked.query) as search:
         found = await reach.memory.context(
             reach.scope,
             asked.query,
@@ -47,10 +43,7 @@ async def context(reach: Reading, asked: ContextRequest) -> JsonAnswer:
             asked_at=asked.asked_at,
             stale_s_max=asked.stale_s_max,
         )
-        span.count(len(found.entries))
-    seconds = time.perf_counter() - started
-    service.metrics.recall_seconds.observe(seconds)
-    service.usage.add(reach.scope, recalls=1)
-    note(reach, found.query, [each.entry for each in found.entries])
+        search.found = len(found.entries)
+    await note(reach, found.query, [each.entry for each in found.entries])
     written = context_to_json(found, reach.relative, whole=asked.whole)
-    return {**written, "ms": round(seconds * 1_000, 2)}
+    return {**written, "ms": search.ms}

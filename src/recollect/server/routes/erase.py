@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
@@ -28,6 +29,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
     check_target,
 )
+from recollect.stores.plans.quotations import Quotation
 from recollect.wire.erasures import ErasePreview, preview_to_json, receipt_to_json
 
 
@@ -50,6 +52,7 @@ class _ShownErase(BaseModel):
 router: Final = APIRouter(prefix="/v1/erase", tags=["erase"])
 CONFIRM_S: Final = 600.0
 """Lifetime of a confirmation token."""
+QUOTATIONS_MAX: Final = 200
 ERASURE: Final = "ServiceErasure"
 """Kind of the side records with the id of a receipt and opaque marks of the erased scope."""
 _CONFIRMATION: Final = "confirmation"
@@ -67,7 +70,17 @@ async def preview(reach: Erasing, asked: EraseRequest) -> JsonAnswer:
     shown = _ShownErase(target=asked.target, counts=counts, until=expires_at)
     held = shown.model_dump(mode="json", exclude_none=True)
     token = reach.service.signer.token(held, _CONFIRMATION, reach.principal.key_id, reach.scope)
-    return preview_to_json(ErasePreview(**dict(counts), confirm=token, expires_at=expires_at))
+    quoted_in = await _quoted_in(reach, target)
+    return preview_to_json(
+        ErasePreview(**dict(counts), confirm=token, expires_at=expires_at, quoted_in=quoted_in)
+    )
+
+
+async def _quoted_in(reach: Reach, target: EraseTarget) -> Sequence[Quotation]:
+    """Return the messages that quote what goes; none to a key that may not read them."""
+    if "read" not in reach.principal.permissions:
+        return ()
+    return (await reach.memory.quotations(reach.scope, target))[:QUOTATIONS_MAX]
 
 
 @router.post("", summary="Erase a previewed target")

@@ -20,7 +20,7 @@ from recollect.records import (
     JsonObject,
     Memory,
 )
-from recollect.server.http.etags import IfMatch, IfNoneMatch, etag_of, expected_version
+from recollect.server.http.etags import Expected, IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
@@ -42,7 +42,7 @@ from recollect.server.memory_listings import (
 )
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import MemoryRequest, RememberRequest, Time
-from recollect.server.undo import Undoable, WantsUndo
+from recollect.server.undo import Changing
 from recollect.stores.validation import ID_CHARACTERS_MAX, check_time
 from recollect.wire.memories import memory_to_json, revision_to_json
 
@@ -231,6 +231,7 @@ async def memory(reach: Reading, type: TypeName, key: Key, response: Response) -
 @router.put(ADDRESS, summary="Write a memory")
 async def put(
     reach: Writing,
+    change: Changing,
     type: TypeName,
     key: Key,
     asked: MemoryRequest,
@@ -238,7 +239,6 @@ async def put(
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
     idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
 ) -> JsonAnswer:
     """
     Create a memory (201), or write its next version (200), which replaces every field.
@@ -250,7 +250,6 @@ async def put(
     """
     writes = asked.writes(type, key, expected_version(if_match, if_none_match))
     await check_value(reach, type, asked.value)
-    change = Undoable(reach, undo)
     with memory_span("upsert_memory"):
         (*_, written) = await change.memory.apply(
             reach.scope, writes, idempotency_key=idempotency_key
@@ -267,11 +266,11 @@ async def put(
 @router.delete(ADDRESS, summary="Delete a memory", status_code=204)
 async def delete(
     reach: Writing,
+    change: Changing,
+    expected: Expected,
     type: TypeName,
     key: Key,
-    if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
 ) -> Response:
     """
     Delete a memory with its history; its bytes are removed by the next erase.
@@ -282,11 +281,10 @@ async def delete(
     """
     if idempotency_key is None:
         await existing_memory(reach, type, key)
-    write = DeleteMemory(type=type, key=key, expected=expected_version(if_match))
-    change = Undoable(reach, undo)
+    write = DeleteMemory(type=type, key=key, expected=expected)
     with memory_span("delete_memory"):
         await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
-    return JSONResponse(change.with_token({})) if undo else Response(status_code=204)
+    return JSONResponse(change.with_token({})) if change.is_wanted else Response(status_code=204)
 
 
 @router.get(f"{ADDRESS}/history", summary="List all versions of a memory")

@@ -14,7 +14,7 @@ from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import ChangeMemoriesRequest, MemoryVersionInput
-from recollect.server.undo import Undoable, WantsUndo
+from recollect.server.undo import Changing
 
 router: Final = APIRouter(prefix="/v1", tags=["memories"])
 
@@ -22,9 +22,9 @@ router: Final = APIRouter(prefix="/v1", tags=["memories"])
 @router.post("/memories/change", summary="Change several memories")
 async def change_memories(
     reach: Writing,
+    change: Changing,
     asked: ChangeMemoriesRequest,
     idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
 ) -> JsonAnswer:
     """
     Delete, end, approve or reject several memories, each at the given version.
@@ -34,7 +34,6 @@ async def change_memories(
 
     If one of them has changed (412) or is missing (404), nothing is changed.
     """
-    change = Undoable(reach, undo)
 
     async def act(memory: Recollect) -> JsonAnswer:
         writes = await _writes_of(reach, asked)

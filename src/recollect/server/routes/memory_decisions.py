@@ -11,7 +11,7 @@ from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, PutMemory, Write
-from recollect.server.http.etags import IfMatch, expected_version
+from recollect.server.http.etags import Expected
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
@@ -23,7 +23,7 @@ from recollect.server.http.scope_access import (
 from recollect.server.routes.memories import ADDRESS, Key, TypeName, answered, existing_memory
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import EndRequest, RejectRequest, RestoreRequest
-from recollect.server.undo import Undoable, WantsUndo
+from recollect.server.undo import Changing, Undoable
 from recollect.wire.elements import time_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
@@ -32,20 +32,18 @@ router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRout
 @router.post(f"{ADDRESS}/approve", summary="Approve a quarantined memory")
 async def approve(
     reach: Writing,
+    change: Changing,
+    expected: Expected,
     type: TypeName,
     key: Key,
     response: Response,
-    if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
 ) -> JsonAnswer:
     """
     Activate a quarantined memory as it is; send the reviewed version in `If-Match`.
 
     The response is the memory that is active afterwards, which may have existed before.
     """
-    expected = expected_version(if_match)
-    change = Undoable(reach, undo)
 
     async def act(memory: Recollect) -> JsonAnswer:
         await existing_memory(reach, type, key)
@@ -63,17 +61,16 @@ async def approve(
 @router.post(f"{ADDRESS}/reject", summary="Reject a memory")
 async def reject(
     reach: Writing,
+    change: Changing,
+    expected: Expected,
     type: TypeName,
     key: Key,
     response: Response,
     asked: RejectRequest | None = None,
-    if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
 ) -> JsonAnswer:
     """Reject a memory, or a part of it: it stays visible and is not formed again."""
-    expected, pointer = expected_version(if_match), asked.pointer if asked else ""
-    change = Undoable(reach, undo)
+    pointer = asked.pointer if asked else ""
 
     async def act(memory: Recollect) -> JsonAnswer:
         await existing_memory(reach, type, key)
@@ -91,13 +88,13 @@ async def reject(
 @router.post(f"{ADDRESS}/restore", summary="Restore an earlier version")
 async def restore(
     reach: Writing,
+    change: Changing,
+    expected: Expected,
     type: TypeName,
     key: Key,
     asked: RestoreRequest,
     response: Response,
-    if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
 ) -> JsonAnswer:
     """
     Write an earlier version again as the newest; the history is kept.
@@ -105,8 +102,6 @@ async def restore(
     What an active version says is no longer refused: a rejection of it is deleted. The memories in
     *ends* end with it, or nothing is written.
     """
-    expected = expected_version(if_match)
-    change = Undoable(reach, undo)
 
     async def act(memory: Recollect) -> JsonAnswer:
         writes = await _restoring_writes(reach, type, key, asked.version, expected)
@@ -181,19 +176,18 @@ async def _restoring_writes(
 @router.post(f"{ADDRESS}/end", summary="End a memory")
 async def end(
     reach: Writing,
+    change: Changing,
+    expected: Expected,
     type: TypeName,
     key: Key,
     asked: EndRequest,
     response: Response,
-    if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
 ) -> JsonAnswer:
     """End the validity of a memory: it stays readable, and searchable as history."""
     if idempotency_key is None:
         await existing_memory(reach, type, key)
-    write = EndMemory(type=type, key=key, at=asked.at, expected=expected_version(if_match))
-    change = Undoable(reach, undo)
+    write = EndMemory(type=type, key=key, at=asked.at, expected=expected)
     await change.memory.apply(reach.scope, [write], idempotency_key=idempotency_key)
     return await _changed_memory(change, (type, key), response)
 
@@ -210,6 +204,7 @@ async def _changed_memory(
 async def recalls(reach: Reading, type: TypeName, key: Key) -> JsonAnswer:
     """Return the last recalls of this process that returned a memory, newest first."""
     await existing_memory(reach, type, key)
+    await reach.service.recalled.follow(reach.memory.store, reach.scope)
     found = reach.service.recalled.of(reach.scope, type, key)
     return {
         "recalls": [

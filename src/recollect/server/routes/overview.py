@@ -199,6 +199,7 @@ async def _with_former(reach: Reach, memory: Memory, place: int) -> JsonObject:
 async def _recalled(reach: Reach) -> list[tuple[Memory, JsonObject]]:
     """Return the most recalled memories that still exist, each with its recalls as JSON."""
     found: list[tuple[Memory, JsonObject]] = []
+    await reach.service.recalled.follow(reach.memory.store, reach.scope)
     for each in reach.service.recalled.most(reach.scope, RECALLED):
         memory = await reach.memory.get(reach.scope, each.type, each.key)
         if memory is not None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter
 
-from recollect.observability.spans import memory_span
 from recollect.recall.query_analysis import is_question
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import Memory, Message
+from recollect.server.http.metered_search import metered_search
 from recollect.server.http.recall_history import RecallNote
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
@@ -38,11 +37,8 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
     """
     if asked.below:
         reach.may("read", below=True)
-    started = time.perf_counter()
-    service = reach.service
     is_narrowed = asked.thread is not None or bool(asked.roles)
-    query = asked.query if service.settings.trace_content else None
-    with memory_span("search_memory", query=query) as span:
+    with metered_search(reach.service, reach.scope, asked.query) as search:
         found = await reach.memory.recall(
             reach.scope,
             asked.query,
@@ -58,14 +54,11 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
             found = without_question(found)
         if is_narrowed:
             found = narrowed(reach, found, asked)
-        span.count(len(found.entries))
-    seconds = time.perf_counter() - started
-    service.metrics.recall_seconds.observe(seconds)
-    service.usage.add(reach.scope, recalls=1)
-    note(reach, found.query, found.entries)
+        search.found = len(found.entries)
+    await note(reach, found.query, found.entries)
     return {
         **recall_to_json(found, reach.relative, whole=asked.whole),
-        "ms": round(seconds * 1_000, 2),
+        "ms": search.ms,
         "rendered": found.render() if asked.render else None,
     }
 
@@ -107,10 +100,12 @@ def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
     return replace(found, entries=kept)
 
 
-def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:
+async def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:
     """Record that a recall by *query* returned the memories among *entries*."""
-    now = reach.service.now()
+    now, recalled = reach.service.now(), reach.service.recalled
     for rank, each in enumerate(entries, start=1):
         if isinstance(each.content, Memory):
+            if not recalled.follows(each.scope):
+                await recalled.follow(reach.memory.store, each.scope)
             noted = RecallNote(at=now, query=query, rank=rank, score=round(float(each.score), 4))
-            reach.service.recalled.add(each.scope, each.content.type, each.content.key, noted)
+            recalled.add(each.scope, each.content.type, each.content.key, noted)

@@ -17,7 +17,7 @@ from recollect.server.http.scope_access import IdempotencyKey, Reading, Writing
 from recollect.server.http.type_registry import keep_types, own_settings, types_of
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import TypesRequest
-from recollect.server.undo import Undoable, WantsUndo
+from recollect.server.undo import Changing
 from recollect.side_records import SCOPE_SETTINGS, DeleteSideRecord
 
 router: Final = APIRouter(prefix="/v1", tags=["types"])
@@ -43,12 +43,11 @@ def _type_json(type_: MemoryType) -> JsonAnswer:
 @router.put("/types", summary="Replace the memory types of a scope")
 async def put_types(
     reach: Writing,
+    change: Changing,
     asked: TypesRequest,
     idempotency_key: IdempotencyKey = None,
-    undo: WantsUndo = False,
 ) -> JsonAnswer:
     """Set the types of the scope, and of scopes below without their own; [] resets them."""
-    change = Undoable(reach, undo)
 
     async def act(memory: Recollect) -> JsonAnswer:
         noted = change.noting(memory)

@@ -7,7 +7,15 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from recollect.server.authorization import Permission
-from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
+from recollect.server.schemas.elements import (
+    Count,
+    Cursor,
+    Object,
+    ResponseModel,
+    Segments,
+    Time,
+    with_examples,
+)
 
 
 class LimitsResponse(ResponseModel, title="Limits"):
@@ -49,21 +57,16 @@ class ScopesResponse(ResponseModel, title="ScopePage"):
 class KeyResponse(ResponseModel, title="Key"):
     """Metadata of a key."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "id": "0123456789abcdef",
-                    "name": "chat",
-                    "scope": ["users"],
-                    "permissions": ["read", "write"],
-                    "created_at": "2026-05-01T10:00:00Z",
-                    "expires_at": None,
-                    "last_used_at": None,
-                }
-            ]
-        },
+    model_config = with_examples(
+        {
+            "id": "0123456789abcdef",
+            "name": "chat",
+            "scope": ["users"],
+            "permissions": ["read", "write"],
+            "created_at": "2026-05-01T10:00:00Z",
+            "expires_at": None,
+            "last_used_at": None,
+        }
     )
 
     id: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic.config import JsonDict
 
 from recollect.records import Json
 
@@ -21,6 +22,11 @@ Segments = Annotated[
 ]
 Cursor = Annotated[str | None, Field(description="Continues after this page; null at the end.")]
 Count = Annotated[int, Field(ge=0)]
+
+
+def with_examples(*examples: JsonDict) -> ConfigDict:
+    """Return the settings of a model that shows *examples* in ``/openapi.json``."""
+    return ConfigDict(json_schema_extra={"examples": list(examples)})
 
 
 class ResponseModel(BaseModel):
@@ -43,20 +49,14 @@ class FieldProblem(ResponseModel):
 class ProblemResponse(ResponseModel, title="Problem"):
     """An error response (RFC 9457): why the request failed, and what to do."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "type": "urn:recollect:error:not_found",
-                    "title": "Not Found",
-                    "status": 404,
-                    "code": "not_found",
-                    "detail": "there is no thread 'x' in this scope: GET /v1/threads lists its "
-                    "threads",
-                }
-            ]
-        },
+    model_config = with_examples(
+        {
+            "type": "urn:recollect:error:not_found",
+            "title": "Not Found",
+            "status": 404,
+            "code": "not_found",
+            "detail": "there is no thread 'x' in this scope: GET /v1/threads lists its threads",
+        }
     )
 
     type: str

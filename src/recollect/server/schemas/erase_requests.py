@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.errors import UsageError
+from recollect.server.schemas.elements import with_examples
 from recollect.server.schemas.requests import Id, RequestModel
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
@@ -25,6 +26,13 @@ class PlaceInput(RequestModel, title="MessageAddress"):
     id: Id
 
 
+class PlacesInput(RequestModel, title="MessageAddresses"):
+    """Messages of one thread."""
+
+    thread: Id
+    ids: list[Id] = Field(min_length=1, max_length=500)
+
+
 class AddressInput(RequestModel, title="MemoryAddress"):
     """A memory's address."""
 
@@ -39,6 +47,7 @@ class TargetInput(RequestModel, title="EraseTarget"):
     below: bool = False
     thread: Id | None = None
     message: PlaceInput | None = None
+    messages: PlacesInput | None = None
     memory: AddressInput | None = None
     source: Id | None = None
 
@@ -57,6 +66,9 @@ class TargetInput(RequestModel, title="EraseTarget"):
         if self.message is not None:
             named = self.message
             found.append(EraseMessages(thread=named.thread, messages=(named.id,)))
+        if self.messages is not None:
+            ids = tuple(self.messages.ids)
+            found.append(EraseMessages(thread=self.messages.thread, messages=ids))
         if self.memory is not None:
             found.append(EraseMemory(type=self.memory.type, key=self.memory.key))
         if self.source is not None:
@@ -64,7 +76,8 @@ class TargetInput(RequestModel, title="EraseTarget"):
         if len(found) != 1 or (self.below and not self.scope):
             raise UsageError(
                 "a target is one of {scope: true}, {thread}, {message: {thread, id}}, "
-                "{memory: {type, key}} and {source}; below goes with scope"
+                "{messages: {thread, ids}}, {memory: {type, key}} and {source}; below goes with "
+                "scope"
             )
         return found[0]
 
@@ -72,9 +85,7 @@ class TargetInput(RequestModel, title="EraseTarget"):
 class EraseRequest(RequestModel, title="PreviewEraseRequest"):
     """The data to erase."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"target": {"thread": "holidays"}}]}
-    )
+    model_config = with_examples({"target": {"thread": "holidays"}})
 
     target: TargetInput
 

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from recollect.records import FormationStatus
-from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
+from recollect.records import FormationStatus, Role
+from recollect.server.schemas.elements import (
+    Count,
+    Cursor,
+    Object,
+    ResponseModel,
+    Segments,
+    Time,
+    with_examples,
+)
 from recollect.server.schemas.threads import ThreadResponse
 from recollect.worker.formation_result import FormationEnding
 
@@ -43,24 +51,19 @@ class PendingResponse(ResponseModel, title="PendingPage"):
 class FormationResponse(ResponseModel, title="Formation"):
     """The receipt of a formation."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "scope": ["users", "ada"],
-                    "id": "01970a3e-0000-7000-8000-000000000000",
-                    "status": "formed",
-                    "at": "2026-05-01T10:01:00Z",
-                    "fence": 1,
-                    "calls": 1,
-                    "tokens": 812,
-                    "watermarks": {"holidays": 2},
-                    "failed": {},
-                    "receipt": {},
-                }
-            ]
-        },
+    model_config = with_examples(
+        {
+            "scope": ["users", "ada"],
+            "id": "01970a3e-0000-7000-8000-000000000000",
+            "status": "formed",
+            "at": "2026-05-01T10:01:00Z",
+            "fence": 1,
+            "calls": 1,
+            "tokens": 812,
+            "watermarks": {"holidays": 2},
+            "failed": {},
+            "receipt": {},
+        }
     )
 
     scope: Segments
@@ -110,22 +113,36 @@ class RetriedResponse(ResponseModel, title="RetriedMessages"):
     messages: Count
 
 
+class QuotationResponse(ResponseModel, title="Quotation"):
+    """A message that an erase leaves in place, and the words in it that the erase removes."""
+
+    thread: str
+    message: str
+    role: Role
+    time: Time
+    quote: str
+
+
 class PreviewResponse(ResponseModel, title="ErasePreview"):
     """Counts of what an erase would remove, and the token that confirms it."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
+    model_config = with_examples(
+        {
+            "messages": 2,
+            "memories": 1,
+            "revised": 0,
+            "confirm": "eyJ0YXJnZXQiOiB7fX0.c2lnbmF0dXJl",
+            "expires_at": "2026-05-01T10:10:00Z",
+            "quoted_in": [
                 {
-                    "messages": 2,
-                    "memories": 1,
-                    "revised": 0,
-                    "confirm": "eyJ0YXJnZXQiOiB7fX0.c2lnbmF0dXJl",
-                    "expires_at": "2026-05-01T10:10:00Z",
+                    "thread": "holidays",
+                    "message": "m2",
+                    "role": "assistant",
+                    "time": "2026-05-01T09:58:00Z",
+                    "quote": "the code of your garage is 4711",
                 }
-            ]
-        },
+            ],
+        }
     )
 
     messages: Count
@@ -133,6 +150,10 @@ class PreviewResponse(ResponseModel, title="ErasePreview"):
     revised: Count = Field(description=_REVISED)
     confirm: str
     expires_at: Time
+    quoted_in: list[QuotationResponse] = Field(
+        description="The first 200 messages that would stay and quote what is erased; none for a"
+        " key that may not read."
+    )
 
 
 class ReceiptResponse(ResponseModel, title="EraseReceipt"):

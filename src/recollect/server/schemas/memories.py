@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.records import EvidenceKind, MemoryState, Trust
 from recollect.server.schemas.elements import (
@@ -13,6 +13,7 @@ from recollect.server.schemas.elements import (
     ResponseModel,
     Segments,
     Time,
+    with_examples,
 )
 
 SENTENCE = "The memory in words, for people: a fact, a note, or its fields by name."
@@ -56,34 +57,27 @@ EvidenceByPointer = dict[str, list[EvidenceResponse]]
 class MemoryResponse(ResponseModel, title="Memory"):
     """The current version of a memory."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "scope": ["users", "ada"],
-                    "type": "Fact",
-                    "key": "home",
-                    "value": {"subject": "Ada", "predicate": "lives in", "object": "Oslo"},
-                    "text": "Ada lives in Oslo",
-                    "sentence": "Ada lives in Oslo",
-                    "version": 1,
-                    "created_at": "2026-05-01T10:00:00Z",
-                    "updated_at": "2026-05-01T10:00:00Z",
-                    "valid_from": "2026-05-01T00:00:00Z",
-                    "valid_until": None,
-                    "expires_at": None,
-                    "evidence": {
-                        "/object": [
-                            {"thread": "holidays", "message": "m1", "quote": "I moved to Oslo"}
-                        ]
-                    },
-                    "trust": "user",
-                    "state": "active",
-                    "said_at": "2026-05-01T09:58:00Z",
-                }
-            ]
-        },
+    model_config = with_examples(
+        {
+            "scope": ["users", "ada"],
+            "type": "Fact",
+            "key": "home",
+            "value": {"subject": "Ada", "predicate": "lives in", "object": "Oslo"},
+            "text": "Ada lives in Oslo",
+            "sentence": "Ada lives in Oslo",
+            "version": 1,
+            "created_at": "2026-05-01T10:00:00Z",
+            "updated_at": "2026-05-01T10:00:00Z",
+            "valid_from": "2026-05-01T00:00:00Z",
+            "valid_until": None,
+            "expires_at": None,
+            "evidence": {
+                "/object": [{"thread": "holidays", "message": "m1", "quote": "I moved to Oslo"}]
+            },
+            "trust": "user",
+            "state": "active",
+            "said_at": "2026-05-01T09:58:00Z",
+        }
     )
 
     scope: Segments

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.recall.recall_packing import DropReason
 from recollect.records import Role
-from recollect.server.schemas.elements import Count, Object, ResponseModel, Segments, Time
+from recollect.server.schemas.elements import (
+    Count,
+    Object,
+    ResponseModel,
+    Segments,
+    Time,
+    with_examples,
+)
 from recollect.server.schemas.memories import SENTENCE, MemoryResponse
 from recollect.server.schemas.threads import MessageResponse
 
@@ -78,43 +85,38 @@ class DroppedMemory(_MemoryEntry):
 class RecallResponse(ResponseModel, title="Recall"):
     """The entries relevant to a query, best first, and those left out."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
+    model_config = with_examples(
+        {
+            "query": "Where does Ada live?",
+            "entries": [
                 {
-                    "query": "Where does Ada live?",
-                    "entries": [
-                        {
-                            "kind": "message",
-                            "scope": ["users", "ada"],
-                            "text": "I moved to Oslo.",
-                            "time": "2026-05-01T10:00:00Z",
-                            "score": 1.2,
-                            "relevance": 0.62,
-                            "signals": [{"name": "words", "z": 2.0, "weight": 0.6, "part": 1.2}],
-                            "tokens": 4,
-                            "thread": "holidays",
-                            "id": "m1",
-                            "role": "user",
-                            "name": "Ada",
-                        }
-                    ],
-                    "dropped": [],
+                    "kind": "message",
+                    "scope": ["users", "ada"],
+                    "text": "I moved to Oslo.",
+                    "time": "2026-05-01T10:00:00Z",
+                    "score": 1.2,
+                    "relevance": 0.62,
+                    "signals": [{"name": "words", "z": 2.0, "weight": 0.6, "part": 1.2}],
                     "tokens": 4,
-                    "searched": 12,
-                    "eligible": 12,
-                    "partial": False,
-                    "embedder": None,
-                    "outside": None,
-                    "reranker": None,
-                    "replica": None,
-                    "behind_s": 0.0,
-                    "ms": 1.9,
-                    "rendered": None,
+                    "thread": "holidays",
+                    "id": "m1",
+                    "role": "user",
+                    "name": "Ada",
                 }
-            ]
-        },
+            ],
+            "dropped": [],
+            "tokens": 4,
+            "searched": 12,
+            "eligible": 12,
+            "partial": False,
+            "embedder": None,
+            "outside": None,
+            "reranker": None,
+            "replica": None,
+            "behind_s": 0.0,
+            "ms": 1.9,
+            "rendered": None,
+        }
     )
 
     query: str

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
 from recollect.records import Role
+from recollect.server.schemas.elements import with_examples
 from recollect.server.schemas.requests import Id, Object, RequestModel, Time
 from recollect.stores.validation import PAGE_ROWS_MAX
 
@@ -66,11 +67,8 @@ class EntryFilters(RequestModel):
 class RecallRequest(EntryFilters):
     """A query, with its limits and filters."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"query": "Where does Ada live?", "limit": 5, "budget_tokens": 500}]
-        },
+    model_config = with_examples(
+        {"query": "Where does Ada live?", "limit": 5, "budget_tokens": 500}
     )
 
     query: str = Field(min_length=1, max_length=QUERY_CHARACTERS_MAX)
@@ -93,13 +91,8 @@ class RecallRequest(EntryFilters):
 class ContextRequest(EntryFilters):
     """The query of a prompt's next turn, its token budget, and filters of the entries shown."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"query": "Where does Ada live?", "thread": "holidays", "budget_tokens": 1000}
-            ]
-        },
+    model_config = with_examples(
+        {"query": "Where does Ada live?", "thread": "holidays", "budget_tokens": 1000}
     )
 
     query: str = Field(

@@ -10,6 +10,7 @@ from recollect.errors import UsageError
 from recollect.records import EndMemory, EvidenceKind, NewMessage, PutMemory, Role, Trust, Write
 from recollect.server.api_keys import ROTATION_OVERLAP_S_MAX
 from recollect.server.authorization import Permission
+from recollect.server.schemas.elements import with_examples
 from recollect.stores.file_lines import PATH_CHARACTERS_MAX
 from recollect.stores.validation import ID_CHARACTERS_MAX
 from recollect.wire.elements import evidence_from_json
@@ -67,13 +68,8 @@ class MessageInput(RequestModel, title="NewMessage"):
 class AppendRequest(RequestModel):
     """Messages to append to a thread."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"messages": [{"role": "user", "text": "I moved to Oslo.", "name": "Ada"}]},
-            ]
-        },
+    model_config = with_examples(
+        {"messages": [{"role": "user", "text": "I moved to Oslo.", "name": "Ada"}]},
     )
 
     messages: list[MessageInput] = Field(min_length=1, max_length=1_000)
@@ -124,16 +120,11 @@ class MemoryVersionInput(RequestModel, title="MemoryVersion"):
 class MemoryRequest(RequestModel, title="PutMemoryRequest"):
     """A memory to write."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "value": {"subject": "Ada", "predicate": "lives in", "object": "Oslo"},
-                    "valid_from": "2026-05-01T00:00:00Z",
-                }
-            ]
-        },
+    model_config = with_examples(
+        {
+            "value": {"subject": "Ada", "predicate": "lives in", "object": "Oslo"},
+            "valid_from": "2026-05-01T00:00:00Z",
+        }
     )
 
     value: Object
@@ -236,13 +227,8 @@ class FormedMessageInput(RequestModel, title="FormedMessage"):
 class ChangeMemoriesRequest(RequestModel, title="ChangeMemoriesRequest"):
     """One change to several memories of a scope."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"act": "end", "memories": [{"type": "Fact", "key": "home", "version": 1}]}
-            ]
-        },
+    model_config = with_examples(
+        {"act": "end", "memories": [{"type": "Fact", "key": "home", "version": 1}]}
     )
 
     act: Literal["delete", "end", "approve", "reject", "undo"]
@@ -295,11 +281,8 @@ class RetryRequest(RequestModel, title="RetryFormationRequest"):
 class KeyRequest(RequestModel, title="CreateKeyRequest"):
     """A key to create."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"name": "chat", "scope": ["users"], "permissions": ["read", "write"]}]
-        },
+    model_config = with_examples(
+        {"name": "chat", "scope": ["users"], "permissions": ["read", "write"]}
     )
 
     name: Id
@@ -319,10 +302,7 @@ class RotationRequest(RequestModel, title="RotateKeyRequest"):
 class ChatRequest(RequestModel):
     """The user's message."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"thread": "holidays", "text": "Where shall I go?"}]},
-    )
+    model_config = with_examples({"thread": "holidays", "text": "Where shall I go?"})
 
     thread: Id
     text: str = Field(min_length=1)

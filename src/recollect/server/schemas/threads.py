@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from recollect.records import Role
-from recollect.server.schemas.elements import Count, Cursor, Object, ResponseModel, Segments, Time
+from recollect.server.schemas.elements import (
+    Count,
+    Cursor,
+    Object,
+    ResponseModel,
+    Segments,
+    Time,
+    with_examples,
+)
 
 
 class LaneResponse(ResponseModel, title="Lane"):
@@ -22,28 +30,23 @@ class LaneResponse(ResponseModel, title="Lane"):
 class ThreadResponse(ResponseModel, title="Thread"):
     """A thread, with its formation progress."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "scope": ["users", "ada"],
-                    "id": "holidays",
-                    "created_at": "2026-05-01T10:00:00Z",
-                    "last": 2,
-                    "count": 2,
-                    "formed": 0,
-                    "due": "2026-05-01T10:01:00Z",
-                    "due_in_s": 42.5,
-                    "attempts": 0,
-                    "state": "active",
-                    "again": [],
-                    "settings": {},
-                    "lanes": {},
-                    "waiting": 2,
-                }
-            ]
-        },
+    model_config = with_examples(
+        {
+            "scope": ["users", "ada"],
+            "id": "holidays",
+            "created_at": "2026-05-01T10:00:00Z",
+            "last": 2,
+            "count": 2,
+            "formed": 0,
+            "due": "2026-05-01T10:01:00Z",
+            "due_in_s": 42.5,
+            "attempts": 0,
+            "state": "active",
+            "again": [],
+            "settings": {},
+            "lanes": {},
+            "waiting": 2,
+        }
     )
 
     scope: Segments
@@ -72,25 +75,20 @@ class ThreadsResponse(ResponseModel, title="ThreadPage"):
 class MessageResponse(ResponseModel, title="Message"):
     """A stored message."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "thread": "holidays",
-                    "id": "m1",
-                    "position": 1,
-                    "role": "user",
-                    "name": "Ada",
-                    "text": "I moved to Oslo.",
-                    "time": "2026-05-01T10:00:00Z",
-                    "session": None,
-                    "source": None,
-                    "content": None,
-                    "metadata": {},
-                }
-            ]
-        },
+    model_config = with_examples(
+        {
+            "thread": "holidays",
+            "id": "m1",
+            "position": 1,
+            "role": "user",
+            "name": "Ada",
+            "text": "I moved to Oslo.",
+            "time": "2026-05-01T10:00:00Z",
+            "session": None,
+            "source": None,
+            "content": None,
+            "metadata": {},
+        }
     )
 
     thread: str

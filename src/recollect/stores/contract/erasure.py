@@ -19,6 +19,7 @@ from recollect.stores.plans.erase_ledger import LedgerEntry, entry_of, row_of, t
 from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget, check_target
 from recollect.stores.plans.erasure import plan_erase, receipt_of
 from recollect.stores.plans.outside_removals import plan_noting, receipts_with_removals
+from recollect.stores.plans.quotations import Quotation, find_quotations
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_scope, to_datetime
@@ -85,6 +86,20 @@ class EraseStore(Transactor):
         # A write transaction without effect: the plan draws a new epoch, which a reader cannot.
         row = await self._transact(lambda rows: PlannedWrite(NOTHING, planning(rows).result))
         return receipt_of(row)
+
+    @final
+    async def quotations(self, scope: Scope, target: EraseTarget) -> Sequence[Quotation]:
+        """
+        Return the messages that `erase` of *target* would leave and that quote what it removes.
+
+        They are found by their words, at least four in a row or eight Chinese characters, among all
+        messages of the scope; the messages that an erased memory rests on are among them. What
+        somebody said in other words is not found.
+        """
+        scope, now = check_scope(scope), self.now()
+        return await self._read(
+            partial(find_quotations, scope=scope, target=check_target(target), now=now)
+        )
 
     @final
     def accompany(self, erase: Callable[[CheckpointThreads], None]) -> Callable[[], None]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b, sha256
-from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from recollect.records import JsonObject, Scope
 from recollect.stores.digests import keyed_digest
+from recollect.stores.fast_records import values_of
 from recollect.stores.rows import (
     AuditRow,
     FormationRow,
@@ -175,21 +175,18 @@ _ENTRIES: Final = ("messages", "memories", "removed")
 _SIDES: Final = ("sides", "dropped_sides")
 
 
-def _values_of(row: type[Any]) -> Callable[[Any], tuple[object, ...]]:
-    """Return a function that extracts the content of a row, without derived columns."""
-    return attrgetter(*(each.name for each in fields(row) if each.name not in _DERIVED))
-
-
-_VALUES: Final = {
-    "threads": _values_of(ThreadRow),
-    "messages": _values_of(MessageRow),
-    "memories": _values_of(MemoryRow),
-    "removed": _values_of(Removal),
-    "dropped_threads": _values_of(ThreadRow),
-    "formations": _values_of(FormationRow),
-    "sides": _values_of(SideRow),
-    "dropped_sides": _values_of(SideRow),
+_ROWS: Final[Mapping[str, type[Any]]] = {
+    "threads": ThreadRow,
+    "messages": MessageRow,
+    "memories": MemoryRow,
+    "removed": Removal,
+    "dropped_threads": ThreadRow,
+    "formations": FormationRow,
+    "sides": SideRow,
+    "dropped_sides": SideRow,
 }
+_VALUES: Final = {name: values_of(row, _DERIVED) for name, row in _ROWS.items()}
+"""Functions that take the content of a row, without derived columns."""
 """For each field of an effect, a function that returns the digested values of one row."""
 
 

@@ -32,6 +32,8 @@ class Unembedded:
     entries: tuple[tuple[int, bytes, str], ...]
     """The uid, the hash of the text, and the text of each."""
     removed: tuple[int, ...] = ()
+    has_more: bool = False
+    """Whether the scope holds entries behind these."""
 
 
 Embedded: TypeAlias = tuple[int, bytes, bytes]
@@ -59,6 +61,7 @@ def read_unembedded(rows: Rows, scope_id: int, embedder: str) -> Unembedded | No
         until=max(until, after),
         entries=tuple(texts),
         removed=tuple(rows.removed(scope_id, after)),
+        has_more=more,
     )
 
 
@@ -94,10 +97,12 @@ def plan_embedded(
         for uid, hash_, vector in done
         if hashes.get(uid) == hash_
     ]
-    if accepted:
-        scope = replace(scope, seq=scope.seq + 1)
     # Another process may have embedded further meanwhile: never move the progress back.
     looked_at = max(until, rows.embedded_seq(scope_id, embedder))
+    if accepted:
+        if looked_at >= scope.seq:
+            looked_at = scope.seq + 1  # the vectors' own change, which nobody has to look at
+        scope = replace(scope, seq=scope.seq + 1)
     effect = Effect(
         scopes=[scope] if accepted else [],
         vectors=accepted,

@@ -230,6 +230,8 @@ class _Staged:
                 row = self._read((found.type, found.key))
                 if row is None or evidence_messages(row.evidence).isdisjoint(erased):
                     continue
+                if row.uid == gone.uid:
+                    continue  # a running summary cites its own earlier versions
                 names |= version_names(row)
                 taken += self._without(row, erased)
             waiting = sorted(names - erased)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
 from operator import attrgetter, itemgetter
 from typing import Any, Final, TypeAlias
 
+from recollect.stores.fast_records import values_of
 from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.postgres.row_security import CLOSED, chained, inside
 from recollect.stores.postgres.rows import PostgresRows
@@ -33,13 +33,8 @@ _Values: TypeAlias = Callable[[Any], tuple[object, ...]]
 _Key: TypeAlias = Callable[[Any], object]
 
 
-def _values_of(row: type) -> _Values:
-    """Return a function that extracts a row's values in the order of its fields."""
-    return attrgetter(*(field.name for field in fields(row)))
-
-
-_SCOPE: Final = attrgetter(*(field.name for field in fields(ScopeRow) if field.name != "segments"))
-_AUDIT: Final = _values_of(AuditRow)
+_SCOPE: Final = values_of(ScopeRow, leave_out=["segments"])
+_AUDIT: Final = values_of(AuditRow)
 _VECTOR_KEY: Final = attrgetter("scope_id", "uid", "embedder")
 _IDEMPOTENCY_KEY: Final = attrgetter("scope_id", "key")
 _FORMATION_KEY: Final = attrgetter("scope_id", "id")
@@ -71,7 +66,7 @@ def write_effect(transaction: Transaction, effect: Effect) -> None:
             _ScopeWrites(transaction, scope_id).write(part)
     elif scope_ids := sorted({_scope_of(each) for _, each in _rows_of_scopes(effect)}):
         _Puts(transaction, scope_ids).write(effect)
-    if columns := _columns(effect.receipts, _values_of(ReceiptRow), attrgetter("id")):
+    if columns := _columns(effect.receipts, values_of(ReceiptRow), attrgetter("id")):
         transaction.queue(WRITES["put_receipt"], columns, CLOSED)
     _add_audit(transaction, effect.audit)
     for chain in effect.unnamed:
@@ -135,17 +130,17 @@ class _Puts:
     def _put_places(self, effect: Effect) -> None:
         self._put("put_scope", effect.scopes, _scope_values, attrgetter("id"))
         key = attrgetter("scope_id", "number")
-        self._put("put_thread", effect.threads, _values_of(ThreadRow), key)
+        self._put("put_thread", effect.threads, values_of(ThreadRow), key)
 
     def _forget_old_keys(self, effect: Effect) -> None:
         self._put("forget_old_keys", effect.old_keys, tuple, itemgetter(0))
 
     def _put_entries(self, effect: Effect) -> None:
         uid = attrgetter("scope_id", "uid")
-        self._put("put_message", effect.messages, _values_of(MessageRow), uid)
-        self._put("put_memory", effect.memories, _values_of(MemoryRow), uid)
+        self._put("put_message", effect.messages, values_of(MessageRow), uid)
+        self._put("put_memory", effect.memories, values_of(MemoryRow), uid)
         key = attrgetter("scope_id", "uid", "version")
-        self._put("put_revision", effect.revisions, _values_of(RevisionRow), key)
+        self._put("put_revision", effect.revisions, values_of(RevisionRow), key)
         self._link_entries(effect)
 
     def _link_entries(self, effect: Effect) -> None:
@@ -153,11 +148,11 @@ class _Puts:
 
     def _put_other_rows(self, effect: Effect) -> None:
         put = self._put
-        put("put_vector", effect.vectors, _values_of(VectorRow), _VECTOR_KEY)
+        put("put_vector", effect.vectors, values_of(VectorRow), _VECTOR_KEY)
         put("put_embedded", effect.embedded, tuple, itemgetter(0, 1))
-        put("put_idempotency", effect.idempotency, _values_of(IdempotencyRow), _IDEMPOTENCY_KEY)
-        put("put_side_record", effect.sides, _values_of(SideRow), attrgetter("scope_id", "place"))
-        put("put_formation", effect.formations, _values_of(FormationRow), _FORMATION_KEY)
+        put("put_idempotency", effect.idempotency, values_of(IdempotencyRow), _IDEMPOTENCY_KEY)
+        put("put_side_record", effect.sides, values_of(SideRow), attrgetter("scope_id", "place"))
+        put("put_formation", effect.formations, values_of(FormationRow), _FORMATION_KEY)
 
     def _link(self, rows: Sequence[MemoryRow | RevisionRow]) -> None:
         links = {

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
-from operator import attrgetter
 from typing import Final, TypeAlias
 
 import apsw
 
+from recollect.stores.fast_records import values_of
 from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.rows import (
     AuditRow,
@@ -32,32 +31,27 @@ from recollect.stores.unit_of_work import Effect, Removal
 _Values: TypeAlias = Callable[[object], tuple[object, ...]]
 
 
-def _values_of(row: type) -> _Values:
-    """Return a function that extracts a row's values in the order of its fields."""
-    return attrgetter(*(field.name for field in fields(row)))
-
-
 def _checked_values_of(row: type) -> _Values:
     """Return a function that extracts a row's values, followed by their checksum."""
-    values_of, sum_of = _values_of(row), checksum_of(row)
+    take, sum_of = values_of(row), checksum_of(row)
 
     def checked(given: object) -> tuple[object, ...]:
-        values = values_of(given)
+        values = take(given)
         return (*values, sum_of(values))
 
     return checked
 
 
-_THREAD: Final = _values_of(ThreadRow)
+_THREAD: Final = values_of(ThreadRow)
 _MESSAGE: Final = _checked_values_of(MessageRow)
 _MEMORY: Final = _checked_values_of(MemoryRow)
 _REVISION: Final = _checked_values_of(RevisionRow)
 _SIDE: Final = _checked_values_of(SideRow)
-_VECTOR: Final = _values_of(VectorRow)
-_IDEMPOTENCY: Final = _values_of(IdempotencyRow)
-_FORMATION: Final = _values_of(FormationRow)
-_RECEIPT: Final = _values_of(ReceiptRow)
-_AUDIT: Final = _values_of(AuditRow)
+_VECTOR: Final = values_of(VectorRow)
+_IDEMPOTENCY: Final = values_of(IdempotencyRow)
+_FORMATION: Final = values_of(FormationRow)
+_RECEIPT: Final = values_of(ReceiptRow)
+_AUDIT: Final = values_of(AuditRow)
 
 _DROPS_OF_SCOPE: Final = tuple(
     statement for name, statement in WRITES.items() if name.startswith("drop_scope")

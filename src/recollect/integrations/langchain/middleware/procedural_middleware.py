@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 from langchain_core.messages import SystemMessage
 
-from recollect.agents.examples import Basis, Examples, Selection
+from recollect.agents.examples import Examples, Selection
+from recollect.agents.examples.selection import SelectionOptions
 from recollect.agents.instructions import Instructions, Prompt
 from recollect.errors import UsageError
 from recollect.integrations.langchain.example_selector import SelectOptions
@@ -24,7 +24,6 @@ from recollect.integrations.langgraph.caller import Whose, check_whose, present_
 from recollect.integrations.langgraph.home_loop import forwarded
 from recollect.integrations.langgraph.procedural_nodes import with_text_after
 from recollect.records import Scope
-from recollect.stores.validation import check_texts
 from recollect.sync.method_pairs import PairCall
 
 Presentation: TypeAlias = Literal["block", "messages"]
@@ -65,10 +64,10 @@ class ExamplesMiddleware(RequestMiddleware):
     Args:
         examples: The examples to select from.
         present: ``"block"`` or ``"messages"``.
-        count, budget_tokens, by, diversity, min_score, tags: As for `Examples.select`.
+        options: As for `Examples.select`.
 
     Raises:
-        UsageError: *present* is neither, or *tags* is a text.
+        UsageError: *present* is neither, or an option is outside its range.
     """
 
     def __init__(
@@ -76,26 +75,15 @@ class ExamplesMiddleware(RequestMiddleware):
         examples: Examples,
         *,
         present: Presentation = "block",
-        count: int = 4,
-        budget_tokens: int | None = None,
-        by: Basis = "both",
-        diversity: float = 0.0,
-        min_score: float | None = None,
-        tags: Sequence[str] = (),
+        **options: Unpack[SelectOptions],
     ) -> None:
         super().__init__()
         if present not in {"block", "messages"}:
             raise UsageError(f"present={present!r}: show examples as 'block' or as 'messages'")
         self.present = present
         self._examples = forwarded(examples)
-        self._options: SelectOptions = {
-            "count": count,
-            "budget_tokens": budget_tokens,
-            "by": by,
-            "diversity": diversity,
-            "min_score": min_score,
-            "tags": tuple(check_texts(tags, "tag")),
-        }
+        SelectionOptions(**options)  # validates the options now, not at the first request
+        self._options = options
 
     async def _prepared(self, call: PairCall, request: AgentRequest) -> AgentRequest:
         """Return *request* with the examples for it."""

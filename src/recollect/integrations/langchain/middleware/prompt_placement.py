@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
 
 from recollect.formation.grounding.foreign_text import without_recalled
 from recollect.messages import changed, is_summary, text_of
 from recollect.recall.query import query_in
-
-MessageT = TypeVar("MessageT", bound=BaseMessage)
 
 LC_SOURCE = "lc_source"
 

@@ -1,0 +1,76 @@
+"""The parts of a question that asks several things, for the rule model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.formation.rule_relevance import THINGS, topics_of
+from recollect.text.chinese_scripts import simplified
+
+PARTS_MAX: Final = 4
+_ENGLISH: Final = re.compile(
+    r"[?;]\s+(?:(?:and|but)\s+)?|,?\s+(?:and|but)\s+(?:also\s+)?"
+    r"(?=(?:what|when|where|which|who|whom|whose|how|why|do|does|did|is|are|am|was|were)\b)",
+    re.IGNORECASE,
+)
+_CHINESE: Final = re.compile("[？；，、](?:[还還]有|以及|而且|那[么麼]?|又)?|[还還]有|以及|和")
+_ASKS_CHINESE: Final = re.compile("什么|哪|谁|几|多少|怎么|何时|多大|[吗呢]|(.)[不没]\\1")
+_OF_ANOTHER: Final = re.compile(
+    r"\b(?:he|she|it|they|him|her|its|his|their|them)\b|[他她它牠]", re.IGNORECASE
+)
+_OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|we|our)\b|我", re.IGNORECASE)
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionPart:
+    """One thing asked; *about* are the topics of the thing that a pronoun in it stands for."""
+
+    text: str
+    about: frozenset[str] = frozenset()
+
+
+def question_parts(asked: str) -> tuple[QuestionPart, ...]:
+    """
+    Split a question at its "and", if what follows is a question as well.
+
+    >>> [each.text for each in question_parts("Where does Mira live, and where did she before?")]
+    ['Where does Mira live', 'where did she before?']
+    >>> len(question_parts("Where do Mira and Rui live?"))
+    1
+    """
+    texts = list(_chinese(asked) if _HAN.search(asked) else _english(asked))
+    if not 1 < len(texts) <= PARTS_MAX:
+        return (QuestionPart(text=asked),)
+    parts: list[QuestionPart] = []
+    about: frozenset[str] = frozenset()
+    for text in texts:
+        things = topics_of(text) & THINGS
+        is_another = _OF_ANOTHER.search(text) or not _OF_ONESELF.search(text)
+        parts.append(
+            QuestionPart(text=text, about=about if is_another and not things else frozenset())
+        )
+        about = things or about
+    return tuple(parts)
+
+
+def _english(asked: str) -> Iterator[str]:
+    yield from (each for each in _ENGLISH.split(asked) if each.strip(" ?"))
+
+
+def _chinese(asked: str) -> Iterator[str]:
+    """Yield the parts at which something is asked, each with the words before it."""
+    begin = 0
+    for joint in _CHINESE.finditer(asked):
+        before, after = asked[begin : joint.start()], asked[joint.end() :]
+        if _asks(before) and _asks(after):
+            yield before
+            begin = joint.end()
+    yield asked[begin:]
+
+
+def _asks(text: str) -> bool:
+    return bool(_ASKS_CHINESE.search(simplified(text)))

@@ -1,0 +1,90 @@
+"""English patterns of the rule model: plain statements of a user about themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PROPER: Final = r"([A-Z]\w+(?: [A-Z]\w+)*)"
+_NAME: Final = rf"{_PROPER}(?=[.,!;]|$| and\b)"
+_PLACE: Final = (
+    rf"(?:{_PROPER}(?=[.,!;]|$| (?:now|since|with|last|this|in|on|for|and|but|because|\w+ ago"
+    r"|yesterday|today)\b)|([a-z]{3,})(?=[.,!;]|$))"
+)
+_JOBS: Final = (
+    r"(?:accountant|analyst|architect|artist|baker|carpenter|chef|consultant|cook|dentist|designer"
+    r"|developer|doctor|driver|electrician|engineer|farmer|journalist|lawyer|manager|musician|nurse"
+    r"|photographer|pilot|plumber|professor|programmer|researcher|scientist|student|teacher"
+    r"|translator|waiter|writer)"
+)
+FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("user_name", re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? I(?:'m| am) {_NAME}")),
+    ("user_name", re.compile(rf"(?:[Mm]y name is|[Cc]all me|[Ii] go by) ?{_NAME}")),
+    (
+        "home",
+        re.compile(
+            r"(?:\b[Ii](?: now)? live in"
+            rf"|\b[Ii](?:'ve| have)?(?: just)? moved(?: from [A-Z]\w+)? to) ?{_PLACE}"
+        ),
+    ),
+    (
+        "age",
+        re.compile(r"(?:I am|I'm|I turned) ?(\d{1,3})(?: years old| today|(?=[.,!;]|$))"),
+    ),
+    ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?=[.,!;]|$)")),
+    ("occupation", re.compile(rf"\b[Ii](?:'m| am) an? ((?:\w+ )?{_JOBS})\b(?!['’-])")),
+    (
+        "interests",
+        re.compile(
+            r"\b[Ii](?: really)? (?:like|love|enjoy) "
+            r"(?!(?:it|that|this|these|those|them|him|her|you|your|my|how|what|when|to think)\b)"
+            r"([\w -]+?)(?=[.,!;]|$| (?:but|because|and I|and my)\b)"
+        ),
+    ),
+    ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
+)
+INTEREST_DEGREE: Final = re.compile(
+    r"(?:^| )(?:(?:the )?(?:best|most)(?: of all)?|(?:(?:very|so|too|really) )?much|a (?:lot|bit)"
+    r"|more than anything|really|as well|too|these days|nowadays|now|again)$"
+)
+"""How much something is liked, at the end: no part of the interest."""
+NOTE: Final = re.compile(
+    r"\b(?:[Mm]y (?!(?:name|opinion|view|bad|mistake|fault|god|goodness|point|question|turn)\b)\w+ "
+    r"|[Ii](?:'m| am) (?:(?:an? )?veg(?:etari)?an|allergic|from|learning|married|afraid)\b"
+    r"|[Ii](?:'ve| have)? (?:just |recently |finally )?"
+    r"(?:(?:started|begun|began) (?:to \w|\w+ing|an?)"
+    r"|t(?:aken|ook) up|adopted|(?:changed|switched) (?:my |to an? )?(?:new )?(?:job|career|school)"
+    r"|got (?:a new|an? (?:cat|dog|puppy|kitten|job)|married|engaged))"
+    r"|[Ii] (?:hate|prefer|speak|own|never|always|don't (?:like|eat|drink)|can't (?:eat|stand)"
+    r"|was born|have (?:an? |two |three )(?!question|problem|idea|feeling|look))\b)"
+)
+OPENING: Final = re.compile(
+    r"(?:(?:guess what|you know what|you know|by the way|btw|fyi|just so you know|fun fact"
+    r"|(?:(?:good|big|great|some) )?news|update|listen|look|so|well|oh|ah|hm+|um+|yes|yeah|yep|no"
+    r"|ok(?:ay)?|sure|right|actually|anyway|also|and|but|oh my (?:god|goodness|gosh)|omg|hi|hello"
+    r"|hey|hi there|hey there|good (?:morning|evening|afternoon)|thanks|thank you"
+    r"|(?:please )?(?:remember|note|don't forget)(?: that)?)"
+    r"(?:\s*[,!:;…—–-]+\s*|\s+(?=(?:[Ii]|[Mm]y|[Ww]e|[Oo]ur)\b)))+",
+    re.IGNORECASE,
+)
+"""Words before a statement that are no part of it."""
+NOT_MEANT: Final = re.compile(
+    r"\b(?:if|unless|whether|suppos\w+|imagin\w+|pretend\w*|wish\w*|hop(?:e|es|ing)|dream\w*"
+    r"|maybe|perhaps|might|would|says?|said|tells?|told|claims?|claimed|asks?|asked|heard"
+    r"|thinks?|thought|guess|believes?|doubt|wonder\w*|according to|joking|kidding)\b|\w'd\b",
+    re.IGNORECASE,
+)
+"""Conditions, wishes, doubts and the words of others: nothing that the user states as so."""
+NOT_MEANT_BEFORE: Final = re.compile(
+    r"\b(?:not|never|nobody|none|nothing|hardly|when|once|until|till|before|after|as soon as"
+    r"|by the time)\b|n't\b",
+    re.IGNORECASE,
+)
+"""In the clause before a statement: what denies it, or puts it off."""
+# Requests too: "Plan my week" states nothing about it.
+QUESTION: Final = re.compile(
+    r"^\W*(?:please |(?:can|could) you )?(?:plan|book|list|show|find|check|tell|give|help|suggest"
+    r"|recommend|write|draft|review|compare|describe|prepare|schedule|summari[sz]e)\b"
+    r"|[?？]$",
+    re.IGNORECASE,
+)

@@ -1,0 +1,198 @@
+"""
+Statements that the rule model reads from a user's message, each with the words that state it.
+
+It prefers to miss a statement: a question, a condition, a wish, a denial and the words of another
+person state nothing about the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.formation import rule_patterns as english
+from recollect.formation import rule_patterns_chinese as chinese
+from recollect.text.chinese_scripts import simplified
+from recollect.text.numerals_chinese import chinese_values
+
+READ_CHARACTERS_MAX: Final = 20_000
+"""Characters of a message that are read: nobody types more, and the event loop waits."""
+SENTENCE_CHARACTERS_MAX: Final = 500
+"""A longer sentence states nothing simple, and some rules look at it once for each word."""
+NOTE: Final = "note"
+"""The field of a statement that fits no field of a profile."""
+_SENTENCE: Final = re.compile(r"(?:(?:Hi|Hello|Hey)! ?)?[^.!?。！？\n]+[.!?。！？]?")
+_CLAUSE: Final = re.compile("[^，,；;]+")
+_CLAUSE_START: Final = re.compile(r"[,;，；]|\b(?:and|but|so|because)\b", re.IGNORECASE)
+_JOINT: Final = re.compile(r"\s+")
+_QUOTED_BEFORE: Final = re.compile(r'[“「『"：]|:(?=\s)')
+"""Before a statement: it may be the words of another."""
+_QUOTES: Final = ("“”", "「」", "『』")
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+# A clause after one of these may leave out the subject: "我叫林岚，住在杭州".
+_ABOUT_ONESELF: Final = frozenset({"user_name", "age", "occupation", "home"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleStatement:
+    """A statement in message *number*: a profile field's value, or a note, and the *quote*."""
+
+    number: int
+    speaker: str
+    quote: str
+    field: str
+    value: str | int
+
+
+def statements_in(number: int, speaker: str, words: str) -> list[RuleStatement]:
+    """
+    Return the statements in a message about its speaker, in order, those of notes last.
+
+    >>> [(each.field, each.value) for each in statements_in(1, "user", "Btw, I live in Oslo.")]
+    [('home', 'Oslo')]
+    """
+    found = [
+        RuleStatement(number=number, speaker=speaker, quote=quote, field=name, value=value)
+        for sentence in _sentences_in(words[:READ_CHARACTERS_MAX])
+        for name, value, quote in _stated_in(sentence)
+    ]
+    return sorted(found, key=lambda each: each.field == NOTE)
+
+
+def asked_in(words: str) -> str:
+    """
+    Return the questions in *words*, without the sentences around them.
+
+    >>> asked_in("I moved to Oslo. Where did I live before?")
+    'Where did I live before?'
+    """
+    sentences = (each.group().strip() for each in _SENTENCE.finditer(words[:READ_CHARACTERS_MAX]))
+    return " ".join(each for each in sentences if each.endswith(("?", "？")))
+
+
+def _sentences_in(words: str) -> Iterator[str]:
+    """Yield the sentences that may state something, without what others are quoted with."""
+    for match in _SENTENCE.finditer(words):
+        sentence = match.group().strip()
+        if len(sentence) <= SENTENCE_CHARACTERS_MAX and not _is_quoted(words[: match.start()]):
+            yield sentence
+
+
+def _is_quoted(before: str) -> bool:
+    """Return True inside a quotation that a sentence before has opened."""
+    return before.count('"') % 2 == 1 or any(
+        before.count(opened) > before.count(closed) for opened, closed in _QUOTES
+    )
+
+
+def _stated_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
+    """Yield field, value and quote of what a sentence states."""
+    yield from _english_in(sentence)
+    if _HAN.search(sentence):
+        yield from _chinese_in(sentence)
+
+
+def _english_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
+    plain = sentence.replace("’", "'")  # as telephones write it; the quote keeps it
+    opening = english.OPENING.match(plain)
+    start = opening.end() if opening else 0
+    if english.QUESTION.search(plain[start:]):
+        return
+    for name, rule in english.FIELDS:
+        for match in rule.finditer(plain):
+            told = next(each for each in match.groups() if each).strip()
+            told = english.INTEREST_DEGREE.sub("", told) if name == "interests" else told
+            if told and _is_meant(plain, start, match):
+                quote = sentence[match.start() : match.end()]
+                yield name, int(told) if name == "age" else told, quote
+    noted = english.NOTE.search(plain, start)
+    if noted and not _HAN.search(plain) and not english.NOT_MEANT.search(plain, start):
+        note = sentence[start:].rstrip(".!").strip()
+        if _is_meant(plain, start, noted):
+            yield NOTE, note, note
+
+
+def _is_meant(sentence: str, start: int, match: re.Match[str]) -> bool:
+    """Return True if nothing before an English statement, or in its clause, takes it back."""
+    before = sentence[start : match.start()]
+    rest = _CLAUSE_START.split(sentence[match.start() :], maxsplit=1)[0]
+    return not (
+        english.NOT_MEANT.search(before)
+        or english.NOT_MEANT.search(rest)
+        or english.NOT_MEANT_BEFORE.search(_CLAUSE_START.split(before)[-1])
+        or _QUOTED_BEFORE.search(before)
+    )
+
+
+def _chinese_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
+    """Yield what a sentence states, in order; a note goes on until the next statement."""
+    plain = simplified(sentence).rstrip("。！!.")
+    opening = chinese.OPENING.match(plain)
+    start = opening.end() if opening else 0
+    if chinese.QUESTION.search(plain, start):
+        return
+    note_start = note_end = start
+    is_subject = False
+    for begin, end in _clauses_of(plain, start):
+        told = list(_chinese_fields(plain[begin:end], is_subject=is_subject))
+        is_note = not told and chinese.NOTE.match(plain[begin:end])
+        if told or is_note or plain[begin:end].startswith("我"):
+            yield from _note_of(sentence[note_start:note_end])
+            note_start = begin if is_note else end
+            note_end = end
+        elif note_end > note_start:
+            note_end = end
+        for name, span in told:
+            value = sentence[begin:end][slice(*span.value)]
+            yield name, _value_of(name, value), sentence[begin:end][slice(*span.quote)]
+        is_subject = any(name in _ABOUT_ONESELF for name, _ in told)
+    yield from _note_of(sentence[note_start:note_end])
+
+
+def _clauses_of(plain: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the clauses up to the first that is not meant, without the words that join them."""
+    for clause in _CLAUSE.finditer(plain, start):
+        joint = _JOINT.match(plain, clause.start(), clause.end())
+        begin = joint.end() if joint else clause.start()
+        led = chinese.OPENING.match(plain, begin, clause.end())
+        begin = led.end() if led else begin
+        is_quoted = _QUOTED_BEFORE.search(plain, start, begin)
+        if is_quoted or chinese.NOT_MEANT.search(plain, start, clause.end()):
+            return
+        yield begin, clause.end()
+
+
+def _note_of(words: str) -> Iterator[tuple[str, str, str]]:
+    if words:
+        yield NOTE, words, words
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Where the value of a field and its quote stand in a clause."""
+
+    value: tuple[int, int]
+    quote: tuple[int, int]
+
+
+def _chinese_fields(clause: str, *, is_subject: bool) -> Iterator[tuple[str, _Span]]:
+    """Yield the fields that a clause states; after an own one (*is_subject*) without 我 too."""
+    added = "我" if is_subject and not clause.startswith("我") else ""
+    for name, rule in chinese.FIELDS:
+        match = rule.match(added + clause)
+        if match is None:
+            continue
+        begin, end = match.span(1)
+        if name == "interests":
+            end = begin + len(chinese.INTEREST_DEGREE.sub("", match[1]).rstrip())
+        if end > begin:
+            ahead = len(added)
+            yield name, _Span((begin - ahead, end - ahead), (0, match.end() - ahead))
+
+
+def _value_of(name: str, told: str) -> str | int:
+    if name != "age":
+        return told.strip()
+    return int(told) if told.isdecimal() else int(min(chinese_values(told)))

@@ -1,0 +1,194 @@
+"""The rules read plain statements about the speaker, in both scripts of Chinese, and no others."""
+
+import re
+from types import ModuleType
+
+import pytest
+
+import recollect
+from recollect.formation import rule_patterns as english
+from recollect.formation import rule_patterns_chinese as chinese
+from recollect.formation import rule_statements
+from recollect.formation.rule_statements import asked_in, statements_in
+from recollect.text.chinese_scripts import simplified
+
+NEVER = re.compile("(?!)")
+CELLO = "I've taken up the cello since last week; my teacher is called Duarte"
+
+STATED = [
+    (f"Guess what, {CELLO}", [("note", CELLO)]),
+    ("Oh, by the way, I’m allergic to nuts.", [("note", "I’m allergic to nuts")]),
+    ("btw my cat is called Tom", [("note", "my cat is called Tom")]),
+    ("Don't forget my birthday is 3 May.", [("note", "my birthday is 3 May")]),
+    ("I have just started swimming.", [("note", "I have just started swimming")]),
+    ("I changed jobs in May.", [("note", "I changed jobs in May")]),
+    ("So far I have two cats.", [("note", "So far I have two cats")]),
+    ("I like heather honey best.", [("interests", "heather honey")]),
+    ("I really love chess very much.", [("interests", "chess")]),
+    ("I like tea but not coffee.", [("interests", "tea")]),
+    ("Well, I moved to Oslo.", [("home", "Oslo")]),
+    ("Update: I live in Oslo", [("home", "Oslo")]),
+]
+STATED_IN_CHINESE = [
+    ("我上個月開始學游泳了，教練叫阿明。", [("note", "我上個月開始學游泳了，教練叫阿明")]),
+    (
+        "我養了一隻貓，牠叫湯圓，我住在高雄。",
+        [("note", "我養了一隻貓，牠叫湯圓"), ("home", "高雄")],
+    ),
+    ("對了，我換了工作。", [("note", "我換了工作")]),
+    ("跟你說，我對花生過敏！", [("note", "我對花生過敏")]),
+    ("我不喜歡下雨天", [("note", "我不喜歡下雨天")]),
+    ("話說我的貓叫湯圓", [("note", "我的貓叫湯圓")]),
+    ("我媽對花生過敏", [("note", "我媽對花生過敏")]),
+    ("我妹妹叫雅婷，住在臺中。", [("note", "我妹妹叫雅婷，住在臺中")]),
+    ("你猜怎麼著，我搬到阿姆斯特丹了", [("home", "阿姆斯特丹")]),
+    ("我搬到了成都。", [("home", "成都")]),
+    ("我上週搬到高雄工作了", [("home", "高雄")]),
+    ("我在高雄住了三年", []),
+    ("我叫雅婷，今年三十二歲，住在臺中。", [("user_name", "雅婷"), ("age", 32), ("home", "臺中")]),
+    ("我今年30歲，是國小老師", [("age", 30), ("occupation", "國小老師")]),
+    ("我最喜歡蜂蜜了", [("interests", "蜂蜜")]),
+    ("我非常喜歡爬山，但是不喜歡游泳。", [("interests", "爬山")]),
+    ("我來自臺南", [("note", "我來自臺南")]),
+    ("我會說葡萄牙語", [("note", "我會說葡萄牙語")]),
+    ("我從來不喝咖啡", [("note", "我從來不喝咖啡")]),
+    ("請用中文回答我", [("conversation_preferences", "用中文回答我")]),
+]
+NOT_STATED = [
+    "If I live in Oslo, I like snow.",
+    "I wish I live in Oslo.",
+    "Maybe I like chess.",
+    "My sister said I live in Oslo.",
+    "She wrote: I live in Lima.",
+    'He asked "why not? I live in Lima. I like tea."',
+    "I don't think I like tea.",
+    "It is not true that I live in Oslo.",
+    "When I have moved to Oslo, it is over.",
+    "I'm a nurse's daughter.",
+    "Do I like tea?",
+    "Does my dog bark at night?",
+    "Plan my week.",
+    "I would hate it if my cat ran away.",
+    "My opinion is the same.",
+]
+NOT_STATED_IN_CHINESE = [
+    "我開始學游泳了嗎？",
+    "我開始學游泳好不好",
+    "我養了貓，你呢？",
+    "我住在哪裡",
+    "如果我養了貓，我會很開心",
+    "要是搬到高雄就好了",
+    "我想搬到高雄",
+    "我希望我養了貓",
+    "我明天搬到高雄",
+    "我要搬到高雄了",
+    "我沒搬到高雄",
+    "我對花生不過敏",
+    "我沒養貓",
+    "我不是老師",
+    "我是老師的學生",
+    "我是他的老師",
+    "我愛人是老師",
+    "我媽說我喜歡貓",
+    "我媽說，我對花生過敏",
+    "聽說我搬到高雄了",
+    "阿明說：「我上個月開始學游泳了。」",
+    "他說：「很好。我養了貓。」",
+    "我叫外賣",
+    "我叫車去機場",
+    "我叫他來",
+    "我喜歡的顏色是藍色",
+    "我喜歡你",
+    "我住了三年",
+    "我搬到樓上了",
+    "我在學校",
+    "我有一個問題",
+    "我三歲就會游泳",
+]
+
+
+def told_in(words: str) -> list[tuple[str, str | int]]:
+    """Return field and value of each statement."""
+    return [(each.field, each.value) for each in statements_in(1, "user", words)]
+
+
+@pytest.mark.parametrize(("words", "told"), STATED)
+def test_a_statement_is_read_without_its_opening_and_degree(
+    words: str, told: list[tuple[str, str | int]]
+) -> None:
+    assert told == told_in(words)
+
+
+@pytest.mark.parametrize(("words", "told"), STATED_IN_CHINESE)
+def test_both_scripts_of_chinese_state_the_same(
+    words: str, told: list[tuple[str, str | int]]
+) -> None:
+    simple = [(name, simplified(each) if isinstance(each, str) else each) for name, each in told]
+
+    assert sorted(told, key=str) == sorted(told_in(words), key=str)
+    assert sorted(simple, key=str) == sorted(told_in(simplified(words)), key=str)
+
+
+@pytest.mark.parametrize("words", [*NOT_STATED, *NOT_STATED_IN_CHINESE])
+def test_what_is_not_said_of_oneself_as_so_states_nothing(words: str) -> None:
+    """Questions, conditions, wishes, plans, denials and the words of others."""
+    assert [] == told_in(words) == told_in(simplified(words))
+
+
+@pytest.mark.parametrize("words", [each for each, _ in (*STATED, *STATED_IN_CHINESE)])
+def test_each_statement_quotes_the_message_exactly(words: str) -> None:
+    assert all(each.quote in words for each in statements_in(1, "user", words))
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (english, "NOT_MEANT"),
+        (english, "NOT_MEANT_BEFORE"),
+        (english, "QUESTION"),
+        (chinese, "NOT_MEANT"),
+        (chinese, "QUESTION"),
+        (rule_statements, "_QUOTED_BEFORE"),
+    ],
+)
+def test_without_one_of_its_guards_it_states_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str
+) -> None:
+    """The mutants: each guard keeps something out that nothing else keeps out."""
+    monkeypatch.setattr(module, name, NEVER)
+
+    assert any(told_in(each) for each in (*NOT_STATED, *NOT_STATED_IN_CHINESE))
+
+
+def test_without_the_count_of_quotes_the_words_of_others_are_stated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rule_statements, "_is_quoted", lambda _: False)
+
+    assert [("interests", "tea")] == told_in('He said "Well. I like tea."')
+
+
+def test_questions_beside_a_statement_are_found() -> None:
+    assert "Where did I live?" == asked_in("I moved to Oslo. Where did I live?")
+    assert "" == asked_in("I moved to Oslo.")
+
+
+@pytest.mark.parametrize(
+    "words", ["我上個月開始學游泳了，教練叫阿明。", "我上个月开始学游泳了，教练叫阿明。"]
+)
+def test_news_in_chinese_become_a_memory_with_their_words(words: str) -> None:
+    with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:
+        memory.append("lin", "talk", words)
+        memory.form("lin")
+        (note,) = memory.memories("lin").rows
+
+    assert words.rstrip("。") == note.value["content"]
+
+
+def test_a_clause_without_its_subject_is_formed_after_an_own_one() -> None:
+    with recollect.open_sync("memory:", embedder="none", model="rules", worker=False) as memory:
+        memory.append("lin", "talk", "我叫雅婷，今年三十二歲，住在臺中。")
+        memory.form("lin")
+        (profile,) = memory.memories("lin").rows
+
+    assert {"user_name": "雅婷", "age": 32, "home": "臺中"} == profile.value
