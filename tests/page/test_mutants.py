@@ -53,7 +53,7 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (document.hidden) stop.abort();", "", "changes"),
     Fault("lib/changes.ts", "clearTimeout(feed.closing);", "", "changes"),
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
-    Fault("lib/changes.ts", "error.status === 0) setCutOff", "true) setCutOff", "changes"),
+    Fault("lib/changes.ts", "isAway(error) ? () => wake() : null", "() => wake()", "changes"),
     Fault("lib/changes.ts", "!isOpened && ", "", "changes"),
     Fault(
         "lib/recall_reasons.ts",
@@ -87,6 +87,7 @@ FAULTS: Final = (
     Fault("lib/erase_reach.ts", "taken === evidence.length", "true", "erase_reach"),
     Fault("lib/erase_reach.ts", "message.thread === cited.thread &&", "", "erase_reach"),
     Fault("lib/erase_reach.ts", "memories + revised ===", "memories ===", "erase_reach"),
+    Fault("lib/route_names.ts", "?? each.summary", "", "route_names"),
     Fault("lib/api_document.ts", r"""replaceAll("'", "'\\''")""", "slice()", "api_document"),
     Fault("lib/diff.ts", "shared < SHARED_MIN * fewer", "false", "diff"),
     Fault("lib/evidence.ts", " || freshEvidence(version, before).length", "", "told"),

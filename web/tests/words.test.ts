@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { LANGUAGES, languageOf } from "../src/words";
 import { en as enFirst } from "../src/words/en";
 import { enLate } from "../src/words/en_late";
+import { routes } from "../src/words/routes_zh_hant";
 import { zh as zhFirst } from "../src/words/zh";
 import { zhHant as zhHantFirst } from "../src/words/zh_hant";
 import { zhHantLate } from "../src/words/zh_hant_late";
@@ -88,7 +89,7 @@ const OF_BOTH_SCRIPTS = new Set("核修合面他你即回出只它向制既查�
 const OF_THE_MAINLAND = /用[戶户]|信息|消息|默[認认]|[設设]置|加[載载]|[鏈链]接|搜索|密[鑰钥]|[導导][入出]|粘[貼贴]|字符|服[務务]器|[數数][據据](?![庫库])|屏幕|[調调]用|[進进]程|[運运]行|添加|撤回|文[檔档]|智能|[標标][簽签][頁页]|召回|[軟软]件/;
 
 describe("traditional Chinese", () => {
-  const texts = [...Object.values(zhHant), ...zhHantTypes.values()].join("\n");
+  const texts = [...Object.values(zhHant), ...zhHantTypes.values(), ...Object.values(routes.operations), ...Object.values(routes.groups)].join("\n");
   const [, traditional = "", simplified = ""] = readFileSync(join(TEXTS, "text", "simplified.txt"), "utf8").split("\n");
 
   it("has no simplified characters", () => {

@@ -35,11 +35,14 @@ const REASONS: readonly (readonly [RegExp, Word])[] = [
   [/^(['"])(?<name>.+)\1 is neither JSON Lines nor a JSON document: it begins with (?<begins>.+)$/s, "refusal.text"],
 ];
 
+/** What a line of a file may be, where one is not known how to begin. */
+const LINE = '{"role": "user", "content": "…"}';
+
 /** A reason as people read it; one that is none of these is as the service says it. */
 export function whyRefused(reason: string, t: Say): string {
   for (const [pattern, word] of REASONS) {
     const found = pattern.exec(reason);
-    if (found) return t(word, { ...found.groups });
+    if (found) return t(word, { ...found.groups, example: LINE });
   }
   return reason;
 }

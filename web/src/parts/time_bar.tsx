@@ -6,6 +6,7 @@ import { dayAt, dayOf, stepsBetween } from "../lib/days";
 import { go, linkHere } from "../lib/route";
 import { useAround, useWording } from "../lib/session";
 import { isToday, type Days } from "../lib/time";
+import { DayInput } from "./day_input";
 import { Icon } from "./icons";
 
 const WAIT_MS = 120;
@@ -59,7 +60,7 @@ function DaySlider({ id, label, first, day, change }: { id: string; label: strin
     <div className="time-slider">
       <span className="time-end">{wording.day(first)}</span>
       <input id={id} type="range" aria-label={label} min={0} max={steps} value={Math.min(step, steps)} aria-valuetext={text} onChange={(event) => setStep(Number(event.target.value))} />
-      <input type="date" aria-label={label} min={first} max={today} value={step >= steps ? "" : dayAt(first, step)} onChange={(event) => change(event.target.value >= today ? "" : event.target.value)} />
+      <DayInput aria-label={label} min={first} max={today} value={step >= steps ? "" : dayAt(first, step)} onChange={(event) => change(event.target.value >= today ? "" : event.target.value)} />
     </div>
   );
 }

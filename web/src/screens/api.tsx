@@ -6,6 +6,7 @@ import { unreachable } from "../api/problem";
 import { curlOf, operationsOf, type Operation, type Parameter, type Told } from "../lib/api_document";
 import { useAsked } from "../lib/asking";
 import { go, linkTo, useRoute } from "../lib/route";
+import { loadRouteNames, named } from "../lib/route_names";
 import { useAround } from "../lib/session";
 import { PageHead } from "../parts/basics";
 import { Icon } from "../parts/icons";
@@ -20,12 +21,12 @@ async function askDocument(): Promise<JsonObject> {
 }
 
 export default function Api() {
-  const { t } = useAround();
+  const { t, settings } = useAround();
   const { parts, scope } = useRoute();
   const chosen = parts[1];
-  const asked = useAsked(askDocument, []);
+  const asked = useAsked(() => Promise.all([askDocument(), loadRouteNames(settings.language)]), [settings.language]);
   const [words, setWords] = useState("");
-  const operations = useMemo(() => (asked.value ? operationsOf(asked.value) : []), [asked.value]);
+  const operations = useMemo(() => (asked.value ? named(operationsOf(asked.value[0]), asked.value[1]) : []), [asked.value]);
   const sought = words.trim().toLowerCase();
   const found = operations.filter((each) => [each.path, each.summary, each.id, each.method].some((one) => one.toLowerCase().includes(sought)));
   const groups = [...new Set(found.map((each) => each.group))];
@@ -45,7 +46,7 @@ export default function Api() {
             <input type="search" id="search" value={words} placeholder={t("api.search")} aria-label={t("api.search")} onChange={(event) => setWords(event.target.value)} />
             {groups.map((group) => (
               <div key={group}>
-                <h2>{group}</h2>
+                <h2>{asked.value?.[1].groups[group] ?? group}</h2>
                 <ul>{found.filter((each) => each.group === group).map((each) => <li key={each.id}><a className={each.id === chosen ? "api-link here" : "api-link"} aria-current={each.id === chosen ? "true" : undefined} href={linkTo(["api", each.id], scope)}><Method name={each.method} /><span>{each.summary || each.path}</span></a></li>)}</ul>
               </div>
             ))}
@@ -79,14 +80,14 @@ function Shown({ operation, isOpen, toggle }: { operation: Operation; isOpen: bo
 function Whole({ operation }: { operation: Operation }) {
   const { t } = useAround();
   const [good, ...others] = operation.answers;
-  const named = operation.parameters.filter((each) => each.name !== "idempotency-key");
+  const listed = operation.parameters.filter((each) => each.name !== "idempotency-key");
   return (
     <div className="api-whole">
       {operation.description && <p className="api-about">{operation.description}</p>}
       <Example title="curl" text={curlOf(operation, base.href)} />
-      <Parameters title={t("api.parameters")} rows={named} />
+      <Parameters title={t("api.parameters")} rows={listed} />
       {operation.body && <Parameters title={t("api.body")} rows={operation.body.fields} />}
-      {good && <Example title={`${good.status} ${good.description}`} text={shownOf(good)} />}
+      {good && <Example title={`${good.status} ${t("api.answer")}`} text={shownOf(good)} />}
       {others.length > 0 && <Others answers={others} />}
     </div>
   );

@@ -10,6 +10,7 @@ import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere } from "../lib/session";
 import { daysIn, isToday, momentsOf, type Days } from "../lib/time";
 import { PageHead } from "../parts/basics";
+import { DayInput } from "../parts/day_input";
 import { GraphCanvas } from "../parts/graph_canvas";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { Details, Entities, Facts } from "./graph_side";
@@ -48,7 +49,7 @@ export default function Graph() {
         <div className="ask-options">
           <label>{t("graph.most")}<select value={most} onChange={(event) => go(place({ most: event.target.value }), true)}>{SIZES.map((each) => <option key={each} value={each}>{each.toLocaleString()}</option>)}</select></label>
           {entity && <label>{t("graph.steps")}<select value={steps} onChange={(event) => go(place({ steps: event.target.value }), true)}>{Array.from({ length: STEPS_MAX }, (_, at) => <option key={at} value={at + 1}>{at + 1}</option>)}</select></label>}
-          {(["on", "known"] as const).map((each) => <label key={each}>{t(each === "on" ? "recall.valid_at" : "recall.known_at")}<input type="date" value={days[each]} onChange={(event) => go(place({ [each]: event.target.value }), true)} /></label>)}
+          {(["on", "known"] as const).map((each) => <label key={each}>{t(each === "on" ? "recall.valid_at" : "recall.known_at")}<DayInput value={days[each]} onChange={(event) => go(place({ [each]: event.target.value }), true)} /></label>)}
         </div>
         </details>
         {entity && <a href={place({ entity: "", steps: "" })}>{t("graph.all")}</a>}

@@ -18,6 +18,7 @@ import { newName } from "../lib/storage";
 import { useUndoable, wayBack } from "../lib/undo";
 import { noteWritten } from "../lib/written_here";
 import { memoryLink } from "../parts/basics";
+import { DayInput } from "../parts/day_input";
 import { ActFailure } from "../parts/states";
 import { useValueDraft, ValueForm, type KeptForm } from "../parts/value_form";
 
@@ -110,7 +111,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
           <label className="check"><input type="radio" name="kind" checked={!isNew} onChange={() => setNew(false)} />{t("edit.wrong")}</label>
           <span className="edit-changed">
             <label className="check"><input type="radio" name="kind" checked={isNew} onChange={() => setNew(true)} />{t("edit.changed")}</label>
-            <input type="date" aria-label={t("edit.changed_on")} value={day} min={base.valid_from?.slice(0, 10)} max={today} required disabled={!isNew} onChange={(event) => setDay(event.target.value)} />
+            <DayInput aria-label={t("edit.changed_on")} value={day} min={base.valid_from?.slice(0, 10)} max={today} required disabled={!isNew} onChange={(event) => setDay(event.target.value)} />
           </span>
         </fieldset>
       )}

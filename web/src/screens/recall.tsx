@@ -9,6 +9,7 @@ import { addressOf, bodyOf, settingsIn, type RecallSettings } from "../lib/recal
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { PageHead } from "../parts/basics";
+import { DayInput } from "../parts/day_input";
 import { Icon } from "../parts/icons";
 import { Empty, Failure, Loading } from "../parts/states";
 import { Entry, hrefOf, reasonOf } from "./recall_entry";
@@ -78,8 +79,8 @@ function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field
         <label>{t("recall.limit")}<input type="number" min={1} max={200} value={draft.limit} onChange={set("limit")} /></label>
         <label>{t("recall.budget")}<input type="number" min={1} value={draft.budget} onChange={set("budget")} /></label>
         <label title={t("recall.floor_about")}>{t("recall.floor")}<input type="number" min={0} max={100} placeholder="0" value={draft.floor} onChange={set("floor")} /></label>
-        <label>{t("recall.valid_at")}<input type="date" value={draft.on} onChange={set("on")} /></label>
-        <label>{t("recall.known_at")}<input type="date" value={draft.known} onChange={set("known")} /></label>
+        <label>{t("recall.valid_at")}<DayInput value={draft.on} onChange={set("on")} /></label>
+        <label>{t("recall.known_at")}<DayInput value={draft.known} onChange={set("known")} /></label>
         {can("below") && <label className="check"><input type="checkbox" checked={draft.below === "1"} onChange={(event) => setDraft({ ...draft, below: event.target.checked ? "1" : "" })} />{t("memories.below")}</label>}
       </div>
       </details>

@@ -21,6 +21,7 @@ import { daysIn } from "../lib/usage";
 import { forgetAllWritten } from "../lib/written_here";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
+import { DayInput } from "../parts/day_input";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
 import { LANGUAGE_NAMES, LANGUAGES, type Language, type Word } from "../words";
 import { Export, Import } from "./archive";
@@ -261,7 +262,7 @@ function MakeKey({ close, made, changed }: { close: () => void; made: (key: Key)
           <label key={each} className="check"><input type="checkbox" checked={permissions.includes(each)} onChange={(event) => setPermissions(event.target.checked ? [...permissions, each] : permissions.filter((other) => other !== each))} />{t(`permission.${each}`)}</label>
         ))}
       </fieldset>
-      <Field label={t("keys.expires")}>{(id) => <input id={id} type="date" value={expires} onChange={(event) => setExpires(event.target.value)} />}</Field>
+      <Field label={t("keys.expires")}>{(id) => <DayInput id={id} value={expires} onChange={(event) => setExpires(event.target.value)} />}</Field>
       <ActFailure act={act} />
       {Boolean(act.error) && mayBeDone(act.error) && <p className="notice">{t("keys.maybe_made")}</p>}
       <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="accent" disabled={act.isBusy}>{t("keys.make")}</button></footer>

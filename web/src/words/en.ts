@@ -148,7 +148,7 @@ export const en = {
   "role.tool": "Tool",
   "role.user": "You",
   scope: "Scope",
-  "scope.about": "Below {scope}. A scope names exactly itself.",
+  "scope.about": "These scopes lie below {scope}. Each shows what was said in it, and not what lies below it.",
   "scope.choose": "Choose a scope",
   "scope.go": "Go there",
   "scope.own": "own scope",
