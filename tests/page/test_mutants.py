@@ -54,7 +54,7 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "clearTimeout(feed.closing);", "", "changes"),
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
     Fault("lib/changes.ts", "isAway(error) ? () => wake() : null", "() => wake()", "changes"),
-    Fault("lib/changes.ts", "!isOpened && ", "", "changes"),
+    Fault("lib/changes.ts", " && !isOpened", "", "changes"),
     Fault(
         "lib/recall_reasons.ts",
         "= rounded(upper.score) -",
