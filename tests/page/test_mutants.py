@@ -53,8 +53,8 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (document.hidden) stop.abort();", "", "changes"),
     Fault("lib/changes.ts", "clearTimeout(feed.closing);", "", "changes"),
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
-    Fault("lib/changes.ts", "error.status === 0) setCutOff", "true) setCutOff", "changes"),
-    Fault("lib/changes.ts", "!isOpened && ", "", "changes"),
+    Fault("lib/changes.ts", "isAway(error) ? () => wake() : null", "() => wake()", "changes"),
+    Fault("lib/changes.ts", " && !isOpened", "", "changes"),
     Fault(
         "lib/recall_reasons.ts",
         "= rounded(upper.score) -",
@@ -126,6 +126,9 @@ FAULTS: Final = (
     Fault("lib/one_after_another.ts", " && isSamePlace(one, other)", "", "one_after_another"),
     Fault("lib/one_after_another.ts", "if (isOver(each, now)) open", "open", "one_after_another"),
     Fault("lib/written_here.ts", "each.sentence === sentence && ", "", "written_here"),
+    Fault("lib/audit_words.ts", "count: ids.length", "count: 1", "audit_words"),
+    Fault("lib/graph_labels.ts", "!taken.some(", "taken.some(", "graph_picture"),
+    Fault("lib/overview.ts", "sumOf(all) - sumOf(inForce)", "sumOf(all)", "overview"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

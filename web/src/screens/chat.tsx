@@ -60,15 +60,22 @@ export default function Chat() {
     go(linkTo(["chat", latest], scope), true);
   }, [chosen, threads.isLoading, threads.error, listed.length, latest, scope, query]);
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
+  const [begun, setBegun] = useState("");
+  const begin = () => {
+    const id = newName("talk");
+    setBegun(id);
+    go(linkTo(["chat", id], scope, { on: "", known: "" }));
+  };
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isPast={until !== ""} />
+      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isPast={until !== ""} begin={begin} />
       {!chosen && Boolean(threads.error) && <div className="page"><Failure error={threads.error} again={threads.again} isBusy={threads.isLoading} /></div>}
       {chosen && (
         <Talk
           key={`${chosen} ${JSON.stringify([scope, days])}`}
           thread={chosen}
-          called={named.get(chosen)}
+          isBegun={chosen === begun}
+          called={named.get(chosen)?.title}
           days={days}
           model={me.model}
           wanted={query.get("message")}
@@ -90,9 +97,17 @@ function newestFirst(threads: readonly Thread[]): Thread[] {
 const TITLE_CHARACTERS = 80;
 /** What threads begin with, and how many messages they had then: of fewer, that message may be erased. */
 const titles = new Map<string, { text: string; count: number }>();
+/** When the newest message of threads was said, and how many there were then. */
+const newest = new Map<string, { at: string; state: string }>();
 
-/** What each thread begins with: threads have ids, people remember what they said. */
-function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
+interface NamedThread {
+  title: string;
+  /** When its newest message was said; undefined as long as that is not known. */
+  at: string | undefined;
+}
+
+/** What each thread begins with and when it was last said something in: threads have ids, people remember words and days. */
+function useTitles(threads: readonly Thread[]): ReadonlyMap<string, NamedThread> {
   const { scope } = useHere();
   const [failed, setFailed] = useState<ReadonlySet<string>>(new Set());
   const [, setRound] = useState(0);
@@ -101,32 +116,40 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
     const known = titles.get(nameOf(thread.id));
     return known && known.count <= thread.count ? known.text : undefined;
   };
-  const missing = threads.find((each) => each.count > 0 && titleOf(each) === undefined && !failed.has(each.id));
+  const newestOf = (thread: Thread) => newest.get(nameOf(thread.id));
+  const stateOf = ({ id, count, last }: Thread) => `${nameOf(id)} ${count} ${last}`;
+  const isOld = (thread: Thread) => newestOf(thread)?.state !== stateOf(thread);
+  const missing = threads.find((each) => each.count > 0 && (titleOf(each) === undefined || isOld(each)) && !failed.has(stateOf(each)));
   useEffect(() => {
     if (!missing) return;
     let isOver = false;
     const { id, count } = missing;
-    api.messages(scope, id, { after: 0, limit: 1 }).then(
-      ({ messages }) => {
-        titles.set(nameOf(id), { text: (messages[0]?.text ?? "").slice(0, TITLE_CHARACTERS), count });
+    const first = titleOf(missing) === undefined ? api.messages(scope, id, { after: 0, limit: 1 }) : undefined;
+    Promise.all([first, api.messages(scope, id, { last: 1 })]).then(
+      ([begin, end]) => {
+        if (begin) titles.set(nameOf(id), { text: (begin.messages[0]?.text ?? "").slice(0, TITLE_CHARACTERS), count });
+        newest.set(nameOf(id), { at: end.messages[0]?.time ?? missing.created_at, state: stateOf(missing) });
         if (!isOver) setRound((n) => n + 1);
       },
-      () => !isOver && setFailed((before) => new Set(before).add(id)),
+      () => !isOver && setFailed((before) => new Set(before).add(stateOf(missing))),
     );
     return () => {
       isOver = true;
     };
-  }, [missing && `${nameOf(missing.id)} ${missing.count}`]);
-  return new Map(threads.map((each) => [each.id, plainOf(titleOf(each) ?? "") || each.id]));
+  }, [missing && stateOf(missing)]);
+  return new Map(threads.map((each) => [each.id, { title: plainOf(titleOf(each) ?? "") || each.id, at: newestOf(each)?.at }]));
 }
 
-function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isPast }: { threads: Paged<Thread>; named: ReadonlyMap<string, string>; chosen: string | undefined; isPast: boolean }) {
+function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isPast, begin }: { threads: Paged<Thread>; named: ReadonlyMap<string, NamedThread>; chosen: string | undefined; isPast: boolean; begin: () => void }) {
   const { t } = useAround();
   const { scope } = useHere();
+  // The order of the newest messages, once all of them are known: until then none jumps.
+  const areDated = !isPast && threads.every((each) => !each.count || named.get(each.id)?.at);
+  const ordered = newestFirst(areDated ? threads.map((each) => ({ ...each, created_at: named.get(each.id)?.at ?? each.created_at })) : threads);
   const isNew = !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
-      <button type="button" className="new-thread" onClick={() => go(linkTo(["chat", newName("talk")], scope, { on: "", known: "" }))}>
+      <button type="button" className="new-thread" onClick={begin}>
         <Icon name="plus" />
         {t("chat.new")}
       </button>
@@ -140,12 +163,12 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
             </a>
           </li>
         )}
-        {newestFirst(threads).map((each) => (
+        {ordered.map((each) => (
           <li key={each.id}>
             <a className={each.id === chosen ? "thread here" : "thread"} aria-current={each.id === chosen ? "page" : undefined} href={linkTo(["chat", each.id], scope)}>
-              <span className="thread-name" title={each.id}>{named.get(each.id)}</span>
+              <span className="thread-name" title={each.id}>{named.get(each.id)?.title}</span>
               <span className="thread-about">
-                {!isPast && <>{t("chat.count", { count: each.count })} · </>}<When at={each.created_at} />
+                {!isPast && <>{t("chat.count", { count: each.count })} · </>}<When at={isPast ? each.created_at : (named.get(each.id)?.at ?? each.created_at)} />
                 {!isPast && each.formed < each.last && <span className="pending-dot" title={t("chat.pending")} />}
               </span>
             </a>
@@ -157,8 +180,10 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   );
 }
 
-function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, leave }: {
+function Talk({ thread, isBegun, called, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, leave }: {
   thread: string;
+  /** Whether it was asked for just now: what is typed goes into it. */
+  isBegun: boolean;
   /** What it begins with, as far as the list of threads knows it. */
   called: string | undefined;
   days: Days;
@@ -226,7 +251,7 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
         </header>
         <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} isKnown={inForce.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
-        {!isPast && can("write") && <Composer text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
+        {!isPast && can("write") && <Composer isBegun={isBegun} text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>
       {isPanelOpen && (
         <Boundary about={thread}>
