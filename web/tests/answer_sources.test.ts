@@ -13,7 +13,7 @@ describe("what an answer refers to", () => {
 
   it("is found among what is there, and nothing else is", () => {
     const known = { memories: [HOME], threads: ["kitchen"] };
-    const references = [reference, { type: "Note", key: nameDigest("home") }, { thread: nameDigest("kitchen"), position: 3 }, { thread: nameDigest("gone"), position: 1 }];
+    const references = [reference, { type: "Note", key: nameDigest("home") }, { type: "Fact", key: nameDigest("work") }, { thread: nameDigest("kitchen"), position: 3 }, { thread: nameDigest("gone"), position: 1 }];
     expect(sourcesOf(references, known)).toEqual([
       { entry: { kind: "memory", ...HOME }, isQuoted: true },
       { entry: { kind: "message", thread: "kitchen" }, isQuoted: false, position: 3 },
