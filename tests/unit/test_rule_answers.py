@@ -64,6 +64,9 @@ BLOCK = render_block(
             "我記得：「Mira's cat is called 汤圆 (Tangyuan)」（自2025年3月21日）。",
         ),
         ("What is my name?", "I remember: “name: Mira” (12 April 2025)."),
+        ("What is my first name?", "I remember: “name: Mira” (12 April 2025)."),
+        ("我叫什么名字？", "我记得：“name: Mira”（2025年4月12日）。"),
+        ("What is the boat called?", "I remember nothing about that. Tell me, and I will."),
         (
             "Am I allergic to shellfish?",
             "I remember: “allergy: shrimp only; shellfish is fine” (12 April 2025).",
