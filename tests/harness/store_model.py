@@ -170,7 +170,9 @@ class StoreModel:
         before, numbers = (dict(here.threads), dict(here.memories.versions)), here.numbers
         has_lost = here.has_lost
         doomed, gone, revised = here.erase(target)
-        if has_lost or doomed or before != (here.threads, here.memories.versions):
+        if has_lost:
+            here.owner = here.until = None
+        if doomed or before != (here.threads, here.memories.versions):
             here.epoch, here.owner, here.until = next(self._epochs), None, None
             for each in here.keys.values():
                 each.lose(numbers - here.numbers)

@@ -213,14 +213,11 @@ def _effect_of(
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
     # Blank receipts even if no entry is left: they may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
-    # Without a change the epoch stays as well: an erase of nothing must not end the leases, cursors
-    # and indexes of others. But what it names may have been removed before: a formation that has
-    # read it, or an undo of the removal, could still write it.
-    is_void = not (gone or doomed.threads or doomed.sides or _changes_anything(revised))
-    if is_void and (doomed.is_sweep or not _lost_anything(rows, was)):
-        return Effect(formations=blanked), counted
-    if is_void:
-        scope = replace(scope, seq=was.seq)  # no entry changes
+    # Without a change the epoch stays as well: an erase of nothing must not end the cursors and
+    # indexes of others.
+    if not (gone or doomed.threads or doomed.sides or _changes_anything(revised)):
+        released = [] if doomed.is_sweep else _released(rows, was)
+        return Effect(scopes=released, formations=blanked), counted
     counted = replace(
         counted,
         memories=counted.memories + len(revised.removed),
@@ -261,9 +258,14 @@ def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
     )
 
 
-def _lost_anything(rows: Rows, scope: ScopeRow) -> bool:
-    """Return True if a message or memory was ever removed from the scope."""
-    return scope.compacted > 0 or bool(rows.removed(scope.id, 0))
+def _released(rows: Rows, scope: ScopeRow) -> list[ScopeRow]:
+    """
+    Return the scope without its lease, if it has one and something was ever removed from it.
+
+    The erase may name what was removed, and the formation may have read it before.
+    """
+    lost = scope.lease_owner and (scope.compacted or rows.removed(scope.id, 0))
+    return [replace(scope, lease_owner=None, lease_until=None)] if lost else []
 
 
 def _changes_anything(revised: Effect) -> bool:
