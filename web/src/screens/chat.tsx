@@ -1,6 +1,6 @@
 /** Chat: threads, the talk with what each turn brought into memory, and the Memories panel. */
 
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Memory, Thread, Scope } from "../api/shapes";
@@ -22,7 +22,7 @@ import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { EraseButton } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
-import { Failure, More } from "../parts/states";
+import { Failure, Loading, More } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
 import { Composer } from "./chat_composer";
 import { MemoriesPanel } from "./chat_memories";
@@ -50,6 +50,9 @@ export default function Chat() {
   }, [place, threads.rows]);
   // While the service is away, the threads that were read before are better than nothing.
   const rows = threads.rows.length || !isAway(threads.error) ? threads.rows : keptTalks.threadsOf(place);
+  // Whether it is known which threads there are: before, one that the address names is not a new one.
+  const read = useRef("");
+  if (!threads.isLoading && !threads.error) read.current = place;
   const named = useTitles(rows);
   const days = daysIn(query);
   const until = momentOf(days);
@@ -62,7 +65,7 @@ export default function Chat() {
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isPast={until !== ""} />
+      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isRead={read.current === place} isPast={until !== ""} />
       {!chosen && Boolean(threads.error) && <div className="page"><Failure error={threads.error} again={threads.again} isBusy={threads.isLoading} /></div>}
       {chosen && (
         <Talk
@@ -120,10 +123,10 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
   return new Map(threads.map((each) => [each.id, plainOf(titleOf(each) ?? "") || each.id]));
 }
 
-function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isPast }: { threads: Paged<Thread>; named: ReadonlyMap<string, string>; chosen: string | undefined; isPast: boolean }) {
+function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isRead, isPast }: { threads: Paged<Thread>; named: ReadonlyMap<string, string>; chosen: string | undefined; isRead: boolean; isPast: boolean }) {
   const { t } = useAround();
   const { scope } = useHere();
-  const isNew = !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
+  const isNew = isRead && !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
       <button type="button" className="new-thread" onClick={() => go(linkTo(["chat", newName("talk")], scope, { on: "", known: "" }))}>
@@ -131,6 +134,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
         {t("chat.new")}
       </button>
       <Failure error={error} again={again} isBusy={isLoading} />
+      {!isRead && isLoading && !threads.length && <Loading rows={2} />}
       <ul>
         {isNew && (
           <li>
@@ -195,9 +199,9 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
     () => withEnded(broughtBy(inForce, thread), ended?.named ?? [], ended?.memories ?? []),
     [inForce, ended, thread],
   );
-  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t("chat.untitled")) : plainOf(talk.shown[0].text);
+  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(standing === null ? "chat.untitled" : "chat")) : plainOf(talk.shown[0].text);
   const wording = useWording();
-  useTitle(t("chat"), title);
+  useTitle(t("chat"), title === t("chat") ? undefined : title);
   const edit = (unsent: Unsent) => {
     talk.takeBack(unsent);
     setText(text.trim() ? `${unsent.text}\n${text}` : unsent.text);
