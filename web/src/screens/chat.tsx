@@ -1,6 +1,6 @@
 /** Chat: threads, the talk with what each turn brought into memory, and the Memories panel. */
 
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Formation, Memory, Thread, Scope } from "../api/shapes";
@@ -23,7 +23,7 @@ import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { EraseButton } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
-import { Failure, More } from "../parts/states";
+import { Failure, Loading, More } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
 import { Composer } from "./chat_composer";
 import { MemoriesPanel } from "./chat_memories";
@@ -62,6 +62,9 @@ export default function Chat() {
   }, [place, threads.rows]);
   // While the service is away, the threads that were read before are better than nothing.
   const rows = threads.rows.length || !isAway(threads.error) ? threads.rows : keptTalks.threadsOf(place);
+  // Whether it is known which threads there are: before, one that the address names is not a new one.
+  const read = useRef("");
+  if (!threads.isLoading && !threads.error) read.current = place;
   const named = useTitles(rows);
   const ids = useSame([...rows.map((each) => each.id), ...(chosen ? [chosen] : [])]);
   const days = daysIn(query);
@@ -81,7 +84,7 @@ export default function Chat() {
   };
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isPast={until !== ""} begin={begin} />
+      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isRead={read.current === place} isPast={until !== ""} begin={begin} />
       {!chosen && Boolean(threads.error) && <div className="page"><Failure error={threads.error} again={threads.again} isBusy={threads.isLoading} /></div>}
       {chosen && (
         <Talk
@@ -159,13 +162,13 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, NamedThread>
   return new Map(threads.map((each) => [each.id, { title: plainOf(titleOf(each) ?? "") || each.id, at: newestOf(each)?.at }]));
 }
 
-function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isPast, begin }: { threads: Paged<Thread>; named: ReadonlyMap<string, NamedThread>; chosen: string | undefined; isPast: boolean; begin: () => void }) {
+function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isRead, isPast, begin }: { threads: Paged<Thread>; named: ReadonlyMap<string, NamedThread>; chosen: string | undefined; isRead: boolean; isPast: boolean; begin: () => void }) {
   const { t } = useAround();
   const { scope } = useHere();
   // The order of the newest messages, once all of them are known: until then none jumps.
   const areDated = !isPast && threads.every((each) => !each.count || named.get(each.id)?.at);
   const ordered = newestFirst(areDated ? threads.map((each) => ({ ...each, created_at: named.get(each.id)?.at ?? each.created_at })) : threads);
-  const isNew = !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
+  const isNew = isRead && !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
       <button type="button" className="new-thread" onClick={begin}>
@@ -173,6 +176,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
         {t("chat.new")}
       </button>
       <Failure error={error} again={again} isBusy={isLoading} />
+      {!isRead && isLoading && !threads.length && <Loading rows={2} />}
       <ul>
         {isNew && (
           <li>
@@ -246,9 +250,9 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
     return takenBack(talk.shown, forgottenIn(outcomes.formations, thread, isThere), outcomes.undone);
   }, [talk.shown, outcomes, known, thread]);
   const sources = useMemo(() => ({ memories: inForce, threads }), [inForce, threads]);
-  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t("chat.untitled")) : plainOf(talk.shown[0].text);
+  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(standing === null ? "chat.untitled" : "chat")) : plainOf(talk.shown[0].text);
   const wording = useWording();
-  useTitle(t("chat"), title);
+  useTitle(t("chat"), title === t("chat") ? undefined : title);
   const edit = (unsent: Unsent) => {
     talk.takeBack(unsent);
     setText(text.trim() ? `${unsent.text}\n${text}` : unsent.text);

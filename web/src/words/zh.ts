@@ -193,7 +193,7 @@ export const zh: Record<keyof typeof en, string> = {
   "counted.entity": "{count} 个实体",
   "counted.summary": "{count} 份摘要",
   "counted.example": "{count} 个范例",
-  "counted.other": "{count} 条{type}",
+  "counted.other": "{count} 条 {type}",
   "overview.changed": "已修改",
   "overview.days": "最近 {count} 天",
   "overview.ended": "已终止",

@@ -193,7 +193,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "counted.entity": "{count} 個實體",
   "counted.summary": "{count} 份摘要",
   "counted.example": "{count} 個範例",
-  "counted.other": "{count} 則{type}",
+  "counted.other": "{count} 則 {type}",
   "overview.changed": "已修改",
   "overview.days": "最近 {count} 天",
   "overview.ended": "已結束",
