@@ -146,7 +146,9 @@ def verdict_on(case: Case, decides: Decide = decide) -> SupportVerdict:
     window, known = window_of_case(case), [_memory(each) for each in case["known"]]
     names = {each["name"] for each in case["calls"]} | {each.type for each in known}
     names |= {each.name for each in DEFAULT_TYPES}
-    offer = offer_of([each for each in BUILTIN_TYPES if each.name in names], known, "")
+    types = [each for each in BUILTIN_TYPES if each.name in names]
+    today = max(each.message.time for each in window.lines).date()
+    offer = offer_of(types, known, "", today=today)
     calls = tuple(
         ToolCall(name=each["name"], arguments=each["arguments"], id=f"c{number}")
         for number, each in enumerate(case["calls"])

@@ -35,6 +35,12 @@ TOLD: Final = [
     ("2024-09-17", "2024-09-10", "home for Mid-Autumn this year", "中秋节回家", "中秋節回家"),
     ("2024-06-10", "2024-06-01", "the Dragon Boat festival", "端午节回家", "端午節回家"),
     ("2025-04-20", "2025-04-10", "at Easter next year", "明年复活节", "明年復活節"),
+    (
+        "2024-03-28", "2024-03-21", "the Thursday before Easter this year",
+        "今年复活节前那个周四", "今年復活節前那個週四",
+    ),
+    ("2024-06-13", "2024-06-06", "the Thursday after the dragon boat festival this year",
+     "今年端午节后的周四", "今年端午節後的週四"),
     ("2024-07", "2024-10", "in the summer holidays", "暑假去日本", "暑假去日本"),
     ("2022", "2019", "for the past two years", "过去两年", "過去兩年"),
     ("2024-04-29 to 2024-05-05", "2024-04-01 to 2024-04-07", "last week", "上周", "上週"),
@@ -70,6 +76,8 @@ def test_what_is_told_is_read_alike_in_three_scripts(
         ("1.75", "一米七五"), ("2024-05-11/12", "這個週末"), ("2024-05-11/2024-05-12", "這週末"),
         ("week of 29 April to 5 May", "last week"), ("Summer 2024", "this summer"),
         ("H2 2024", "the second half of the year"), ("2024-11-28", "at Thanksgiving"),
+        ("2024-02-12", "carnival monday"), ("2024-02-13", "on pancake day"),
+        ("2024-05-20", "Whit Monday"), ("2024-11-05", "bonfire night"),
     ],
 )  # fmt: skip
 def test_more_dates_and_numbers_are_read(value: str, said: str) -> None:

@@ -192,7 +192,7 @@ def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, 
         years = _years_of(match, said_on)
         month = _NAMED_MONTHS.get(match["month"]) or _number(match["month"])
         day = _number(match["early"] or match["day"])
-        dates = [found for year in years if (found := lunar_date(year, month, day))]
+        dates = [each for year in years if (each := lunar_date(year, month, day))]
         yield match.start(), match.end(), tuple(Days(e, e) for e in dates), True
 
 

@@ -49,6 +49,7 @@ DATES_MAX: Final = 200
 _PLURAL_NAME: Final = re.compile(
     r" (?:different |people called )?(?P<name>[A-Z][a-z]{1,20}?)(?:es|s)?\b"
 )
+_COUNTED_NAME: Final = re.compile(r"[个位名](?:叫|姓)?(?P<name>[\u3400-\u9fff]{2})")
 _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
     r"|to) ?$"
@@ -332,12 +333,16 @@ class Heard:
         return whole is not None and self._is_in_sources(Dated(start=0, end=0, stretches=(whole,)))
 
     def _counts_names(self, number: Number, text: str) -> bool:
-        """Return True for "two Sams" if a source names that many of them."""
-        named = _PLURAL_NAME.match(text, number.end)
-        if named is None or len(number.readings) != 1:
+        """Return True for "two Sams" and 两个小王 if a source names that many of them."""
+        if len(number.readings) != 1:
             return False
-        name = re.compile(rf"\b{re.escape(named['name'])}\b", re.IGNORECASE)
         (count,) = number.readings
+        if named := _PLURAL_NAME.match(text, number.end):
+            name = re.compile(rf"\b{re.escape(named['name'])}\b", re.IGNORECASE)
+        elif named := _COUNTED_NAME.match(text, number.end):
+            name = re.compile(re.escape(named["name"]))
+        else:
+            return False
         return any(2 <= count <= len(name.findall(each.text)) for each in self._sources)
 
     def _has_time(self, time: ClockTime) -> bool:

@@ -321,12 +321,17 @@ class _Said:
         ]
 
 
+def _asserted(clause: Clause) -> Clause:
+    attitudes = frozenset((each, False) for each, _ in clause.attitudes)
+    return replace(clause, denials=(), attitudes=attitudes)
+
+
 def _without_meant(clauses: Sequence[Clause]) -> Iterator[Clause]:
     """Yield *clauses*; one that only says who is not meant denies nothing of them."""
     is_meant = False
     for each in clauses:
         is_contrast = is_meant and _MEANT_NOT.match(each.text)
-        yield replace(each, denials=()) if is_contrast else each
+        yield _asserted(each) if is_contrast else each
         is_meant = _MEANS.search(each.text) is not None
 
 
