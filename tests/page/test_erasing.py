@@ -39,12 +39,12 @@ def test_every_chapter_ends_well(story: Story) -> None:
 
 
 def test_a_memory_goes_with_the_words_that_were_chosen(story: Story) -> None:
-    """The dialog is ready for the word, names the memory, and offers the messages it came from."""
+    """The dialog is ready for the word, names the memory, and takes the messages it came from."""
     told = story.facts["memory"]
 
     assert told["isReady"]
     assert "Mira lives in Porto" in told["text"]
-    assert "The words that it came from stay" in told["text"]
+    assert "Its words stand in these messages, too." in told["text"]
     assert 404 == told["after"]
     assert told["place"].startswith("#/memories?")
     assert 0 == story.facts["words_left"]

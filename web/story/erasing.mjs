@@ -39,14 +39,13 @@ async function memory() {
   await page.locator(".revision").first().waitFor();
   await button("Erase for good …").click();
   const found = await asked("memory");
-  const source = dialog.locator(".erase-also label").first();
-  const words = (await source.innerText()).slice(1, 30);
-  await source.click();
+  const words = /“(.{20})/.exec(await dialog.locator(".erase-also label").first().innerText())[1];
+  await dialog.getByText("With the ticked messages also").waitFor();
   await dialog.getByRole("textbox").focus();
   await confirmed();
   facts.tell("memory", { ...found, words, after: await status("memories/Fact/home-porto"), place: new URL(page.url()).hash });
   const threads = (await (await page.request.get(`${base}/v1/threads?${SCOPE}&limit=50`)).json()).threads;
-  const left = (await Promise.all(threads.map((each) => messagesOf(each.id)))).flat().filter((each) => each.text.startsWith(words));
+  const left = (await Promise.all(threads.map((each) => messagesOf(each.id)))).flat().filter((each) => each.text.includes(words));
   facts.tell("words_left", left.length);
 }
 

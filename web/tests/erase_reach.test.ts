@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Evidence, Memory } from "../src/api/shapes";
+import { planOf } from "../src/lib/erase_plan";
 import { affectedBy, isNothing, takes } from "../src/lib/erase_reach";
 
 const said = (thread: string, message: string): Evidence => ({ thread, message });
@@ -18,6 +19,14 @@ describe("what an erase takes", () => {
   it("is no message of another thread that has the same id", () => {
     expect(takes({ message: { thread: "talk", id: "1" } }, said("other", "1"))).toBe(false);
     expect(takes({ scope: true }, said("other", "1"))).toBe(true);
+  });
+
+  it("is planned as one erase for each thread, the first with the messages beside the one that was asked for", () => {
+    const quoted = [{ thread: "talk", message: "2" }, { thread: "other", message: "9" }, { thread: "talk", message: "3" }];
+    expect(planOf({ message: { thread: "talk", id: "1" } }, quoted)).toEqual([{ messages: { thread: "talk", ids: ["1", "2", "3"] } }, { messages: { thread: "other", ids: ["9"] } }]);
+    expect(planOf({ memory: { type: "Fact", key: "a" } }, quoted)).toEqual([{ memory: { type: "Fact", key: "a" } }, { messages: { thread: "talk", ids: ["2", "3"] } }, { messages: { thread: "other", ids: ["9"] } }]);
+    expect(planOf({ message: { thread: "talk", id: "1" } }, [])).toEqual([{ message: { thread: "talk", id: "1" } }]);
+    expect(takes({ messages: { thread: "talk", ids: ["2"] } }, said("talk", "2"))).toBe(true);
   });
 
   it("may be nothing", () => {

@@ -1,32 +1,49 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { placeOf, refusalsOf, whyRefused } from "../src/lib/refusals";
+import { problemIn } from "../src/api/problem";
+import { placeOf, refusalsOf, whyRowRefused } from "../src/lib/import_refusals";
+import { sentenceOf } from "../src/lib/session";
 import { loadLateWords, loadWords, translated, type Language, type Word } from "../src/words";
 
-beforeAll(() => Promise.all([loadWords("en"), loadWords("zh-hant"), loadLateWords()]));
-const say = (language: Language) => (word: Word, values?: Record<string, string>) => translated(language, word, values);
+beforeAll(() => Promise.all([loadWords("en"), loadWords("zh"), loadWords("zh-hant"), loadLateWords()]));
+const say = (language: Language) => (word: Word, values?: Record<string, string | number>) => translated(language, word, values);
 
 describe("what an import refused", () => {
-  it("is each reason once, in the order of the file, with all its places", () => {
-    const rows = [{ place: "line 2", reason: "no JSON" }, { place: "line 3", reason: "no text" }, { place: "line 4", reason: "no JSON" }];
-    expect(refusalsOf(rows)).toEqual([{ reason: "no JSON", places: ["line 2", "line 4"] }, { reason: "no text", places: ["line 3"] }]);
+  it("is each reason once, in the order of the file, with all its places and its code", () => {
+    const rows = [{ place: "line 2", reason: "no JSON", reason_code: "not_json" }, { place: "line 3", reason: "no text" }, { place: "line 4", reason: "no JSON", reason_code: "not_json" }];
+    expect(refusalsOf(rows)).toEqual([{ reason: "no JSON", reason_code: "not_json", places: ["line 2", "line 4"] }, { reason: "no text", places: ["line 3"] }]);
     expect(refusalsOf([])).toEqual([]);
   });
 
-  it("is in the reader's language where the reason is a usual one", () => {
-    const reasons = [
-      ["it is not JSON (Expecting value: line 1 column 2 (char 1))", "不是 JSON（Expecting value: line 1 column 2 (char 1)）"],
-      ["its format is unknown: it has the fields 'a', 'b'", "格式不明，含有欄位 'a', 'b'"],
-      ["the document is broken or was cut off here (it is not complete); what came before was kept", "文件在此損毀或中斷（it is not complete）；之前的內容已保留"],
-      ["the file ends in the middle of this line: it was cut off; get a whole copy and import it again", "檔案在這一行中斷：請取得完整的檔案再匯入"],
-      ["'a b.json' is empty: there is nothing to import", "a b.json 是空的，沒有可匯入的內容"],
-      ["'x' is neither JSON Lines nor a JSON document: it begins with 'Dear'", "x 既不是 JSON Lines，也不是 JSON 文件：開頭是 'Dear'。請匯出為 JSON，或者每行寫一則訊息：{\"role\": \"user\", \"content\": \"…\"}"],
-      ["it is of tomorrow", "it is of tomorrow"],
-    ] as const;
-    for (const [told, read] of reasons) expect(whyRefused(told, say("zh-hant"))).toBe(read);
-    for (const [told] of reasons) expect(whyRefused(told, say("en"))).toContain(told.replace(/^'(.+?)'/, "$1"));
+  it("is in the reader's language by its code, whatever its words are", () => {
+    const told = (reason_code: string, values = {}) => ({ reason: "as the service says it", reason_code, values });
+    expect(whyRowRefused(told("not_json", { fault: "line 1" }), say("zh-hant"))).toBe("不是 JSON（line 1）");
+    expect(whyRowRefused(told("line_too_long", { limit: 1000 }), say("zh"))).toBe("这一行超过 1000 字节：请拆分");
+    expect(whyRowRefused(told("unknown_text", { name: "a.csv", begins: "'role'" }), say("en"))).toBe("a.csv is neither JSON Lines nor a JSON document: it begins with 'role'. Export it as JSON, or write one message a line: {\"role\": \"user\", \"content\": \"…\"}");
+    expect(whyRowRefused(told("of_tomorrow"), say("zh"))).toBe("as the service says it");
+    expect(whyRowRefused({ reason: "it is of tomorrow" }, say("zh"))).toBe("it is of tomorrow");
   });
 
   it("stands in a line, or where the service says", () => {
     expect(["line 12", "after element 3", "notes.jsonl, line 2"].map((each) => placeOf(each, say("zh-hant")))).toEqual(["第 12 行", "after element 3", "notes.jsonl, line 2"]);
+  });
+});
+
+describe("what the service refuses", () => {
+  const said = (told: Parameters<typeof problemIn>[0], language: Language = "zh") => sentenceOf(problemIn({ detail: "in English", ...told }, 422, "Bad"), say(language));
+
+  it("is said by the code of its reason, with its values", () => {
+    expect(said({ code: "usage", reason_code: "unknown_zone", values: { name: "Mars" } })).toBe("没有时区 Mars：请写成 UTC、+08:00 或 Asia/Shanghai 这样。");
+    expect(said({ code: "usage", reason_code: "of_tomorrow" })).toBe("服务不接受所填的内容：in English");
+  });
+
+  it("is said by its facts where these say all", () => {
+    expect(said({ code: "limit", facts: { what: "bytes", actual: 3, limit: 2, limit_name: "BYTES_MAX" } })).toBe("超出限制 BYTES_MAX：现为 3，最多 2。");
+    expect(said({ code: "quota", facts: { limit_name: "tokens_a_day", limit: 5, retry_after_s: 12.2 } }, "zh-hant")).toContain("13 秒");
+    expect(said({ code: "model_unavailable", facts: { message: "busy", retry_after_s: 2 } })).toBe("模型暂时不可用：in English");
+  });
+
+  it("has words for rare codes, too", () => {
+    expect(said({ code: "closed" })).toBe("服务正在停止：in English");
+    expect(said({ code: "of tomorrow" })).toBe("服务的答复：in English");
   });
 });

@@ -22,6 +22,7 @@ from recollect.importers.import_entries import (
 from recollect.importers.memory_records import FileMemory, remembered
 from recollect.importers.pickle_reader import PickledObject, read_pickle
 from recollect.messages import record_of
+from recollect.text.coded_text import reason_of
 
 CONVERSATION: Final = "ChatMessageHistory"
 """The key, after its prefix, under which AutoChain keeps the messages."""
@@ -42,14 +43,14 @@ def read_conversation(content: bytes, place: str, reading: ImportOptions) -> Ite
     try:
         pickled = _list_messages(read_pickle(content, CLASSES))
     except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
         return
     for number, each in enumerate(pickled, start=1):
         where = f"{place}, message {number}"
         try:
             yield _read_message(each, number, where, reading)
         except RecollectError as error:
-            yield Refused(place=where, reason=str(error))
+            yield Refused(place=where, reason=reason_of(error))
 
 
 def _list_messages(value: object) -> list[object]:
@@ -88,7 +89,7 @@ def read_value(content: bytes, key: str, place: str, reading: ImportOptions) -> 
         objects = _count_objects(value)
         plain = json_of(value, f"the value of {shown(key)}")
     except RecollectError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
         return
     if objects:
         yield Changed(place=place, what=OBJECTS, count=objects)

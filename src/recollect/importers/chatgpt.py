@@ -25,6 +25,7 @@ from recollect.importers.import_entries import (
 )
 from recollect.importers.memory_records import from_epoch
 from recollect.records import Json, JsonObject, NewMessage, Role
+from recollect.text.coded_text import reason_of, with_code
 
 HIDDEN: Final = "messages that ChatGPT hides were left out"
 REASONING: Final = "messages of the model's reasoning were left out"
@@ -60,7 +61,7 @@ def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> 
         thread = optional_text_in(value, "conversation_id") or optional_text_in(value, "id")
         branch = _read_branch(value.get("current_node"), nodes, changed)
     except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
         return
     thread = thread or made_id(reading, place, value.get("title"), value.get("create_time"))
     on_branch = frozenset(branch)
@@ -95,7 +96,11 @@ def _read_branch(
         current, {name: each.get("parent") for name, each in nodes.items()}
     )
     if above is not None:
-        msg = f"its message {shown(above)} is missing: the file is damaged; export it again"
+        msg = with_code(
+            "message_missing",
+            f"its message {shown(above)} is missing: the file is damaged; export it again",
+            message=shown(above),
+        )
         raise UsageError(msg)
     return branch
 
@@ -125,7 +130,7 @@ def _read_row(
     try:
         message = _read_message(raw, node, title)
     except UsageError as error:
-        return Refused(place=place, reason=str(error))
+        return Refused(place=place, reason=reason_of(error))
     return EMPTY if message is None else Incoming(place=place, thread=thread, message=message)
 
 
@@ -157,7 +162,13 @@ def _read_time(raw: JsonObject) -> datetime | None:
 def _read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
     """Return a message's text, and its parts if any of them is not text."""
     if not isinstance(content, Mapping):
-        raise UsageError(f"its 'content' is {shown(content)}, not a JSON object")
+        raise UsageError(
+            with_code(
+                "bad_content",
+                f"its 'content' is {shown(content)}, not a JSON object",
+                value=shown(content),
+            )
+        )
     for name in _TEXT_FIELDS:
         if isinstance(content.get(name), str):
             return str(content[name]), None

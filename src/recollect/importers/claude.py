@@ -28,6 +28,7 @@ from recollect.importers.import_entries import (
 from recollect.importers.memory_records import FileMemory, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
 from recollect.stores.json_pointers import is_list
+from recollect.text.coded_text import reason_of
 
 ATTACHED: Final = "attached files were kept as the words that were taken from them"
 PROJECTS: Final = "projects (their instructions and documents) were left out"
@@ -64,7 +65,7 @@ def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> 
         thread = text_in(value, "uuid")
         branch = _read_branch(value.get("current_leaf_message_uuid"), messages)
     except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
         return
     changed[OTHER_BRANCHES] += len(messages) - len(branch)
     title = optional_text_in(value, "name") if isinstance(value.get("name"), str) else None
@@ -73,7 +74,7 @@ def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> 
         try:
             found = _read_message(each, where, reading, title=title, thread=thread, changed=changed)
         except UsageError as error:
-            yield Refused(place=where, reason=str(error))
+            yield Refused(place=where, reason=reason_of(error))
             continue
         if found is None:
             changed[EMPTY] += 1

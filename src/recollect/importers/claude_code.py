@@ -21,6 +21,7 @@ from recollect.importers.import_entries import (
     text_in,
 )
 from recollect.records import Json, JsonObject, NewMessage, Role
+from recollect.text.coded_text import reason_of
 
 SOURCE: Final = "claude-code"
 EVENTS: Final = "events of Claude Code's own (summaries, snapshots, commands) were left out"
@@ -66,7 +67,7 @@ def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
         text, left_out = _read_text(value.get("message"))
         found = _read_message(value, role, text, place, reading) if text else None
     except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
         return
     for what in left_out:
         yield Changed(place=place, what=what)

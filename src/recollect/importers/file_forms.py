@@ -29,6 +29,7 @@ from recollect.importers.input_files import (
 from recollect.importers.json_stream import NESTED, CutOffError, Scanner
 from recollect.importers.zip_files import OTHER_FILES, files_to_read, opened_archive, opened_file
 from recollect.records import Json
+from recollect.text.coded_text import reason_of, with_code
 
 _HEAD_LINES: Final = 20
 """Lines read in search of a first JSON value, before a file counts as unknown."""
@@ -66,7 +67,7 @@ def _read_archive(source: InputFile, *, zone: tzinfo, thread: str | None) -> Ite
                 try:
                     rows = _read_file(file, zone=zone, thread=thread)
                 except UsageError as error:
-                    yield Refused(place=name, reason=str(error))
+                    yield Refused(place=name, reason=reason_of(error))
                     continue
                 for row in rows:
                     yield replace(row, place=f"{name}, {row.place}")
@@ -83,7 +84,13 @@ def _read_file(source: InputFile, *, zone: tzinfo, thread: str | None) -> Iterat
     lines = read_lines(source.stream, first)
     head = list(islice(lines, 1))
     if not head:
-        raise UsageError(f"{source.name!r} is empty: there is nothing to import")
+        raise UsageError(
+            with_code(
+                "empty_file",
+                f"{source.name!r} is empty: there is nothing to import",
+                name=source.name,
+            )
+        )
     if _is_value(head[0]):
         head += islice(lines, 1)
         is_alone = len(head) == 1 and not source.plain_name.endswith(_LINES_ENDINGS)
@@ -127,12 +134,19 @@ def _explain_unknown_form(source: InputFile, head: InputLine | Refused) -> str:
     if isinstance(head, Refused):
         return f"{source.name!r}, {head.place}: {head.reason}"
     if head.content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return f"{source.name!r} is UTF-16: convert it to UTF-8"
+        return with_code(
+            "utf16", f"{source.name!r} is UTF-16: convert it to UTF-8", name=source.name
+        )
     try:
         begins = shown(decoded(head)[:40])
     except UsageError as error:
         return f"{source.name!r}, {head.place}: {error}"
-    return f"{source.name!r} is neither JSON Lines nor a JSON document: it begins with {begins}"
+    return with_code(
+        "unknown_text",
+        f"{source.name!r} is neither JSON Lines nor a JSON document: it begins with {begins}",
+        name=source.name,
+        begins=begins,
+    )
 
 
 def _read_values(lines: Iterator[InputLine | Refused], naming: ThreadNaming) -> Iterator[Row]:
@@ -144,7 +158,7 @@ def _read_values(lines: Iterator[InputLine | Refused], naming: ThreadNaming) -> 
         try:
             value = json.loads(decoded(line))
         except UsageError as error:
-            yield Refused(place=line.place, reason=str(error))
+            yield Refused(place=line.place, reason=reason_of(error))
         except (ValueError, RecursionError) as error:
             yield _refuse_line(line, error)
         else:
@@ -155,12 +169,17 @@ def _read_values(lines: Iterator[InputLine | Refused], naming: ThreadNaming) -> 
 def _refuse_line(line: InputLine, error: Exception) -> Refused:
     # Only the last line may lack a line break, so invalid JSON in it means a truncated file.
     if not line.is_whole and not isinstance(error, RecursionError):
-        reason = (
+        reason = with_code(
+            "cut_line",
             "the file ends in the middle of this line: it was cut off; get a whole copy and "
-            "import it again"
+            "import it again",
         )
         return Refused(place=line.place, reason=reason, is_cut=True)
-    why = NESTED if isinstance(error, RecursionError) else f"it is not JSON ({error})"
+    why = (
+        NESTED
+        if isinstance(error, RecursionError)
+        else with_code("not_json", f"it is not JSON ({error})", fault=str(error))
+    )
     return Refused(place=line.place, reason=why)
 
 
@@ -187,9 +206,18 @@ def _read_document(source: InputFile, begun: bytes, reading: ImportOptions) -> I
             if not naming.chats:
                 yield from read_value(whole, "the document", naming)
         if not scanner.is_at_end():
-            reason = "something follows the end of the document: write one JSON value a line"
+            reason = with_code(
+                "after_document",
+                "something follows the end of the document: write one JSON value a line",
+            )
             yield Refused(place="the end", reason=reason, is_cut=True)
     except CutOffError as error:
         place = f"after element {number}" if number else "the document"
-        yield Refused(place=place, reason=f"{error}; what came before was kept", is_cut=True)
+        yield Refused(
+            place=place,
+            reason=with_code(
+                "broken_document", f"{error}; what came before was kept", fault=str(error)
+            ),
+            is_cut=True,
+        )
     yield from naming.end("the end")

@@ -28,6 +28,7 @@ from recollect.importers.locomo import is_sample, read_sample
 from recollect.importers.message_lines import is_message, read_message
 from recollect.importers.openai_chats import is_chat_message, read_chat_message
 from recollect.records import Json, JsonObject
+from recollect.text.coded_text import reason_of, with_code
 from recollect.wire.record_digests import END
 
 KINDS: Final = ("thread", "message", "memory", "side", "formation")
@@ -48,7 +49,7 @@ def _read_row(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
     try:
         yield read_message(value, place, reading)
     except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
 
 
 # The order matters: a value goes to the first reader whose test it passes.
@@ -133,7 +134,7 @@ def read_chat_part(
     try:
         yield read_chat_message(value, place, naming.reading, thread=chat, index=number)
     except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
 
 
 def is_of_chat(value: JsonObject) -> bool:
@@ -187,7 +188,11 @@ def _read_object(value: JsonObject, place: str, naming: ThreadNaming) -> Iterato
         yield Changed(place=place, what=what)
     else:
         names = ", ".join(map(shown, [*value][:6]))
-        reason = f"its format is unknown: it has the fields {names or '(none)'}"
+        reason = with_code(
+            "unknown_form",
+            f"its format is unknown: it has the fields {names or '(none)'}",
+            fields=names or "(none)",
+        )
         yield Refused(place=place, reason=reason)
 
 

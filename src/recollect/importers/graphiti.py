@@ -22,6 +22,7 @@ from recollect.importers.import_entries import (
 from recollect.importers.json_stream import NESTED, is_nested
 from recollect.importers.memory_records import FileMemory, moment_in, remembered
 from recollect.records import Json, JsonObject, NewMessage, Role
+from recollect.text.coded_text import reason_of
 
 EDGES_HELD_MAX: Final = 100_000
 """Facts held at most, in memory, for the entities that they name, which may come later."""
@@ -129,7 +130,7 @@ class GraphitiGraph:
                 case "entity":
                     yield from self._read_entity(value, place)
         except UsageError as error:
-            yield Refused(place=place, reason=str(error))
+            yield Refused(place=place, reason=reason_of(error))
 
     def end(self) -> Iterator[Row]:
         """Yield the held facts; one whose entity is not in the file is refused."""
@@ -143,7 +144,7 @@ class GraphitiGraph:
             try:
                 yield self._read_fact(value, place)
             except UsageError as error:
-                yield Refused(place=place, reason=str(error))
+                yield Refused(place=place, reason=reason_of(error))
         self.held.clear()
 
     def _name_ends(self, value: JsonObject) -> None:

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias, TypeVar
 from recollect.errors import UsageError
 from recollect.importers.times import read_time
 from recollect.records import Json, JsonObject, NewMessage, Scope
+from recollect.text.coded_text import with_code
 
 OTHER_BRANCHES: Final = "messages of other branches than the current one were left out"
 EMPTY: Final = "messages without words were left out"
@@ -102,7 +103,11 @@ def read_moment(value: object, reading: ImportOptions) -> tuple[datetime | None,
     if value is None or value == "":
         return None, False
     if not isinstance(value, str):
-        msg = f"its time is {shown(value)}, not text in ISO 8601 such as '2024-05-06T12:00:00Z'"
+        msg = with_code(
+            "no_time",
+            f"its time is {shown(value)}, not text in ISO 8601 such as '2024-05-06T12:00:00Z'",
+            value=shown(value),
+        )
         raise UsageError(msg)
     return read_time(value, reading.zone)
 
@@ -122,7 +127,14 @@ def text_in(row: JsonObject, name: str) -> str:
     """
     value = row.get(name)
     if not isinstance(value, str) or not value:
-        raise UsageError(f"its {name!r} is {shown(value)}, not text")
+        raise UsageError(
+            with_code(
+                "not_text",
+                f"its {name!r} is {shown(value)}, not text",
+                field=name,
+                value=shown(value),
+            )
+        )
     return value
 
 
@@ -144,7 +156,14 @@ def read_role(value: object, roles: Mapping[str, RoleT], *, what: str = "role") 
         UsageError: It is not in *roles*.
     """
     if not isinstance(value, str) or value not in roles:
-        raise UsageError(f"unknown {what} {shown(value)}: known are {', '.join(roles)}")
+        raise UsageError(
+            with_code(
+                "unknown_role",
+                f"unknown {what} {shown(value)}: known are {', '.join(roles)}",
+                value=shown(value),
+                known=", ".join(roles),
+            )
+        )
     return roles[value]
 
 
@@ -161,7 +180,9 @@ def trace_branch(leaf: str, parents: Mapping[str, Json]) -> tuple[Sequence[str],
     at: Json = leaf
     while isinstance(at, str) and at in parents:
         if at in found:
-            raise UsageError(f"its messages go in a circle at {shown(at)}: export it again")
+            raise UsageError(
+                with_code("circle", f"its messages go in a circle at {shown(at)}: export it again")
+            )
         found[at] = None
         at = parents[at]
     return tuple(reversed(found)), at
@@ -195,7 +216,11 @@ def pictured(text: str, caption: str | None) -> Sequence[Json] | None:
 
 def no_object(value: Json) -> str:
     """Return the error text for a *value* that should be a JSON object."""
-    return f"{'null' if value is None else shown(value)} is not a JSON object"
+    return with_code(
+        "no_object",
+        f"{'null' if value is None else shown(value)} is not a JSON object",
+        value="null" if value is None else shown(value),
+    )
 
 
 def shown(value: object) -> str:

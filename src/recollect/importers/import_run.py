@@ -31,6 +31,7 @@ from recollect.memory.facade import Recollect
 from recollect.memory.record_imports import open_record_import
 from recollect.records import Message, Scope
 from recollect.stores.plans.archive import scope_of
+from recollect.text.coded_text import reason_of, with_code
 
 BATCH_ROWS: Final = 500
 
@@ -278,7 +279,7 @@ async def _append(
         kept = await memory.append(scope, thread, [row.message for row in rows])
     except (UsageError, ConflictError) as error:
         if len(rows) == 1:
-            tally.refuse(Refused(place=rows[0].place, reason=str(error)))
+            tally.refuse(Refused(place=rows[0].place, reason=reason_of(error)))
             return
         middle = len(rows) // 2
         for half in (rows[:middle], rows[middle:]):
@@ -363,7 +364,11 @@ async def _store_memories(
         address = (str(row.record["type"]), str(row.record["key"]))
         first = by_address.setdefault(address, row)
         if first is not row and is_different(first.record, row.record):
-            reason = f"{describe(row.record)} came before with other content"
+            reason = with_code(
+                "memory_repeated",
+                f"{describe(row.record)} came before with other content",
+                memory=describe(row.record),
+            )
             tally.refuse(Refused(place=row.place, reason=reason))
         elif first is not row:
             tally.present += 1
@@ -378,9 +383,12 @@ async def _store_memories(
             record = with_scope(row.record, scope)
             absent.append(Archived(place=row.place, record=record, is_remembered=True))
         elif is_different(row.record, existing):
-            reason = (
+            reason = with_code(
+                "memory_exists",
                 f"memory {describe(row.record)} exists at version {existing.version} "
-                "with other content"
+                "with other content",
+                memory=describe(row.record),
+                version=existing.version,
             )
             tally.refuse(Refused(place=row.place, reason=reason))
         else:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.importers.import_entries import Refused
+from recollect.text.coded_text import with_code
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -223,7 +224,11 @@ def read_lines(stream: BinaryIO, first: bytes | Refused) -> Iterator[InputLine |
             yield content
             return
         if len(content) > LINE_BYTES_MAX:
-            reason = f"it has more than {LINE_BYTES_MAX} bytes, the limit LINE_BYTES_MAX: split it"
+            reason = with_code(
+                "line_too_long",
+                f"it has more than {LINE_BYTES_MAX} bytes, the limit LINE_BYTES_MAX: split it",
+                limit=LINE_BYTES_MAX,
+            )
             yield Refused(place=f"line {number}", reason=reason)
             while isinstance(content, bytes) and content and not content.endswith(b"\n"):
                 content = _next_line(stream, number)
@@ -244,13 +249,22 @@ def _next_line(stream: BinaryIO, number: int) -> bytes | Refused:
 def explain_damage(error: Exception) -> str:
     """Return the reason why a file cannot be read further."""
     if isinstance(error, EOFError):
-        return "the compressed file ends here: it was cut off; get a whole copy and import it again"
-    if isinstance(error, SwollenError):
-        return (
-            f"the compressed file unpacks to more than {UNPACKED_TIMES_MAX} times its size "
-            "(UNPACKED_TIMES_MAX), as no file of text does: unpack it yourself if you trust it"
+        return with_code(
+            "cut_file",
+            "the compressed file ends here: it was cut off; get a whole copy and import it again",
         )
-    return f"the file cannot be read further ({error}): get a whole copy and import it again"
+    if isinstance(error, SwollenError):
+        return with_code(
+            "swollen",
+            f"the compressed file unpacks to more than {UNPACKED_TIMES_MAX} times its size "
+            "(UNPACKED_TIMES_MAX), as no file of text does: unpack it yourself if you trust it",
+            times=UNPACKED_TIMES_MAX,
+        )
+    return with_code(
+        "damaged",
+        f"the file cannot be read further ({error}): get a whole copy and import it again",
+        fault=str(error),
+    )
 
 
 def decoded(line: InputLine) -> str:
@@ -264,6 +278,9 @@ def decoded(line: InputLine) -> str:
         return line.content.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"it is not UTF-8 (byte 0x{line.content[error.start]:02x} at {error.start + 1}): "
-            "convert the file to UTF-8"
+            with_code(
+                "not_utf8",
+                f"it is not UTF-8 (byte 0x{line.content[error.start]:02x} at {error.start + 1}): "
+                "convert the file to UTF-8",
+            )
         ) from error

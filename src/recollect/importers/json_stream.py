@@ -11,15 +11,18 @@ from recollect.errors import UsageError
 from recollect.importers.input_files import DAMAGE, LINE_BYTES_MAX, explain_damage
 from recollect.records import Json
 from recollect.stores.validation import JSON_DEPTH_MAX
+from recollect.text.coded_text import with_code
 
 _CHUNK_BYTES: Final = 1 << 16
 _SPACE: Final = " \t\r\n"
 _DECODER: Final = json.JSONDecoder()
 LEVELS_MAX: Final = 4 * JSON_DEPTH_MAX
 """The nesting limit of a line or list element: that of a stored value, with room around it."""
-NESTED: Final = (
+NESTED: Final = with_code(
+    "nested",
     f"it is nested more than {LEVELS_MAX} levels deep (LEVELS_MAX), as no known form is: take it "
-    "out of the file"
+    "out of the file",
+    limit=LEVELS_MAX,
 )
 """The reason with which a value that is nested too deeply is refused."""
 

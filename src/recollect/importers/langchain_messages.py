@@ -13,6 +13,7 @@ from recollect.importers.json_stream import NESTED, is_nested
 from recollect.messages import message_classes, record_of
 from recollect.messages.message_fields import Content, Kind
 from recollect.records import Json, JsonObject
+from recollect.text.coded_text import reason_of
 
 _ROLES: Final = {
     "human": "user",
@@ -67,7 +68,7 @@ def read_history(elements: Iterable[bytes], place: str, reading: ImportOptions) 
         try:
             yield _read_message(element, number, where, reading)
         except UsageError as error:
-            yield Refused(place=where, reason=str(error))
+            yield Refused(place=where, reason=reason_of(error))
 
 
 def element_value(element: bytes) -> Json:

@@ -11,6 +11,7 @@ from recollect.importers.import_entries import Changed, ImportOptions, Refused, 
 from recollect.importers.json_stream import NESTED, is_nested
 from recollect.importers.memory_records import FileMemory, moment_in, remembered
 from recollect.records import Json, JsonObject, Scope
+from recollect.text.coded_text import reason_of
 
 TTL: Final = "items keep their expiry time, which reading them no longer postpones"
 
@@ -33,7 +34,7 @@ def read_item(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
             expires_at=moment_in(value, "expires_at", reading),
         )
     except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
         return
     if value.get("ttl_minutes") is not None:
         yield Changed(place=place, what=TTL)

@@ -21,6 +21,7 @@ from recollect.importers.import_entries import (
 )
 from recollect.importers.times import in_zone
 from recollect.records import Json, JsonObject, NewMessage
+from recollect.text.coded_text import reason_of
 
 _SESSION: Final = re.compile(r"session_(\d+)")
 _DATE: Final = re.compile(
@@ -56,7 +57,7 @@ def read_sample(sample: JsonObject, place: str, reading: ImportOptions) -> Itera
                 time, is_assumed = read_date(date, reading)
                 message = _read_turn(turn, session, time, where, reading)
             except UsageError as error:
-                yield Refused(place=where, reason=str(error))
+                yield Refused(place=where, reason=reason_of(error))
                 continue
             yield Incoming(place=where, thread=thread, message=message, is_zone_assumed=is_assumed)
 

@@ -11,6 +11,7 @@ from recollect.importers.import_entries import ImportOptions, Refused, Row, no_o
 from recollect.importers.json_stream import NESTED, is_nested
 from recollect.importers.memory_records import FileMemory, remembered
 from recollect.records import Json, JsonObject
+from recollect.text.coded_text import reason_of
 
 KINDS: Final = ("entity", "relation")
 
@@ -48,7 +49,7 @@ def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
     try:
         found = read(value)
     except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
         return
     for number, each in enumerate(found):
         yield remembered(f"{place}, observation {number}" if number else place, each)

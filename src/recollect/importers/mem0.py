@@ -18,6 +18,7 @@ from recollect.importers.import_entries import (
 from recollect.importers.json_stream import NESTED, is_nested
 from recollect.importers.memory_records import FileMemory, Past, moment_in, remembered
 from recollect.records import Json, JsonObject, Scope
+from recollect.text.coded_text import reason_of, with_code
 
 OWNERS: Final = (
     ("user_id", "users"),
@@ -68,7 +69,10 @@ def read_document(value: JsonObject, place: str, reading: ImportOptions) -> Iter
     for number, each in enumerate(rows, start=1):
         where = f"{place}, memory {number}"
         if not isinstance(each, Mapping) or not is_memory(each):
-            yield Refused(place=where, reason="it is no memory: it needs 'id' and 'memory'")
+            yield Refused(
+                place=where,
+                reason=with_code("no_memory_row", "it is no memory: it needs 'id' and 'memory'"),
+            )
             continue
         past = by_memory.pop(str(each["id"]), None)
         whole = {**each, "history": past} if past else each
@@ -100,7 +104,7 @@ def read_memory(value: JsonObject, place: str, reading: ImportOptions) -> Iterat
         found, has_full_history = _read_memory_row(value, reading)
         below = _read_owner(value)
     except UsageError as error:
-        yield Refused(place=place, reason=str(error))
+        yield Refused(place=place, reason=reason_of(error))
         return
     if not has_full_history:
         yield Changed(place=place, what=UNLED)

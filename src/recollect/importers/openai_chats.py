@@ -19,6 +19,7 @@ from recollect.importers.import_entries import (
     text_blocks,
 )
 from recollect.records import Json, JsonObject, NewMessage, Role
+from recollect.text.coded_text import with_code
 
 _ROLES: Final[dict[str, Role]] = {
     "user": "user",
@@ -50,7 +51,13 @@ def read_chat_message(
     if value is None:
         raise UsageError(no_object(value))
     if not isinstance(value, Mapping) or not is_chat_message(value):
-        raise UsageError(f"{shown(value)} is no message: it needs 'role' and 'content'")
+        raise UsageError(
+            with_code(
+                "no_message",
+                f"{shown(value)} is no message: it needs 'role' and 'content'",
+                value=shown(value),
+            )
+        )
     time, is_assumed = read_moment(value.get("timestamp"), reading)
     text, blocks = read_content(value.get("content"))
     calls = _call_blocks(value)
@@ -78,14 +85,26 @@ def read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
     if content is None or isinstance(content, str):
         return content or "", None
     if not isinstance(content, Sequence):
-        raise UsageError(f"its 'content' is {shown(content)}, neither text nor a list of parts")
+        raise UsageError(
+            with_code(
+                "bad_content",
+                f"its 'content' is {shown(content)}, neither text nor a list of parts",
+                value=shown(content),
+            )
+        )
     texts = [part if isinstance(part, str) else _part_text(part) for part in content]
     return "\n".join(text for text in texts if text), content
 
 
 def _part_text(part: Json) -> str:
     if not isinstance(part, Mapping):
-        raise UsageError(f"a part of its 'content' is {shown(part)}, not a JSON object")
+        raise UsageError(
+            with_code(
+                "bad_content",
+                f"a part of its 'content' is {shown(part)}, not a JSON object",
+                value=shown(part),
+            )
+        )
     text = part.get("text")
     return text if isinstance(text, str) else ""
 

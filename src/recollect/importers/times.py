@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, tzinfo
 
 from recollect.errors import UsageError
+from recollect.text.coded_text import with_code
 
 
 def read_time(text: str, zone: tzinfo) -> tuple[datetime, bool]:
@@ -20,7 +21,11 @@ def read_time(text: str, zone: tzinfo) -> tuple[datetime, bool]:
     try:
         time = datetime.fromisoformat(text.strip())
     except ValueError as error:
-        msg = f"its time {text[:40]!a} is not ISO 8601, such as '2024-05-06T12:00:00Z'"
+        msg = with_code(
+            "no_time",
+            f"its time {text[:40]!a} is not ISO 8601, such as '2024-05-06T12:00:00Z'",
+            value=ascii(text[:40]),
+        )
         raise UsageError(msg) from error
     return in_zone(time, zone)
 
@@ -37,5 +42,9 @@ def in_zone(time: datetime, zone: tzinfo) -> tuple[datetime, bool]:
     try:
         return zoned.astimezone(UTC), is_assumed
     except OverflowError as error:
-        msg = f"its time {time.isoformat()} lies outside the years 1 to 9999 in UTC"
+        msg = with_code(
+            "time_out_of_range",
+            f"its time {time.isoformat()} lies outside the years 1 to 9999 in UTC",
+            value=time.isoformat(),
+        )
         raise UsageError(msg) from error

@@ -12,6 +12,7 @@ from recollect.errors import UsageError
 from recollect.importers import input_files as sources
 from recollect.importers.import_entries import shown
 from recollect.importers.input_files import InputFile
+from recollect.text.coded_text import with_code
 
 FILES_MAX: Final = 10_000
 OTHER_FILES: Final = "other files of the archive were left out"
@@ -36,20 +37,34 @@ def opened_archive(source: InputFile) -> Iterator[zipfile.ZipFile]:
     try:
         archive = zipfile.ZipFile(source.packed)
     except (zipfile.BadZipFile, OSError, ValueError) as error:
-        msg = f"{source.name!r} is a zip archive that was cut off or damaged: get a whole copy"
+        msg = with_code(
+            "broken_zip",
+            f"{source.name!r} is a zip archive that was cut off or damaged: get a whole copy",
+            name=source.name,
+        )
         raise UsageError(msg) from error
     with archive:
         files = archive.infolist()
         if len(files) > FILES_MAX:
-            msg = f"{source.name!r} holds {len(files)} files, more than {FILES_MAX} (FILES_MAX)"
+            msg = with_code(
+                "zip_too_many",
+                f"{source.name!r} holds {len(files)} files, more than {FILES_MAX} (FILES_MAX)",
+                name=source.name,
+                count=len(files),
+                limit=FILES_MAX,
+            )
             raise UsageError(msg)
         # The directory states the unpacked sizes, so a zip bomb is refused before it is unpacked.
         unpacked, packed = sum(each.file_size for each in files), source.size_bytes or 0
         if unpacked > max(sources.UNPACKED_FREE_BYTES, sources.UNPACKED_TIMES_MAX * packed):
             raise UsageError(
-                f"{source.name!r} unpacks to {unpacked} bytes, more than "
-                f"{sources.UNPACKED_TIMES_MAX} times its size (UNPACKED_TIMES_MAX), as no export "
-                "does: unpack it yourself if you trust it, and name the files"
+                with_code(
+                    "swollen",
+                    f"{source.name!r} unpacks to {unpacked} bytes, more than "
+                    f"{sources.UNPACKED_TIMES_MAX} times its size (UNPACKED_TIMES_MAX), as no "
+                    "export does: unpack it yourself if you trust it, and name the files",
+                    times=sources.UNPACKED_TIMES_MAX,
+                )
             )
         yield archive
 
@@ -67,7 +82,11 @@ def files_to_read(archive: zipfile.ZipFile, name: str) -> tuple[list[str], int]:
     found = [each for each in files if _EXPORT_FILE.fullmatch(each)]
     found = found or [each for each in files if _JSON_FILE.fullmatch(each)]
     if not found:
-        msg = f"{name!r} is a zip archive without JSON files: it has {shown(', '.join(files))}"
+        msg = with_code(
+            "zip_without_json",
+            f"{name!r} is a zip archive without JSON files: it has {shown(', '.join(files))}",
+            name=name,
+        )
         raise UsageError(msg)
     return sorted(found), len(files) - len(found)
 
@@ -81,12 +100,20 @@ def opened_file(archive: zipfile.ZipFile, file: str, source: InputFile) -> Itera
         UsageError: It is encrypted, or compressed in an unsupported way.
     """
     if archive.getinfo(file).flag_bits & _ENCRYPTED:
-        msg = f"{source.name!r} is encrypted: unpack it with its password, and name the files"
+        msg = with_code(
+            "zip_encrypted",
+            f"{source.name!r} is encrypted: unpack it with its password, and name the files",
+            name=source.name,
+        )
         raise UsageError(msg)
     try:
         stream = archive.open(file)
     except (NotImplementedError, RuntimeError, zipfile.BadZipFile) as error:
-        msg = f"{file!r} of {source.name!r} cannot be unpacked ({error}): unpack it yourself"
+        msg = with_code(
+            "broken_zip",
+            f"{file!r} of {source.name!r} cannot be unpacked ({error}): unpack it yourself",
+            name=source.name,
+        )
         raise UsageError(msg) from error
     with stream:
         name = file.rsplit("/", 1)[-1]

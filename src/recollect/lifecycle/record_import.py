@@ -39,6 +39,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import scope_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.validation import check_time
+from recollect.text.coded_text import reason_of
 
 UNFOUNDED: Final = (
     "it cited messages that are neither in this store nor in the import: that evidence was "
@@ -186,7 +187,7 @@ class RecordImport:
             return await self.take(records, last=last, came_from=came_from)
         except (UsageError, ConflictError) as error:
             if len(records) == 1:
-                return RecordImportCounts(notes=(RecordNote(0, "refused", str(error)),))
+                return RecordImportCounts(notes=(RecordNote(0, "refused", reason_of(error)),))
             # Bisect: a few bad records cost a few more transactions, not one for each record.
             middle = len(records) // 2
             halves = records[:middle], records[middle:]

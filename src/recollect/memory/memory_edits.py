@@ -30,6 +30,7 @@ from recollect.records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_list, check_scope, check_text
+from recollect.text.coded_text import with_code
 
 REMEMBERED: Final = "remembered"
 """Cause of a memory version written by `Recollect.remember`."""
@@ -202,7 +203,9 @@ class MemoryEdits(ABC):
             raise UsageError(f"source={source!r} needs trust='agent', but trust is {trust!r}")
         sentence = check_text(text, "what to remember").strip()
         if not sentence:
-            raise UsageError("there is nothing to remember: give a sentence")
+            raise UsageError(
+                with_code("nothing_to_remember", "there is nothing to remember: give a sentence")
+            )
         # A digest under the store's own secret: with a plain digest, anyone who sees a logged key
         # could confirm a guessed sentence. Punctuation alone normalises to nothing, so it is kept.
         key = await self.store.keyed(NOTE.name, normalised(sentence) or sentence)

@@ -17,6 +17,7 @@ from recollect.stores.validation import (
     readable,
     to_datetime,
 )
+from recollect.text.coded_text import with_code
 
 MATCHES_MAX: Final = 1_000
 """Entries that one recall returns at most."""
@@ -110,14 +111,19 @@ def check_ask(ask: RecallQuery) -> None:
         what = "characters of the query"
         raise LimitError(what, len(ask.query), QUERY_CHARACTERS_MAX, "QUERY_CHARACTERS_MAX")
     if not ask.query.strip():
-        raise UsageError("the query is empty: say what the next turn is about")
+        raise UsageError(
+            with_code("query_empty", "the query is empty: say what the next turn is about")
+        )
     limit: object = ask.limit
     if not isinstance(limit, int) or not 1 <= limit <= MATCHES_MAX:
         raise UsageError(f"limit {limit!r} is outside 1 to {MATCHES_MAX} (MATCHES_MAX)")
     _check_where(ask.where)
     budget: object = ask.budget_tokens
     if budget is not None and (not isinstance(budget, int) or budget < 1):
-        msg = f"a budget of {budget!r} tokens holds nothing: give a whole number from 1, or None"
+        msg = with_code(
+            "budget_too_small",
+            f"a budget of {budget!r} tokens holds nothing: give a whole number from 1, or None",
+        )
         raise UsageError(msg)
     check_score(ask.min_score)
     if ask.stale_s_max is not None:

@@ -34,6 +34,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.json_pointers import texts_in
 from recollect.stores.pages import each_row
 from recollect.stores.validation import check_id, check_scope, check_time, to_datetime
+from recollect.text.coded_text import with_code
 
 ID_CHARACTERS: Final = 16
 KEYS_SCOPE: Final[Scope] = (RESERVED, "keys")
@@ -180,7 +181,11 @@ class Keys:
         if expires_at is not None:
             check_time(expires_at, "expires_at")
             if expires_at <= now:
-                msg = f"expires_at {expires_at.isoformat()} is past: give a later time, or none"
+                msg = with_code(
+                    "expiry_past",
+                    f"expires_at {expires_at.isoformat()} is past: give a later time, or none",
+                    time=expires_at.isoformat(),
+                )
                 raise UsageError(msg)
         id_ = self._secrets_of("id", "", 0).hex()[:ID_CHARACTERS]
         secret = self._new_key(id_, 0)
@@ -233,7 +238,11 @@ class Keys:
         """
         secret = self._new_key(key.id, key.version - 1)
         if not hmac.compare_digest(digest_of(secret), key.digest):
-            msg = f"the key {key.id!r} has another secret by now: rotate it to get a new one"
+            msg = with_code(
+                "key_rotated",
+                f"the key {key.id!r} has another secret by now: rotate it to get a new one",
+                id=key.id,
+            )
             raise GoneError(msg)
         return secret
 

@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from recollect.errors import ForbiddenError, UsageError
 from recollect.records import Json, Scope
 from recollect.stores.validation import check_scope
+from recollect.text.coded_text import with_code
 
 Permission: TypeAlias = Literal["read", "write", "erase", "below", "admin"]
 PERMISSIONS: Final[tuple[Permission, ...]] = get_args(Permission)
@@ -69,8 +70,12 @@ def granted(
         if each not in principal.permissions:
             has = ", ".join(sorted(principal.permissions)) or "nothing"
             raise ForbiddenError(
-                f"this needs the permission {each!r}, and the key {principal.key_id!r} has {has}: "
-                "ask an administrator of the service for a key with that permission"
+                with_code(
+                    "lacks_permission",
+                    f"this needs the permission {each!r}, and the key {principal.key_id!r} has "
+                    f"{has}: ask an administrator of the service for a key with that permission",
+                    permission=each,
+                )
             )
     return check_scope((*principal.scope, *segments))
 
@@ -84,7 +89,11 @@ def relative(principal: Principal, scope: Scope) -> list[Json]:
     """
     depth = len(principal.scope)
     if scope[:depth] != principal.scope:
-        raise ForbiddenError("the result lies in a scope outside the key's own: it is withheld")
+        raise ForbiddenError(
+            with_code(
+                "outside_scope", "the result lies in a scope outside the key's own: it is withheld"
+            )
+        )
     return list(scope[depth:])
 
 
@@ -97,7 +106,11 @@ def check_bound(scope: Sequence[str]) -> Scope:
     """
     bound = check_scope(tuple(scope))
     if bound[0] == RESERVED:
-        msg = f"the scope {RESERVED!r} is reserved for the service: bind the key to another"
+        msg = with_code(
+            "scope_reserved",
+            f"the scope {RESERVED!r} is reserved for the service: bind the key to another",
+            name=RESERVED,
+        )
         raise UsageError(msg)
     return bound
 
@@ -114,8 +127,12 @@ def check_giving(principal: Principal, permissions: Collection[str]) -> frozense
     missing = sorted(given - principal.permissions)
     if missing:
         raise ForbiddenError(
-            f"the key {principal.key_id!r} cannot grant permissions that it lacks: "
-            f"{', '.join(missing)}"
+            with_code(
+                "cannot_grant",
+                f"the key {principal.key_id!r} cannot grant permissions that it lacks: "
+                f"{', '.join(missing)}",
+                permissions=", ".join(missing),
+            )
         )
     return given
 
@@ -129,8 +146,10 @@ def check_permissions(permissions: Collection[str]) -> frozenset[Permission]:
     """
     unknown = sorted(set(permissions) - set(PERMISSIONS))
     if unknown or not permissions:
-        msg = (
-            f"permissions are one or more of {', '.join(PERMISSIONS)}; not {sorted(permissions)!r}"
+        msg = with_code(
+            "unknown_permissions",
+            f"permissions are one or more of {', '.join(PERMISSIONS)}; not {sorted(permissions)!r}",
+            permissions=", ".join(PERMISSIONS),
         )
         raise UsageError(msg)
     return frozenset(each for each in PERMISSIONS if each in permissions)

@@ -14,15 +14,17 @@ from recollect.errors import UsageError
 from recollect.records import Scope
 from recollect.server.authorization import check_bound
 from recollect.stores.json_pointers import texts_in
+from recollect.text.coded_text import with_code
 
 SECRET_CHARACTERS_MIN: Final = 32
 SECRET_VARIETY_MIN: Final = 10
 """Minimum number of distinct characters in a secret."""
 BODY_BYTES_CEILING: Final = 1_000_000_000
 ENVIRONMENT: Final = "RECOLLECT_"
-NO_MODEL: Final = (
+NO_MODEL: Final = with_code(
+    "no_model",
     "the service has no model, so no memories are formed: start it with `recollect serve --model "
-    "provider/model`, or `--model rules` for rules without a provider"
+    "provider/model`, or `--model rules` for rules without a provider",
 )
 UNFORMED: Final = f"the messages are stored, but {NO_MODEL}"
 """The answer about messages that wait for a model."""

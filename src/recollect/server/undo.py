@@ -14,6 +14,7 @@ from recollect.server.http.scope_access import Reach, Writing
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.undo import Undo, UndoLog
 from recollect.stores.rows import MICROSECONDS
+from recollect.text.coded_text import with_code
 
 UNDO_S: Final = 3_600
 """Lifetime of a token after its change."""
@@ -99,6 +100,10 @@ def read_undo(reach: Reach, token: str) -> Undo:
     )
     now = reach.service.memory.store.now()
     if now - int(content["at"]) > UNDO_S * MICROSECONDS:
-        msg = f"the change was made more than {UNDO_S} s ago: it can no longer be undone"
+        msg = with_code(
+            "undo_too_old",
+            f"the change was made more than {UNDO_S} s ago: it can no longer be undone",
+            seconds=UNDO_S,
+        )
         raise UsageError(msg)
     return Undo.of_json(content["undo"])

@@ -29,13 +29,17 @@ from recollect.records import Json, JsonObject
 from recollect.server.http.event_streams import Event
 from recollect.server.http.problems import problem_of
 from recollect.server.http.scope_access import Reach
+from recollect.text.coded_text import coded_fields, with_code
 
 REFUSED_MAX: Final = 200
 """Maximum refused rows in a report; the count covers all."""
-_EXPORTED: Final = (
-    "it is a record of an export, which belongs to its own scopes: send it to POST /v1/import"
+_EXPORTED: Final = with_code(
+    "record_of_export",
+    "it is a record of an export, which belongs to its own scopes: send it to POST /v1/import",
 )
-_BELOW: Final = "it belongs to a scope below, and the key lacks the permission 'below'"
+_BELOW: Final = with_code(
+    "below_forbidden", "it belongs to a scope below, and the key lacks the permission 'below'"
+)
 
 
 async def receive_upload(request: Request, name: str, stack: ExitStack) -> InputFile:
@@ -72,7 +76,9 @@ class _Refusals:
     def add(self, refused: Refused) -> None:
         """Add a refused row, unless ``REFUSED_MAX`` are listed."""
         if len(self.rows) < REFUSED_MAX:
-            self.rows.append({"place": refused.place, "reason": refused.reason})
+            self.rows.append(
+                {"place": refused.place, "reason": refused.reason, **coded_fields(refused.reason)}
+            )
 
 
 async def _imported(

@@ -14,6 +14,7 @@ from recollect.errors import LimitError, UsageError
 from recollect.records import Json, NewMessage, Role, Scope
 from recollect.stores.remainder import MEMORY_THREAD, SOURCE_THREAD
 from recollect.stores.rows import MICROSECONDS
+from recollect.text.coded_text import with_code
 
 SEGMENTS_MAX: Final = 16
 UNREADABLE: Final = "\ufffd"
@@ -69,7 +70,9 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
         msg = f"a scope is a text, or a tuple of them such as ('users', 'ada'); not {scope!r}"
         raise UsageError(f"{msg}{_text_hint(scope)}")
     if not scope:
-        raise UsageError("a scope needs at least one segment, such as ('users', 'ada')")
+        raise UsageError(
+            with_code("scope_empty", "a scope needs at least one segment, such as ('users', 'ada')")
+        )
     if len(scope) > SEGMENTS_MAX:
         raise LimitError(
             f"segments of the scope {scope!r}", len(scope), SEGMENTS_MAX, "SEGMENTS_MAX"
@@ -108,7 +111,9 @@ def check_id(text: object, what: str) -> str:
         return text
     check_text(text, what)
     if _CONTROL.search(text):
-        raise UsageError(f"{what} contains a control character: {text!r}")
+        raise UsageError(
+            with_code("control_character", f"{what} contains a control character: {text!r}")
+        )
     return text
 
 
@@ -183,7 +188,11 @@ def check_text(text: object, what: str) -> str:
             f"characters of {what}", len(text), TEXT_CHARACTERS_MAX, "TEXT_CHARACTERS_MAX"
         )
     if "\0" in text:
-        msg = f"{what} contains a NUL at character {text.index(chr(0))}: remove it first"
+        msg = with_code(
+            "unreadable_character",
+            f"{what} contains a NUL at character {text.index(chr(0))}: remove it first",
+            place=text.index(chr(0)),
+        )
         raise UsageError(msg)
     if text.isascii():
         return text
@@ -191,8 +200,12 @@ def check_text(text: object, what: str) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         raise UsageError(
-            f"{what} contains half of a surrogate pair at character {error.start}, as if it was "
-            "cut or decoded wrongly: repair or replace it first"
+            with_code(
+                "unreadable_character",
+                f"{what} contains half of a surrogate pair at character {error.start}, as if it "
+                "was cut or decoded wrongly: repair or replace it first",
+                place=error.start,
+            )
         ) from None
     return text
 
@@ -240,8 +253,12 @@ def check_past(time: datetime, now: int, what: str) -> int:
     if moment > now + FUTURE_S_MAX * MICROSECONDS:
         present = to_datetime(now).isoformat()
         raise UsageError(
-            f"{what} lies in the future: {time.isoformat()}, but it is {present} "
-            f"(at most {FUTURE_S_MAX} s ahead is accepted): correct the time or its zone"
+            with_code(
+                "in_the_future",
+                f"{what} lies in the future: {time.isoformat()}, but it is {present} "
+                f"(at most {FUTURE_S_MAX} s ahead is accepted): correct the time or its zone",
+                time=time.isoformat(),
+            )
         )
     return moment
 

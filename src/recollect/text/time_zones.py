@@ -8,6 +8,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from recollect.errors import UsageError
+from recollect.text.coded_text import with_code
 
 _OFFSET: Final = re.compile(r"([+-])(\d{2}):?(\d{2})")
 _HOURS_MAX: Final = 24
@@ -34,7 +35,11 @@ def read_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError) as error:
-        msg = f"unknown time zone {name!r}: name one such as 'UTC', 'Asia/Shanghai' or '+08:00'"
+        msg = with_code(
+            "unknown_zone",
+            f"unknown time zone {name!r}: name one such as 'UTC', 'Asia/Shanghai' or '+08:00'",
+            name=name,
+        )
         raise UsageError(msg) from error
 
 

@@ -2,7 +2,9 @@
 
 import { reach } from "../lib/reach";
 import { tabShelf } from "../lib/storage";
-import { cut, garbled, Problem, unreachable } from "./problem";
+import { LATE_CODES } from "../lib/refusals";
+import { loadLateWords } from "../words";
+import { cut, garbled, Problem, problemIn, unreachable, type ToldProblem } from "./problem";
 import { eventsOf, type ServerEvent } from "./sse";
 import type {
   AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, FormAnswer, Formation, Graph, Health, Imported, Json, JsonObject,
@@ -67,9 +69,10 @@ export function askAhead(path: string, scope: Scope = [], query: Query = {}): vo
 async function problemOf(response: Response): Promise<Problem> {
   const fallback = `${response.status} ${response.statusText}`.trim();
   try {
-    const told = (await response.json()) as Partial<Problem>;
-    const detail = typeof told.detail === "string" ? told.detail : "";
-    return new Problem(response.status, told.code ?? "", told.title ?? fallback, detail);
+    const problem = problemIn((await response.json()) as ToldProblem, response.status, fallback);
+    // What is wrong is said with words that mostly nobody needs.
+    if (problem.reason.code || LATE_CODES.some((each) => each === problem.code)) await loadLateWords().catch(() => undefined);
+    return problem;
   } catch {
     return new Problem(response.status, "", fallback, "");
   }

@@ -1,5 +1,30 @@
 /** What can go wrong with a request, and what that means for who made it. */
 
+/** What exactly is wrong, by its code; a code of "" says no more than the problem's own. */
+export interface Reason {
+  code: string;
+  values: Readonly<Record<string, string | number>>;
+}
+
+const NO_REASON: Reason = { code: "", values: {} };
+
+/** What the service sends of a problem, in an answer or as an event. */
+export interface ToldProblem {
+  status?: number;
+  code?: string;
+  title?: string;
+  detail?: unknown;
+  reason_code?: string;
+  values?: Record<string, string | number>;
+  facts?: Record<string, string | number>;
+}
+
+/** A problem as it was told; of one without a reason, its facts say what is wrong. */
+export function problemIn(told: ToldProblem, status: number, title: string): Problem {
+  const reason = told.reason_code ? { code: told.reason_code, values: told.values ?? {} } : told.facts ? { code: told.code ?? "", values: told.facts } : undefined;
+  return new Problem(status, told.code ?? "", told.title ?? title, typeof told.detail === "string" ? told.detail : "", reason);
+}
+
 /** What went wrong, as the service tells it (RFC 9457); status 0 where no whole answer came. */
 export class Problem extends Error {
   constructor(
@@ -7,6 +32,8 @@ export class Problem extends Error {
     readonly code: string,
     readonly title: string,
     readonly detail: string,
+    /** What exactly is wrong, and the values that it names. */
+    readonly reason: Reason = NO_REASON,
   ) {
     super(detail || title || code);
   }

@@ -283,6 +283,7 @@ export type EraseTarget =
   | { scope: true }
   | { thread: string }
   | { message: { thread: string; id: string } }
+  | { messages: { thread: string; ids: string[] } }
   | { memory: { type: string; key: string } }
   | { source: string };
 
@@ -296,6 +297,16 @@ export interface EraseCounts {
 export interface ErasePreview extends EraseCounts {
   confirm: string;
   expires_at: string;
+  /** The messages that stay and quote what goes; of a memory also those that it rests on. */
+  quoted_in: Quotation[];
+}
+
+export interface Quotation {
+  thread: string;
+  message: string;
+  role: Message["role"];
+  time: string;
+  quote: string;
 }
 
 export interface EraseReceipt extends EraseCounts {
@@ -304,11 +315,18 @@ export interface EraseReceipt extends EraseCounts {
   clean_at: string | null;
 }
 
+/** A reason in the service's words, with its code where it has one. */
+export interface CodedReason {
+  reason: string;
+  reason_code?: string;
+  values?: Record<string, string | number>;
+}
+
 export interface Imported {
   taken: number;
-  refused: { line: number; reason: string }[];
+  refused: (CodedReason & { line: number })[];
   refused_count: number;
-  changed: { line: number; reason: string }[];
+  changed: (CodedReason & { line: number })[];
   changed_count: number;
   erased_count: number;
 }
@@ -324,7 +342,7 @@ export interface FileReport {
   rows: number;
   taken: number;
   present: number;
-  refused: { place: string; reason: string }[];
+  refused: (CodedReason & { place: string })[];
   refused_count: number;
   /** What was kept otherwise than the file has it: how often, by a sentence each. */
   changed: Record<string, number>;

@@ -4,7 +4,6 @@ import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { EraseTarget, Memory, Message, Scope } from "../api/shapes";
 import { affectedBy, type EraseReach } from "./erase_reach";
-import { distinct } from "./evidence";
 
 const PART = 200;
 /** So many memories are looked through for those that rest on it; the service counts all of them. */
@@ -15,11 +14,11 @@ const MESSAGES_SHOWN = 20;
 export async function reachOf(scope: Scope, target: EraseTarget): Promise<EraseReach> {
   if ("memory" in target) {
     const memory = await api.memory(scope, target.memory.type, target.memory.key).catch(() => null);
-    return { messages: [], memories: memory ? [{ memory, goes: true }] : [], sources: memory ? await sourcesOf(scope, memory) : [] };
+    return { messages: [], memories: memory ? [{ memory, goes: true }] : [] };
   }
-  if ("scope" in target || "source" in target) return { messages: [], memories: [], sources: [] };
+  if ("scope" in target || "source" in target) return { messages: [], memories: [] };
   const [messages, memories] = await Promise.all([messagesOf(scope, target), lookedThrough(scope)]);
-  return { messages, memories: affectedBy(target, memories), sources: [] };
+  return { messages, memories: affectedBy(target, memories) };
 }
 
 async function messagesOf(scope: Scope, target: EraseTarget): Promise<Message[]> {
@@ -27,6 +26,7 @@ async function messagesOf(scope: Scope, target: EraseTarget): Promise<Message[]>
     const found = await messageAt(scope, target.message.thread, target.message.id);
     return found ? [found] : [];
   }
+  if ("messages" in target) return (await Promise.all(target.messages.ids.map((id) => messageAt(scope, target.messages.thread, id)))).filter((each) => each !== undefined);
   if (!("thread" in target)) return [];
   return orNone(api.messages(scope, target.thread, { last: MESSAGES_SHOWN }).then(({ messages }) => messages));
 }
@@ -42,10 +42,6 @@ async function messageAt(scope: Scope, thread: string, id: string): Promise<Mess
   }
   return undefined;
 }
-
-const sourcesOf = async (scope: Scope, memory: Memory): Promise<Message[]> =>
-  (await Promise.all(distinct(Object.values(memory.evidence).flat()).filter((each) => each.message).map((each) => messageAt(scope, each.thread, each.message))))
-    .filter((each, place, all): each is Message => each !== undefined && all.findIndex((other) => other?.id === each.id && other.thread === each.thread) === place);
 
 async function lookedThrough(scope: Scope): Promise<Memory[]> {
   const found: Memory[] = [];

@@ -11,8 +11,6 @@ export interface Affected {
 export interface EraseReach {
   messages: Message[];
   memories: Affected[];
-  /** The messages that a memory came from: these stay, unless they are erased too. */
-  sources: Message[];
 }
 
 export const isNothing = ({ messages, memories, revised }: EraseCounts): boolean => messages + memories + revised === 0;
@@ -21,6 +19,7 @@ export const isNothing = ({ messages, memories, revised }: EraseCounts): boolean
 export function takes(target: EraseTarget, cited: { thread: string; message: string }): boolean {
   if ("scope" in target) return true;
   if ("thread" in target) return target.thread === cited.thread;
+  if ("messages" in target) return target.messages.thread === cited.thread && target.messages.ids.includes(cited.message);
   return "message" in target && target.message.thread === cited.thread && target.message.id === cited.message;
 }
 

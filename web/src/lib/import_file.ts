@@ -1,7 +1,7 @@
 /** The import of one file: an export of the service record by record, any other by the service, which tells how far it is. */
 
 import { api } from "../api/client";
-import { cut, Problem } from "../api/problem";
+import { cut, Problem, problemIn, type ToldProblem } from "../api/problem";
 import type { FileProgress, FileReport } from "../api/shapes";
 import type { ServerEvent } from "../api/sse";
 import { exportedFrom, landingOf } from "./import_forms";
@@ -54,12 +54,12 @@ export function filesIn(dropped: DataTransfer): File[] {
 async function received(events: AsyncGenerator<ServerEvent>, tell: (part: Partial<QueuedFile>) => void): Promise<FileReport> {
   let report: FileReport | undefined;
   for await (const { event, data } of events) {
-    const told = JSON.parse(data) as FileProgress & FileReport & Partial<Problem>;
+    const told = JSON.parse(data) as FileProgress & FileReport & ToldProblem;
     if (event === "progress") tell({ progress: told });
     if (event === "done") report = told;
     if (event === "error") {
       if (report) tell({ report: { kind: "file", file: report } satisfies ImportReport });
-      throw new Problem(told.status ?? 0, told.code ?? "", told.title ?? "", told.detail ?? "");
+      throw problemIn(told, told.status ?? 0, "");
     }
   }
   if (!report) throw cut();

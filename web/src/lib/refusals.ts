@@ -1,54 +1,35 @@
-/** What an import refused, for a reader: each reason once, in their language where it is a usual one, with where it was met. */
+/** What the service refused, in the reader's language by the code of its reason. */
 
+import type { Reason } from "../api/problem";
 import type { Word } from "../words";
 
-export interface RefusedRow {
-  place: string;
-  reason: string;
-}
+export type Say = (word: Word, values?: Record<string, string | number>) => string;
 
-export interface Refusal {
-  reason: string;
-  places: readonly string[];
-}
+/** The reasons that the service names by a code, and of its errors those whose facts say all. */
+export const REASONS = [
+  "unknown_zone", "expiry_past", "key_rotated", "lacks_permission", "cannot_grant", "scope_reserved", "unknown_permissions", "outside_scope",
+  "erase_changed", "confirmation_old", "expired_at_once", "key_revoked_since", "undo_too_old", "replaces_itself", "invalid_value", "no_model",
+  "ends_before_it_begins", "undo_erased", "undo_derived", "message_empty", "message_exists", "request_reused", "request_erased", "not_given_up",
+  "scope_empty", "control_character", "unreadable_character", "in_the_future", "query_empty", "budget_too_small", "nothing_to_remember",
+  "line_too_long", "no_record", "record_of_export", "below_forbidden", "empty_file", "utf16", "after_document", "cut_file", "swollen", "damaged",
+  "not_utf8", "broken_zip", "zip_too_many", "zip_without_json", "zip_encrypted", "no_time", "time_out_of_range", "not_text", "unknown_role",
+  "circle", "no_object", "no_message", "bad_content", "message_missing", "no_memory_row", "memory_repeated", "memory_exists", "nested", "limit",
+  "version_conflict", "quota", "update_mode", "missing_extra", "not_json", "unknown_form", "broken_document", "cut_line", "unknown_text",
+] as const;
 
-/** The reasons in the order in which they were met first. */
-export function refusalsOf(rows: readonly RefusedRow[]): Refusal[] {
-  const places = new Map<string, string[]>();
-  for (const { place, reason } of rows) {
-    const known = places.get(reason);
-    if (known) known.push(place);
-    else places.set(reason, [place]);
-  }
-  return [...places].map(([reason, at]) => ({ reason, places: at }));
-}
-
-type Say = (word: Word, values?: Record<string, string>) => string;
-
-/** The usual reasons; each of the groups is filled into the words. */
-const REASONS: readonly (readonly [RegExp, Word])[] = [
-  [/^it is not JSON \((?<fault>.+)\)$/s, "refusal.json"],
-  [/^its format is unknown: it has the fields (?<fields>.+)$/s, "refusal.form"],
-  [/^the document is broken or was cut off here \((?<fault>.+)\); what came before was kept$/s, "refusal.broken"],
-  [/^the file ends in the middle of this line: (?<rest>.+)$/s, "refusal.cut"],
-  [/^(['"])(?<name>.+)\1 is empty: there is nothing to import$/s, "refusal.empty"],
-  [/^(['"])(?<name>.+)\1 is neither JSON Lines nor a JSON document: it begins with (?<begins>.+)$/s, "refusal.text"],
-];
+/** The codes of the service's errors that are rare: their words come with the first of them. */
+export const LATE_CODES = [
+  "error", "missing_key", "missing_extra", "update_mode", "gone", "repeated_request", "proposal_refused", "service_version", "store", "version",
+  "closed", "no_path", "no_method", "request", "body", "encoding", "host", "origin", "media_type", "not_ready", "slow", "timeout",
+] as const;
 
 /** What a line of a file may be, where one is not known how to begin. */
 const LINE = '{"role": "user", "content": "…"}';
 
-/** A reason as people read it; one that is none of these is as the service says it. */
-export function whyRefused(reason: string, t: Say): string {
-  for (const [pattern, word] of REASONS) {
-    const found = pattern.exec(reason);
-    if (found) return t(word, { ...found.groups, example: LINE });
-  }
-  return reason;
-}
-
-/** Where a row stands, as people read it: a line, or as the service says it. */
-export function placeOf(place: string, t: Say): string {
-  const [, line] = /^line (\d+)$/.exec(place) ?? [];
-  return line ? t("json.line", { line }) : place;
+/** A reason as people read it; nothing if its code is not known here, or its words are not there. */
+export function whyRefused({ code, values }: Reason, t: Say): string {
+  const known = REASONS.find((each) => each === code);
+  if (!known) return "";
+  const rounded = Object.entries(values).map(([name, value]) => [name, typeof value === "number" ? Math.ceil(value) : value] as const);
+  return t(`refusal.${known}`, { ...Object.fromEntries(rounded), example: LINE });
 }

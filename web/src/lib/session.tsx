@@ -4,6 +4,7 @@ import { createContext, useCallback, useContext, useEffect, useMemo, useRef, use
 import { Problem, unreachable } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
 import { LANGUAGES, languageOf, loadWords, translated, usualName, type Language, type Word } from "../words";
+import { LATE_CODES, whyRefused } from "./refusals";
 import { browserShelf } from "./storage";
 
 export type Theme = "auto" | "light" | "dark";
@@ -105,7 +106,9 @@ export function sentenceOf(error: unknown, t: Around["t"]): string {
   if (error instanceof Problem) {
     const own = OWN_CODES.find((each) => each === error.code);
     if (own) return t(`error.${own}`);
-    if (error.detail) return t(`error.${TOLD_CODES.find((each) => each === error.code) ?? "told"}`, { detail: error.detail });
+    const reason = whyRefused(error.reason, t);
+    if (reason) return reason;
+    if (error.detail) return t(`error.${wordedCode(error.code, t)}`, { detail: error.detail });
     return error.title ? t("error.untold", { title: error.title }) : t("error.unknown");
   }
   return error instanceof Error ? t("error.page", { message: error.message }) : t("error.unknown");
@@ -118,6 +121,13 @@ const TOLD_CODES = [
   "unknown_key", "key_revoked", "not_found", "unavailable", "access", "forbidden", "quota", "usage", "limit", "conflict", "version_conflict", "stale_read",
   "lease_lost", "model", "model_unavailable", "model_denied", "model_not_found", "embedder", "full", "read_only", "corrupt",
 ] as const;
+
+/** The code whose words are there: those of the rarer ones come with the problem. */
+function wordedCode(code: string, t: Around["t"]): (typeof TOLD_CODES)[number] | (typeof LATE_CODES)[number] | "told" {
+  const late = LATE_CODES.find((each) => each === code);
+  if (late && t(`error.${late}`)) return late;
+  return TOLD_CODES.find((each) => each === code) ?? "told";
+}
 
 interface Here {
   me: Me;

@@ -2,17 +2,14 @@
 
 import { useEffect, useRef, useState, type DragEvent } from "react";
 import { api } from "../api/client";
-import { Problem } from "../api/problem";
 import type { FileProgress } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { filesIn, importFile } from "../lib/import_file";
 import { canGoOn, ImportQueue, rowsTaken, useQueue, type Drained, type QueuedFile } from "../lib/import_queue";
-import { whyRefused } from "../lib/refusals";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Field } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { ActFailure, Failure } from "../parts/states";
-import type { Word } from "../words";
 import { ExportTold, FileTold } from "./archive_report";
 
 export function Export() {
@@ -135,7 +132,7 @@ function OneFile({ file: entry, isAlone, goOn }: { file: QueuedFile; isAlone: bo
           {state === "going" && <Progress name={file.name} at={progress} />}
           {state === "failed" && (
             <div className="act-failure">
-              <Failure error={told(error, t)} again={canGoOn(entry) ? goOn : undefined} />
+              <Failure error={error} again={canGoOn(entry) ? goOn : undefined} />
               <button type="button" className="plain icon-button" aria-label={t("close")} onClick={() => queue.drop(entry.id)}><Icon name="close" /></button>
             </div>
           )}
@@ -147,8 +144,6 @@ function OneFile({ file: entry, isAlone, goOn }: { file: QueuedFile; isAlone: bo
     </>
   );
 }
-
-const told = (error: unknown, t: (word: Word, values?: Record<string, string>) => string): unknown => (error instanceof Problem ? new Problem(error.status, error.code, error.title, whyRefused(error.detail, t)) : error);
 
 function Progress({ name, at }: { name: string; at: FileProgress }) {
   const { t } = useAround();

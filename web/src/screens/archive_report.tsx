@@ -1,8 +1,8 @@
 /** What came of an import: how much was kept, what was left out, and why. */
 
 import type { ReactNode } from "react";
-import type { FileReport, Imported } from "../api/shapes";
-import { placeOf, refusalsOf, whyRefused, type Refusal, type RefusedRow } from "../lib/refusals";
+import type { CodedReason, FileReport, Imported } from "../api/shapes";
+import { placeOf, refusalsOf, whyRowRefused, type Refusal, type RefusedRow } from "../lib/import_refusals";
 import { useAround, useWording } from "../lib/session";
 import type { Word } from "../words";
 
@@ -42,7 +42,7 @@ export function FileTold({ report, isOpen }: { report: FileReport; isOpen: boole
 export function ExportTold({ name, report, isOpen }: { name: string; report: Imported; isOpen: boolean }) {
   const { t } = useAround();
   const counts = [["import.new", report.taken], ["import.refused", report.refused_count], ["import.changed", report.changed_count], ["import.erased", report.erased_count]] as const;
-  const placed = (each: { line: number; reason: string }) => ({ place: t("json.line", { line: each.line }), reason: each.reason });
+  const placed = ({ line, ...reason }: CodedReason & { line: number }) => ({ place: t("json.line", { line }), ...reason });
   return (
     <Reported name={name} isOpen={isOpen} taken={report.taken} refused={report.refused_count}>
       <Counts counts={counts} />
@@ -73,11 +73,11 @@ function Refusals({ rows, of, isFault = true }: { rows: readonly RefusedRow[]; o
   );
 }
 
-function Told({ refusal: { reason, places } }: { refusal: Refusal }) {
+function Told({ refusal: { places, ...reason } }: { refusal: Refusal }) {
   const { t } = useAround();
   const wording = useWording();
   const shown = places.slice(0, PLACES_SHOWN).map((each) => placeOf(each, t));
-  const why = whyRefused(reason, t);
+  const why = whyRowRefused(reason, t);
   if (places.length === 1) return <>{t("cause.of_place", { place: shown[0] ?? "", words: why })}</>;
   const more = places.length - PLACES_SHOWN;
   return (

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { api } from "../api/client";
-import { cut, mayBeDone, Problem } from "../api/problem";
+import { cut, mayBeDone, Problem, problemIn, type ToldProblem } from "../api/problem";
 import type { Message, Prompt, RecallEntry } from "../api/shapes";
 import { newKey, outbox, placeOf, useOutbox, type Unsent } from "../lib/outbox";
 import { useAround, useHere } from "../lib/session";
@@ -100,10 +100,10 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
       try {
         const body = { thread, text, prompt: true, ...(assistant ? { assistant } : {}) };
         for await (const event of api.chat(scope, body, key, stop.signal)) {
-          const told = JSON.parse(event.data) as Partial<Done> & { text?: string } & Partial<Problem>;
+          const told = JSON.parse(event.data) as Partial<Done> & { text?: string } & ToldProblem;
           if (told.user) keep(told.user);
           if (event.event === "token") setAnswer((before) => before && { ...before, text: before.text + (told.text ?? "") });
-          else if (event.event === "error") throw new Problem(told.status ?? 0, told.code ?? "", told.title ?? "", told.detail ?? "");
+          else if (event.event === "error") throw problemIn(told, told.status ?? 0, "");
           else if (event.event === "done") {
             isDone = true;
             const { assistant: given, recalled = [], prompt = null } = told;

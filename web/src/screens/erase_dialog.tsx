@@ -1,11 +1,12 @@
 /** An erase, before it is done: what it takes, in sentences, and what stays unless it is erased too. */
 
-import { useState, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { api } from "../api/client";
 import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Message } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked } from "../lib/asking";
 import { reachOf } from "../lib/erase_look";
+import { nameOf, planOf } from "../lib/erase_plan";
 import { isNothing, type Affected } from "../lib/erase_reach";
 import { noteErased } from "../lib/erased_kinds";
 import { forgetChangesIn } from "../lib/kept_changes";
@@ -60,23 +61,29 @@ export function EraseDialog({ target, close, done }: { target: EraseTarget; clos
   );
 }
 
-/** What a preview found, named in words; it is erased once the word is typed. */
+/** What a preview found, named in words, with the messages that quote it; it is erased once the word is typed. */
 export function ConfirmErase({ target, preview, close, done }: { target: EraseTarget; preview: ErasePreview; close: () => void; done: () => void }) {
   const { t, tell } = useAround();
   const { scope } = useHere();
   const act = useAct();
-  const reach = useAsked(() => reachOf(scope, target), [scope, target]);
   const receipts = useAsked(() => api.receipts(scope), [scope]);
   const [typed, setTyped] = useState("");
-  const [also, setAlso] = useState<ReadonlySet<string>>(new Set());
+  const quoting = preview.quoted_in;
+  const [stay, setStay] = useState<ReadonlySet<string>>(new Set());
+  const plan = planOf(target, quoting.filter((each) => !stay.has(nameOf(each))));
+  const [first = target, ...others] = plan;
+  const isAsAsked = JSON.stringify(first) === JSON.stringify(target);
+  const previews = useAsked(() => Promise.all([isAsAsked ? preview : api.previewErase(scope, first), ...others.map((each) => api.previewErase(scope, each))]), [scope, plan]);
+  const reach = useAsked(() => reachOf(scope, first), [scope, first]);
+  const erased = useRef(0);
   const word = t("erase");
-  const sources = reach.value?.sources ?? [];
-  const erase = () => {
+  const [shown, ...beside] = previews.value ?? [];
+  const isReady = typed === word && shown !== undefined;
+  const erase = (confirmed: ErasePreview) => {
     const known = new Set(receipts.value?.receipts.map((each) => each.id));
-    const chosen = sources.filter((each) => also.has(each.id));
     void act.run({
-      request: () => (chosen.length ? eraseWith(scope, chosen, target) : api.erase(scope, preview.confirm)),
-      outcome: async () => (chosen.length ? undefined : (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(countsOf(each), countsOf(preview)))),
+      request: () => eraseAll(scope, plan, confirmed, erased),
+      outcome: async () => (others.length ? undefined : (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(countsOf(each), countsOf(confirmed)))),
       succeed: (receipt) => {
         turns.forget();
         keptTalks.forget();
@@ -89,36 +96,41 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
     });
   };
   return (
-    <Dialog title={t("erase.sure")} close={close} act={() => typed === word && erase()} isWide>
-      <p className="counts">{counted(countsOf(preview), t)}</p>
+    <Dialog title={t("erase.sure")} close={close} act={() => isReady && erase(shown)} isWide>
+      <p className="counts">{counted(countsOf(shown ?? preview), t)}</p>
+      {beside.length > 0 && <p className="hint">{t("erase.with_them", { counts: counted(countsOf(sumOf(beside)), t) })}</p>}
       {!reach.value && !reach.error && !("scope" in target) && <Loading rows={1} />}
-      {reach.value && <Messages title={t("message" in target ? "erase.this_message" : "erase.these_messages")} messages={reach.value.messages} of={preview.messages} />}
-      {reach.value && <Memories found={reach.value.memories} of={preview.memories + preview.revised} />}
-      {sources.length > 0 && (
+      {reach.value && <Messages title={t("message" in first ? "erase.this_message" : "erase.these_messages")} messages={reach.value.messages} of={(shown ?? preview).messages} />}
+      {reach.value && <Memories found={reach.value.memories} of={(shown ?? preview).memories + (shown ?? preview).revised} />}
+      {quoting.length > 0 && (
         <fieldset className="checks erase-also">
           <legend>{t("erase.words_stay")}</legend>
-          {sources.map((each) => (
-            <label key={`${each.thread} ${each.id}`} className="check">
-              <input type="checkbox" checked={also.has(each.id)} onChange={(event) => setAlso(new Set(event.target.checked ? [...also, each.id] : [...also].filter((other) => other !== each.id)))} />
-              <span>{t("quoted", { words: shortened(each.text) })}</span>
+          {quoting.map((each) => (
+            <label key={nameOf(each)} className="check">
+              <input type="checkbox" checked={!stay.has(nameOf(each))} onChange={(event) => setStay(new Set(event.target.checked ? [...stay].filter((other) => other !== nameOf(each)) : [...stay, nameOf(each)]))} />
+              <span><span className="faint">{t(`role.${each.role}`)}</span> {t("quoted", { words: shortened(each.quote) })}</span>
             </label>
           ))}
         </fieldset>
       )}
       <p className="notice wrong-notice">{t("erase.warning")}</p>
       <Field label={t("erase.type_word", { word })}>{(id) => <input id={id} data-first autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
+      <Failure error={previews.error} again={previews.again} />
       <ActFailure act={act} />
-      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="danger" disabled={typed !== word || act.isBusy}>{t("erase.do")}</button></footer>
+      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="danger" disabled={!isReady || act.isBusy}>{t("erase.do")}</button></footer>
     </Dialog>
   );
 }
 
-/** Erase messages, and then the target, as far as it did not go with them. */
-async function eraseWith(scope: string[], messages: readonly Message[], target: EraseTarget): Promise<EraseReceipt> {
+const sumOf = (counts: readonly EraseCounts[]): EraseCounts => counts.reduce((sum, each) => ({ messages: sum.messages + each.messages, memories: sum.memories + each.memories, revised: sum.revised + each.revised }), { messages: 0, memories: 0, revised: 0 });
+
+/** Carry out a plan: what was shown as it was confirmed, the rest as it is then. What was `erased` in a try before is passed over. */
+async function eraseAll(scope: string[], plan: readonly EraseTarget[], confirmed: ErasePreview, erased: { current: number }): Promise<EraseReceipt> {
   let last: EraseReceipt | undefined;
-  for (const each of [...messages.map((one): EraseTarget => ({ message: { thread: one.thread, id: one.id } })), target]) {
-    const preview = await api.previewErase(scope, each);
-    if (!isNothing(preview)) last = await api.erase(scope, preview.confirm);
+  for (const each of plan.slice(erased.current)) {
+    const preview = erased.current ? await api.previewErase(scope, each) : confirmed;
+    if (!erased.current || !isNothing(preview)) last = await api.erase(scope, preview.confirm);
+    erased.current += 1;
   }
   return last ?? { id: "", messages: 0, memories: 0, revised: 0, erased_at: "", clean_at: null };
 }

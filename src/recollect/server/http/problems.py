@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.errors import ModelUnavailableError, QuotaError, RecollectError
 from recollect.records import Json
+from recollect.text.coded_text import coded_fields, reason_of
 
 MEDIA_TYPE: Final = "application/problem+json"
 JSON: Final = "application/json"
@@ -79,6 +80,8 @@ class Problem:
     errors: Sequence[Mapping[str, Json]] = ()
     facts: Mapping[str, Json] = field(default_factory=dict)
     """The error's constructor arguments, with which a client builds the same error."""
+    reason: str = ""
+    """The text of the error, which may carry a code and values."""
 
     def record(self) -> dict[str, Json]:
         """Return the problem as a JSON object."""
@@ -93,6 +96,7 @@ class Problem:
             found["errors"] = list(self.errors)
         if self.facts:
             found["facts"] = dict(self.facts)
+        found |= coded_fields(self.reason)
         return found
 
     def response(self, media_type: str = MEDIA_TYPE) -> Response:
@@ -124,6 +128,7 @@ def problem_of(error: RecollectError) -> Problem:
         detail=str(error),
         headers=headers,
         facts=error_facts(error),
+        reason=reason_of(error),
     )
 
 

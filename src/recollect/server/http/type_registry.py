@@ -13,6 +13,7 @@ from recollect.memory.facade import Recollect
 from recollect.memory.value_checks import check_document
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.scope_access import Reach
+from recollect.text.coded_text import with_code
 
 _CHECKS: Final = (
     "recollect.agents.examples.example_values",
@@ -77,7 +78,14 @@ async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:
         return
     await load_modules(*_CHECKS)
     if unusable := _unusable(found, value):
-        raise UsageError(f"the value is not a valid {type_}: {unusable}")
+        raise UsageError(
+            with_code(
+                "invalid_value",
+                f"the value is not a valid {type_}: {unusable}",
+                type=type_,
+                faults=unusable,
+            )
+        )
 
 
 def _unusable(type_: MemoryType, value: JsonObject) -> str | None:

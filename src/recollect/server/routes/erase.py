@@ -30,6 +30,7 @@ from recollect.stores.plans.erase_targets import (
     check_target,
 )
 from recollect.stores.plans.quotations import Quotation
+from recollect.text.coded_text import with_code
 from recollect.wire.erasures import ErasePreview, preview_to_json, receipt_to_json
 
 
@@ -124,7 +125,12 @@ async def _erase(reach: Reach, confirmation: str) -> EraseReceipt:
         reach.may("erase", below=True)
     # Counted again: records may have been added since the user saw the preview.
     if await _counted(reach, target) != shown:
-        raise ConflictError("the records to erase have changed since the preview: preview it again")
+        raise ConflictError(
+            with_code(
+                "erase_changed",
+                "the records to erase have changed since the preview: preview it again",
+            )
+        )
     return await erase_target(reach, target)
 
 
@@ -159,7 +165,11 @@ def _confirmed(reach: Reach, token: str) -> tuple[EraseTarget, _Counts]:
     content = service.signer.value(token, _CONFIRMATION, reach.principal.key_id, reach.scope)
     held = _ShownErase.model_validate(content)
     if held.until <= service.now():
-        msg = f"the confirmation is older than {CONFIRM_S:g} s (CONFIRM_S): preview it again"
+        msg = with_code(
+            "confirmation_old",
+            f"the confirmation is older than {CONFIRM_S:g} s (CONFIRM_S): preview it again",
+            seconds=CONFIRM_S,
+        )
         raise UsageError(msg)
     return held.target.target(), held.counts
 

@@ -16,6 +16,7 @@ from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Administering, IdempotencyKey, Reach
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import KeyRequest, RotationRequest
+from recollect.text.coded_text import with_code
 from recollect.wire.administration import key_to_json
 
 
@@ -88,7 +89,11 @@ async def _repeat_secret(reach: Reach, id_: str, source: SecretSource) -> JsonAn
     try:
         key = await _administered(reach, id_)
     except NotFoundError as error:
-        msg = f"the key {id_!r} was revoked since: create another under a new idempotency key"
+        msg = with_code(
+            "key_revoked_since",
+            f"the key {id_!r} was revoked since: create another under a new idempotency key",
+            id=id_,
+        )
         raise GoneError(msg) from error
     secret = reach.keys_in(reach.memory, source).recreate_secret(key)
     return key_to_json(key, reach.relative) | {"key": secret}

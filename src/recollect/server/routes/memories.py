@@ -44,6 +44,7 @@ from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import MemoryRequest, RememberRequest, Time
 from recollect.server.undo import Changing
 from recollect.stores.validation import ID_CHARACTERS_MAX, check_time
+from recollect.text.coded_text import with_code
 from recollect.wire.memories import memory_to_json, revision_to_json
 
 router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
@@ -257,7 +258,11 @@ async def put(
     if written is None and idempotency_key:
         written = await existing_memory(reach, type, key)
     if written is None:
-        msg = f"{type}/{key} was written and has already expired: give a later expires_at"
+        msg = with_code(
+            "expired_at_once",
+            f"{type}/{key} was written and has already expired: give a later expires_at",
+            memory=f"{type}/{key}",
+        )
         raise UsageError(msg)
     response.status_code = 201 if written.version == 1 else 200
     return change.with_token(answered(reach, written, response))

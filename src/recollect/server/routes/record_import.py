@@ -18,6 +18,7 @@ from recollect.server.routes.export import MEDIA_TYPE
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.validation import check_scope
+from recollect.text.coded_text import coded_fields, reason_of, with_code
 from recollect.wire.record_digests import END
 
 router: Final = APIRouter(prefix="/v1", tags=["transfer"])
@@ -39,7 +40,7 @@ class _Lines:
         """Count a line, and list it unless ``REFUSED_MAX`` are listed."""
         self.count += 1
         if len(self.first) < REFUSED_MAX:
-            self.first.append({"line": line, "reason": reason})
+            self.first.append({"line": line, "reason": reason, **coded_fields(reason)})
 
 
 class _Import:
@@ -75,7 +76,7 @@ class _Import:
         try:
             record = self._record(line, written)
         except (UsageError, ForbiddenError) as error:
-            self.noted["refused"].note(line, str(error))
+            self.noted["refused"].note(line, reason_of(error))
             return
         if record is None:
             return
@@ -86,17 +87,28 @@ class _Import:
     def _record(self, line: int, written: bytes) -> JsonObject | None:
         """Parse a line, with its scope below that of the request; ``None`` for the end line."""
         if len(written) > LINE_BYTES_MAX:
-            msg = f"the line has {len(written)} bytes; the limit LINE_BYTES_MAX is {LINE_BYTES_MAX}"
+            msg = with_code(
+                "line_too_long",
+                f"the line has {len(written)} bytes; the limit LINE_BYTES_MAX is {LINE_BYTES_MAX}",
+                limit=LINE_BYTES_MAX,
+            )
             raise UsageError(msg)
         try:
             record = read_json(written.decode())
         except (NotJsonError, UnicodeDecodeError) as error:
-            raise UsageError(f"the line cannot be read: {error}") from error
+            raise UsageError(
+                with_code("not_json", f"the line cannot be read: {error}", fault=str(error))
+            ) from error
         if isinstance(record, Mapping) and record.get("kind") == END:
             return None
         below = record.get("scope") if isinstance(record, Mapping) else None
         if not isinstance(record, Mapping) or not isinstance(below, list):
-            raise UsageError("a line must be a record of an export: an object with kind and scope")
+            raise UsageError(
+                with_code(
+                    "no_record",
+                    "a line must be a record of an export: an object with kind and scope",
+                )
+            )
         if below:
             self._reach.may("write", below=True)
         scope = check_scope((*self._reach.scope, *below))
@@ -180,7 +192,11 @@ async def import_(
             number += 1
             await taking.take(number, each)
         if len(rest) > LINE_BYTES_MAX:
-            msg = f"line {number + 1} has over {LINE_BYTES_MAX} bytes (LINE_BYTES_MAX): split it"
+            msg = with_code(
+                "line_too_long",
+                f"line {number + 1} has over {LINE_BYTES_MAX} bytes (LINE_BYTES_MAX): split it",
+                limit=LINE_BYTES_MAX,
+            )
             raise UsageError(msg)
     await taking.take(number + 1, rest)
     await taking.finish()

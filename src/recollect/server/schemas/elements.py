@@ -66,6 +66,10 @@ class ProblemResponse(ResponseModel, title="Problem"):
     detail: str = Field(description="For people: the error, and how to fix it.")
     errors: list[FieldProblem] = []
     facts: Object = {}
+    reason_code: str = Field(
+        default="", description="What exactly is wrong, for programs that say it themselves."
+    )
+    values: Object = Field(default={}, description="The values that the reason names.")
 
 
 class StatusResponse(ResponseModel, title="Status"):

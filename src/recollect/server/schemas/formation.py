@@ -179,6 +179,8 @@ class RefusedLine(ResponseModel, title="ImportNote"):
 
     line: int = Field(ge=1)
     reason: str
+    reason_code: str = ""
+    values: Object = Field(default={})
 
 
 class ImportResponse(ResponseModel, title="ImportResult"):

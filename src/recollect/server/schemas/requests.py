@@ -13,6 +13,7 @@ from recollect.server.authorization import Permission
 from recollect.server.schemas.elements import with_examples
 from recollect.stores.file_lines import PATH_CHARACTERS_MAX
 from recollect.stores.validation import ID_CHARACTERS_MAX
+from recollect.text.coded_text import with_code
 from recollect.wire.elements import evidence_from_json
 
 Id = Annotated[str, Field(min_length=1, max_length=ID_CHARACTERS_MAX)]
@@ -171,7 +172,11 @@ class MemoryRequest(RequestModel, title="PutMemoryRequest"):
         if self.valid_from is None:
             raise UsageError("replaces needs valid_from: the time at which the former memory ends")
         if (former.type, former.key) == (type_, key):
-            msg = f"{type_}/{key} cannot replace itself: write it under another key"
+            msg = with_code(
+                "replaces_itself",
+                f"{type_}/{key} cannot replace itself: write it under another key",
+                memory=f"{type_}/{key}",
+            )
             raise UsageError(msg)
         return [
             EndMemory(type=former.type, key=former.key, at=self.valid_from, expected=former.version)

@@ -25,6 +25,7 @@ from recollect.stores.rows import (
 )
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, ResultT, Rows
 from recollect.stores.validation import check_id
+from recollect.text.coded_text import with_code
 
 GONE: Final = '"gone"'
 """Result stored for a request once everything that it wrote has been erased, as JSON text."""
@@ -173,14 +174,18 @@ def _wrote_at(
     if kept is None or is_old(kept, now):
         return None
     if kept.digest != idempotency.digest:
-        msg = (
-            f"the idempotency key {idempotency.name!r} was used for another request: use a new key"
+        msg = with_code(
+            "request_reused",
+            f"the idempotency key {idempotency.name!r} was used for another request: use a new key",
         )
         raise ConflictError(msg)
     if kept.result == GONE:
         raise GoneError(
-            f"everything written under the idempotency key {idempotency.name!r} was erased since, "
-            "so nothing is written again: use a new key for a new request"
+            with_code(
+                "request_erased",
+                f"everything written under the idempotency key {idempotency.name!r} was erased "
+                "since, so nothing is written again: use a new key for a new request",
+            )
         )
     wrote: list[int] | int = json.loads(kept.result)
     return wrote

@@ -30,6 +30,7 @@ from recollect.stores.validation import (
     check_time,
     to_datetime,
 )
+from recollect.text.coded_text import with_code
 from recollect.text.searchable import memory_text
 from recollect.text.terms import encode_terms
 
@@ -145,6 +146,10 @@ def check_validity(valid_from: int | None, valid_until: int | None, address: str
     """Raise `UsageError` if a validity ends before it begins."""
     if valid_from is not None and valid_until is not None and valid_until < valid_from:
         raise UsageError(
-            f"{address} would be valid until {to_datetime(valid_until).isoformat()}, before it "
-            f"begins at {to_datetime(valid_from).isoformat()}"
+            with_code(
+                "ends_before_it_begins",
+                f"{address} would be valid until {to_datetime(valid_until).isoformat()}, before it "
+                f"begins at {to_datetime(valid_from).isoformat()}",
+                memory=address,
+            )
         )

@@ -26,6 +26,7 @@ from recollect.stores.validation import (
     encode_json,
     to_datetime,
 )
+from recollect.text.coded_text import with_code
 
 _PAGE_ROWS: Final = 100
 """Receipts in memory at a time: each may be long."""
@@ -175,7 +176,11 @@ def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Plann
     if scope_row is None or row is None:
         raise NotFoundError(f"there is no formation {formation_id!r} in the scope {scope!r}")
     if row.status != "dead":
-        msg = f"formation {formation_id!r} is {row.status}: only a dead one can be redriven, once"
+        msg = with_code(
+            "not_given_up",
+            f"formation {formation_id!r} is {row.status}: only a dead one can be redriven, once",
+            status=row.status,
+        )
         raise UsageError(msg)
     threads, count = [], 0
     for thread_id, positions in json.loads(row.failed).items():

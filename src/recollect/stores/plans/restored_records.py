@@ -40,6 +40,7 @@ from recollect.stores.validation import (
     check_object,
     to_datetime,
 )
+from recollect.text.coded_text import with_code
 from recollect.text.searchable import message_text
 from recollect.text.terms import encode_terms
 from recollect.text.token_estimate import estimated_tokens
@@ -197,7 +198,12 @@ class _Restoring:
             if any(
                 (r.id, r.position, r.digest) != (message_id, position, digest) for r in existing
             ):
-                msg = f"message {message_id!r} of {thread.id!r} exists with other content or place"
+                msg = with_code(
+                    "message_exists",
+                    f"message {message_id!r} of {thread.id!r} exists with other content or place",
+                    message=message_id,
+                    thread=thread.id,
+                )
                 raise ConflictError(msg)
             return
         self.taken += 1
@@ -293,8 +299,11 @@ class _Restoring:
         made = restored_memory(given, self._scope, uid, self._said_at(given))
         if existing:
             if _differs(existing, made):
-                msg = (
-                    f"memory {type_}/{key} exists at version {existing.version} with other content"
+                msg = with_code(
+                    "memory_exists",
+                    f"memory {type_}/{key} exists at version {existing.version} with other content",
+                    memory=f"{type_}/{key}",
+                    version=existing.version,
                 )
                 raise ConflictError(msg)
             return

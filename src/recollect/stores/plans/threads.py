@@ -35,6 +35,7 @@ from recollect.stores.validation import (
     check_text,
     to_datetime,
 )
+from recollect.text.coded_text import with_code
 from recollect.text.searchable import message_text
 from recollect.text.terms import encode_terms
 from recollect.text.token_estimate import estimated_tokens
@@ -74,7 +75,11 @@ def prepare_message(message: NewMessage, now: int, ids: Ids) -> PreparedMessage:
     text = check_text(message.text, "a message's text")
     content = check_content(message.content)
     if not text and not content and not message.metadata:
-        raise UsageError("a message needs text, content or metadata; this one is empty")
+        raise UsageError(
+            with_code(
+                "message_empty", "a message needs text, content or metadata; this one is empty"
+            )
+        )
     time = now if message.time is None else check_past(message.time, now, "a message's time")
     name = None if message.name is None else check_id(message.name, "a message's name")
     searched = message_text(text, name, message.content)
@@ -219,8 +224,13 @@ def _done_before(
 def _check_is_repetition(row: MessageRow, message: PreparedMessage, thread: str) -> None:
     if row.digest != message.digest:
         raise ConflictError(
-            f"message {message.id!r} of thread {thread!r} exists with other content: "
-            "use another id, or replace it"
+            with_code(
+                "message_exists",
+                f"message {message.id!r} of thread {thread!r} exists with other content: "
+                "use another id, or replace it",
+                message=message.id,
+                thread=thread,
+            )
         )
 
 

@@ -46,6 +46,7 @@ from recollect.stores.rows import (
 )
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_id, check_object, check_position, check_scope
+from recollect.text.coded_text import with_code
 
 ResultT = TypeVar("ResultT")
 
@@ -241,7 +242,10 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[Non
     """
     scope = rows.scope(undo.scope)
     if scope is None or scope.epoch != undo.epoch:
-        msg = f"something was erased in {undo.scope!r} since: the change cannot be undone"
+        msg = with_code(
+            "undo_erased",
+            f"something was erased in {undo.scope!r} since: the change cannot be undone",
+        )
         raise StaleReadError(msg)
     undoing = _Undoing(rows, replace(scope, seq=scope.seq + 1), ids, now)
     try:
@@ -376,7 +380,11 @@ class _Undoing:
         mine = {row.uid for row in (*self._removed.values(), *self._memories.values())}
         for row in self._rows.memories_resting_on(self._scope.id, sorted(names)):
             if row.uid not in mine:
-                msg = f"{row.type}/{row.key} was derived from what the change made: undo that first"
+                msg = with_code(
+                    "undo_derived",
+                    f"{row.type}/{row.key} was derived from what the change made: undo that first",
+                    memory=f"{row.type}/{row.key}",
+                )
                 raise ConflictError(msg)
 
 
