@@ -444,3 +444,23 @@ def references_in(answer: Message) -> list[JsonObject]:
     used = answer.metadata["used"]
     assert isinstance(used, list | tuple)
     return [each for each in used if isinstance(each, Mapping)]
+
+
+async def test_the_answer_to_news_does_not_outlast_their_erase(
+    memory: recollect.Recollect,
+) -> None:
+    """The rules say what kind of thing they noted, and leave the words to the user's message."""
+    bot = Chatbot(memory, RuleModel(), ADA, thread="talk")
+    message = await bot.hear("Guess what, I've taken up the cello; my teacher is called Duarte.")
+    async with bot.answering(message) as answer:
+        async for _ in answer.pieces:
+            continue
+    await memory.form(ADA)
+    found = [each.text for each in (await memory.recall(ADA, "cello Duarte")).entries]
+
+    await memory.erase(ADA, recollect.EraseMessages(thread="talk", messages=[message.id]))
+
+    assert 2 == sum("cello" in each for each in found)
+    assert "I noted what you told me." == answer.text
+    left = (await memory.recall(ADA, "cello Duarte")).entries
+    assert not any("cello" in each.text or "Duarte" in each.text for each in left)

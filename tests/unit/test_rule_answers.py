@@ -133,6 +133,23 @@ async def test_it_tells_what_kind_of_thing_it_noted_and_what_that_replaces(
     assert any(each in answer for each in UNTIL_NOW) == any(each in told for each in UNTIL_NOW)
 
 
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [("我開始學游泳了。", "我記下了你住在哪裡。"), ("我开始学游泳了。", "我记下了你住在哪里。")],
+)
+async def test_words_of_both_scripts_are_answered_in_that_of_the_talk(
+    before: str, told: str
+) -> None:
+    turns = (Turn(role="user", text=before), Turn(role="user", text="我搬到高雄了。"))
+    request = ModelRequest(system="", turns=turns, tools=())
+
+    assert told == "".join([word async for word in RuleModel().stream(request)])
+
+
+def test_a_chinese_name_in_an_english_question_is_answered_in_english() -> None:
+    assert answer_of("Who is 汤圆, the one with the tail?", "", ()).startswith("I remember nothing")
+
+
 async def test_only_what_is_known_of_the_user_is_replaced() -> None:
     """Neither the home of their mother, nor a plan to move, nor a home that has ended."""
     others = "Mira's mother lives in Chengdu\n[y2ag] Mira plans to move to Oslo on 3 May 2025"
