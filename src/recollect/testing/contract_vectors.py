@@ -55,7 +55,6 @@ class VectorContract(Contract):
         assert {ada, bob} == set(await store.unembedded_scopes(EMBEDDER))
         assert 1 == len(await store.unembedded_scopes(EMBEDDER, 1))
         await embed(store, await batch_of(store))
-        await embed(store, await batch_of(store))
         assert [bob] == list(await store.unembedded_scopes(EMBEDDER))
         assert {ada, bob} == set(await store.unembedded_scopes("other/1"))
 
@@ -141,8 +140,6 @@ class VectorContract(Contract):
         await embed(store, await batch_of(store), b"")
 
         assert [b""] == await vectors_in(store)
-        assert () == (await batch_of(store)).entries
-        await embed(store, await batch_of(store))
         assert await store.unembedded(scope_id, EMBEDDER) is None
 
     async def test_another_text_needs_another_vector(self, store: Store) -> None:
@@ -207,7 +204,6 @@ class VectorContract(Contract):
     async def test_only_changes_need_a_look(self, store: Store, clock: FrozenClock) -> None:
         """A scope in which entries were only removed is looked at once, and is done."""
         await tell(store, "m1", "m2")
-        await embed(store, await batch_of(store))
         await embed(store, await batch_of(store))
         clock.advance(1)
         await store.remove(ADA, TALK, ["m1"])
