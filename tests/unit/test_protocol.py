@@ -20,7 +20,7 @@ from recollect.errors import LeaseLostError, UsageError
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.in_process import rows as inprocess
 from recollect.stores.in_process.tables import Tables
-from recollect.stores.plans import formation, receipts, threads
+from recollect.stores.plans import erasure, formation, receipts, threads
 from recollect.stores.plans.due_times import Debounce, is_due, thread_after_append
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget, EraseThread
 from recollect.stores.plans.erasure import plan_erase
@@ -609,6 +609,11 @@ def no_epoch(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     return replace(row, epoch=scope.epoch) if scope else row
 
 
+def still_leased(rows: Rows, scope: ScopeRow) -> ScopeRow:
+    """Begin the epoch of an erase without releasing the lease."""
+    return replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
+
+
 def no_owner(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     """Trust a lease that was given back."""
     return check_lease(scope and replace(scope, lease_owner=lease.owner), lease)
@@ -748,7 +753,9 @@ MUTANTS: dict[str, tuple[Protocol, Wrong, Budget, str]] = {
     "no fence is checked": (
         Protocol(refusals=(LeaseLostError, UsageError)), {CHECK: no_fence}, Budget(0, 2), "doubled",
     ),
-    "the epoch is ignored": (SOUND, {CHECK: no_epoch}, ALL, "resurrected"),
+    "the epoch is ignored": (
+        SOUND, {CHECK: no_epoch, (erasure, "_begun_anew"): still_leased}, ALL, "resurrected",
+    ),
     "a lease given back is good": (SOUND, {CHECK: no_owner}, ALL, "twice"),
     "a queue with insert or ignore": (
         SOUND, {SIGNALLED: insert_or_ignore, FORMED: delete_row}, Budget(0, 0), "lost",
