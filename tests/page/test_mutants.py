@@ -53,8 +53,8 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (document.hidden) stop.abort();", "", "changes"),
     Fault("lib/changes.ts", "clearTimeout(feed.closing);", "", "changes"),
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
-    Fault("lib/changes.ts", "error.status === 0) setCutOff", "true) setCutOff", "changes"),
-    Fault("lib/changes.ts", "!isOpened && ", "", "changes"),
+    Fault("lib/changes.ts", "isAway(error) ? () =>", "true ? () =>", "changes"),
+    Fault("lib/changes.ts", " && !isOpened) setCutOff", ") setCutOff", "changes"),
     Fault(
         "lib/recall_reasons.ts",
         "= rounded(upper.score) -",
