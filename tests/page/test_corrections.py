@@ -97,6 +97,18 @@ def test_an_ended_version_says_until_when_it_was_true(story: Story) -> None:
     """It says the time that changed, and not only that the value did not."""
     assert "True until:" in story.facts["ended"]["row"]
     assert "stayed the same" not in story.facts["ended"]["row"]
+    assert "Why it was believed" == story.facts["ended"]["why"]
+    assert 0 == story.facts["ended"]["ends"]
+
+
+def test_the_overview_counts_what_is_in_force(story: Story) -> None:
+    """As many facts as it shows, and beside all of them how many have ended."""
+    told = story.facts["counted"]
+    shown, ever = told["shown"], told["ever"]
+
+    assert shown < ever
+    assert f"{shown} facts" == told["facts"].strip()
+    assert f"{ever - shown} ended" in told["all"]
 
 
 def test_a_rejected_memory_that_is_restored_stands_there_once(story: Story) -> None:
@@ -167,6 +179,14 @@ def test_what_is_typed_outlasts_a_reload_and_the_way_back(story: Story) -> None:
 def test_the_memory_that_is_opened_is_in_sight_in_the_list(story: Story) -> None:
     """A memory far down the list is scrolled to."""
     assert story.facts["shown"]["inSight"]
+
+
+def test_threads_stand_by_their_newest_message(story: Story) -> None:
+    """Each has its date, the newest first; and the field of a new one has the focus."""
+    told = story.facts["threads"]
+
+    assert ["14 Apr 2025", "12 Apr 2025", "6 Apr 2025"] == told["dates"]
+    assert "Hello" == told["typed"]
 
 
 def test_the_edit_form_is_chinese_in_chinese(story: Story) -> None:

@@ -45,6 +45,10 @@ FAULTS: Final = (
     Fault("lib/graph_scene.ts", "edge.from <= edge.to ? beside", "true ? beside", "graph_picture"),
     Fault("lib/time.ts", ".filter(Boolean).sort()", ".filter(Boolean)", "listing"),
     Fault("lib/past.ts", "each.state !== then.state", "true", "past"),
+    Fault("lib/answer_sources.ts", "&& nameDigest(each.key) === key", "", "answer_sources"),
+    Fault("lib/answer_sources.ts", "each.quoted && ", "", "answer_sources"),
+    Fault("lib/taken_back.ts", "stored.some(isThere)", "stored.every(isThere)", "taken_back"),
+    Fault("lib/taken_back.ts", " && !isRedo", "", "taken_back"),
     Fault("lib/past.ts", "each.version > version &&", "", "past"),
     Fault("lib/route.ts", "{ ...carried, ...extra }", "extra", "place"),
     Fault("lib/route.ts", "location.hash === shown().hash) {", "true) {", "route"),
@@ -53,8 +57,8 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (document.hidden) stop.abort();", "", "changes"),
     Fault("lib/changes.ts", "clearTimeout(feed.closing);", "", "changes"),
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
-    Fault("lib/changes.ts", "isAway(error) ? () =>", "true ? () =>", "changes"),
-    Fault("lib/changes.ts", " && !isOpened) setCutOff", ") setCutOff", "changes"),
+    Fault("lib/changes.ts", "isAway(error) ? () => wake() : null", "() => wake()", "changes"),
+    Fault("lib/changes.ts", " && !isOpened", "", "changes"),
     Fault(
         "lib/recall_reasons.ts",
         "= rounded(upper.score) -",
@@ -126,6 +130,9 @@ FAULTS: Final = (
     Fault("lib/one_after_another.ts", " && isSamePlace(one, other)", "", "one_after_another"),
     Fault("lib/one_after_another.ts", "if (isOver(each, now)) open", "open", "one_after_another"),
     Fault("lib/written_here.ts", "each.sentence === sentence && ", "", "written_here"),
+    Fault("lib/audit_words.ts", "count: ids.length", "count: 1", "audit_words"),
+    Fault("lib/graph_labels.ts", "!taken.some(", "taken.some(", "graph_picture"),
+    Fault("lib/overview.ts", "sumOf(all) - sumOf(inForce)", "sumOf(all)", "overview"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

@@ -322,9 +322,12 @@ def test_what_was_neglected_is_looked_after(walks: Walks, tmp_path: Path) -> Non
     assert {"memory", "message", "thread"} <= {*facts["exported"]["kinds"]}
     assert "nonsense" in facts["refused_line"] or "kind" in facts["refused_line"]
     assert any("restore" in row for row in facts["audit_of_copy"])
-    assert any("append" in row and "local" in row for row in facts["audit"])
+    assert any("messages added" in row and "local" in row for row in facts["audit"])
     assert facts["erase_half_typed"] is True
     assert 404 == facts["erased"]["thread"]
+    receipt = facts["erased"]["toast"].partition("Receipt ")[2].split()[0]
+    assert receipt in facts["erased"]["receipt"]
+    assert "a thread" in facts["erased"]["receipt"]
     assert "4,200" not in facts["left"]
     assert [] == story.serious
     assert {"elsewhere": [], "violations": [], "errors": []} == facts["noted"]

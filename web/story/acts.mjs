@@ -264,7 +264,7 @@ async function erase() {
       await preview.done();
     }
     await dialog.getByRole("textbox").fill("Erase");
-    await twice("erase", { how, near: dialog, path: "/v1/erase", act: () => button("Erase for good", dialog).click(), typed: () => dialog.getByRole("textbox").inputValue(), done: () => toast("Erased. The receipt is").waitFor() });
+    await twice("erase", { how, near: dialog, path: "/v1/erase", act: () => button("Erase for good", dialog).click(), typed: () => dialog.getByRole("textbox").inputValue(), done: () => toast("Erased: ").waitFor() });
     facts.tell(`erased_${how}`, { thread: await asked(`threads/erased-${how}`), receipts: (await asked("erase/receipts")).receipts.length });
   }
 }

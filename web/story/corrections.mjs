@@ -91,7 +91,8 @@ async function ended() {
   await opened("home-porto");
   await button("End", view).click();
   await view.locator(".revision", { hasText: "True until" }).first().waitFor();
-  facts.tell("ended", { row: await view.locator(".revision").first().innerText() });
+  await button("End", view).waitFor({ state: "detached" });
+  facts.tell("ended", { why: await view.locator(".block h2").first().innerText(), ends: await button("End", view).count(), row: await view.locator(".revision").first().innerText() });
   await facts.picture(page, "ended");
   await undone("Ended");
 }
@@ -154,6 +155,15 @@ async function deletedLately() {
     await lately.waitFor({ state: "detached" });
     facts.tell(`deleted lately, ${place}`, { between, after: (await fact("cat-tangyuan")).sentence });
   }
+}
+
+/** The overview counts what is in force, and says how much has ended. */
+async function counted() {
+  await atOverview();
+  await page.locator(".of-all").waitFor();
+  const rows = await page.locator(".overview-main .sentences .type-sign").evaluateAll((signs) => signs.map((each) => each.title));
+  facts.tell("counted", { all: await page.locator(".of-all").innerText(), facts: await page.locator(".of-type", { hasText: "fact" }).innerText(), shown: rows.filter((each) => each === "Fact").length, ever: (await facts_now()).length });
+  await facts.picture(page, "counted");
 }
 
 /** A change is undone where it is listed; of one that was changed since no Undo is offered. */
@@ -268,6 +278,19 @@ async function oneAfterAnother() {
   await page.locator(".one-after-another .here", { hasText: "Utrecht" }).waitFor();
 }
 
+/** Threads stand by the day of their newest message; what is typed after New thread goes into it. */
+async function threads() {
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  await page.locator(".thread-about", { hasText: "14 Apr 2025" }).waitFor();
+  await page.locator(".thread").nth(1).getByText("12 Apr 2025").waitFor();
+  const dates = await page.locator(".thread-about time").allInnerTexts();
+  await page.locator(".new-thread").click();
+  await page.locator(".thread.here", { hasText: "New thread" }).waitFor();
+  await page.keyboard.type("Hello");
+  facts.tell("threads", { dates, typed: await page.locator("#composer").inputValue() });
+  await facts.picture(page, "new-thread");
+}
+
 /** In Chinese the usual types, their fields and what is said of these are Chinese. */
 async function inChinese() {
   await page.goto(`${base}/#/settings?${SCOPE}`);
@@ -283,4 +306,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, changedProfile, ended, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, ended, counted, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, threads, inChinese }, { facts, page, noted, close });

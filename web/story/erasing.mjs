@@ -30,7 +30,7 @@ async function confirmed() {
   await page.keyboard.type("Erase");
   await page.keyboard.press("Enter");
   await dialog.waitFor({ state: "detached" });
-  await page.locator(".toast", { hasText: "Erased. The receipt is" }).last().waitFor();
+  await page.locator(".toast", { hasText: "Erased: " }).last().waitFor();
 }
 
 /** A memory, with one of the messages that it came from. */

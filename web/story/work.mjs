@@ -110,7 +110,7 @@ async function audit() {
   await page.locator(".fold tbody tr").first().waitFor();
   facts.tell("audit_of_copy", await page.locator(".fold tbody tr").allInnerTexts());
   await page.goto(`${base}/#/settings`);
-  await page.locator(".fold tbody tr", { hasText: "resume" }).or(page.locator(".fold tbody tr", { hasText: "append" })).first().waitFor({ state: "attached" });
+  await page.locator(".fold tbody tr", { hasText: "resume" }).or(page.locator(".fold tbody tr", { hasText: "messages added" })).first().waitFor({ state: "attached" });
   if (!(await page.locator(".fold tbody tr").first().isVisible())) await page.getByText("Latest rows").click();
   facts.tell("audit", await page.locator(".fold tbody tr").allInnerTexts());
   await button("Verify the chain").click();
@@ -130,10 +130,12 @@ async function erase() {
   facts.tell("erase_half_typed", await button("Erase for good", dialog).isDisabled());
   await dialog.getByRole("textbox").fill("Erase");
   await button("Erase for good", dialog).click();
-  await toast("Erased. The receipt is").waitFor();
+  await toast("Erased: ").waitFor();
+  const told_of = await toast("Erased: ").innerText();
   await dialog.waitFor({ state: "detached" });
-  await page.locator(".uses li").first().waitFor();
-  facts.tell("erased", { receipt: await page.locator(".uses li").first().innerText(), thread: (await page.request.get(`${base}/v1/threads/raise`)).status() });
+  const receipt = page.locator(".erase-receipts li").first();
+  await receipt.locator("summary").click();
+  facts.tell("erased", { toast: told_of, receipt: await receipt.innerText(), thread: (await page.request.get(`${base}/v1/threads/raise`)).status() });
   await settled("erased");
   await at("memories");
   await page.locator(".row", { hasText: "bees" }).waitFor();

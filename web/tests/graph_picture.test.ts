@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Graph } from "../src/api/shapes";
 import { crowded } from "../src/lib/crowd_layout";
 import { firstView, panned, toGraph, toScreen, whole, zoomedAt } from "../src/lib/graph_camera";
-import { namesAt, standing } from "../src/lib/graph_labels";
+import { freePlace, namesAt, standing } from "../src/lib/graph_labels";
 import { BOXED_NODES, laidOut } from "../src/lib/graph_layout";
 import { isBoxed, nodeAt } from "../src/lib/graph_paint";
 import { boxOf, sceneOf } from "../src/lib/graph_scene";
@@ -104,5 +104,15 @@ describe("a graph with its places", () => {
     const { edges } = sceneOf(twice, undefined, new Map());
     expect(edges.map((each) => each.bend)).toEqual([-17, -17]);
     expect(edges.map((each) => each.isOver)).toEqual([false, true]);
+  });
+});
+
+describe("the words of a fact", () => {
+  it("stand where they are over no others, and in the middle where all is taken", () => {
+    const at = (left: number) => ({ left, top: 0, width: 100, height: 16 });
+    expect(freePlace([at(50), at(0), at(130)], [at(30)])).toEqual(at(130));
+    expect(freePlace([at(50), at(0)], [])).toEqual(at(50));
+    expect(freePlace([at(50), at(0)], [at(30)])).toEqual(at(50));
+    expect(freePlace([], [])).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
-import { byType, changeOf, formationOf, lastDays, plotOf } from "../src/lib/overview";
+import { byType, changeOf, formationOf, inForceOf, lastDays, NO_COUNTS, plotOf } from "../src/lib/overview";
 
 const NOW = Date.parse("2026-05-10T12:00:00Z");
 const memory = (key: string, more: Partial<Memory> = {}) => ({ type: "Fact", key, version: 1, state: "active", valid_from: null, valid_until: null, ...more }) as Memory;
@@ -52,4 +52,9 @@ describe("numbers over time", () => {
     expect(plotOf([], 100, 20)).toEqual({ line: "", area: "" });
     expect(plotOf([0, 0], 100, 20).line).toBe("M0 19L100 19");
   });
+});
+
+test("memories in force are counted, and beside them those that have ended", () => {
+  expect(inForceOf({ Note: 2, Fact: 4, User: 0 }, { Note: 2, Fact: 7, Old: 1, User: 0 })).toEqual({ total: 6, ended: 4, types: [{ type: "Fact", count: 4 }, { type: "Note", count: 2 }] });
+  expect(inForceOf({}, {})).toEqual(NO_COUNTS);
 });

@@ -360,6 +360,10 @@ export interface AuditRow {
   at: string;
   actor: string;
   action: string;
+  /** Internal ids by kind. */
+  subject?: JsonObject;
+  /** Of the objects that still exist. */
+  names?: string[];
   description: string;
   hash: string;
 }

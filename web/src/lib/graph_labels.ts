@@ -36,6 +36,13 @@ export function standing<L extends Label>(labels: readonly L[], ranks: number): 
   return labels.filter((each) => stands.has(each));
 }
 
+type Box = Pick<Label, "left" | "top" | "width" | "height">;
+
+/** The first of the places at which a label is over none of those taken; the first of all where there is none. */
+export function freePlace<B extends Box>(places: readonly B[], taken: readonly Box[]): B | undefined {
+  return places.find((each) => !taken.some((other) => overlap(each, other))) ?? places[0];
+}
+
 function cellsOf({ left, top, width, height }: Label): string[] {
   const cells: string[] = [];
   for (let x = Math.floor(left / CELL); x <= Math.floor((left + width) / CELL); x++) {
@@ -44,4 +51,4 @@ function cellsOf({ left, top, width, height }: Label): string[] {
   return cells;
 }
 
-const overlap = (one: Label, other: Label): boolean => one.left < other.left + other.width && other.left < one.left + one.width && one.top < other.top + other.height && other.top < one.top + one.height;
+const overlap = (one: Box, other: Box): boolean => one.left < other.left + other.width && other.left < one.left + one.width && one.top < other.top + other.height && other.top < one.top + one.height;

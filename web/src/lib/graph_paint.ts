@@ -2,7 +2,7 @@
 
 import { toScreen, whole, type Camera, type Room } from "./graph_camera";
 import { READABLE_EDGES } from "./graph_groups";
-import { namesAt, standing, type Label } from "./graph_labels";
+import { freePlace, namesAt, standing, type Label } from "./graph_labels";
 import { BOX_HEIGHT, type Scene, type SceneEdge, type SceneNode } from "./graph_scene";
 import type { Point } from "./layout";
 
@@ -120,18 +120,24 @@ function paintBoxes(picture: Picture): void {
   const size = scale * camera.zoom;
   context.setTransform(size, 0, 0, size, (scale * room.width) / 2 - camera.x * size, (scale * room.height) / 2 - camera.y * size);
   const kinds = sortedEdges(picture);
-  const worded: [SceneEdge, Point][] = [];
+  const worded: [SceneEdge, Line][] = [];
   for (const kind of EDGE_KINDS) {
     drawLike(kind, picture);
     for (const edge of kinds[kind]) {
-      const middle = paintArrow(context, scene, edge);
-      if (kind === "chosen" || kind === "marked" || scene.edges.length <= READABLE_EDGES) worded.push([edge, middle]);
+      const line = paintArrow(context, scene, edge);
+      if (kind === "chosen" || kind === "marked" || scene.edges.length <= READABLE_EDGES) worded.push([edge, line]);
     }
   }
   context.setLineDash([]);
   context.textAlign = "center";
   context.textBaseline = "middle";
-  for (const [edge, middle] of worded) paintWords(picture, edge.label, middle, kindOf(edge, picture));
+  const taken = scene.nodes.map(({ x, y, width }) => ({ left: x - width / 2, top: y - BOX_HEIGHT / 2, width, height: BOX_HEIGHT }));
+  for (const [edge, line] of worded) {
+    const place = freePlace(placesOn(picture, edge.label, line), taken);
+    if (!place) continue;
+    taken.push(place);
+    paintWords(picture, edge.label, place.at, kindOf(edge, picture));
+  }
   for (const node of scene.nodes) {
     context.globalAlpha = pointed.marked.size && !pointed.marked.has(node.id) ? 0.28 : 1;
     const isMarked = pointed.marked.has(node.id);
@@ -148,15 +154,30 @@ function paintBoxes(picture: Picture): void {
   }
 }
 
-/** Draw a fact from box to box; the middle of its line. */
-function paintArrow(context: CanvasRenderingContext2D, { nodes }: Scene, { from, to, bend }: SceneEdge): Point {
+/** The point of a line at a share of its way. */
+type Line = (share: number) => Point;
+
+/** Where words stand on a line, the best place first: two facts that begin at one entity have their middles close together. */
+const SHARES = [0.5, 0.4, 0.6, 0.3, 0.7];
+
+function placesOn({ context, look }: Picture, words: string, line: Line): { at: Point; left: number; top: number; width: number; height: number }[] {
+  context.font = `${EDGE_FONT_PX}px ${look.font}`;
+  const width = context.measureText(words).width + 6;
+  return SHARES.map((share) => {
+    const at = line(share);
+    return { at, left: at.x - width / 2, top: at.y - 8, width, height: 16 };
+  });
+}
+
+/** Draw a fact from box to box; its line. */
+function paintArrow(context: CanvasRenderingContext2D, { nodes }: Scene, { from, to, bend }: SceneEdge): Line {
   const [one, other] = [nodes[from] as SceneNode, nodes[to] as SceneNode];
   if (from === to) {
     const top = { x: one.x, y: one.y - BOX_HEIGHT / 2 - 14 };
     context.beginPath();
     context.arc(top.x, top.y + 4, 12, 0, 2 * Math.PI);
     context.stroke();
-    return { x: top.x, y: top.y - 8 };
+    return () => ({ x: top.x, y: top.y - 8 });
   }
   const [dx, dy] = [other.x - one.x, other.y - one.y];
   const length = Math.hypot(dx, dy) || 1;
@@ -167,8 +188,10 @@ function paintArrow(context: CanvasRenderingContext2D, { nodes }: Scene, { from,
   context.quadraticCurveTo(control.x, control.y, end.x, end.y);
   context.stroke();
   paintHead(context, control, end, 8);
-  return { x: (start.x + 2 * control.x + end.x) / 4, y: (start.y + 2 * control.y + end.y) / 4 };
+  return (share) => ({ x: curved(start.x, control.x, end.x, share), y: curved(start.y, control.y, end.y, share) });
 }
+
+const curved = (from: number, by: number, to: number, share: number): number => (1 - share) ** 2 * from + 2 * share * (1 - share) * by + share ** 2 * to;
 
 /** Where the line from a box's middle towards a point leaves it. */
 function edgeOfBox(node: SceneNode, towards: Point): Point {

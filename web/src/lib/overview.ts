@@ -12,6 +12,23 @@ export interface Day {
 export const byType = (known: readonly Memory[]): Memory[] =>
   [...known].sort((one, other) => one.type.localeCompare(other.type) || Date.parse(timeOf(other)) - Date.parse(timeOf(one)));
 
+/** Memories that are in force by type, most first, and how many others have ended. */
+export interface InForce {
+  total: number;
+  ended: number;
+  types: { type: string; count: number }[];
+}
+
+export const NO_COUNTS: InForce = { total: 0, ended: 0, types: [] };
+
+const sumOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, each) => sum + each, 0);
+
+/** Of the counts of those in force, and of all that are neither rejected nor waiting. */
+export function inForceOf(inForce: Record<string, number>, all: Record<string, number>): InForce {
+  const types = Object.entries(inForce).filter(([, count]) => count > 0).map(([type, count]) => ({ type, count }));
+  return { total: sumOf(inForce), ended: Math.max(0, sumOf(all) - sumOf(inForce)), types: types.sort((one, other) => other.count - one.count) };
+}
+
 export type ChangeWord = "new" | "changed" | "ended" | "waits";
 
 /** What happened to a memory when it was written last. */

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Memory, Thread, Scope } from "../api/shapes";
+import type { Formation, Memory, Thread, Scope } from "../api/shapes";
 import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
@@ -12,6 +12,7 @@ import { broughtBy, endedIn, withEnded, type Ended } from "../lib/past";
 import { keptTalks } from "../lib/kept_talks";
 import { isAway } from "../lib/reach";
 import { newName } from "../lib/storage";
+import { changedIn, forgottenIn, takenBack, undoneIn } from "../lib/taken_back";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentOf, momentsOf, type Days } from "../lib/time";
@@ -32,7 +33,18 @@ import { useTalk } from "./chat_talk";
 const MEMORIES_READ = 200;
 const FORMATIONS_READ = 10;
 const FRESH_READ = 30;
-const NOTHING_ENDED: { named: Ended[]; memories: Memory[] } = { named: [], memories: [] };
+const HISTORIES_READ = 4;
+
+/** What became of the memories that the last formations of a thread wrote. */
+interface Outcomes {
+  formations: readonly Formation[];
+  ended: Ended[];
+  memories: Memory[];
+  /** Messages on which a document rested until that was undone. */
+  undone: ReadonlySet<string>;
+}
+
+const NO_OUTCOMES: Outcomes = { formations: [], ended: [], memories: [], undone: new Set() };
 
 export default function Chat() {
   const { parts, query } = useRoute();
@@ -54,6 +66,7 @@ export default function Chat() {
   const read = useRef("");
   if (!threads.isLoading && !threads.error) read.current = place;
   const named = useTitles(rows);
+  const ids = useSame([...rows.map((each) => each.id), ...(chosen ? [chosen] : [])]);
   const days = daysIn(query);
   const until = momentOf(days);
   const listed = until ? rows.filter((each) => each.created_at <= until) : rows;
@@ -63,15 +76,23 @@ export default function Chat() {
     go(linkTo(["chat", latest], scope), true);
   }, [chosen, threads.isLoading, threads.error, listed.length, latest, scope, query]);
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
+  const [begun, setBegun] = useState("");
+  const begin = () => {
+    const id = newName("talk");
+    setBegun(id);
+    go(linkTo(["chat", id], scope, { on: "", known: "" }));
+  };
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isRead={read.current === place} isPast={until !== ""} />
+      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isRead={read.current === place} isPast={until !== ""} begin={begin} />
       {!chosen && Boolean(threads.error) && <div className="page"><Failure error={threads.error} again={threads.again} isBusy={threads.isLoading} /></div>}
       {chosen && (
         <Talk
           key={`${chosen} ${JSON.stringify([scope, days])}`}
           thread={chosen}
-          called={named.get(chosen)}
+          isBegun={chosen === begun}
+          called={named.get(chosen)?.title}
+          threads={ids}
           days={days}
           model={me.model}
           wanted={query.get("message")}
@@ -86,6 +107,11 @@ export default function Chat() {
   );
 }
 
+/** The same list as before, as long as it holds the same. */
+function useSame(list: string[]): readonly string[] {
+  return useMemo(() => list, [list.join("\n")]);
+}
+
 function newestFirst(threads: readonly Thread[]): Thread[] {
   return [...threads].sort((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
 }
@@ -93,9 +119,17 @@ function newestFirst(threads: readonly Thread[]): Thread[] {
 const TITLE_CHARACTERS = 80;
 /** What threads begin with, and how many messages they had then: of fewer, that message may be erased. */
 const titles = new Map<string, { text: string; count: number }>();
+/** When the newest message of threads was said, and how many there were then. */
+const newest = new Map<string, { at: string; state: string }>();
 
-/** What each thread begins with: threads have ids, people remember what they said. */
-function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
+interface NamedThread {
+  title: string;
+  /** When its newest message was said; undefined as long as that is not known. */
+  at: string | undefined;
+}
+
+/** What each thread begins with and when it was last said something in: threads have ids, people remember words and days. */
+function useTitles(threads: readonly Thread[]): ReadonlyMap<string, NamedThread> {
   const { scope } = useHere();
   const [failed, setFailed] = useState<ReadonlySet<string>>(new Set());
   const [, setRound] = useState(0);
@@ -104,32 +138,40 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, string> {
     const known = titles.get(nameOf(thread.id));
     return known && known.count <= thread.count ? known.text : undefined;
   };
-  const missing = threads.find((each) => each.count > 0 && titleOf(each) === undefined && !failed.has(each.id));
+  const newestOf = (thread: Thread) => newest.get(nameOf(thread.id));
+  const stateOf = ({ id, count, last }: Thread) => `${nameOf(id)} ${count} ${last}`;
+  const isOld = (thread: Thread) => newestOf(thread)?.state !== stateOf(thread);
+  const missing = threads.find((each) => each.count > 0 && (titleOf(each) === undefined || isOld(each)) && !failed.has(stateOf(each)));
   useEffect(() => {
     if (!missing) return;
     let isOver = false;
     const { id, count } = missing;
-    api.messages(scope, id, { after: 0, limit: 1 }).then(
-      ({ messages }) => {
-        titles.set(nameOf(id), { text: (messages[0]?.text ?? "").slice(0, TITLE_CHARACTERS), count });
+    const first = titleOf(missing) === undefined ? api.messages(scope, id, { after: 0, limit: 1 }) : undefined;
+    Promise.all([first, api.messages(scope, id, { last: 1 })]).then(
+      ([begin, end]) => {
+        if (begin) titles.set(nameOf(id), { text: (begin.messages[0]?.text ?? "").slice(0, TITLE_CHARACTERS), count });
+        newest.set(nameOf(id), { at: end.messages[0]?.time ?? missing.created_at, state: stateOf(missing) });
         if (!isOver) setRound((n) => n + 1);
       },
-      () => !isOver && setFailed((before) => new Set(before).add(id)),
+      () => !isOver && setFailed((before) => new Set(before).add(stateOf(missing))),
     );
     return () => {
       isOver = true;
     };
-  }, [missing && `${nameOf(missing.id)} ${missing.count}`]);
-  return new Map(threads.map((each) => [each.id, plainOf(titleOf(each) ?? "") || each.id]));
+  }, [missing && stateOf(missing)]);
+  return new Map(threads.map((each) => [each.id, { title: plainOf(titleOf(each) ?? "") || each.id, at: newestOf(each)?.at }]));
 }
 
-function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isRead, isPast }: { threads: Paged<Thread>; named: ReadonlyMap<string, string>; chosen: string | undefined; isRead: boolean; isPast: boolean }) {
+function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isRead, isPast, begin }: { threads: Paged<Thread>; named: ReadonlyMap<string, NamedThread>; chosen: string | undefined; isRead: boolean; isPast: boolean; begin: () => void }) {
   const { t } = useAround();
   const { scope } = useHere();
+  // The order of the newest messages, once all of them are known: until then none jumps.
+  const areDated = !isPast && threads.every((each) => !each.count || named.get(each.id)?.at);
+  const ordered = newestFirst(areDated ? threads.map((each) => ({ ...each, created_at: named.get(each.id)?.at ?? each.created_at })) : threads);
   const isNew = isRead && !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
-      <button type="button" className="new-thread" onClick={() => go(linkTo(["chat", newName("talk")], scope, { on: "", known: "" }))}>
+      <button type="button" className="new-thread" onClick={begin}>
         <Icon name="plus" />
         {t("chat.new")}
       </button>
@@ -144,12 +186,12 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
             </a>
           </li>
         )}
-        {newestFirst(threads).map((each) => (
+        {ordered.map((each) => (
           <li key={each.id}>
             <a className={each.id === chosen ? "thread here" : "thread"} aria-current={each.id === chosen ? "page" : undefined} href={linkTo(["chat", each.id], scope)}>
-              <span className="thread-name" title={each.id}>{named.get(each.id)}</span>
+              <span className="thread-name" title={each.id}>{named.get(each.id)?.title}</span>
               <span className="thread-about">
-                {!isPast && <>{t("chat.count", { count: each.count })} · </>}<When at={each.created_at} />
+                {!isPast && <>{t("chat.count", { count: each.count })} · </>}<When at={isPast ? each.created_at : (named.get(each.id)?.at ?? each.created_at)} />
                 {!isPast && each.formed < each.last && <span className="pending-dot" title={t("chat.pending")} />}
               </span>
             </a>
@@ -161,10 +203,14 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   );
 }
 
-function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, leave }: {
+function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, leave }: {
   thread: string;
+  /** Whether it was asked for just now: what is typed goes into it. */
+  isBegun: boolean;
   /** What it begins with, as far as the list of threads knows it. */
   called: string | undefined;
+  /** The threads that are listed. */
+  threads: readonly string[];
   days: Days;
   model: string | null;
   wanted: string | null;
@@ -192,13 +238,18 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
   useChanges(scope, refresh);
   const talk = useTalk(thread, { wanted, until }, settled, refresh);
   const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
-  const ended = useLatest(useAsked(() => (isPast ? Promise.resolve(NOTHING_ENDED) : endedNow(scope, thread)), [scope, thread, settled, isPast]).value);
+  const outcomes = useLatest(useAsked(() => (isPast ? Promise.resolve(NO_OUTCOMES) : outcomesOf(scope, thread)), [scope, thread, settled, isPast]).value) ?? NO_OUTCOMES;
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
   const inForce = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);
   const brought = useMemo(
-    () => withEnded(broughtBy(inForce, thread), ended?.named ?? [], ended?.memories ?? []),
-    [inForce, ended, thread],
+    () => withEnded(broughtBy(inForce, thread), outcomes.ended, outcomes.memories),
+    [inForce, outcomes, thread],
   );
+  const back = useMemo(() => {
+    const isThere = (address: Pick<Memory, "type" | "key">) => !known || known.some((each) => each.type === address.type && each.key === address.key);
+    return takenBack(talk.shown, forgottenIn(outcomes.formations, thread, isThere), outcomes.undone);
+  }, [talk.shown, outcomes, known, thread]);
+  const sources = useMemo(() => ({ memories: inForce, threads }), [inForce, threads]);
   const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(standing === null ? "chat.untitled" : "chat")) : plainOf(talk.shown[0].text);
   const wording = useWording();
   useTitle(t("chat"), title === t("chat") ? undefined : title);
@@ -228,9 +279,9 @@ function Talk({ thread, called, days, model, wanted, quotes, isPanelOpen, toggle
           </button>
           </div>
         </header>
-        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} isKnown={inForce.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
+        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} takenBack={back} known={sources} isPast={isPast} isKnown={inForce.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
-        {!isPast && can("write") && <Composer text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
+        {!isPast && can("write") && <Composer isBegun={isBegun} text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>
       {isPanelOpen && (
         <Boundary about={thread}>
@@ -255,12 +306,15 @@ async function inferredThen(scope: Scope, days: Days): Promise<Memory[]> {
   return (await api.memories(scope, { order: "newest", limit: MEMORIES_READ, ...momentsOf(days), known_at: momentOf(days) })).memories;
 }
 
-/** What the last formations ended because of messages of a thread, and those memories as they are. */
-async function endedNow(scope: Scope, thread: string): Promise<typeof NOTHING_ENDED> {
+/** What the last formations ended or changed because of messages of a thread, as it is now. */
+async function outcomesOf(scope: Scope, thread: string): Promise<Outcomes> {
   const { formations } = await api.formations(scope, null, FORMATIONS_READ);
-  const named = endedIn(formations, thread);
-  const memories = await Promise.all(named.map((each) => api.memory(scope, each.type, each.key).catch(() => null)));
-  return { named, memories: memories.filter((each) => each !== null) };
+  const ended = endedIn(formations, thread);
+  const memories = await Promise.all(ended.map((each) => api.memory(scope, each.type, each.key).catch(() => null)));
+  const changed = changedIn(formations, thread).slice(0, HISTORIES_READ);
+  const histories = await Promise.all(changed.map((each) => api.history(scope, each.type, each.key).catch(() => ({ revisions: [] }))));
+  const undone = new Set(histories.flatMap(({ revisions }) => [...undoneIn(revisions, thread)]));
+  return { formations, ended, memories: memories.filter((each) => each !== null), undone };
 }
 
 /** What was inferred; of more than can be shown, what the last formations stored before the rest. */

@@ -4,7 +4,8 @@ import { useRef, useState } from "react";
 import { useAround, useHere } from "../lib/session";
 import { Icon } from "../parts/icons";
 
-export function Composer({ text, setText, isAnswering, say, stop }: {
+export function Composer({ isBegun, text, setText, isAnswering, say, stop }: {
+  isBegun: boolean;
   text: string;
   setText: (text: string) => void;
   isAnswering: boolean;
@@ -33,6 +34,7 @@ export function Composer({ text, setText, isAnswering, say, stop }: {
       <textarea
         ref={area}
         id="composer"
+        autoFocus={isBegun}
         rows={Math.min(8, Math.max(1, text.split("\n").length))}
         value={text}
         placeholder={t("chat.say")}

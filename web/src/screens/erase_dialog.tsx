@@ -8,6 +8,7 @@ import { useAsked } from "../lib/asking";
 import { reachOf } from "../lib/erase_look";
 import { nameOf, planOf } from "../lib/erase_plan";
 import { isNothing, type Affected } from "../lib/erase_reach";
+import { noteErased } from "../lib/erased_kinds";
 import { forgetChangesIn } from "../lib/kept_changes";
 import { keptTalks } from "../lib/kept_talks";
 import { isSame } from "../lib/outcomes";
@@ -88,7 +89,8 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
         keptTalks.forget();
         forgetChangesIn(scope);
         forgetWrittenIn(scope);
-        tell(t("erase.done", { id: receipt.id }));
+        noteErased(receipt.id, target);
+        tell(t("erase.done", { counts: counted(countsOf(receipt), t), id: receipt.id }));
         done();
       },
     });

@@ -11,7 +11,7 @@ import { useMemoryActs } from "../lib/memory_acts";
 import { endOf } from "../lib/days";
 import { distinct, writtenByHand } from "../lib/evidence";
 import { believedAt, believedSince, speakerOf } from "../lib/past";
-import { formerOf, nextOf, useOthers } from "../lib/one_after_another";
+import { formerOf, isOver, nextOf, useOthers } from "../lib/one_after_another";
 import { go, linkTo } from "../lib/route";
 import { isDocument, isLong, personIn } from "../lib/sentences";
 import { useTitle } from "../lib/title";
@@ -122,7 +122,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
           <div className="acts" role="group" aria-label={t("memory.acts")}>
             <button type="button" onClick={() => setEditing(true)}><Icon name="edit" />{t("edit")}</button>
             {memory.state !== "rejected" && <button type="button" disabled={acts.isBusy} onClick={() => void acts.reject(memory)} title={t("reject.about")}>{t("reject")}</button>}
-            <button type="button" disabled={acts.isBusy} onClick={() => void acts.end(memory)} title={t("end.about")}>{t("end")}</button>
+            {!isOver(memory) && <button type="button" disabled={acts.isBusy} onClick={() => void acts.end(memory)} title={t("end.about")}>{t("end")}</button>}
             <button type="button" className="danger" disabled={acts.isBusy} title={t("delete.about")} onClick={() => void acts.remove(memory, () => go(linkTo(["memories"], scope)))}>{t("delete")}</button>
             <EraseButton target={{ memory: { type: memory.type, key: memory.key } }} what="erase.for_good" done={() => { again(); go(linkTo(["memories"], scope)); }} />
           </div>
@@ -178,7 +178,7 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
   const written = byHand && wording.day(byHand.believed_from);
   return (
     <>
-      <Block title={t("memory.why")}>
+      <Block title={t(isOver(memory) ? "memory.why_was" : "memory.why")}>
         {written && <p>{t(isOwn ? "memory.yours_since" : "memory.by_hand", { day: written })}</p>}
         {written && !hasNone && <p className="hint">{t("memory.rested_on")}</p>}
         {written && hasNone ? null : hasNone ? <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p> : <WhyBelieved evidence={distinct(Object.values(memory.evidence).flat())} until={memory.updated_at} />}

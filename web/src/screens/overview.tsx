@@ -2,11 +2,11 @@
 
 import { useState } from "react";
 import { api } from "../api/client";
-import type { JsonObject, Memory, NewestMemory, Overview as Glance } from "../api/shapes";
+import type { JsonObject, Memory, NewestMemory, Overview as Glance, Scope } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { changesBetween } from "../lib/diff";
-import { byType, changeOf } from "../lib/overview";
+import { byType, changeOf, inForceOf, NO_COUNTS, type InForce } from "../lib/overview";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
@@ -97,19 +97,26 @@ const COUNTED = {
   Entity: "counted.entity", Summary: "counted.summary", Example: "counted.example", Examples: "counted.example",
 } as const;
 
-/** How many memories of each type there are: the way to their list. */
+/** How many memories are in force on a day: true then, neither rejected nor waiting; of today, how many others have ended. */
+async function countsInForce(scope: Scope, days: Days): Promise<InForce> {
+  const counted = async (moments: { valid_at?: string; known_at?: string }) => (await api.memories(scope, { order: "newest", limit: 1, state: "active", ...moments })).counts?.types ?? {};
+  const moment = momentOf(days) || new Date().toISOString();
+  const inForce = counted({ valid_at: moment, ...momentsOf(days) });
+  return inForceOf(...(await Promise.all([inForce, isToday(days) ? counted({}) : inForce])));
+}
+
+/** How many memories of each type are in force: the way to their list. */
 function OfTypes({ days }: { days: Days }) {
   const { t, named } = useAround();
   const { scope } = useHere();
   const wording = useWording();
-  const asked = useAsked(async () => (await api.memories(scope, { order: "newest", limit: 1, ...momentsOf(days) })).counts?.types ?? {}, [scope, days]);
+  const asked = useAsked(() => countsInForce(scope, days), [scope, days]);
   useChanges(scope, asked.again);
-  const total = Object.values(asked.value ?? {}).reduce((sum, each) => sum + each, 0);
-  const types = Object.entries(asked.value ?? {}).filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one).slice(0, TYPES);
+  const { total, ended, types } = asked.value ?? NO_COUNTS;
   return (
     <ul className="of-types" aria-label={t("overview.by_type")}>
-      {total > 0 && <li className="of-all">{t("memories.total", { count: total, total: wording.number(total) })}</li>}
-      {types.map(([type, count]) => (
+      {total > 0 && <li className="of-all">{t("memories.total", { count: total, total: wording.number(total) })}{ended > 0 && ` · ${t("overview.ended_count", { count: ended })}`}</li>}
+      {types.slice(0, TYPES).map(({ type, count }) => (
         <li key={type}><a title={t("overview.of_type")} className={`of-type tint-${lookOf(type).tint}`} href={linkTo(["memories"], scope, { type, ...days })}><TypeSign type={type} /><span>{type in COUNTED ? t(COUNTED[type as keyof typeof COUNTED], { count }) : t("counted.other", { type: named(type), count })}</span></a></li>
       ))}
     </ul>

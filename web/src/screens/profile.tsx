@@ -122,7 +122,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
               <span className="lane-track" role="cell">
                 {lane.stretches.map((each, index) => (
                   <span key={index} className={each.isLast ? "stretch now" : "stretch"} style={{ left: share(each.from), width: `max(6px, calc(${share(each.until)} - ${share(each.from)} - 2px))` }} title={`${each.label} · ${t("profile.days", { count: spanDays(each.from, each.until) })}`}>
-                    {each.label}
+                    <span>{each.label}</span>
                   </span>
                 ))}
                 <span className="lane-at" style={{ left: share(moment) }} />

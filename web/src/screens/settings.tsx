@@ -6,6 +6,7 @@ import { isGone, mayBeDone } from "../api/problem";
 import type { ErasePreview, EraseTarget, Key } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useLater, usePages } from "../lib/asking";
+import { actionSaid, objectsSaid } from "../lib/audit_words";
 import { useChanges } from "../lib/changes";
 import { forgetDrafts } from "../lib/drafts";
 import { isNothing } from "../lib/erase_reach";
@@ -24,7 +25,8 @@ import { DayInput } from "../parts/day_input";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
 import { LANGUAGE_NAMES, LANGUAGES, type Language, type Word } from "../words";
 import { Export, Import } from "./archive";
-import { ConfirmErase, counted, countsOf, nothingWord } from "./erase_dialog";
+import { ConfirmErase, nothingWord } from "./erase_dialog";
+import { EraseReceipts } from "./erase_receipts";
 import { HealthReport } from "./settings_health";
 
 export default function Settings() {
@@ -305,9 +307,7 @@ function Erase() {
         <button type="submit" className="danger" disabled={previewing.isBusy}>{t("erase.preview")}</button>
       </form>
       <Failure error={receipts.error} again={receipts.again} />
-      {receipts.value && receipts.value.receipts.length > 0 && (
-        <ul className="uses">{receipts.value.receipts.slice(0, 5).map((each) => <li key={each.id}><span>{counted(countsOf(each), t)}</span><span className="faint"><When at={each.erased_at} /> · {each.clean_at ? t("erase.clean") : t("erase.unclean")}</span></li>)}</ul>
-      )}
+      {receipts.value && <EraseReceipts receipts={receipts.value.receipts} />}
       {preview && <ConfirmErase target={preview.target} preview={preview.found} close={() => setPreview(null)} done={() => { setPreview(null); setOne(""); setOther(""); receipts.again(); }} />}
     </Part>
   );
@@ -372,7 +372,7 @@ function Audit() {
           <summary>{t("audit.rows")}</summary>
           <div className="scrolled" tabIndex={0} role="region" aria-label={t("audit")}>
             <table className="plain-table">
-              <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td>{row.action}</td><td>{row.description}</td></tr>)}</tbody>
+              <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td title={row.action}>{actionSaid(row.action, t)}</td><td>{objectsSaid(row, t)}</td></tr>)}</tbody>
             </table>
           </div>
           <More hasMore={audit.hasMore} isLoading={audit.isLoading} more={audit.more} error={audit.moreError} />

@@ -1,0 +1,24 @@
+/** An audited change in the reader's words: its action, and the objects that it names or counts. */
+
+import type { AuditRow } from "../api/shapes";
+import type { Word } from "../words";
+
+type Say = (word: Word, values?: Record<string, string | number>) => string;
+
+const ACTIONS = ["append", "remove", "keep", "replace", "apply", "prolong", "form", "signal", "pause", "resume", "redrive", "restore", "erase", "undo"] as const;
+const KINDS = ["threads", "messages", "memories", "removed", "sides"] as const;
+
+export function actionSaid(action: string, t: Say): string {
+  const known = ACTIONS.find((each) => each === action);
+  return known ? t(`audit.action.${known}`) : action;
+}
+
+/** The objects that a row still names; of those without a name, how many there are of each kind. */
+export function objectsSaid({ names = [], subject = {}, description }: Pick<AuditRow, "names" | "subject" | "description">, t: Say): string {
+  if (names.length) return names.join(", ");
+  const counted = Object.entries(subject).flatMap(([kind, ids]) => {
+    const known = KINDS.find((each) => each === kind);
+    return Array.isArray(ids) && ids.length ? [known ? t(`audit.objects.${known}`, { count: ids.length }) : `${ids.length} ${kind}`] : [];
+  });
+  return counted.join(t("audit.objects_between")) || description;
+}

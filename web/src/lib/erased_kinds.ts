@@ -1,0 +1,26 @@
+/** What kind of thing was erased here, by receipt: a receipt itself keeps no name, and neither does this. */
+
+import type { EraseTarget } from "../api/shapes";
+import { browserShelf } from "./storage";
+
+const NAME = "recollect.erased";
+const KEPT_MAX = 50;
+const KINDS = ["thread", "message", "memory", "source", "scope"] as const;
+export type ErasedKind = (typeof KINDS)[number];
+
+export const kindOf = (target: EraseTarget): ErasedKind | undefined => KINDS.find((each) => each in target);
+
+function kept(): [string, ErasedKind][] {
+  try {
+    return JSON.parse(browserShelf.get(NAME) ?? "[]") as [string, ErasedKind][];
+  } catch {
+    return [];
+  }
+}
+
+export function noteErased(receipt: string, target: EraseTarget): void {
+  const kind = kindOf(target);
+  if (kind) browserShelf.set(NAME, JSON.stringify([...kept(), [receipt, kind]].slice(-KEPT_MAX)));
+}
+
+export const erasedKind = (receipt: string): ErasedKind | undefined => kept().find(([id]) => id === receipt)?.[1];
