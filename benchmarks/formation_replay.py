@@ -19,7 +19,7 @@ from benchmarks.formation_corpus import (
     played,
     read_corpus,
 )
-from recollect.evaluation.duplicates import NEAR
+from recollect.evaluation.case_duplicates import NEAR
 from recollect.formation.value_identity import same_text
 from recollect.records import Memory
 from recollect.text.analysis import terms_of

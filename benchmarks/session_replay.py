@@ -202,9 +202,10 @@ def _time_of(line: Mapping[str, Any]) -> datetime:
     return datetime.fromisoformat(line["time"]).astimezone(UTC)
 
 
-async def played_talks(folder: Path) -> list[PlayedTalk]:
-    """Play every talk of the corpus in *folder*."""
-    return [await played_talk(each) for each in read_corpus(folder, SESSIONS)]
+async def played_talks(folder: Path, names: Collection[str] = ()) -> list[PlayedTalk]:
+    """Play the talks of the corpus in *folder*: all, or those of *names*."""
+    talks = read_corpus(folder, SESSIONS)
+    return [await played_talk(each) for each in talks if not names or each["id"] in names]
 
 
 def sessions_page(talks: Sequence[PlayedTalk]) -> str:

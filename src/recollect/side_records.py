@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from typing import Final, NamedTuple, TypeAlias
 
 from recollect.records import JsonObject, Scope
@@ -15,7 +16,9 @@ ATTACHMENT: Final = "Attachment"
 ATTACHMENT_PART: Final = "AttachmentPart"
 """Kind of the side records with a part of an attachment's bytes."""
 LIFETIME: Final = "Lifetime"
-"""Kind of the side records with a memory's lifetime since its last use (sliding expiry)."""
+"""Kind of the side records with an item's lifetime since its last use (sliding expiry)."""
+LIFETIME_OF: Final = "Item"
+"""Type of the memories that have a lifetime."""
 SCOPE_SETTINGS: Final = "ScopeSettings"
 """Kind and key of the side record with the formation settings of a scope and those below it."""
 FORGOTTEN: Final = "Forgotten"
@@ -32,6 +35,11 @@ SERVICE_USAGE: Final = "ServiceUsage"
 """Kind of the side records with a scope's usage on one day."""
 SETTING_KINDS: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
 """Kinds that every request reads, and that are therefore cached; see `Store.settings_stamp`."""
+
+
+def lifetime_key(key: str) -> str:
+    """Return the key of an item's lifetime record, a digest that does not reveal the item's key."""
+    return blake2b(key.encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,10 +89,10 @@ def any_fence(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
 def same_epoch(
     rows: Rows, scope: Scope, target: EraseTarget, *, receipt: ReceiptRow
 ) -> PlannedWrite[ReceiptRow]:
-    """Erase without a new epoch."""
+    """Erase without a new epoch, and leave the lease."""
     planned = plan_erase(rows, scope, target, receipt=receipt)
     kept = [
-        replace(row, epoch=old.epoch)
+        replace(row, epoch=old.epoch, lease_owner=old.lease_owner, lease_until=old.lease_until)
         for row in planned.effect.scopes
         if (old := rows.scope(row.segments))
     ]

@@ -1,6 +1,7 @@
 """Records from outside, on every backend: as direct writes make them, and not erased here."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias, cast
 
@@ -100,6 +101,23 @@ TARGETS: dict[str, EraseTarget] = {
     "source": EraseSource(source="mail"),
     "scope": EraseScope(),
 }
+
+
+async def test_the_change_of_an_erased_memory_is_not_imported(
+    memory: Recollect, clock: FrozenClock
+) -> None:
+    """Alone or with it, for it repeats what the memory said; that of another one comes."""
+    changes = [resting(f"{key}~1~a", content=f"{CANARY} or not") for key in ("secret", "other")]
+    waiting = [replace(each, state="quarantined") for each in changes]
+    await memory.apply(ADA, [resting("secret"), *waiting])
+    records = [each async for each in memory.export(ADA)]
+    clock.advance(60)
+    await memory.erase(ADA, EraseMemory(type="Note", key="secret"))
+
+    await memory.import_records([each for each in records if each.get("key") != "secret"])
+    await memory.import_records(records)
+
+    assert ["other~1~a"] == [each.key for each in (await memory.memories(ADA)).rows]
 
 
 @pytest.mark.parametrize("name", TARGETS)

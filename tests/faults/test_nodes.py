@@ -31,7 +31,7 @@ FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 SAMPLE = NodeKillPlan(nodes=2, kills=1, writers=12, due=0)
 TRUSTING = """
 from datetime import UTC, datetime
-from recollect.stores.server.clock import ServerClock
+from recollect.stores.remote.clock import ServerClock
 ServerClock.now = lambda self: datetime.now(UTC)
 """
 

@@ -80,6 +80,8 @@ class PredictedMemories:
     versions: dict[tuple[str, str], list[ModelVersion]] = field(default_factory=dict)
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     """By address, what tells a memory from any that is written there later."""
+    has_lost: bool = False
+    """Whether a memory was ever removed."""
 
     def get(self, type_: str, key: str, now: datetime) -> Memory | None:
         """Return a memory."""
@@ -153,7 +155,9 @@ class PredictedMemories:
     def drop(self, address: tuple[str, str]) -> bool:
         """Drop a memory; return True if there was one."""
         self.numbers.pop(address, None)
-        return self.versions.pop(address, None) is not None
+        is_gone = self.versions.pop(address, None) is not None
+        self.has_lost |= is_gone
+        return is_gone
 
     def evidence_in(self, thread: str) -> set[tuple[str, str]]:
         """Return the messages of a thread that any version rests on."""

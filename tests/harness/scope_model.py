@@ -47,6 +47,13 @@ class ScopeModel:
     fence: int = 0
     owner: str | None = None
     until: datetime | None = None
+    was_erased: bool = False
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether a message or memory was ever removed: an erase may name it even so."""
+        threads = self.threads.values()
+        return self.was_erased or self.memories.has_lost or any(each.has_lost for each in threads)
 
     def done_before(self, key: str | None, request: object) -> KeyedRequest | None:
         """Return the earlier *request* made under *key*, if any."""
@@ -79,6 +86,7 @@ class ScopeModel:
             for id_, (given, _) in there.messages.items()
             if _is_named(target, thread, id_, given.source)
         }
+        self.was_erased |= self.has_lost or bool(doomed)
         for thread, id_ in doomed:
             self.threads[thread].remove([id_])
         named = set(doomed)

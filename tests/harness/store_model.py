@@ -168,9 +168,12 @@ class StoreModel:
             return 0, 0, 0
         here = self.scopes[scope]
         before, numbers = (dict(here.threads), dict(here.memories.versions)), here.numbers
+        has_lost = here.has_lost
         doomed, gone, revised = here.erase(target)
+        if has_lost:
+            here.owner = here.until = None
         if doomed or before != (here.threads, here.memories.versions):
-            here.epoch = next(self._epochs)
+            here.epoch, here.owner, here.until = next(self._epochs), None, None
             for each in here.keys.values():
                 each.lose(numbers - here.numbers)
             if not here.threads and not here.memories.versions:

@@ -26,6 +26,8 @@ class ThreadModel:
     messages: dict[str, tuple[NewMessage, Message]] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     """By id, the numbers of the messages."""
+    has_lost: bool = False
+    """Whether a message was ever removed."""
     last: int = 0
     formed: int = 0
     first: datetime | None = None
@@ -77,6 +79,7 @@ class ThreadModel:
         known = [id_ for id_ in dict.fromkeys(ids) if id_ in self.messages]
         for id_ in known:
             del self.messages[id_], self.numbers[id_]
+        self.has_lost |= bool(known)
         return len(known)
 
     def numbered(self, numbers: Iterable[int]) -> tuple[Message, ...]:

@@ -1,6 +1,6 @@
 """Thread state and attachments: stored, resumed, exported and erased with the thread."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from recollect import (
     Recollect,
     VersionConflictError,
 )
-from recollect.records import PutMemory
+from recollect.records import PutMemory, Scope
+from recollect.side_records import SideRecord
 from recollect.stores.plans import erasure
 from recollect.stores.validation import ATTACHMENT_BYTES_MAX
 from recollect.stores.validation import ATTACHMENT_PART_BYTES as PART_BYTES
@@ -135,6 +136,51 @@ async def test_memories_are_kept_with_the_messages_they_rest_on(memory: Recollec
 
     assert ["n"] == [each.key for each in (await memory.memories(ADA)).rows]
     assert ["m1"] == [each.id for each in (await memory.messages(ADA, "talk")).rows]
+
+
+def meanwhile(
+    patch: pytest.MonkeyPatch, memory: Recollect, act: Callable[[], Awaitable[None]]
+) -> None:
+    """Have somebody else *act* once, right after the metadata of an attachment was read."""
+    read = memory._metadata
+
+    async def disturbed(scope: Scope, thread: str, name: str) -> SideRecord | None:
+        found = await read(scope, thread, name)
+        patch.setattr(memory, "_metadata", read)
+        await act()
+        return found
+
+    patch.setattr(memory, "_metadata", disturbed)
+
+
+async def test_an_attachment_is_read_whole_while_it_is_replaced(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never the beginning of a larger file; what is removed meanwhile is not there."""
+    large = Attachment(name="a", data=b"2" * (PART_BYTES + 1))
+    await memory.attach(ADA, "talk", [Attachment(name="a", data=b"1")])
+
+    meanwhile(monkeypatch, memory, lambda: memory.attach(ADA, "talk", [large]))
+    assert large == await memory.attachment(ADA, "talk", "a")
+
+    async def detach() -> None:
+        await memory.detach(ADA, "talk", "a")
+
+    meanwhile(monkeypatch, memory, detach)
+    assert await memory.attachment(ADA, "talk", "a") is None
+
+
+async def test_nothing_is_left_of_a_file_that_was_attached_twice_at_once(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even the parts of the larger one."""
+    large = Attachment(name="a", data=b"2" * (2 * PART_BYTES + 1))
+    meanwhile(monkeypatch, memory, lambda: memory.attach(ADA, "talk", [large]))
+    await memory.attach(ADA, "talk", [Attachment(name="a", data=b"1")])
+
+    assert await memory.detach(ADA, "talk", "a")
+
+    assert ["thread"] == [each["kind"] async for each in memory.export(ADA)]
 
 
 async def test_recall_finds_nothing_of_it(memory: Recollect) -> None:

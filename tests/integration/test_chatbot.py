@@ -9,6 +9,7 @@ import pytest
 
 import recollect
 from recollect.chat import Chatbot
+from recollect.chat.answer_sources import USED_MAX, name_digest
 from recollect.chat.chat_prompt import NOTHING_KNOWN, filled
 from recollect.demo.story import read_types
 from recollect.errors import ModelError, ModelUnavailableError, NotFoundError, UsageError
@@ -16,7 +17,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest
-from recollect.records import Message
+from recollect.records import JsonObject, Message
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -402,3 +403,64 @@ async def test_the_rules_form_by_the_types_of_the_scope(memory: recollect.Recoll
     assert profile is not None
     assert {"name": "Mirabel", "home": "Lisbon"} == profile.value
     assert [{"note": "My parrot eats mango"}] == [each.value for each in notes]
+
+
+async def test_an_answer_keeps_what_it_was_given_without_its_names(
+    memory: recollect.Recollect,
+) -> None:
+    """First what it quotes; by digests, so that an erase leaves no key or thread name behind."""
+    await memory.put(ADA, "User", "User", {"home": "Oslo", "user_name": "Cello"})
+    await memory.put(ADA, "Note", "secret-key", {"content": "The cello stands in the attic."})
+    await memory.append(ADA, "secret-thread", "The boat is called Ida. It leaks.")
+    bot = Chatbot(memory, RuleModel(), ADA, thread="talk")
+
+    used = []
+    for asked in ("Where is the cello?", "What is the boat called?", "Where do I live?"):
+        await bot.reply(asked)
+        (answer,) = await memory.last_messages(ADA, "talk", limit=1)
+        used.append(references_in(answer))
+
+    note = {"type": "Note", "key": name_digest("secret-key"), "quoted": True}
+    said = {"thread": name_digest("secret-thread"), "position": 1, "quoted": True}
+    home = {"type": "User", "key": name_digest("User"), "quoted": True}
+    assert [note, said, home] == [each[0] for each in used]
+    assert [1, 1, 1] == [sum("quoted" in each for each in found) for found in used]
+    assert "secret" not in str(used)
+
+
+async def test_an_answer_keeps_few_references(memory: recollect.Recollect) -> None:
+    for number in range(30):
+        await memory.append(ADA, f"t{number}", f"Boat number {number} is called {number}{'x' * 9}.")
+    bot = Chatbot(memory, ScriptedModel(["I know them."]), ADA, thread="talk")
+
+    await bot.reply("Which boat?")
+    (answer,) = await memory.last_messages(ADA, "talk", limit=1)
+
+    assert USED_MAX == len(references_in(answer))
+
+
+def references_in(answer: Message) -> list[JsonObject]:
+    """Return what an answer refers to as given."""
+    used = answer.metadata["used"]
+    assert isinstance(used, list | tuple)
+    return [each for each in used if isinstance(each, Mapping)]
+
+
+async def test_the_answer_to_news_does_not_outlast_their_erase(
+    memory: recollect.Recollect,
+) -> None:
+    """The rules say what kind of thing they noted, and leave the words to the user's message."""
+    bot = Chatbot(memory, RuleModel(), ADA, thread="talk")
+    message = await bot.hear("Guess what, I've taken up the cello; my teacher is called Duarte.")
+    async with bot.answering(message) as answer:
+        async for _ in answer.pieces:
+            continue
+    await memory.form(ADA)
+    found = [each.text for each in (await memory.recall(ADA, "cello Duarte")).entries]
+
+    await memory.erase(ADA, recollect.EraseMessages(thread="talk", messages=[message.id]))
+
+    assert 2 == sum("cello" in each for each in found)
+    assert "I noted what you told me." == answer.text
+    left = (await memory.recall(ADA, "cello Duarte")).entries
+    assert not any("cello" in each.text or "Duarte" in each.text for each in left)

@@ -212,7 +212,7 @@ def test_a_summary_that_is_not_in_force_is_not_told_and_made_anew(
 ) -> None:
     """What is learnt later is learnt without it."""
     memory = ConversationEntityMemory(store, ADA, TALK, llm=ScriptedModel(rules))
-    told(memory, "Mira paints.")
+    told(memory, "Mira paints.", "Mira dances.")
     take_out_of_force(store, ADA, "Entity", how)
 
     shown = memory.load_memory_variables({"input": "Mira?"})["entities"]

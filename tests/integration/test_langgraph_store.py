@@ -24,7 +24,7 @@ from recollect.errors import StoreFullError
 from recollect.integrations.langgraph import RecollectStore
 from recollect.records import PutMemory
 from recollect.stores.plans import memory_writes as plans
-from recollect.stores.plans.erase_targets import EraseScope
+from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import Rows
 from recollect.testing import FrozenClock, HashedEmbedder
@@ -439,6 +439,22 @@ def test_what_keeps_a_time_to_live_is_not_seen(
     assert ["Lifetime"] == [each["side_kind"] for each in kept]
     assert "ada" not in str(kept[0]["key"])
     assert [] == list(memory.export(scope))
+
+
+def test_an_erased_item_leaves_no_time_to_live(
+    store: RecollectStore, memory: SyncRecollect
+) -> None:
+    """Nor the name of its scope; those of others stay."""
+    for key in ("mine", "yours"):
+        store.put(ADA, key, {"text": "minutes"}, ttl=5)
+    scope = (*ROOT, *ADA)
+
+    memory.erase(scope, EraseMemory(type="Item", key="mine"))
+    left = [each["kind"] for each in memory.export(scope)]
+    memory.erase(scope, EraseMemory(type="Item", key="yours"))
+
+    assert ["memory", "side"] == left
+    assert () == memory.scopes(prefix=scope).rows
 
 
 def test_an_item_that_waits_for_a_verdict_is_not_there(

@@ -21,7 +21,7 @@ from recollect.stores.postgres import unit_runner as work
 from recollect.stores.postgres.row_security import SWEEPING
 from recollect.stores.postgres.statements import QUERIES, SESSION
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.server import clock
+from recollect.stores.remote import clock
 from recollect.stores.system_clock import SystemClock
 from recollect.stores.unit_of_work import Plan
 from tests.harness.postgres_server import empty_store, shared_database

@@ -15,7 +15,7 @@ from recollect.stores.postgres.row_security import CLOSED, Wall
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Question, Stored, Transaction
 from recollect.stores.postgres.unit_runner import PostgresUnits
-from recollect.stores.server.notifications import Bell
+from recollect.stores.remote.notifications import Bell
 from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows
 from tests.harness.postgres_server import empty_store, shared_database
 

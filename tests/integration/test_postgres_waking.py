@@ -11,7 +11,7 @@ from recollect.formation.rule_model import RuleModel
 from recollect.records import NewMessage
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.postgres.store import PostgresStore
-from recollect.stores.server.notifications import Bell, Listener
+from recollect.stores.remote.notifications import Bell, Listener
 from recollect.worker import loop
 from tests.harness.postgres_server import empty_store, shared_database
 

@@ -14,7 +14,7 @@ from recollect.stores.plans import audit
 from recollect.stores.plans.audit import AuditVerdict, chain_of, first_previous, hash_of
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.redis import commit as committing
-from recollect.stores.redis import keys
+from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis import unit_runner as work
 from recollect.stores.redis.codec import decode_audited, encode_audited
 from recollect.stores.redis.optimistic_reads import Client, OptimisticReads

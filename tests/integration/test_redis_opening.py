@@ -18,7 +18,7 @@ from recollect.errors import (
 from recollect.records import NewMessage
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_targets import EraseScope
-from recollect.stores.redis import keys
+from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis.bootstrap import FORMAT
 from recollect.stores.redis.store import RedisStore
 from tests.harness.redis_server import RedisServer, find_server, open_server

@@ -95,7 +95,7 @@ async def test_a_correction_becomes_a_case(tmp_path: Path) -> None:
 
 async def test_a_rejection_becomes_a_case(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    async with formed("I think my uncle is a spy.") as memory:
+    async with formed("My uncle is a spy.") as memory:
         (note,) = (await memory.memories(ADA, type_="Note")).rows
         await memory.reject(ADA, "Note", note.key)
         append_case(file, await draft_of_memory(memory, ADA, "Note", note.key))

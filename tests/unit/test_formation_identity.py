@@ -6,22 +6,24 @@ from hypothesis import strategies as st
 
 from recollect.formation.types import FACT, NOTE, USER
 from recollect.formation.value_identity import (
-    PROPOSED_CHARACTERS_MAX,
     changing_keys,
     content_key,
     field_key,
     field_keys,
-    is_named,
-    is_shortened,
     normalised,
     owner_of,
     proposal_key,
-    proposed_for,
     required_fields,
     same_in,
     same_text,
 )
 from recollect.records import Json, JsonObject
+from recollect.stores.proposal_names import (
+    PROPOSED_CHARACTERS_MAX,
+    is_named,
+    is_shortened,
+    proposed_for,
+)
 from recollect.stores.validation import ID_CHARACTERS_MAX, check_id
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)

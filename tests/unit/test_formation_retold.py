@@ -45,7 +45,7 @@ RIGHT: Final[Mapping[str, Case]] = {
         ["u: 5 months in keld harbour and the garage sale was fun. I walk on the pier"],
         end("m1", "1: 5 months in keld harbour"),
         known=[known_note("Moving day is 2025-02-13, the van comes at nine"),
-               {**known_note("walks in Keld Harbour for months"), "id": "m2"}],
+               {**known_note("The user's move to Keld Harbour took a van, at nine"), "id": "m2"}],
     ),
     "a debt told as what remains": case(
         ["u: Auntie Esi I have paid some, remaining nine and half thousand"],

@@ -19,8 +19,9 @@ from recollect.formation.speakers import (
 )
 from recollect.formation.types import NOTE, USER, load_types
 from recollect.formation.types.builtin import INSTRUCTIONS
-from recollect.formation.value_identity import normalised, proposed_for, refusing_keys
+from recollect.formation.value_identity import normalised, refusing_keys
 from recollect.records import SPEAKER_MARK, Evidence, Memory, Message, Scope
+from recollect.stores.proposal_names import proposed_for
 from recollect.stores.validation import ID_CHARACTERS_MAX, check_id
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

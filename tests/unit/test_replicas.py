@@ -13,7 +13,7 @@ from recollect.stores.postgres import replicas
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.replicas import Replica, Replicas
-from recollect.stores.server.notifications import Bell
+from recollect.stores.remote.notifications import Bell
 
 CURSORS = [Cursor(scope=("ada",))]
 

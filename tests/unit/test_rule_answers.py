@@ -64,6 +64,9 @@ BLOCK = render_block(
             "我記得：「Mira's cat is called 汤圆 (Tangyuan)」（自2025年3月21日）。",
         ),
         ("What is my name?", "I remember: “name: Mira” (12 April 2025)."),
+        ("What is my first name?", "I remember: “name: Mira” (12 April 2025)."),
+        ("我叫什么名字？", "我记得：“name: Mira”（2025年4月12日）。"),
+        ("What is the boat called?", "I remember nothing about that. Tell me, and I will."),
         (
             "Am I allergic to shellfish?",
             "I remember: “allergy: shrimp only; shellfish is fine” (12 April 2025).",
@@ -128,6 +131,23 @@ async def test_it_tells_what_kind_of_thing_it_noted_and_what_that_replaces(
     assert told in answer
     assert not any(each in answer for each in ("Lisbon", "Duarte", "高雄", "游泳", "Olga"))
     assert any(each in answer for each in UNTIL_NOW) == any(each in told for each in UNTIL_NOW)
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [("我開始學游泳了。", "我記下了你住在哪裡。"), ("我开始学游泳了。", "我记下了你住在哪里。")],
+)
+async def test_words_of_both_scripts_are_answered_in_that_of_the_talk(
+    before: str, told: str
+) -> None:
+    turns = (Turn(role="user", text=before), Turn(role="user", text="我搬到高雄了。"))
+    request = ModelRequest(system="", turns=turns, tools=())
+
+    assert told == "".join([word async for word in RuleModel().stream(request)])
+
+
+def test_a_chinese_name_in_an_english_question_is_answered_in_english() -> None:
+    assert answer_of("Who is 汤圆, the one with the tail?", "", ()).startswith("I remember nothing")
 
 
 async def test_only_what_is_known_of_the_user_is_replaced() -> None:

@@ -27,6 +27,7 @@ STATED = [
     ("I really love chess very much.", [("interests", "chess")]),
     ("I like tea but not coffee.", [("interests", "tea")]),
     ("Well, I moved to Oslo.", [("home", "Oslo")]),
+    ("My name is Tom, and I hope that helps.", [("user_name", "Tom")]),
     ("Update: I live in Oslo", [("home", "Oslo")]),
 ]
 STATED_IN_CHINESE = [
@@ -49,6 +50,7 @@ STATED_IN_CHINESE = [
     ("我今年30歲，是國小老師", [("age", 30), ("occupation", "國小老師")]),
     ("我最喜歡蜂蜜了", [("interests", "蜂蜜")]),
     ("我非常喜歡爬山，但是不喜歡游泳。", [("interests", "爬山")]),
+    ("我超愛吃火鍋的", [("interests", "吃火鍋")]),
     ("我來自臺南", [("note", "我來自臺南")]),
     ("我會說葡萄牙語", [("note", "我會說葡萄牙語")]),
     ("我從來不喝咖啡", [("note", "我從來不喝咖啡")]),
@@ -68,6 +70,9 @@ NOT_STATED = [
     "Do I like tea?",
     "Does my dog bark at night?",
     "Plan my week.",
+    "I live in Oslo, I think.",
+    "I'm a nurse, my mum said.",
+    "I live in fear.",
     "I would hate it if my cat ran away.",
     "My opinion is the same.",
 ]
@@ -101,6 +106,9 @@ NOT_STATED_IN_CHINESE = [
     "我喜歡你",
     "我住了三年",
     "我搬到樓上了",
+    "我們搬到會議室了",
+    "我快三十歲了",
+    "幫我翻譯：我住在上海",
     "我在學校",
     "我有一個問題",
     "我三歲就會游泳",
@@ -145,6 +153,7 @@ def test_each_statement_quotes_the_message_exactly(words: str) -> None:
     [
         (english, "NOT_MEANT"),
         (english, "NOT_MEANT_BEFORE"),
+        (english, "NOT_MEANT_AFTER"),
         (english, "QUESTION"),
         (chinese, "NOT_MEANT"),
         (chinese, "QUESTION"),

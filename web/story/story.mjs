@@ -448,7 +448,7 @@ async function otherScope() {
   await audited("scope");
   await button("Go there", page.locator("dialog")).click();
   await page.waitForFunction(() => location.hash.includes("scope=users"));
-  await panel.getByText("Nothing inferred yet").waitFor();
+  await panel.getByText("Nothing remembered yet").waitFor();
   facts.tell("other_scope", await panel.innerText());
   await at("settings");
   await button("New key").click();

@@ -9,6 +9,7 @@ from typing import Final
 
 from anyio import CancelScope
 
+from recollect.chat.answer_sources import USED, references_of
 from recollect.chat.chat_prompt import NOTHING_KNOWN, filled, newest_within, turns_of
 from recollect.chat.corrections import correction_of
 from recollect.errors import GoneError, NotFoundError, UsageError
@@ -160,8 +161,9 @@ class Chatbot:
         """
         Answer *message*; leaving the block stores the answer, even if interrupted.
 
-        An interrupted answer has the metadata ``{"interrupted": true}``. With *once*, an answer
-        stored concurrently by another caller is used instead.
+        An interrupted answer has the metadata ``{"interrupted": true}``; ``used`` refers to what
+        the prompt had of the memory, by digests. With *once*, an answer stored concurrently by
+        another caller is used instead.
 
         Raises:
             UsageError: No model is configured.
@@ -242,7 +244,11 @@ class Chatbot:
     async def _keep_answer(self, thread: str, answer: ChatAnswer) -> Message | None:
         if not answer.text:
             return None
-        metadata: JsonObject = {} if answer.is_whole else {"interrupted": True}
+        used = references_of(answer.known, answer.text, self.scope)
+        metadata: JsonObject = {
+            **({USED: used} if used else {}),
+            **({} if answer.is_whole else {"interrupted": True}),
+        }
         message = NewMessage(role="assistant", text=answer.text, metadata=metadata)
         return await self._keep(thread, message)
 

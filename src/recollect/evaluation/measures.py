@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
+from recollect.evaluation.case_duplicates import duplicate_counts
 from recollect.evaluation.case_runner import CaseRun, FormationStep
 from recollect.evaluation.cases import EvaluationCase, Expectation, objects_in
-from recollect.evaluation.duplicates import duplicate_counts
 from recollect.evaluation.oracle_script import pattern_of
 from recollect.evaluation.value_leaves import (
     ValueLeaf,

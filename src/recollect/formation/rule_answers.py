@@ -23,14 +23,13 @@ from recollect.formation.rule_relevance import (
     topic_of_field,
     topics_of,
 )
-from recollect.text.chinese_scripts import simplified
+from recollect.text.chinese_scripts import is_chinese, simplified
 from recollect.text.small_talk import is_small_talk
 from recollect.text.terms import MONTHS
 
 Language = Literal["en", "zh", "zh-hant"]
 
 _SHOWN_OF_ALL: Final = 6
-_HAN: Final = re.compile("[\u3400-\u9fff]")
 
 _SENTENCES: Final[dict[Language, dict[str, str]]] = {
     "en": {
@@ -126,7 +125,9 @@ def answer_of(
     system: str,
     noted: Sequence[ToldByUser],
     earlier: Sequence[ToldByUser] = (),
+    *,
     asked: str = "",
+    talk: str = "",
 ) -> str:
     """
     Return the answer to the message *said* from the memories in the prompt *system*.
@@ -137,8 +138,9 @@ def answer_of(
         noted: What will be formed of the message.
         earlier: The user's earlier statements in this conversation, oldest first; not formed yet.
         asked: The questions in a message that states something as well.
+        talk: The user's earlier words, whose script is that of words common to both.
     """
-    language = language_of(said)
+    language = language_of(said, talk)
     if is_small_talk(said):
         return _sentence("small_talk", language)
     lines = list(remembered_in(system))
@@ -249,16 +251,17 @@ def _quote_of_earlier(
     return _sentence("told_here", language, quote=_quoted(told.quote, language))
 
 
-def language_of(text: str) -> Language:
+def language_of(text: str, talk: str = "") -> Language:
     """
-    Return in which language, and script, *text* is to be answered.
+    Return in which language, and script, *text* is to be answered after the user's *talk*.
 
     >>> language_of("Where do I live?"), language_of("我住在哪里？"), language_of("我住在哪裡？")
     ('en', 'zh', 'zh-hant')
     """
-    if not _HAN.search(text):
+    if not is_chinese(text):
         return "en"
-    return "zh" if simplified(text) == text else "zh-hant"
+    # "我搬到高雄了" is written alike in both scripts.
+    return "zh" if simplified(text + talk) == text + talk else "zh-hant"
 
 
 def _quote_with_date(line: RememberedLine, language: Language) -> str:

@@ -83,8 +83,12 @@ class RuleModel:
         self.requests.append(request)
         *before, last = request.turns
         noted = _told_by_user(last.text)
-        told = [each for turn in before if turn.role == "user" for each in _told_by_user(turn.text)]
-        answer = answer_of(last.text, request.system, noted, told, asked_in(last.text))
+        talk = [turn.text for turn in before if turn.role == "user"]
+        told = [each for text in talk for each in _told_by_user(text)]
+        asked = asked_in(last.text)
+        answer = answer_of(
+            last.text, request.system, noted, told, asked=asked, talk="\n".join(talk)
+        )
         for number, word in enumerate(answer.split(" ")):
             yield word if number == 0 else f" {word}"
 

@@ -9,7 +9,9 @@ _PROPER: Final = r"([A-Z]\w+(?: [A-Z]\w+)*)"
 _NAME: Final = rf"{_PROPER}(?=[.,!;]|$| and\b)"
 _PLACE: Final = (
     rf"(?:{_PROPER}(?=[.,!;]|$| (?:now|since|with|last|this|in|on|for|and|but|because|\w+ ago"
-    r"|yesterday|today)\b)|([a-z]{3,})(?=[.,!;]|$))"
+    r"|yesterday|today)\b)"
+    r"|(?!(?:fear|peace|pain|style|luxury|poverty|denial|comfort|chaos|exile|town|dorms?|hotels?"
+    r"|hostels?|tents?|vans?|flats?)\b)([a-z]{3,})(?=[.,!;]|$))"
 )
 _JOBS: Final = (
     r"(?:accountant|analyst|architect|artist|baker|carpenter|chef|consultant|cook|dentist|designer"
@@ -81,6 +83,12 @@ NOT_MEANT_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 """In the clause before a statement: what denies it, or puts it off."""
+NOT_MEANT_AFTER: Final = re.compile(
+    r"\b(?:I (?:think|guess|suppose|hope|believe)|(?:said|says|told me)(?: so)?(?: \w+){0,2}"
+    r"|(?:he|she|they|\w+ \w+) (?:said|says|claims?|thinks?)|maybe|perhaps|or not)\W*$",
+    re.IGNORECASE,
+)
+"""At the end of a sentence: a doubt, or whose words it was."""
 # Requests too: "Plan my week" states nothing about it.
 QUESTION: Final = re.compile(
     r"^\W*(?:please |(?:can|could) you )?(?:plan|book|list|show|find|check|tell|give|help|suggest"

@@ -24,7 +24,7 @@ _NO_NAME: Final = (
 )
 _NO_PLACE: Final = (
     "(?![了得着过不下进院校一哪什这那]|新?家|楼|学校|宿舍|酒店|[饭旅]店|[宾旅]馆|民宿|公司"
-    "|外面|别处|隔壁|附近|对面)"
+    "|外面|别处|隔壁|附近|对面|会议|教室|办公)"
 )
 _NOT_IN_PLACE: Final = "的以之想说吗呢吧也就是不没了跟与你您他她它我"
 _PLACE: Final = (
@@ -71,7 +71,7 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
     )
 )
-INTEREST_DEGREE: Final = re.compile("(?:得?(?:很|不得了)|极了|最多|非常|最|[了啊呀啦哦喔嘛])+$")
+INTEREST_DEGREE: Final = re.compile("(?:得?(?:很|不得了)|极了|最多|非常|最|[的了啊呀啦哦喔嘛])+$")
 """How much something is liked, at the end: no part of the interest."""
 NOTE: Final = re.compile(
     f"{_WHEN}(?:我的(?!名字|天|意思|问题|错|话|看法|想法|梦){_WORDS}{{3,}}"

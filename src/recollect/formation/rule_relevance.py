@@ -73,6 +73,10 @@ THINGS: Final = frozenset(name for name, _ in _TOPICS) - {
 """Topics that are persons, animals and things, for which a pronoun may stand."""
 _WEAK: Final = frozenset({"name"})
 """Topics too general to match a line alone."""
+_ASKS_OWN_NAME: Final = re.compile(
+    r"\bmy (?:\w+ )?names?\b|\bam i\b|\bi(?:'m| am)? called\b|我的?(?:姓名|名字|全名)|我叫|我是谁",
+    re.IGNORECASE,
+)
 _COMMON: Final = frozenset(
     terms_of(
         "what when where which who whom whose how why is are am was were do does did have has had "
@@ -99,6 +103,8 @@ def best_of(
     answers how it was before.
     """
     topics, terms = topics_of(said), _terms_of(said)
+    if terms and topics <= _WEAK and not _ASKS_OWN_NAME.search(simplified(said)):
+        topics = frozenset()  # "What is the boat called?" asks for no name of the user
     on = day_in(said)
     asks_past = bool(_ASKS_PAST.search(simplified(said)))
     asks_before = on is None and bool(ASKS_BEFORE.search(simplified(said)))

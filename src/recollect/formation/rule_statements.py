@@ -121,6 +121,7 @@ def _is_meant(sentence: str, start: int, match: re.Match[str]) -> bool:
     return not (
         english.NOT_MEANT.search(before)
         or english.NOT_MEANT.search(rest)
+        or english.NOT_MEANT_AFTER.search(sentence, match.end())
         or english.NOT_MEANT_BEFORE.search(_CLAUSE_START.split(before)[-1])
         or _QUOTED_BEFORE.search(before)
     )

@@ -11,11 +11,10 @@ from typing import Final
 
 from recollect.records import SPEAKER_MARK, Json, JsonObject
 from recollect.stores.json_pointers import leaves
+from recollect.stores.proposal_names import target_name
 from recollect.text.searchable import memory_text
 
 _DIGEST_BYTES: Final = 10
-PROPOSED_CHARACTERS_MAX: Final = 200
-"""Characters of a proposal's key for its target; version and digest need the rest of 256."""
 _BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _SIGNS: Final = frozenset("%\u2030")
 _SIGN_CATEGORIES: Final = frozenset({"Sc", "Sm", "So"})
@@ -124,37 +123,7 @@ def proposal_key(key: str, version: int, value: JsonObject) -> str:
 
     A key too long for this is shortened to its beginning and a digest.
     """
-    return f"{_named(key)}~{version}~{content_key(value)}"
-
-
-def _named(key: str) -> str:
-    if len(key) <= PROPOSED_CHARACTERS_MAX:
-        return key
-    return f"{key[: PROPOSED_CHARACTERS_MAX - 1 - 2 * _DIGEST_BYTES]}~{_digest(key)}"
-
-
-def proposed_for(key: str) -> tuple[str, int] | None:
-    """
-    Return the key and version of the memory for which a proposal with *key* was made.
-
-    A long key is returned shortened, as the proposal has it: `is_named` knows it again.
-
-    >>> proposed_for("User~3~5f1c"), proposed_for("User")
-    (('User', 3), None)
-    """
-    name, _, rest = key.rpartition("~")
-    name, _, version = name.rpartition("~")
-    return (name, int(version)) if rest and name and version.isdecimal() else None
-
-
-def is_shortened(name: str) -> bool:
-    """Return True if the key in a proposal's name may be a shortened key of a memory."""
-    return len(name) == PROPOSED_CHARACTERS_MAX
-
-
-def is_named(name: str, key: str) -> bool:
-    """Return True if a proposal that is named for *name* is for the memory with this *key*."""
-    return name == _named(key)
+    return f"{target_name(key)}~{version}~{content_key(value)}"
 
 
 def same_in(one: JsonObject, other: JsonObject, names: Iterable[str]) -> bool:

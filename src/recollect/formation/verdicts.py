@@ -12,7 +12,7 @@ from recollect.formation.patch import PatchError
 from recollect.formation.rivals import succession_among
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
-from recollect.formation.value_identity import content_key, field_keys, owner_of, proposed_for
+from recollect.formation.value_identity import content_key, field_keys, owner_of
 from recollect.records import (
     DeleteMemory,
     Json,
@@ -22,6 +22,7 @@ from recollect.records import (
     Write,
 )
 from recollect.stores.json_pointers import leaves, value_at
+from recollect.stores.proposal_names import proposed_for
 from recollect.stores.provenance import evidence_at
 from recollect.stores.remainder import MEMORY_THREAD, named_version
 

@@ -26,6 +26,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.side_archive import SIDE, address_in
+from recollect.stores.proposal_names import proposed_for
 from recollect.stores.remainder import MEMORY_THREAD, named_version, remainder_of
 from recollect.stores.validation import check_time
 from recollect.text.searchable import memory_text
@@ -163,8 +164,9 @@ def _own_message_at(erasures: ScopeErasures, record: JsonObject) -> int:
 
 def _note_memory(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) -> None:
     _, type_, key = name_of(record)
-    at = max(erasures.whole_at, erasures.at(EraseMemory(type=type_, key=key)))
-    if is_covered(record.get("created_at"), at):
+    names = (key, *_changed_by(record, key))
+    at = max(erasures.at(EraseMemory(type=type_, key=each)) for each in names)
+    if is_covered(record.get("created_at"), max(erasures.whole_at, at)):
         doomed.memories.add((type_, key))
     for version in versions_in(record):
         time = version.get("believed_from", version.get("updated_at"))
@@ -179,6 +181,13 @@ def _note_memory(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) ->
                 found = max(found, erasures.at(EraseSource(source=source)))
             if is_covered(time, found):
                 doomed.cited.add((thread, id_))
+
+
+def _changed_by(record: JsonObject, key: str) -> Iterator[str]:
+    """Yield the key of the memory that a waiting or rejected change is for: they go with it."""
+    proposed = proposed_for(key)
+    if proposed is not None and record.get("state") in {"quarantined", "rejected"}:
+        yield proposed[0]
 
 
 def _note_side(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) -> None:

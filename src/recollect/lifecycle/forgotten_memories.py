@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from recollect.formation.value_identity import changing_keys, proposed_for, refusing_keys
+from recollect.formation.value_identity import changing_keys, refusing_keys
 from recollect.records import MemoryAddress, Revision, Scope
 from recollect.side_records import FORGOTTEN, PutSideRecord, SideAddress
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory
+from recollect.stores.proposal_names import proposed_for
 from recollect.stores.validation import WRITES_MAX
 
 

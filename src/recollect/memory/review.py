@@ -8,11 +8,11 @@ from typing import Final, Literal
 from recollect.errors import NotFoundError, VersionConflictError
 from recollect.formation.config import Assistants
 from recollect.formation.rivals import is_single
-from recollect.formation.value_identity import is_named, is_shortened, proposed_for
 from recollect.formation.verdicts import approval_of, rejection_of
 from recollect.records import DeleteMemory, Memory, PutMemory, Scope, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
+from recollect.stores.proposal_names import is_named, is_shortened, proposed_for
 from recollect.worker.formation_input import read_rivals
 
 ROWS_A_PAGE: Final = 500

@@ -33,6 +33,7 @@ from recollect.stores.validation import (
 )
 
 _PAGE: Final = 1_000
+_PARTS_MAX: Final = -(-ATTACHMENT_BYTES_MAX // ATTACHMENT_PART_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,14 +156,18 @@ class ThreadStateMethods(ABC):
         """Return an attachment with its content, ``None`` if the name is unknown."""
         scope = check_scope(scope)
         first = await self._metadata(scope, thread, name)
-        if first is None:
-            return None
-        about = _info_of(first)
-        keys = [_part_key(name, number) for number in range(_parts_of(first))]
-        addresses = [SideAddress(ATTACHMENT_PART, key, thread) for key in keys]
-        parts = await self.store.side_records_at(scope, addresses)
-        data = b"".join(base64.b64decode(str(each.value["data"])) for each in parts if each)
-        return Attachment(name=about.name, media_type=about.media_type, data=data)
+        while first is not None:
+            keys = [_part_key(name, number) for number in range(_parts_of(first))]
+            addresses = [SideAddress(ATTACHMENT_PART, key, thread) for key in keys]
+            # With the metadata, in one read: a file that replaces it meanwhile has other parts.
+            addresses.insert(0, SideAddress(ATTACHMENT, _named(name), thread))
+            again, *parts = await self.store.side_records_at(scope, addresses)
+            if again == first:
+                about = _info_of(first)
+                data = b"".join(base64.b64decode(str(e.value["data"])) for e in parts if e)
+                return Attachment(name=about.name, media_type=about.media_type, data=data)
+            first = again
+        return None
 
     async def detach(self, scope: ScopeLike, thread: str, name: str) -> bool:
         """Remove an attachment; return False if there was none."""
@@ -170,7 +175,8 @@ class ThreadStateMethods(ABC):
         first = await self._metadata(scope, thread, name)
         if first is None:
             return False
-        await self.store.apply(scope, detaching_writes(thread, name, _parts_of(first)))
+        # All parts that there can be: somebody may have attached a larger file meanwhile.
+        await self.store.apply(scope, detaching_writes(thread, name, _PARTS_MAX))
         return True
 
     async def _attaching(

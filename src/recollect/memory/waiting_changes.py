@@ -9,10 +9,10 @@ from typing import Final
 from recollect.formation.config import Assistants
 from recollect.formation.rivals import is_single, rivals_of, subject_key
 from recollect.formation.types import MemoryType
-from recollect.formation.value_identity import is_named, proposed_for
 from recollect.recall.context_plan import MemoryName
 from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.proposal_names import is_named, proposed_for
 
 WAITING_MAX: Final = 500
 """Quarantined memories that are read for a context; changes beyond them are not marked."""

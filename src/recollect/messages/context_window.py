@@ -55,9 +55,13 @@ def trim_messages(  # noqa: PLR0913 - langchain-core's parameters, and two more
     Raises:
         UsageError: Conflicting options, or an unknown strategy or counter.
     """
-    _check_strategy(strategy, start_on=start_on, include_system=include_system)
+    if strategy == "first":
+        _refuse_with_first(start_on=start_on, include_system=include_system)
     given = coerced_all(messages)
     count = list_counter(token_counter)
+    # As langchain-core does, only after the messages and the counter.
+    if strategy not in {"first", "last"}:
+        raise UsageError(f"Unrecognized {strategy=}. Supported strategies are 'last' and 'first'.")
     trimming = _Trimming(
         count=count,
         split=_splitter(text_splitter),
@@ -84,11 +88,9 @@ def _ending_on(wanted: Types | None, messages: list[AnyMessage]) -> list[AnyMess
     return messages[: max(ends, default=0)]
 
 
-def _check_strategy(strategy: str, **only_with_last: object) -> None:
-    if strategy not in {"first", "last"}:
-        raise UsageError(f"Unrecognized {strategy=}. Supported strategies are 'last' and 'first'.")
-    for name, value in only_with_last.items():
-        if value and strategy == "first":
+def _refuse_with_first(**options: object) -> None:
+    for name, value in options.items():
+        if value:
             raise UsageError(f"{name} parameter is only valid with strategy='last'")
 
 

@@ -65,6 +65,18 @@ class EraseContract(Contract):
         assert () == await store.history(ADA, "Fact", "home")
         assert ["m2", "pet", "work"] == await names_in(store)
 
+    async def test_the_changes_of_a_memory_go_with_it(self, store: Store) -> None:
+        """They repeat what it says: those that wait for a verdict, and those that were rejected."""
+        waiting = replace(fact("home~1~a", "Rome"), state="quarantined")
+        rejected = replace(fact("home~2~b", "Bonn"), state="rejected")
+        others = [fact("home~1~c"), replace(fact("work~1~a"), state="quarantined")]
+        await store.apply(ADA, [fact("home"), fact("work"), waiting, rejected, *others])
+
+        receipt = await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+
+        assert (0, 3, 0) == counts(receipt)
+        assert ["home~1~c", "work", "work~1~a"] == await keys_in(store)
+
     async def test_a_preview_counts_what_the_erase_then_takes(self, store: Store) -> None:
         """
         Return the receipt that `erase` would give now, without erasing or storing anything.

@@ -241,6 +241,18 @@ class LeaseContract(Contract):
 
         await refused(store, lease)
 
+    async def test_what_was_removed_and_then_erased_is_not_formed(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """The formation may have read it before: an erase ends its lease by the name alone."""
+        await tell(store, "m1", "m2")
+        lease = await claimed(store, clock)
+        await store.remove(ADA, TALK, ["m1"])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        await refused(store, lease)
+
     async def test_a_scope_made_anew_knows_no_old_lease(
         self, store: Store, clock: FrozenClock
     ) -> None:
@@ -280,11 +292,14 @@ class LeaseContract(Contract):
         assert [] == await keys_in(store)
 
     async def test_an_erase_frees_the_scope(self, store: Store, clock: FrozenClock) -> None:
-        """Messages left after an erase can be claimed once the old lease has expired."""
+        """Messages left after an erase can be claimed at once, and the old lease ends none."""
         await tell(store, "m1", "m2")
-        await claimed(store, clock)
+        old = await claimed(store, clock)
 
         await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
-        again = await claimed(store, clock, "other")
+        again = await store.claim("other")
 
+        assert again is not None
         assert (0, 2) == (again.threads[0].formed, again.threads[0].last)
+        await refused(store, old)
+        await store.commit(again, [fact("home")], Formed(watermarks={TALK: 2}))

@@ -9,7 +9,13 @@ import pytest
 from recollect.errors import ConflictError, StaleReadError, UsageError, VersionConflictError
 from recollect.records import DeleteMemory, EndMemory, Evidence, Memory, PutMemory, Revision
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erase_targets import EraseMessages
+from recollect.stores.plans.erase_targets import (
+    EraseMemory,
+    EraseMessages,
+    EraseScope,
+    EraseTarget,
+    EraseThread,
+)
 from recollect.stores.plans.undo import UNDONE, Undo, UndoLog
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.testing.contract_base import Contract
@@ -124,6 +130,32 @@ class UndoContract(Contract):
             ADA, [("Fact", key) for key in ("home", "new", "derived")]
         )
         assert [False, True, True] == [each is not None for each in kept]
+
+    @pytest.mark.parametrize(
+        "target",
+        [
+            EraseMessages(thread=TALK, messages=["m1"]),
+            EraseThread(thread=TALK),
+            EraseMemory(type="Fact", key="home"),
+            EraseScope(),
+        ],
+        ids=repr,
+    )
+    async def test_what_an_erase_names_does_not_come_back(
+        self, store: Store, target: EraseTarget
+    ) -> None:
+        """Also where nothing of that name was left to be erased."""
+        await tell(store, "m1")
+        await store.apply(ADA, [resting("home", "m1")])
+        gone = await noted(store, DeleteMemory(type="Fact", key="home"))
+        await store.remove(ADA, TALK, ["m1"])
+
+        receipt = await store.erase(ADA, target)
+        with pytest.raises(StaleReadError, match="erased"):
+            await store.undo(ADA, gone)
+
+        assert (0, 0) == (receipt.messages, receipt.memories)
+        assert await store.get(ADA, "Fact", "home") is None
 
     async def test_an_undo_is_of_its_scope(self, store: Store) -> None:
         """UsageError: *undo* is not an `Undo`, or belongs to another scope."""

@@ -72,7 +72,7 @@ def borrowed_database(url: str) -> Iterator[str]:
     except ModuleNotFoundError as error:
         raise MissingExtraError("redis", "redis") from error
     from recollect.stores.redis.driver_errors import store_errors
-    from recollect.stores.redis.keys import PREFIX
+    from recollect.stores.redis.key_layout import PREFIX
     from recollect.stores.redis.location import location_of
 
     location = location_of(url)

@@ -26,6 +26,9 @@ export function speakerOf(memory: Pick<Memory, "key">): string | undefined {
 /** The document of the user themselves before those of other speakers. */
 export const ownFirst = <M extends Pick<Memory, "key">>(memories: readonly M[]): M[] => [...memories].sort((one, other) => Number(speakerOf(one) !== undefined) - Number(speakerOf(other) !== undefined));
 
+/** Memories by when they were written, the newest first. */
+export const newestFirst = <M extends Pick<Memory, "updated_at">>(memories: readonly M[]): M[] => [...memories].sort((one, other) => Date.parse(other.updated_at) - Date.parse(one.updated_at));
+
 /** The revision that was believed at a moment, or none before the first. */
 export function believedAt(revisions: readonly Revision[], moment: number): Revision | undefined {
   return revisions.find(

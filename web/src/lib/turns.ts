@@ -1,6 +1,7 @@
 /** What each answer of this page's talks was given: kept while the page is open, and nowhere else. */
 
 import type { Prompt, RecallEntry } from "../api/shapes";
+import { isReferredTo, type SourceReference } from "./answer_sources";
 
 export interface TurnUse {
   recalled: readonly Partial<RecallEntry>[];
@@ -26,10 +27,10 @@ export function turnShelf(most = TURNS_MAX) {
 
 export const turns = turnShelf();
 
-/** What an answer was given, that first whose words are in the answer, then by score. */
-export function usedFirst(recalled: readonly Partial<RecallEntry>[], answer: string): { entry: Partial<RecallEntry>; isQuoted: boolean }[] {
+/** What an answer was given, that first which it quotes by its words or references, then by score. */
+export function usedFirst(recalled: readonly Partial<RecallEntry>[], answer: string, references: readonly SourceReference[] = []): { entry: Partial<RecallEntry>; isQuoted: boolean }[] {
   const said = answer.toLowerCase();
-  const marked = recalled.map((entry) => ({ entry, isQuoted: saysOf(entry).some((each) => said.includes(each)) }));
+  const marked = recalled.map((entry) => ({ entry, isQuoted: isReferredTo(entry, references) || saysOf(entry).some((each) => said.includes(each)) }));
   return marked.sort((one, other) => Number(other.isQuoted) - Number(one.isQuoted) || (other.entry.score ?? 0) - (one.entry.score ?? 0));
 }
 

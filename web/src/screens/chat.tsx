@@ -1,9 +1,9 @@
 /** Chat: threads, the talk with what each turn brought into memory, and the Memories panel. */
 
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Memory, Thread, Scope } from "../api/shapes";
+import type { Formation, Memory, Thread, Scope } from "../api/shapes";
 import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
@@ -12,6 +12,7 @@ import { broughtBy, endedIn, withEnded, type Ended } from "../lib/past";
 import { keptTalks } from "../lib/kept_talks";
 import { isAway } from "../lib/reach";
 import { newName } from "../lib/storage";
+import { changedIn, forgottenIn, takenBack, undoneIn } from "../lib/taken_back";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentOf, momentsOf, type Days } from "../lib/time";
@@ -22,7 +23,7 @@ import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { EraseButton } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
-import { Failure, More } from "../parts/states";
+import { Failure, Loading, More } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
 import { Composer } from "./chat_composer";
 import { MemoriesPanel } from "./chat_memories";
@@ -32,7 +33,18 @@ import { useTalk } from "./chat_talk";
 const MEMORIES_READ = 200;
 const FORMATIONS_READ = 10;
 const FRESH_READ = 30;
-const NOTHING_ENDED: { named: Ended[]; memories: Memory[] } = { named: [], memories: [] };
+const HISTORIES_READ = 4;
+
+/** What became of the memories that the last formations of a thread wrote. */
+interface Outcomes {
+  formations: readonly Formation[];
+  ended: Ended[];
+  memories: Memory[];
+  /** Messages on which a document rested until that was undone. */
+  undone: ReadonlySet<string>;
+}
+
+const NO_OUTCOMES: Outcomes = { formations: [], ended: [], memories: [], undone: new Set() };
 
 export default function Chat() {
   const { parts, query } = useRoute();
@@ -50,7 +62,11 @@ export default function Chat() {
   }, [place, threads.rows]);
   // While the service is away, the threads that were read before are better than nothing.
   const rows = threads.rows.length || !isAway(threads.error) ? threads.rows : keptTalks.threadsOf(place);
+  // Whether it is known which threads there are: before, one that the address names is not a new one.
+  const read = useRef("");
+  if (!threads.isLoading && !threads.error) read.current = place;
   const named = useTitles(rows);
+  const ids = useSame([...rows.map((each) => each.id), ...(chosen ? [chosen] : [])]);
   const days = daysIn(query);
   const until = momentOf(days);
   const listed = until ? rows.filter((each) => each.created_at <= until) : rows;
@@ -68,7 +84,7 @@ export default function Chat() {
   };
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
-      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isPast={until !== ""} begin={begin} />
+      <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isRead={read.current === place} isPast={until !== ""} begin={begin} />
       {!chosen && Boolean(threads.error) && <div className="page"><Failure error={threads.error} again={threads.again} isBusy={threads.isLoading} /></div>}
       {chosen && (
         <Talk
@@ -76,6 +92,7 @@ export default function Chat() {
           thread={chosen}
           isBegun={chosen === begun}
           called={named.get(chosen)?.title}
+          threads={ids}
           days={days}
           model={me.model}
           wanted={query.get("message")}
@@ -88,6 +105,11 @@ export default function Chat() {
       )}
     </div>
   );
+}
+
+/** The same list as before, as long as it holds the same. */
+function useSame(list: string[]): readonly string[] {
+  return useMemo(() => list, [list.join("\n")]);
 }
 
 function newestFirst(threads: readonly Thread[]): Thread[] {
@@ -140,13 +162,13 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, NamedThread>
   return new Map(threads.map((each) => [each.id, { title: plainOf(titleOf(each) ?? "") || each.id, at: newestOf(each)?.at }]));
 }
 
-function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isPast, begin }: { threads: Paged<Thread>; named: ReadonlyMap<string, NamedThread>; chosen: string | undefined; isPast: boolean; begin: () => void }) {
+function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isRead, isPast, begin }: { threads: Paged<Thread>; named: ReadonlyMap<string, NamedThread>; chosen: string | undefined; isRead: boolean; isPast: boolean; begin: () => void }) {
   const { t } = useAround();
   const { scope } = useHere();
   // The order of the newest messages, once all of them are known: until then none jumps.
   const areDated = !isPast && threads.every((each) => !each.count || named.get(each.id)?.at);
   const ordered = newestFirst(areDated ? threads.map((each) => ({ ...each, created_at: named.get(each.id)?.at ?? each.created_at })) : threads);
-  const isNew = !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
+  const isNew = isRead && !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
       <button type="button" className="new-thread" onClick={begin}>
@@ -154,6 +176,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
         {t("chat.new")}
       </button>
       <Failure error={error} again={again} isBusy={isLoading} />
+      {!isRead && isLoading && !threads.length && <Loading rows={2} />}
       <ul>
         {isNew && (
           <li>
@@ -180,12 +203,14 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   );
 }
 
-function Talk({ thread, isBegun, called, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, leave }: {
+function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, leave }: {
   thread: string;
   /** Whether it was asked for just now: what is typed goes into it. */
   isBegun: boolean;
   /** What it begins with, as far as the list of threads knows it. */
   called: string | undefined;
+  /** The threads that are listed. */
+  threads: readonly string[];
   days: Days;
   model: string | null;
   wanted: string | null;
@@ -213,16 +238,21 @@ function Talk({ thread, isBegun, called, days, model, wanted, quotes, isPanelOpe
   useChanges(scope, refresh);
   const talk = useTalk(thread, { wanted, until }, settled, refresh);
   const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
-  const ended = useLatest(useAsked(() => (isPast ? Promise.resolve(NOTHING_ENDED) : endedNow(scope, thread)), [scope, thread, settled, isPast]).value);
+  const outcomes = useLatest(useAsked(() => (isPast ? Promise.resolve(NO_OUTCOMES) : outcomesOf(scope, thread)), [scope, thread, settled, isPast]).value) ?? NO_OUTCOMES;
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
   const inForce = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);
   const brought = useMemo(
-    () => withEnded(broughtBy(inForce, thread), ended?.named ?? [], ended?.memories ?? []),
-    [inForce, ended, thread],
+    () => withEnded(broughtBy(inForce, thread), outcomes.ended, outcomes.memories),
+    [inForce, outcomes, thread],
   );
-  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t("chat.untitled")) : plainOf(talk.shown[0].text);
+  const back = useMemo(() => {
+    const isThere = (address: Pick<Memory, "type" | "key">) => !known || known.some((each) => each.type === address.type && each.key === address.key);
+    return takenBack(talk.shown, forgottenIn(outcomes.formations, thread, isThere), outcomes.undone);
+  }, [talk.shown, outcomes, known, thread]);
+  const sources = useMemo(() => ({ memories: inForce, threads }), [inForce, threads]);
+  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(standing === null ? "chat.untitled" : "chat")) : plainOf(talk.shown[0].text);
   const wording = useWording();
-  useTitle(t("chat"), title);
+  useTitle(t("chat"), title === t("chat") ? undefined : title);
   const edit = (unsent: Unsent) => {
     talk.takeBack(unsent);
     setText(text.trim() ? `${unsent.text}\n${text}` : unsent.text);
@@ -249,7 +279,7 @@ function Talk({ thread, isBegun, called, days, model, wanted, quotes, isPanelOpe
           </button>
           </div>
         </header>
-        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} isPast={isPast} isKnown={inForce.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
+        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} takenBack={back} known={sources} isPast={isPast} isKnown={inForce.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
         {!isPast && can("write") && <Composer isBegun={isBegun} text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>
@@ -276,12 +306,15 @@ async function inferredThen(scope: Scope, days: Days): Promise<Memory[]> {
   return (await api.memories(scope, { order: "newest", limit: MEMORIES_READ, ...momentsOf(days), known_at: momentOf(days) })).memories;
 }
 
-/** What the last formations ended because of messages of a thread, and those memories as they are. */
-async function endedNow(scope: Scope, thread: string): Promise<typeof NOTHING_ENDED> {
+/** What the last formations ended or changed because of messages of a thread, as it is now. */
+async function outcomesOf(scope: Scope, thread: string): Promise<Outcomes> {
   const { formations } = await api.formations(scope, null, FORMATIONS_READ);
-  const named = endedIn(formations, thread);
-  const memories = await Promise.all(named.map((each) => api.memory(scope, each.type, each.key).catch(() => null)));
-  return { named, memories: memories.filter((each) => each !== null) };
+  const ended = endedIn(formations, thread);
+  const memories = await Promise.all(ended.map((each) => api.memory(scope, each.type, each.key).catch(() => null)));
+  const changed = changedIn(formations, thread).slice(0, HISTORIES_READ);
+  const histories = await Promise.all(changed.map((each) => api.history(scope, each.type, each.key).catch(() => ({ revisions: [] }))));
+  const undone = new Set(histories.flatMap(({ revisions }) => [...undoneIn(revisions, thread)]));
+  return { formations, ended, memories: memories.filter((each) => each !== null), undone };
 }
 
 /** What was inferred; of more than can be shown, what the last formations stored before the rest. */

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Memory, Thread } from "../api/shapes";
 import { useFormNow } from "../lib/form_now";
 import { useNow } from "../lib/asking";
-import { ownFirst, speakerOf, timeOf } from "../lib/past";
+import { newestFirst, ownFirst, speakerOf, timeOf } from "../lib/past";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
 import { memoryLink, StateBadge, When } from "../parts/basics";
@@ -27,10 +27,15 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
   const { t } = useAround();
   const { scope } = useHere();
   const active = (memories ?? []).filter((each) => each.state === "active");
-  const names = [...new Set(active.map((each) => each.type))].sort(byProfileFirst(active));
+  const names = byNewest(active);
   const fresh = useFresh(active);
+  const panel = useRef<HTMLElement>(null);
+  const newest = [...fresh].join(" ");
+  useEffect(() => {
+    if (newest) panel.current?.querySelector(".fresh")?.scrollIntoView({ block: "nearest" });
+  }, [newest]);
   return (
-    <aside className="panel" id="memories-panel" aria-label={t("memories")}>
+    <aside ref={panel} className="panel" id="memories-panel" aria-label={t("memories")}>
       <header className="panel-head">
         <h2>{t("panel.title")}</h2>
         <button type="button" className="plain icon-button" onClick={close} aria-label={t("close")}><Icon name="close" /></button>
@@ -67,13 +72,11 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
 
 const isEnded = ({ valid_until }: Memory): boolean => valid_until !== null && Date.parse(valid_until) <= Date.now();
 
-/** What is over stands below what is true. */
-const trueFirst = (memories: readonly Memory[]): Memory[] => ownFirst(memories).sort((one, other) => Number(isEnded(one)) - Number(isEnded(other)));
+/** What was written last stands first; what is over stands below what is true. */
+const trueFirst = (memories: readonly Memory[]): Memory[] => ownFirst(newestFirst(memories)).sort((one, other) => Number(isEnded(one)) - Number(isEnded(other)));
 
-function byProfileFirst(memories: readonly Memory[]): (one: string, other: string) => number {
-  const isProfile = (name: string) => memories.some((each) => each.type === name && (each.key === name || speakerOf(each) !== undefined));
-  return (one, other) => Number(isProfile(other)) - Number(isProfile(one)) || one.localeCompare(other);
-}
+/** The types, that first of which something was written last. */
+const byNewest = (memories: readonly Memory[]): string[] => [...new Set(newestFirst(memories).map((each) => each.type))];
 
 /** Addresses with versions that were not there when the panel was first filled. */
 function useFresh(memories: readonly Memory[]): ReadonlySet<string> {

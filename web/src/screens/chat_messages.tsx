@@ -4,6 +4,7 @@ import { Fragment, memo, useEffect, useMemo, useRef, useState, type ReactNode } 
 import { canPass, Problem } from "../api/problem";
 import type { Memory } from "../api/shapes";
 import { useMemoryActs } from "../lib/memory_acts";
+import type { KnownSources } from "../lib/answer_sources";
 import type { Unsent } from "../lib/outbox";
 import type { Brought } from "../lib/past";
 import { marked } from "../lib/quotes";
@@ -25,12 +26,16 @@ const NONE_BROUGHT: Brought[] = [];
 /** What may be said first: to who is known already, a question is shown only, as a fact would contradict what is known. */
 const BEGINNINGS = { known: ["chat.begin_question"], unknown: ["chat.begin_fact", "chat.begin_question"] } as const;
 
-export function Messages({ thread, talk, wanted, quotes, brought, isPast, isKnown, changed, edit, begin }: {
+export function Messages({ thread, talk, wanted, quotes, brought, takenBack, known, isPast, isKnown, changed, edit, begin }: {
   thread: string;
+  /** What the answers may have used. */
+  known: KnownSources;
   talk: TalkShown;
   wanted: string | null;
   quotes: string[];
   brought: ReadonlyMap<string, Brought[]>;
+  /** Messages that brought what was undone or deleted since. */
+  takenBack: ReadonlySet<string>;
   isPast: boolean;
   changed: () => void;
   edit: (unsent: Unsent) => void;
@@ -68,7 +73,7 @@ export function Messages({ thread, talk, wanted, quotes, brought, isPast, isKnow
       {wanted !== null && !isThere && (talk.isTooFar || !talk.hasEarlier) && !talk.error && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
       {shown.map((each) => (
         <Fragment key={each.id}>
-          <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isPast={isPast} changed={changed} erase={(each.position ?? 0) > 0 ? erase : undefined}>
+          <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isTakenBack={takenBack.has(each.id)} known={known} isPast={isPast} changed={changed} erase={(each.position ?? 0) > 0 ? erase : undefined}>
             {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} again={talk.sayAgain} edit={edit} />}
           </Turn>
           {talk.between !== undefined && each.position === talk.between && <button type="button" className="more" onClick={talk.fill}>{t("chat.between")}</button>}
@@ -80,12 +85,14 @@ export function Messages({ thread, talk, wanted, quotes, brought, isPast, isKnow
   );
 }
 
-const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isPast, changed, erase, children }: {
+const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isTakenBack, known, isPast, changed, erase, children }: {
   thread: string;
   message: Shown;
+  known: KnownSources;
   quotes: string[];
   isWanted: boolean;
   brought: Brought[];
+  isTakenBack: boolean;
   isPast: boolean;
   changed: () => void;
   /** Asks whether a message is to be erased. */
@@ -118,8 +125,9 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
           {!isPast && <TakeBack memories={brought.map((each) => each.memory)} thread={thread} message={message.id} changed={changed} />}
         </ul>
       )}
+      {isTakenBack && !brought.length && !isPast && <p className="used-label taken-back">{t("chat.taken_back")}</p>}
       {children}
-      {message.use && <Used use={message.use} answer={message.text} />}
+      {(message.use || message.references.length > 0) && <Used use={message.use} references={message.references} answer={message.text} known={known} />}
     </article>
   );
 });

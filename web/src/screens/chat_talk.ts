@@ -7,6 +7,7 @@ import type { Message, Prompt, RecallEntry } from "../api/shapes";
 import { newKey, outbox, placeOf, useOutbox, type Unsent } from "../lib/outbox";
 import { useAround, useHere } from "../lib/session";
 import { turns, type TurnUse } from "../lib/turns";
+import { referencesIn, type SourceReference } from "../lib/answer_sources";
 import { settled } from "../lib/talk";
 import { useThread, type TalkPlace } from "./chat_thread";
 
@@ -21,6 +22,8 @@ export interface Shown {
   isInterrupted: boolean;
   /** What it was given, if it is an answer of this page. */
   use?: TurnUse;
+  /** What it refers to as given, if it is an answer. */
+  references: readonly SourceReference[];
   /** What has not gone as it should, and can be sent again. */
   unsent?: Unsent;
 }
@@ -201,9 +204,10 @@ const plain = new WeakMap<Message, Shown>();
 /** A message as it is shown: the same object each time. */
 function shownOf(message: Message): Shown {
   const { id, position, role, name, text, time, metadata } = message;
-  const found = plain.get(message) ?? { id, position, role, name, text, time, isInterrupted: metadata?.interrupted === true };
+  const found = plain.get(message) ?? { id, position, role, name, text, time, isInterrupted: metadata?.interrupted === true, references: referencesIn(metadata) };
   plain.set(message, found);
   return found;
 }
 
-const draft = (id: string, role: Message["role"], text: string): Shown => ({ id, position: null, role, name: null, text, time: null, isInterrupted: false });
+const NO_REFERENCES: readonly SourceReference[] = [];
+const draft = (id: string, role: Message["role"], text: string): Shown => ({ id, position: null, role, name: null, text, time: null, isInterrupted: false, references: NO_REFERENCES });

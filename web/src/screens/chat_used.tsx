@@ -1,7 +1,10 @@
 /** What an answer used of what is remembered, and the prompt that the model got. */
 
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { api } from "../api/client";
 import type { Prompt, RecallEntry } from "../api/shapes";
+import { sourcesOf, type KnownSources, type SourceReference, type UsedEntry } from "../lib/answer_sources";
+import { useAsked } from "../lib/asking";
 import { linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { usedFirst, type TurnUse } from "../lib/turns";
@@ -11,27 +14,40 @@ import { TypeSign } from "../parts/said";
 
 const CHIPS = 3;
 
-export function Used({ use: { recalled, prompt }, answer }: { use: TurnUse; answer: string }) {
+/** What an answer of this page was given, or what a kept one refers to. */
+export function Used({ use, references, answer, known }: { use?: TurnUse; references: readonly SourceReference[]; answer: string; known: KnownSources }) {
+  const kept = useMemo(() => sourcesOf(references, known), [references, known]);
+  const given = useMemo(() => use && usedFirst(use.recalled, answer, references), [use, answer, references]);
   const { t } = useAround();
   const wording = useWording();
   const [isAll, setAll] = useState(false);
   const [isPromptOpen, setPromptOpen] = useState(false);
-  const ordered = usedFirst(recalled, answer);
-  const quoted = ordered.filter((each) => each.isQuoted);
-  const shown = isAll ? ordered : (quoted.length ? quoted : ordered).slice(0, CHIPS);
-  const rest = recalled.length - shown.length;
-  if (!recalled.length && !prompt) return null;
+  const ordered: UsedEntry[] = given ?? kept;
+  const shown = isAll ? ordered : ordered.filter((each) => each.isQuoted).slice(0, CHIPS);
+  const rest = ordered.length - shown.length;
+  const prompt = use?.prompt;
+  if (!ordered.length && !prompt) return null;
+  const label = !ordered.length ? "chat.used_nothing" : ordered[0]?.isQuoted ? "chat.used" : "chat.given";
   return (
     <div className="used">
-      <span className="used-label">{t(recalled.length ? "chat.used" : "chat.used_nothing")}</span>
-      <ul className="used-chips" role="list" aria-label={t("chat.recalled", { count: recalled.length })}>
-        {shown.map(({ entry, isQuoted }, place) => <li key={place}><Chip entry={entry} isQuoted={isQuoted} /></li>)}
+      <span className="used-label">{t(label)}</span>
+      <ul className="used-chips" role="list" aria-label={t("chat.recalled", { count: ordered.length })}>
+        {shown.map((each, place) => <li key={place}>{each.position === undefined ? <Chip {...each} /> : <MessageChip {...each} position={each.position} />}</li>)}
       </ul>
-      {rest > 0 && <button type="button" className="plain mark-undo" title={t("chat.used_all", { count: recalled.length })} onClick={() => setAll(true)}>+{rest}<span className="unseen"> {t("chat.used_all", { count: recalled.length })}</span></button>}
+      {rest > 0 && <button type="button" className="plain mark-undo" title={t("chat.used_all", { count: ordered.length })} onClick={() => setAll(true)}>+{rest}<span className="unseen"> {t("chat.used_all", { count: ordered.length })}</span></button>}
       {prompt && <button type="button" className="plain mark-undo" onClick={() => setPromptOpen(true)}>{t("chat.prompt", { tokens: wording.number(prompt.tokens) })}</button>}
       {isPromptOpen && prompt && <PromptShown prompt={prompt} close={() => setPromptOpen(false)} />}
     </div>
   );
+}
+
+/** A message that is only referred to: its words are read when it is shown, and it is left out if it is gone. */
+function MessageChip({ entry, isQuoted, position }: UsedEntry & { position: number }) {
+  const { scope } = useHere();
+  const thread = entry.thread ?? "";
+  const { value } = useAsked(() => api.messages(scope, thread, { after: position - 1, limit: 1 }), [scope, thread, position]);
+  const message = value?.messages.find((each) => each.position === position);
+  return message ? <Chip entry={{ ...entry, id: message.id, text: message.text }} isQuoted={isQuoted} /> : null;
 }
 
 /** One entry; of which the answer has the words, it is said so. */

@@ -35,7 +35,7 @@ export default function Overview() {
   useChanges(scope, glance.again);
   return (
     <div className="page overview">
-      {!glance.value && <h1 className="unseen" tabIndex={-1}>{t("overview")}</h1>}
+      {!glance.value && <h1 className={glance.error ? undefined : "unseen"} tabIndex={-1}>{t("overview")}</h1>}
       <Failure error={glance.error} again={glance.again} isBusy={glance.isLoading} />
       {!glance.value && !glance.error && <Loading rows={5} />}
       {glance.value && (glance.value.newest.length || glance.value.profiles.length

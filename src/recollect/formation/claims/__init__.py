@@ -49,6 +49,9 @@ DATES_MAX: Final = 200
 _PLURAL_NAME: Final = re.compile(
     r" (?:different |people called )?(?P<name>[A-Z][a-z]{1,20}?)(?:es|s)?\b"
 )
+_SEASON: Final = re.compile(r"(?P<year>(?:19|20)\d\d)[-–/]$")
+_AMOUNT: Final = re.compile(r"[A-Z]{1,2}(?P<digits>\d{1,9})")
+"""An amount with the letters of its currency: K880."""
 _COUNTED_NAME: Final = re.compile(r"[个位名](?:叫|姓)?(?P<name>[\u3400-\u9fff]{2})")
 _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
@@ -324,7 +327,14 @@ class Heard:
                 yield claim.start, f"the date {written}"
 
     def _ends_range(self, number: Number, text: str) -> bool:
-        """Return True if a number is the second day of "2025-05-24 or 25", and in the sources."""
+        """
+        Return True if a number ends a range, and is in the sources.
+
+        It is the second day of "2025-05-24 or 25", or the second year of the season "2025-26".
+        """
+        season = _SEASON.search(text[max(number.start - 5, 0) : number.start])
+        if season is not None:
+            return (int(season["year"]) + 1) % 100 in number.readings
         before = _RANGE.search(text[max(number.start - 24, 0) : number.start])
         if before is None or len(number.readings) != 1:
             return False
@@ -386,6 +396,8 @@ class Heard:
         is_translated = self._is_chinese and not any(map(_is_han, value.text))
         for name in value.names:
             missing = self._words.missing(name)
+            if missing and self._is_said_amount(str(missing)):
+                continue
             if missing and (
                 self._has_part_of(str(missing).casefold())
                 or self._is_scale(value.scales.get(missing.start))
@@ -401,6 +413,11 @@ class Heard:
                 is_heard(han, each.text, each.words.folded) for each in self._sources
             ):
                 yield han.start, f"the name {han.written!r}"
+
+    def _is_said_amount(self, name: str) -> bool:
+        """Return True for K880 if 880 was said."""
+        amount = _AMOUNT.fullmatch(name)
+        return amount is not None and self._has_amount(int(amount["digits"]))
 
     def _scales(self, value: ValueText) -> Iterator[tuple[int, str]]:
         """Yield the temperature scales that were exchanged for another, or turned round."""

@@ -38,8 +38,12 @@ _BESIDE: Final = re.compile(
     re.IGNORECASE,
 )
 _BARE_DAY: Final = re.compile(
-    r"\b(?P<day>\d{1,2})(?:st|nd|rd|th)\b|(?<![月\d])(?P<号>\d{1,2})[日号]", re.IGNORECASE
+    r"\b(?P<day>\d{1,2})(?:st|nd|rd|th)\b|(?<![月\d])(?P<号>\d{1,2})[日号]"
+    r"|\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? "
+    r"(?P<row>\d{1,2})(?![\d:./]|[ap]m\b)",
+    re.IGNORECASE,
 )
+"""A day by its number alone: "the 21st", 21号, and "Mon 21" in a list."""
 _DAYS: Final = "mon tue wed thu fri sat sun".split()
 _HAN_DAYS: Final = {day: at for at, day in enumerate("一二三四五六日")} | {"天": 6}
 _WEEKDAY: Final = re.compile(
@@ -202,7 +206,7 @@ class Told:
     def days_of_month(self) -> frozenset[int]:
         """Return the days that the text tells by their number alone: "the 21st", 21号."""
         found = (match for each in self._pieces for match in _BARE_DAY.finditer(each))
-        return frozenset(int(match["day"] or match["号"]) for match in found)
+        return frozenset(int(next(filter(None, match.groups()))) for match in found)
 
     @cached_property
     def months(self) -> frozenset[tuple[int, int]]:

@@ -181,7 +181,7 @@ def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Itera
     place = contents[0].pointer if len(contents) == 1 else ""
     before = " ".join(each.before for each in contents)
     corrections = correction_reasons(text, cited, before)
-    for reason in chain(whom_reasons(text, cited, heard), corrections):
+    for reason in chain(whom_reasons(text, cited, heard, before), corrections):
         yield f"{place or '/'}: {reason}"
 
 

@@ -27,7 +27,8 @@ _TELLS: Final = (
 )
 _LETTER: Final = (
     r"(?:(?:e-?)?mails?|letters?|messages?|notes?|texts?|notices?|offers?|quotes?|posts?|invitations?"
-    r"|repl(?:y|ies)|answers?|contracts?|terms)"
+    r"|repl(?:y|ies)|answers?|contracts?|terms|papers?|forms?"
+    r"|documents?|clauses?)"
 )
 _TOLD: Final = lazy_pattern(
     rf"(?P<who>{_NAME}(?:'s)?(?:[ ,(](?:(?!\buser\b)[^.;!?\n]){{1,80}}?)?) {_TELLS}\b"
@@ -56,6 +57,12 @@ _ROLE: Final = lazy_pattern(
     rf"(?:(?! (?:the )?user)[^.;!?\n]){{0,40}}? {_TELLS}\b"
 )
 """An author without a name: the user's mum, the school."""
+_LETTER_OF_ROLE: Final = lazy_pattern(
+    rf"\b(?:the |his |her |their |my )(?:[\w'’-]+ ){{0,1}}?(?P<who>[a-z][\w-]+)['’]s? {_LETTER}\b"
+    rf"|\b{_LETTER} (?:that )?(?:the |his |her |their |my )(?:[\w'’-]+ ){{0,1}}?"
+    r"(?P<sender>[a-z][\w-]+) (?:sent|gave|wrote|handed|emailed|mailed|posted)\b"
+)
+"""The landlord's letter, the paper the harbour sent."""
 _HAN_MIN: Final = 2
 _PRONOUNS: Final = frozenset("佢 他 她 其 对方".split())
 _INITIAL: Final = lazy_pattern(r"\b([A-Z])\.(?= [A-Z])")
@@ -123,7 +130,8 @@ def _is_of_role(value: str, shown: Sequence[Passage], heard: HeardWindow) -> boo
     """Return True if the value tells it of somebody whom the user names without a name."""
     lines = {each.line.number for each in shown}
     own = [e.text for e in heard.voices if e.trust == "user" and e.line.number in lines]
-    roles = {each["who"].casefold() for each in _ROLE.finditer(value)} - STOP_WORDS
+    found = chain(_ROLE.finditer(value), _LETTER_OF_ROLE.finditer(value))
+    roles = {each.casefold() for match in found for each in match.groups() if each} - STOP_WORDS
     words = {each.casefold() for text in own for each in re.findall(r"[A-Za-z-]+", text)}
     return not roles.isdisjoint(words)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from recollect.formation.support.cited_passages import Passage
-from recollect.formation.support.content_words import WordIndex
+from recollect.formation.support.content_words import WordIndex, tokens_in
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.leaves import contents_of
 from recollect.formation.support.origins import Sources, trace
@@ -70,13 +70,12 @@ def ending_reasons(
     if not own:
         return  # words of others are doubted for what they are
     is_news = any(_NEWS.search(simplified(each.text)) for each in own)
-    if not heard.is_exposed or (is_news and not heard.others_speak_of(text)):
+    if not heard.is_exposed_to(text) or (is_news and not heard.others_speak_of(text)):
         # An end is seldom told in the words of its memory: "last payment went out this morning".
         # Words that fit another memory, and not this one, were meant for that; but who has started
         # a job says by it that the former one's hours are over as well.
         is_other = not _shared(text, own, heard) and _are_about_another(own, heard, where)
-        is_past = where in heard.offer.past  # the model was asked whether it is over
-        if is_other and not is_news and not is_past:
+        if is_other and not is_news and not _follows_for_past(text, own, heard, where):
             yield f"{where}: {_NOT_ABOUT}"
         return
     about = [each for each in own if _shared(text, [each], heard)]
@@ -103,6 +102,27 @@ def _shared(text: str, cited: Sequence[Passage], heard: HeardWindow) -> float:
 def _are_about_another(cited: Sequence[Passage], heard: HeardWindow, target: str) -> bool:
     others = (each for id_, each in heard.offer.known.items() if id_ != target)
     return any(_shared(contents_of(each.value), cited, heard) >= OTHER_WORDS_MIN for each in others)
+
+
+def _follows_for_past(text: str, cited: Sequence[Passage], heard: HeardWindow, target: str) -> bool:
+    """
+    Return True for a plan whose day has gone, if the words are about a memory like it.
+
+    "5 months in Keld Harbour" is about the move there, and ends the note of the moving day.
+    """
+    if target not in heard.offer.past:
+        return False
+    others = (each for id_, each in heard.offer.known.items() if id_ != target)
+    told = [contents_of(each.value) for each in others]
+    about = [each for each in told if _shared(each, cited, heard) >= OTHER_WORDS_MIN]
+    return any(_in_common(text, each) >= OTHER_WORDS_MIN for each in about)
+
+
+def _in_common(text: str, other: str) -> int:
+    """Return how many words that say something two memories share."""
+    index = WordIndex()
+    index.add(other, with_compounds=True)
+    return sum(not is_neutral(each) and index.has(each) for each in tokens_in(text))
 
 
 def _ends(text: str, cited: Passage, *, is_field: bool) -> bool:

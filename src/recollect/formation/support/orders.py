@@ -29,6 +29,8 @@ _QUOTED: Final = re.compile(
     r"|\u201c[^\u201d]{5,}\u201d(?<=[\u3400-\u9fff]\u201d)"
     r"|(?<![^\W_])'[^']{12,}'"
 )
+_SPACE_IN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])")
+"""What many type in place of a full stop."""
 _ASKED: Final = re.compile(r"[?？][\s\"'”)]*$|[吗呢][。.]?$")
 _FORBIDDEN: Final = re.compile(
     r"(?:\b(?:cut|drop|skip|stop|lose|ditch|kill|avoid|no more|don't|dont|never)\b[^.!?\n\"]{0,24}"
@@ -97,7 +99,7 @@ def _spoken(passage: Passage) -> Passage | None:
     """Return what the user says in their own name: nothing quoted, asked or reported."""
     if passage.trust != "user":
         return None
-    text = _QUOTED.sub(_unless_forbidden, passage.text)
+    text = _SPACE_IN_CHINESE.sub("\n", _QUOTED.sub(_unless_forbidden, passage.text))
     sentences = [each for each in SENTENCE_END.split(text) if each]
     own = [said for each in sentences if _tells(each) and (said := _before_hearsay(each))]
     text = "\n".join(own)

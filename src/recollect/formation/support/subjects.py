@@ -15,6 +15,7 @@ _I: Final = re.compile(
 )
 KIN: Final = (
     r"mother|mum|mom|father|dad|parents?|brother|sister|sibling|son|daughter|child|children|kids?"
+    r"|boys?|girls?"
     r"|baby|wife"
     r"|husband|partner|boyfriend|girlfriend|fianc[eé]e?|friends?|neighbou?r|landlord|landlady"
     r"|boss|colleague"

@@ -88,17 +88,25 @@ _ADDRESSED: Final = lazy_pattern(
 )
 
 
-def whom_reasons(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
-    """Yield why *text* may attribute to one person what *cited* words say of another."""
+def whom_reasons(
+    text: str, cited: Sequence[Passage], heard: HeardWindow, before: str = ""
+) -> Iterator[str]:
+    """
+    Yield why *text* may attribute to one person what *cited* words say of another.
+
+    Clauses that stood in the text *before* are not looked at.
+    """
     own = [each for each in cited if each.trust == "user"]
     explicit = [each for each in own if not each.citation.implied]
     if explicit:
-        yield from _of_another_speaker(text, explicit, heard)
+        yield from _of_another_speaker(text, explicit, heard, before)
         yield from _exchanged_with_user(text, explicit)
         yield from _exchanged_names(text, own, heard)
 
 
-def _of_another_speaker(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:
+def _of_another_speaker(
+    text: str, cited: Sequence[Passage], heard: HeardWindow, before: str
+) -> Iterator[str]:
     """Yield what one named speaker says of themselves and *text* of another one."""
     names = _speakers(heard)
     told = [
@@ -108,6 +116,8 @@ def _of_another_speaker(text: str, cited: Sequence[Passage], heard: HeardWindow)
     ]
     said = {name: _words_about(name, heard) for name in names} if told else {}
     for about, value in _clauses_by_speaker(text, names) if told else ():
+        if value.text.strip() in before:
+            continue
         own = [each for each in value.words if each.key not in about.casefold()]
         mine = said[about].among(own)
         others = [each for each in own if each not in mine]

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from hashlib import blake2b
 from typing import Any, Final
 
 from langgraph.store.base import (
@@ -26,7 +25,13 @@ from recollect.recall.query import MATCHES_MAX, Where, query_in
 from recollect.recall.results import Recall
 from recollect.recall.scopes_below import scopes_below
 from recollect.records import Memory, ProlongMemory, Scope
-from recollect.side_records import LIFETIME, ProlongSideRecord, SideAddress, SideRecord
+from recollect.side_records import (
+    LIFETIME,
+    ProlongSideRecord,
+    SideAddress,
+    SideRecord,
+    lifetime_key,
+)
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import WRITES_MAX, to_datetime
 
@@ -159,11 +164,6 @@ def _fits(condition: MatchCondition, namespace: Scope) -> bool:
     at = 0 if condition.match_type == "prefix" else len(namespace) - len(path)
     part = namespace[at : at + len(path)]
     return all(wanted in {ANY_LABEL, label} for wanted, label in zip(path, part, strict=True))
-
-
-def lifetime_key(key: str) -> str:
-    """Return the key of an item's lifetime record, a digest that does not reveal the item's key."""
-    return blake2b(key.encode(), digest_size=16).hexdigest()
 
 
 async def prolong_used(memory: Recollect, used: Sequence[Memory]) -> None:

@@ -12,10 +12,10 @@ from langgraph.store.base import Op, PutOp
 from recollect.errors import UsageError
 from recollect.integrations.langgraph.index_paths import searched_text
 from recollect.integrations.langgraph.store_operations import check_ttl
-from recollect.integrations.langgraph.store_reads import ITEM, lifetime_key
+from recollect.integrations.langgraph.store_reads import ITEM
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, PutMemory, Scope, Write
-from recollect.side_records import LIFETIME, DeleteSideRecord, PutSideRecord
+from recollect.side_records import LIFETIME, DeleteSideRecord, PutSideRecord, lifetime_key
 from recollect.stores.plans.prepared_writes import PreparedWrite, prepare_put, prepare_write
 from recollect.stores.validation import WRITES_MAX, check_scope
 

@@ -20,13 +20,13 @@ from recollect.formation.config import Assistants
 from recollect.ports import Model
 from recollect.server.connection_book import Connection, ConnectionBook, Room
 from recollect.server.connection_limits import ConnectionLimits, TrustedProxies
+from recollect.server.http.allowed_origins import BrowserOrigins
 from recollect.server.http.authentication import Authentication
 from recollect.server.http.compression import Compression
 from recollect.server.http.deadlines import Deadlines
 from recollect.server.http.fast_routes import FastRoutes, is_append
 from recollect.server.http.mounts import Door, add_doors
 from recollect.server.http.openapi import add_documents
-from recollect.server.http.origins import BrowserOrigins
 from recollect.server.http.problems import answer_error, answer_http, answer_invalid
 from recollect.server.http.prometheus import Metrics
 from recollect.server.http.query_params import check_parameters

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from recollect.server.http.origins import HEADER_BYTES_MAX, TOO_LONG
+from recollect.server.http.allowed_origins import HEADER_BYTES_MAX, TOO_LONG
 from recollect.server.http.problems import Problem
 from recollect.server.settings import Settings
 

@@ -17,10 +17,10 @@ from starlette.types import Scope as Connection
 
 from recollect.formation.config import Assistants
 from recollect.server.authorization import Principal
+from recollect.server.http.allowed_origins import BrowserOrigins
 from recollect.server.http.application import connection_limits, ignore_key, serving
 from recollect.server.http.authentication import Authentication
 from recollect.server.http.mounts import Door, add_doors
-from recollect.server.http.origins import BrowserOrigins
 from recollect.server.http.problems import Problem
 from recollect.server.http.prometheus import Metrics
 from recollect.server.http.service import (

@@ -140,7 +140,8 @@ class MemoryStore(Transactor):
             raise UsageError(msg)
         if undo.scope != scope:
             raise UsageError(f"the change was made in {undo.scope!r}, not in {scope!r}")
-        plan = partial(plan_undo, undo=undo, ids=self._ids, now=self.now())
+        secret = await self._secret()
+        plan = partial(plan_undo, undo=undo, ids=self._ids, now=self.now(), secret=secret)
         await self._change("undo", scope, plan)
 
     @final

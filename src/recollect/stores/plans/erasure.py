@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.errors import VersionConflictError
 from recollect.records import Scope
-from recollect.side_records import FORGOTTEN
+from recollect.side_records import FORGOTTEN, LIFETIME, LIFETIME_OF, lifetime_key
 from recollect.stores.plans.derived_rows import (
     encoded_remainder,
     is_merged,
@@ -39,9 +39,11 @@ from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_records import expired_sides
 from recollect.stores.plans.thread_edits import thread_without
 from recollect.stores.plans.upkeep import old_before
+from recollect.stores.proposal_names import is_named, proposed_for, target_name
 from recollect.stores.remainder import MERGED, Remainder
 from recollect.stores.rows import (
     NO_SCOPE,
+    MemoryRange,
     MemoryRow,
     MessageRow,
     ReceiptRow,
@@ -72,7 +74,8 @@ class Doomed:
     """
     The rows of a scope that an erase targets.
 
-    *named* are (thread, message) pairs that evidence may cite, even if no such message exists.
+    *named* are (thread, message) pairs that evidence may cite, even if no such message exists. A
+    sweep names nothing: it takes what has expired.
     """
 
     messages: Sequence[MessageRow] = ()
@@ -82,6 +85,7 @@ class Doomed:
     named: Sequence[tuple[str, str]] = ()
     gone_threads: Sequence[str] = ()
     all_of_scope: bool = False
+    is_sweep: bool = False
 
 
 def plan_erase(
@@ -124,7 +128,11 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             if expected is not None and memory and memory.version != expected:
                 address = f"{type_}/{key} in {scope.segments!r}"
                 raise VersionConflictError(address, expected, memory.version)
-            return Doomed(memories=[memory] if memory else [])
+            named = [memory] if memory else []
+            return Doomed(
+                memories=[*named, *_proposals_for(rows, scope, type_, key)],
+                sides=_lifetime_of(rows, scope, type_, key),
+            )
         case EraseExpired(types=types):
             found = rows.memories(scope.id)
             return Doomed(
@@ -134,6 +142,7 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
                     if is_expired(row, now) and (row.type in types or not types)
                 ],
                 sides=expired_sides(rows, scope.id, now),
+                is_sweep=True,
             )
         case EraseSource(source=source):
             messages = list(rows.messages_of_source(scope.id, source))
@@ -143,6 +152,24 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             live = rows.messages_by_id(scope.id, row.number, ids) if row else ()
             return Doomed(messages=live, named=[(thread, each) for each in ids])
     return _doomed_thread(rows, scope, target.thread)
+
+
+def _proposals_for(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Iterator[MemoryRow]:
+    """Yield the changes of a memory that wait or were rejected: they repeat what it says."""
+    prefix = f"{target_name(key)}~"
+    for row in rows.memories(scope.id, MemoryRange(type=type_, after=(type_, prefix))):
+        if not row.key.startswith(prefix):
+            return  # listed by key: the others of the type are not read
+        proposed = proposed_for(row.key)
+        if proposed and row.state != "active" and is_named(proposed[0], key):
+            yield row
+
+
+def _lifetime_of(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Sequence[SideRow]:
+    """Return the record of a memory's lifetime, whose key is a digest of the memory's."""
+    if type_ != LIFETIME_OF:
+        return ()
+    return rows.side_records_at(scope.id, [("", LIFETIME, lifetime_key(key))])
 
 
 def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]:
@@ -180,16 +207,17 @@ def _effect_of(
     if doomed.all_of_scope:
         return _dropped(rows, scope, receipt.erased_at), counted
     # A new epoch ends every cursor, lease and index that began before the erase.
-    scope = replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
+    was, scope = scope, _begun_anew(rows, scope)
     revised, waiting = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
     # Blank receipts even if no entry is left: they may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
-    # Without a change the epoch stays as well: an erase of nothing must not end the leases, cursors
-    # and indexes of others.
+    # Without a change the epoch stays as well: an erase of nothing must not end the cursors and
+    # indexes of others.
     if not (gone or doomed.threads or doomed.sides or _changes_anything(revised)):
-        return Effect(formations=blanked), counted
+        released = [] if doomed.is_sweep else _released(rows, was)
+        return Effect(scopes=released, formations=blanked), counted
     counted = replace(
         counted,
         memories=counted.memories + len(revised.removed),
@@ -211,6 +239,12 @@ def _effect_of(
     return effect, counted
 
 
+def _begun_anew(rows: Rows, scope: ScopeRow) -> ScopeRow:
+    # Its lease is of no use in the new epoch: what is left may be formed at once.
+    released = replace(scope, lease_owner=None, lease_until=None)
+    return replace(released, seq=scope.seq + 1, epoch=rows.new_number())
+
+
 def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
     """
     Drop a scope with its name.
@@ -222,6 +256,16 @@ def _dropped(rows: Rows, scope: ScopeRow, now: int) -> Effect:
         idempotency=spent_keys(rows, scope.id, now),
         old_keys=[(NO_SCOPE, old_before(now))],
     )
+
+
+def _released(rows: Rows, scope: ScopeRow) -> list[ScopeRow]:
+    """
+    Return the scope without its lease, if it has one and something was ever removed from it.
+
+    The erase may name what was removed, and the formation may have read it before.
+    """
+    lost = scope.lease_owner and (scope.compacted or rows.removed(scope.id, 0))
+    return [replace(scope, lease_owner=None, lease_until=None)] if lost else []
 
 
 def _changes_anything(revised: Effect) -> bool:

@@ -25,6 +25,7 @@ from recollect.ports import Ids
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.derived_rows import version_names
+from recollect.stores.plans.erase_ledger import entry_of, named_in
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.memories import is_expired, revision_row
 from recollect.stores.plans.memory_archive import (
@@ -227,7 +228,7 @@ def _sides_changed(rows: Rows, scope: ScopeRow, effect: Effect, now: int) -> Ite
         }
 
 
-def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[None]:
+def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int, secret: bytes) -> PlannedWrite[None]:
     """
     Revert a change completely, or not at all.
 
@@ -249,6 +250,7 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[Non
         raise StaleReadError(msg)
     undoing = _Undoing(rows, replace(scope, seq=scope.seq + 1), ids, now)
     try:
+        _check_unerased(rows, undo, secret)
         # Removed memories last: the change may have created another one at the same address.
         for change in sorted(undo.changes, key=lambda each: each.get("did") == _REMOVED):
             undoing.take_back(RecordFields(change))
@@ -257,6 +259,24 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int) -> PlannedWrite[Non
             raise
         raise UsageError(f"this undo record is malformed: check the field {error}") from error
     return PlannedWrite(undoing.effect(), None)
+
+
+def _check_unerased(rows: Rows, undo: Undo, secret: bytes) -> None:
+    """
+    Raise if a memory that was removed, or a message that it cites, was erased by its name since.
+
+    Such an erase found nothing in the scope, which has the epoch of the change, therefore.
+    """
+    removed = [each["memory"] for each in undo.changes if each.get("did") == _REMOVED]
+    receipts = rows.receipts(unclean=False) if removed else ()
+    for record in removed:
+        if not isinstance(record, Mapping):
+            continue
+        written = int(str(record["updated_at"]))
+        since = [entry_of(row, secret) for row in receipts if row.erased_at >= written]
+        if since and named_in(since, [record]):
+            what = f"{record['type']}/{record['key']} in {undo.scope!r}, or its evidence,"
+            raise StaleReadError(f"{what} was erased since: the change cannot be undone")
 
 
 class _Undoing:

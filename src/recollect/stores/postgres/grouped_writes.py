@@ -10,7 +10,7 @@ from recollect.errors import StoreClosedError
 from recollect.records import Scope
 from recollect.stores.foreseen_reads import ForeseenReads
 from recollect.stores.postgres.unit_runner import ForeseenWrite, PostgresUnits
-from recollect.stores.server.concurrency import StoreThreads
+from recollect.stores.remote.concurrency import StoreThreads
 from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Plan
 

@@ -18,7 +18,7 @@ from recollect.stores.postgres.driver_errors import LOG
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
-from recollect.stores.server.notifications import LOOK_UP_S, Listener
+from recollect.stores.remote.notifications import LOOK_UP_S, Listener
 
 
 def notify_listeners(connection: Connection) -> None:

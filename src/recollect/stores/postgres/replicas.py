@@ -21,8 +21,8 @@ from recollect.stores.postgres.replica_reads import (
     ReplicaReading,
 )
 from recollect.stores.postgres.unit_runner import PostgresUnits
-from recollect.stores.server.concurrency import StoreThreads
-from recollect.stores.server.notifications import Bell
+from recollect.stores.remote.concurrency import StoreThreads
+from recollect.stores.remote.notifications import Bell
 from recollect.stores.system_clock import timer_s
 
 ResultT = TypeVar("ResultT")

@@ -29,9 +29,9 @@ from recollect.stores.postgres.replicas import Replica, Replicas
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.unit_runner import ALONE, PostgresUnits, moment_us
 from recollect.stores.postgres.vacuum import remove_deleted_bytes
-from recollect.stores.server.clock import ServerClock
-from recollect.stores.server.concurrency import StoreThreads
-from recollect.stores.server.notifications import LISTENING, Bell, Listeners
+from recollect.stores.remote.clock import ServerClock
+from recollect.stores.remote.concurrency import StoreThreads
+from recollect.stores.remote.notifications import LISTENING, Bell, Listeners
 from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import Plan, Query
 

@@ -32,8 +32,8 @@ from recollect.stores.postgres.transaction import (
     TransactionOverError,
 )
 from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork, is_untraceable
-from recollect.stores.server.clock import ServerClock
-from recollect.stores.server.notifications import Bell
+from recollect.stores.remote.clock import ServerClock
+from recollect.stores.remote.notifications import Bell
 from recollect.stores.thread_calls import CallOutcome, ThreadCall
 from recollect.stores.unit_of_work import NOTHING, Effect, Plan, PlannedWrite, Query, together
 

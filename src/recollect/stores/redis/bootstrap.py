@@ -8,7 +8,7 @@ from typing import Final
 from redis.exceptions import ResponseError
 
 from recollect.errors import StoreError, StoreReadOnlyError, StoreVersionError
-from recollect.stores.redis import keys
+from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import store_errors
 from recollect.stores.redis.location import Durability

@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as LostError
 from redis.exceptions import TimeoutError as SilentError
 
 from recollect.errors import StoreCorruptError, StoreUnavailableError
-from recollect.stores.redis import keys
+from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.effects import scopes_of
 from recollect.stores.redis.optimistic_reads import Command, OptimisticReads, Value, run_script

@@ -9,7 +9,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from recollect.stores.redis import keys
+from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis.location import RedisLocation
 from recollect.stores.redis.optimistic_reads import Client, Connection, run_script
 from recollect.stores.redis.scripts import SCRIPTS

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.plans.pending_messages import is_pending, is_waiting
-from recollect.stores.redis import keys
+from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis.codec import (
     FORMATIONS,
     KEYS,

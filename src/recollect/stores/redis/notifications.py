@@ -10,7 +10,7 @@ from recollect.observability.health import TaskMonitor
 from recollect.observability.logs import kind_of
 from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import LOG
-from recollect.stores.server.notifications import LOOK_UP_S, Listener
+from recollect.stores.remote.notifications import LOOK_UP_S, Listener
 
 
 def notify_listeners(server: RedisConnections) -> None:

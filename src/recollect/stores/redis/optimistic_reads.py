@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from redis.exceptions import NoScriptError
 
 from recollect.records import Scope
-from recollect.stores.redis import keys
+from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis.codec import decode_scope
 from recollect.stores.redis.scripts import DIGESTS, SCRIPTS
 from recollect.stores.rows import ScopeRow

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from recollect.records import FormationStatus, Scope
 from recollect.stores.change_feed import FeedEntry
 from recollect.stores.plans.changes import memory_entry, message_entry
-from recollect.stores.redis import keys
+from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis.codec import (
     FORMATIONS,
     KEYS,

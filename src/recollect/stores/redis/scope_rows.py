@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from recollect.records import Scope
 from recollect.stores.derived_reads import DerivedReads
-from recollect.stores.redis import keys
+from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis.codec import THREADS
 from recollect.stores.redis.optimistic_reads import OptimisticReads, Value
 from recollect.stores.rows import ScopeRow, ThreadRow

@@ -17,9 +17,9 @@ from recollect.stores.redis.location import Durability, location_of
 from recollect.stores.redis.notifications import RedisListener, notify_listeners
 from recollect.stores.redis.unit_runner import RedisUnits
 from recollect.stores.redis.vacuum import remove_deleted_bytes
-from recollect.stores.server.clock import ServerClock
-from recollect.stores.server.concurrency import StoreThreads
-from recollect.stores.server.notifications import LISTENING, Bell, Listeners
+from recollect.stores.remote.clock import ServerClock
+from recollect.stores.remote.concurrency import StoreThreads
+from recollect.stores.remote.notifications import LISTENING, Bell, Listeners
 from recollect.stores.unit_of_work import Effect, Plan, Query
 
 ResultT = TypeVar("ResultT")

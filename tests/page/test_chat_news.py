@@ -1,0 +1,63 @@
+"""News in the chat: noted without their words, learnt in sight, and taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from tests.page.test_demonstration import _played as filled
+
+if TYPE_CHECKING:
+    from tests.page.conftest import Story, Walks
+
+
+@pytest.fixture(scope="module")
+def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
+    """Tell the news on the demonstration's page, with fixed rules."""
+    folder = tmp_path_factory.mktemp("news")
+    anyio.run(filled, folder)
+    options = ("--no-auth", "--scope", "demo", "--model", "rules")
+    with walks.serving(folder, *options, after_s=1) as (address, _):
+        return walks.walked(address, extent="chat_news", script="chat_news.mjs")
+
+
+def test_every_chapter_ends_well(story: Story) -> None:
+    """No step fails, nothing is in the way of a reader, and nothing fails that is not told."""
+    assert dict.fromkeys(("sources", "news", "undone"), "well") == story.chapters
+    assert [] == story.serious
+    assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted"]
+
+
+def test_the_sources_of_an_answer_are_there_again(story: Story) -> None:
+    """Memories and messages, those that it quotes first, after the page was left."""
+    facts = story.facts
+
+    assert "Porto" in facts["answer"]
+    assert "Utrecht” (until 29 March 2025)" in facts["answer"]
+    assert 2 == len(facts["used"])
+    assert facts["used"] == facts["used_again"]
+    assert "六月六号" in facts["said"]
+    assert any("六月六号" in each for each in facts["used_message"])
+
+
+def test_news_are_noted_without_their_words(story: Story) -> None:
+    """What was formed stands beside the message, and first in the panel."""
+    facts = story.facts
+
+    assert "I noted what you told me." == facts["noted_answer"]
+    assert facts["learnt"].startswith("I've taken up the cello")
+    assert "Remembered so far" == facts["heading"]
+    assert facts["in_sight"]
+
+
+def test_what_is_undone_is_said_to_be(story: Story) -> None:
+    """Also after the page was left; the undo of the undo takes the notice away."""
+    assert "Taken back" in story.facts["taken_back"]
+    assert 0 == story.facts["back_again"] == story.facts["marks"]
+
+
+def test_the_searches_of_the_chat_are_counted_and_no_tokens(story: Story) -> None:
+    assert 3 == story.facts["usage"]["recalls"]
+    assert 0 == story.facts["usage"].get("tokens", 0)

@@ -1,0 +1,59 @@
+/** What an answer used, as its metadata refer to it: by digests, so that no name outlasts an erase. */
+
+import type { JsonObject, Memory, RecallEntry } from "../api/shapes";
+
+/** A memory by type and digest of its key, or a message by digest of its thread and position. */
+export interface SourceReference {
+  type?: string;
+  key?: string;
+  thread?: string;
+  position?: number;
+  quoted?: boolean;
+}
+
+/** An entry that an answer used, as far as it is still there. */
+export interface UsedEntry {
+  entry: Partial<RecallEntry>;
+  isQuoted: boolean;
+  /** Of a message whose words are not read yet: its position in the thread. */
+  position?: number;
+}
+
+/** What references may lead to. */
+export interface KnownSources {
+  memories: readonly Pick<Memory, "type" | "key" | "sentence" | "text">[];
+  threads: readonly string[];
+}
+
+const FNV_OFFSET = 0xcbf29ce484222325n;
+const FNV_PRIME = 0x100000001b3n;
+
+/** 16 hexadecimal digits for a name, as `name_digest` of recollect/chat/answer_sources.py makes them. */
+export function nameDigest(name: string): string {
+  let digest = FNV_OFFSET;
+  for (const byte of new TextEncoder().encode(name)) digest = BigInt.asUintN(64, (digest ^ BigInt(byte)) * FNV_PRIME);
+  return digest.toString(16).padStart(16, "0");
+}
+
+/** The references in the metadata of an answer. */
+export function referencesIn(metadata: JsonObject | null | undefined): SourceReference[] {
+  const used = metadata?.used;
+  return Array.isArray(used) ? used.filter((each): each is JsonObject => each !== null && typeof each === "object" && !Array.isArray(each)) : [];
+}
+
+/** What the references lead to; what has been erased or deleted since is left out. */
+export function sourcesOf(references: readonly SourceReference[], { memories, threads }: KnownSources): UsedEntry[] {
+  return references.flatMap(({ type, key, thread, position, quoted = false }): UsedEntry[] => {
+    if (type !== undefined) {
+      const memory = memories.find((each) => each.type === type && nameDigest(each.key) === key);
+      return memory ? [{ entry: { kind: "memory", type, key: memory.key, sentence: memory.sentence, text: memory.text }, isQuoted: quoted }] : [];
+    }
+    const found = threads.find((each) => nameDigest(each) === thread);
+    return found !== undefined && position !== undefined ? [{ entry: { kind: "message", thread: found }, isQuoted: quoted, position }] : [];
+  });
+}
+
+/** Mark what an answer quotes of the entries that it was just given. */
+export function isReferredTo({ type, key }: Partial<RecallEntry>, references: readonly SourceReference[]): boolean {
+  return type !== undefined && references.some((each) => each.quoted && each.type === type && each.key === nameDigest(key ?? ""));
+}

@@ -1,0 +1,79 @@
+/** News are told in the chat, learnt, and taken back: node chat_news.mjs ADDRESS FOLDER CHROMIUM. */
+
+import { openBrowser, watched } from "./browser.mjs";
+import { audited, told } from "./chapters.mjs";
+import { Facts } from "./facts.mjs";
+
+const [base, folder, chromium] = process.argv.slice(2);
+const facts = new Facts(folder);
+const { browser, close } = await openBrowser(chromium);
+const { page, noted } = await watched(browser, base);
+const SCOPE = "scope=mira";
+const NEWS = "Guess what, I've taken up the cello since last week; my teacher is called Duarte.";
+
+const answer = page.locator(".turn-assistant").last();
+const chips = () => answer.locator(".used-chip").allInnerTexts();
+const say = async (words) => {
+  const before = await page.locator(".turn-assistant").count();
+  await page.locator("#composer").fill(words);
+  await page.keyboard.press("Enter");
+  await page.locator(".turn-assistant").nth(before).locator(".turn-text").waitFor();
+  await page.locator(".messages[aria-busy=false]").waitFor();
+  return answer.locator(".turn-text").innerText();
+};
+const reload = async () => {
+  await page.reload();
+  await page.locator(".turn-assistant").first().waitFor();
+};
+
+/** The sources of an answer are there again after the page was left. */
+async function sources() {
+  await page.goto(`${base}/#/chat/news?${SCOPE}`);
+  await page.locator("#composer").waitFor();
+  facts.tell("answer", await say("Where does Mira live, and where did she live before?"));
+  await answer.locator(".used-chip").nth(1).waitFor();
+  facts.tell("used", await chips());
+  await reload();
+  await answer.locator(".used-chip").nth(1).waitFor();
+  facts.tell("used_again", await chips());
+  facts.tell("said", await say("展览文字什么时候要交？"));
+  await reload();
+  await answer.locator(".used-chip").first().waitFor();
+  facts.tell("used_message", await chips());
+}
+
+/** News are noted without their words, and stand first in the panel, in sight. */
+async function news() {
+  facts.tell("noted_answer", await say(NEWS));
+  const mark = page.locator(".turn-user").last().locator(".stored-mark a");
+  await mark.waitFor();
+  facts.tell("learnt", await mark.innerText());
+  const first = page.locator(".panel-memory").first();
+  await first.filter({ hasText: "cello" }).waitFor();
+  facts.tell("heading", await page.locator(".panel-head h2").innerText());
+  facts.tell("in_sight", await first.evaluate((each) => each.getBoundingClientRect().bottom <= innerHeight));
+  await facts.picture(page, "learnt");
+  await audited(page, facts, "learnt");
+}
+
+/** What is undone is said to be, also after the page was left, until the undo is undone. */
+async function undone() {
+  const turn = page.locator(".turn-user").last();
+  await turn.getByRole("button", { name: "Undo what this message changed in memory" }).click();
+  await turn.locator(".taken-back").waitFor();
+  facts.tell("taken_back", await turn.locator(".taken-back").innerText());
+  await facts.picture(page, "taken_back");
+  const toast = page.locator(".toast", { hasText: "Taken back" }).last();
+  await toast.getByRole("button", { name: "Undo", exact: true }).click();
+  await turn.locator(".stored-mark a").waitFor();
+  facts.tell("back_again", await turn.locator(".taken-back").count());
+  await turn.getByRole("button", { name: "Undo what this message changed in memory" }).click();
+  await turn.locator(".taken-back").waitFor();
+  await reload();
+  await turn.locator(".taken-back").waitFor();
+  facts.tell("marks", await turn.locator(".stored-mark").count());
+  const { days } = await (await page.request.get(`${base}/v1/usage?${SCOPE}`)).json();
+  facts.tell("usage", days.at(-1));
+}
+
+await told({ sources, news, undone }, { facts, page, noted, close });
