@@ -57,8 +57,8 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (document.hidden) stop.abort();", "", "changes"),
     Fault("lib/changes.ts", "clearTimeout(feed.closing);", "", "changes"),
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
-    Fault("lib/changes.ts", "isAway(error) ? () => wake() : null", "() => wake()", "changes"),
-    Fault("lib/changes.ts", " && !isOpened", "", "changes"),
+    Fault("lib/changes.ts", "isAway(error) ? () =>", "true ? () =>", "changes"),
+    Fault("lib/changes.ts", " && !isOpened) setCutOff", ") setCutOff", "changes"),
     Fault(
         "lib/recall_reasons.ts",
         "= rounded(upper.score) -",
