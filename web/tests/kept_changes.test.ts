@@ -7,7 +7,7 @@ vi.hoisted(() => vi.stubGlobal("document", { baseURI: "http://page.test/" }));
 import { api } from "../src/api/client";
 import { Problem } from "../src/api/problem";
 import { changeThatLeft, forgetAllChanges, forgetChangesIn, keepChange, removalOf, removalsIn, takeBack } from "../src/lib/kept_changes";
-import { shortened } from "../src/lib/memory_acts";
+import { shortened, toldOf } from "../src/lib/memory_acts";
 
 const scope = ["ada"];
 const left = (key: string, version: number | null) => ({ scope, type: "Note", key, version });
@@ -87,6 +87,14 @@ describe("undoing a change", () => {
 });
 
 describe("a memory in a notice", () => {
+  it("is what it says, a document by what it is and whose", () => {
+    const olga = { type: "User", key: "User", value: { user_name: "Olga", home: "Oslo" }, sentence: "user_name: Olga; home: Oslo" };
+    expect(toldOf(olga, (type) => type.toLowerCase())).toBe("user · Olga");
+    expect(toldOf({ ...olga, key: "@Ada" })).toBe("User · Ada");
+    expect(toldOf({ ...olga, value: { home: "Oslo" }, sentence: "home: Oslo" })).toBe("User");
+    expect(toldOf({ ...olga, value: { content: "Oslo" }, sentence: "Oslo is far." })).toBe("Oslo is far.");
+  });
+
   it("is cut between words, and where there are none between characters", () => {
     expect(shortened("short")).toBe("short");
     expect(shortened("Guess what, I have taken up the cello since last week")).toBe("Guess what, I have taken up the cello since…");

@@ -7,7 +7,7 @@ import { useAct, type Act } from "./act";
 import type { Left } from "./kept_changes";
 import { isEnded, isRejected, isRestored } from "./outcomes";
 import { speakerOf } from "./past";
-import { isDocument } from "./sentences";
+import { isDocument, personIn } from "./sentences";
 import { useAround, useHere } from "./session";
 import { useUndoable, wayBack, type Change } from "./undo";
 
@@ -33,8 +33,9 @@ const MADE: Undoable = {};
 const TOLD_MAX = 48;
 
 /** A memory in a notice: several may stand there at once. */
-export function toldOf(memory: Pick<Memory, "type" | "key" | "value" | "sentence">): string {
-  return shortened(isDocument(memory) ? (speakerOf(memory) ?? memory.type) : memory.sentence);
+export function toldOf(memory: Pick<Memory, "type" | "key" | "value" | "sentence">, named: (type: string) => string = (type) => type): string {
+  const whose = speakerOf(memory) ?? personIn([memory]);
+  return shortened(isDocument(memory) ? `${named(memory.type)}${whose ? ` · ${whose}` : ""}` : memory.sentence);
 }
 
 /** A text short enough for a notice, cut between words where it has any. */
@@ -46,10 +47,11 @@ export function shortened(text: string): string {
 }
 
 export function useMemoryActs(changed: () => void): MemoryActs {
-  const { t, tell } = useAround();
+  const { t, tell, named } = useAround();
   const { scope } = useHere();
   const change = useUndoable();
   const act = useAct(changed);
+  const said = (memory: Memory) => toldOf(memory, named);
   const { run } = act;
   const told = (text: string, what: string, memories: readonly Left[]) => (answer: Undoable & Partial<Memory>) =>
     tell(text, wayBack(scope, answer, changed, { what, memories: [...leftBy(scope, answer), ...memories] }));
@@ -59,7 +61,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
       request: () => change(deleted(scope, memory)),
       outcome: async () => ((await standing(scope, memory)) === null ? MADE : undefined),
       succeed: (answer) => {
-        told(t("told.deleted", { what: toldOf(memory) }), toldOf(memory), [{ ...addressOf(scope, memory), version: null }])(answer);
+        told(t("told.deleted", { what: said(memory) }), said(memory), [{ ...addressOf(scope, memory), version: null }])(answer);
         done?.();
       },
     });
@@ -68,7 +70,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     run({
       request: () => change<Undoable>((undo) => api.reject(scope, memory.type, memory.key, memory.version, pointer, undo)),
       outcome: async () => made(await standing(scope, memory), (now) => isRejected(memory, now, pointer)),
-      succeed: told(t("told.rejected", { what: toldOf(memory) }), toldOf(memory), []),
+      succeed: told(t("told.rejected", { what: said(memory) }), said(memory), []),
     });
 
   const restore = (memory: Memory, version: number, ends: readonly Memory[] = []) =>
@@ -78,7 +80,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
         const { revisions } = await api.history(scope, memory.type, memory.key);
         return isRestored(memory, revisions, version) ? MADE : undefined;
       },
-      succeed: told(t(ends.length ? "told.restored_instead" : "told.restored", { version, what: toldOf(memory), ended: ends.map(toldOf).join("; ") }), toldOf(memory), ends.map((each) => nextOf(scope, each))),
+      succeed: told(t(ends.length ? "told.restored_instead" : "told.restored", { version, what: said(memory), ended: ends.map(said).join("; ") }), said(memory), ends.map((each) => nextOf(scope, each))),
     });
 
   const end = (memory: Memory) => {
@@ -86,7 +88,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     return run({
       request: () => change<Undoable>((undo) => api.end(scope, memory.type, memory.key, moment, memory.version, undo)),
       outcome: async () => made(await standing(scope, memory), (now) => isEnded(memory, now, moment)),
-      succeed: told(t("told.ended", { what: toldOf(memory) }), toldOf(memory), []),
+      succeed: told(t("told.ended", { what: said(memory) }), said(memory), []),
     });
   };
 
@@ -95,7 +97,7 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     const key = crypto.randomUUID();
     return run({
       request: () => change<Undoable>((undo) => api.undoMessage(scope, { thread, message }, memories, key, undo)),
-      succeed: told(t("told.taken_back"), memories.map(toldOf).join("; "), memories.map((each) => (each.version === 1 ? { ...addressOf(scope, each), version: null } : nextOf(scope, each)))),
+      succeed: told(t("told.taken_back"), memories.map(said).join("; "), memories.map((each) => (each.version === 1 ? { ...addressOf(scope, each), version: null } : nextOf(scope, each)))),
     });
   };
 

@@ -98,12 +98,12 @@ export default function Memories() {
         {!listing.error && <Failure error={types.error} again={types.again} />}
         {!listing.counts && <Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} />}
         {!listing.counts && !listing.error && <Loading rows={6} />}
+        <DeletedLately changed={listing.again} />
         {total === 0 && !listing.isFormer && !listing.error && (
           isNarrowed
             ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); set({ q: "", type: "", state: "", on: "", known: "" }); }}>{t("memories.clear")}</button></Empty>
             : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
         )}
-        <DeletedLately changed={listing.again} />
         {total !== undefined && total > 0 && <Total filters={filters} total={total} isFar={isFar} />}
         {total !== undefined && total > 0 && (
           <div className={listing.isFormer ? "former-rows" : undefined}>

@@ -23,7 +23,7 @@ import { ActFailure } from "../parts/states";
 import { useValueDraft, ValueForm, type KeptForm } from "../parts/value_form";
 
 export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () => void; cancel: () => void }) {
-  const { t, tell } = useAround();
+  const { t, tell, named } = useAround();
   const wording = useWording();
   const { scope } = useHere();
   const change = useUndoable();
@@ -72,7 +72,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
           done();
         };
         noteWritten(scope, made);
-        tell(t("told.replaced", { what: toldOf(base), now: toldOf(made), day: wording.day(day) }), wayBack(scope, made, undone, { what: toldOf(made), memories: [...leftBy(scope, made), nextOf(scope, base)] }));
+        tell(t("told.replaced", { what: toldOf(base, named), now: toldOf(made, named), day: wording.day(day) }), wayBack(scope, made, undone, { what: toldOf(made, named), memories: [...leftBy(scope, made), nextOf(scope, base)] }));
         done();
         go(memoryLink(made, scope));
       },
@@ -96,7 +96,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
       succeed: (changed) => {
         keep("");
         noteWritten(scope, changed);
-        tell(t("told.edited", { version: changed.version, what: toldOf(changed) }), wayBack(scope, changed, done, { what: toldOf(changed), memories: leftBy(scope, changed) }));
+        tell(t("told.edited", { version: changed.version, what: toldOf(changed, named) }), wayBack(scope, changed, done, { what: toldOf(changed, named), memories: leftBy(scope, changed) }));
         done();
       },
     });

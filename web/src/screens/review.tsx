@@ -128,7 +128,7 @@ function Doubted({ memory, children }: { memory: Memory; children?: ReactNode })
 
 /** A verdict on what waits, with a way back. */
 function useVerdict(changed: () => void) {
-  const { t, tell } = useAround();
+  const { t, tell, named } = useAround();
   const { scope } = useHere();
   const change = useUndoable();
   const act = useAct(changed);
@@ -138,7 +138,7 @@ function useVerdict(changed: () => void) {
       outcome: async () => ((await isDecided(scope, memory, decision)) ? {} : undefined),
       succeed: (answer) => {
         done();
-        tell(t(decision === "approve" ? "review.approved" : "review.rejected"), wayBack(scope, answer, changed, { what: toldOf(memory), memories: leftBy(scope, answer) }));
+        tell(t(decision === "approve" ? "review.approved" : "review.rejected"), wayBack(scope, answer, changed, { what: toldOf(memory, named), memories: leftBy(scope, answer) }));
       },
     });
   return { ...act, decide };

@@ -30,7 +30,7 @@ _QUOTED: Final = re.compile(
     r"|(?<![^\W_])'[^']{12,}'"
 )
 _SPACE_IN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])")
-"""What many type in place of a full stop."""
+"""A space that many type in place of a full stop."""
 _ASKED: Final = re.compile(r"[?？][\s\"'”)]*$|[吗呢][。.]?$")
 _FORBIDDEN: Final = re.compile(
     r"(?:\b(?:cut|drop|skip|stop|lose|ditch|kill|avoid|no more|don't|dont|never)\b[^.!?\n\"]{0,24}"

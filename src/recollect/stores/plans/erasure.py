@@ -70,7 +70,7 @@ def receipt_of(row: ReceiptRow) -> EraseReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doomed:
+class DoomedRows:
     """
     The rows of a scope that an erase targets.
 
@@ -116,26 +116,26 @@ def plan_erase(
     return PlannedWrite(replace(together(parts), receipts=[receipt]), receipt)
 
 
-def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> Doomed:
+def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> DoomedRows:
     """Return the rows of a scope that *target* names."""
     match target:
         case EraseScope():
             messages = list(rows.all_messages(scope.id))
             memories = list(rows.memories(scope.id))
-            return Doomed(messages=messages, memories=memories, all_of_scope=True)
+            return DoomedRows(messages=messages, memories=memories, all_of_scope=True)
         case EraseMemory(type=type_, key=key, expected=expected):
             memory = rows.memory(scope.id, type_, key)
             if expected is not None and memory and memory.version != expected:
                 address = f"{type_}/{key} in {scope.segments!r}"
                 raise VersionConflictError(address, expected, memory.version)
             named = [memory] if memory else []
-            return Doomed(
+            return DoomedRows(
                 memories=[*named, *_proposals_for(rows, scope, type_, key)],
                 sides=_lifetime_of(rows, scope, type_, key),
             )
         case EraseExpired(types=types):
             found = rows.memories(scope.id)
-            return Doomed(
+            return DoomedRows(
                 memories=[
                     row
                     for row in found
@@ -146,11 +146,11 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             )
         case EraseSource(source=source):
             messages = list(rows.messages_of_source(scope.id, source))
-            return Doomed(messages=messages, named=_named_from(rows, scope.id, source))
+            return DoomedRows(messages=messages, named=_named_from(rows, scope.id, source))
         case EraseMessages(thread=thread, messages=ids):
             row = rows.thread(scope.id, thread)
             live = rows.messages_by_id(scope.id, row.number, ids) if row else ()
-            return Doomed(messages=live, named=[(thread, each) for each in ids])
+            return DoomedRows(messages=live, named=[(thread, each) for each in ids])
     return _doomed_thread(rows, scope, target.thread)
 
 
@@ -184,19 +184,19 @@ def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]
     return [*sorted(found), link] if found else []
 
 
-def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> Doomed:
+def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> DoomedRows:
     # Messages that were removed earlier are still cited as evidence: erase their words as well.
     named = [(thread, each) for each in rows.evidence_in(scope.id, thread)]
     sides = list(rows.side_records(scope.id, (thread,), None))
     row = rows.thread(scope.id, thread)
     if row is None:
-        return Doomed(named=named, gone_threads=[thread], sides=sides)
+        return DoomedRows(named=named, gone_threads=[thread], sides=sides)
     live = all_messages_of(rows, row)
-    return Doomed(messages=live, threads=[row], named=named, gone_threads=[thread], sides=sides)
+    return DoomedRows(messages=live, threads=[row], named=named, gone_threads=[thread], sides=sides)
 
 
 def _effect_of(
-    rows: Rows, scope: ScopeRow, doomed: Doomed, receipt: ReceiptRow
+    rows: Rows, scope: ScopeRow, doomed: DoomedRows, receipt: ReceiptRow
 ) -> tuple[Effect, ReceiptRow]:
     """Return the effect of an erase in one scope, and the receipt with its counts added."""
     counted = replace(
@@ -301,7 +301,7 @@ def _removal(scope: ScopeRow, row: MessageRow | MemoryRow) -> Removal:
 
 
 def _threads_after(
-    rows: Rows, scope: ScopeRow, doomed: Doomed, waiting: Waiting, now: int
+    rows: Rows, scope: ScopeRow, doomed: DoomedRows, waiting: Waiting, now: int
 ) -> list[ThreadRow]:
     """Return threads that lose messages but stay, and threads with messages to form again."""
     shortened = {row.id: row for row in _shortened(rows, scope, doomed)}
@@ -311,7 +311,7 @@ def _threads_after(
     return list({**shortened, **again}.values())
 
 
-def _shortened(rows: Rows, scope: ScopeRow, doomed: Doomed) -> list[ThreadRow]:
+def _shortened(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> list[ThreadRow]:
     """Return the rows of threads that lose messages but stay."""
     dropped = {row.number for row in doomed.threads}
     lost: dict[int, list[MessageRow]] = {}
@@ -322,7 +322,7 @@ def _shortened(rows: Rows, scope: ScopeRow, doomed: Doomed) -> list[ThreadRow]:
     return [thread_without(row, lost[row.number]) for row in found if row]
 
 
-def _revised(rows: Rows, scope: ScopeRow, doomed: Doomed) -> tuple[Effect, Waiting]:
+def _revised(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> tuple[Effect, Waiting]:
     """
     Return the effect on memories and revisions whose evidence is erased, and what to form again.
 
@@ -346,7 +346,7 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: Doomed) -> tuple[Effect, Waiti
 
 
 def _back_in_force(
-    rows: Rows, scope: ScopeRow, doomed: Doomed, revised: Effect, now: int
+    rows: Rows, scope: ScopeRow, doomed: DoomedRows, revised: Effect, now: int
 ) -> Effect:
     """Reinstate the memories that only an erased memory had replaced."""
     taken = rows.memories_by_uid(scope.id, [each.uid for each in revised.removed])

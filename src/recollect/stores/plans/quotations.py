@@ -10,7 +10,7 @@ from typing import Final
 
 from recollect.records import Role, Scope
 from recollect.stores.plans.erase_targets import EraseScope, EraseTarget
-from recollect.stores.plans.erasure import Doomed, doomed_rows
+from recollect.stores.plans.erasure import DoomedRows, doomed_rows
 from recollect.stores.plans.evidence import decode_evidence, evidence_messages
 from recollect.stores.rows import MessageRow
 from recollect.stores.unit_of_work import Rows
@@ -95,7 +95,7 @@ def _quotation(message: MessageRow, thread: str, quote: str) -> Quotation:
     )
 
 
-def _texts_of(doomed: Doomed) -> Iterator[str]:
+def _texts_of(doomed: DoomedRows) -> Iterator[str]:
     """Yield the texts that go: of messages, and the words that memories rest on."""
     for message in doomed.messages:
         yield message.text
