@@ -16,6 +16,7 @@ from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
+from recollect.stores.plans import erasure
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
@@ -27,6 +28,8 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
+from recollect.stores.rows import ScopeRow
+from recollect.stores.unit_of_work import Rows
 from recollect.testing import FrozenClock, SeededIds
 from tests.harness.invariants import Canary, violations
 from tests.harness.power_loss import PowerLossDisk
@@ -100,8 +103,16 @@ async def test_nothing_comes_back_from_a_formation(times: int, tmp_path: Path) -
     assert min(found["refused"], found["stored"]) > times / 10
 
 
-async def test_a_commit_that_ignores_erasing_would_be_noticed(tmp_path: Path) -> None:
-    """The mutant: a worker whose lease always has the present epoch brings words back."""
+async def test_a_commit_that_ignores_erasing_would_be_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: a lease that no erase ends, and always has the present epoch, restores words."""
+
+    def still_leased(rows: Rows, scope: ScopeRow) -> ScopeRow:
+        return replace(scope, seq=scope.seq + 1, epoch=rows.new_number())
+
+    monkeypatch.setattr(erasure, "_begun_anew", still_leased)
+
     found = await form_while_erasing(tmp_path, 50, commit_whatever_was_erased)
 
     assert found["came back"] > 0
