@@ -128,7 +128,7 @@ if TYPE_CHECKING:
         EraseTarget,
         EraseThread,
     )
-    from recollect.stores.plans.quotations import Quotation as Quotation
+    from recollect.stores.plans.quotations import Quotation
     from recollect.stores.plans.undo import Undo, UndoLog
     from recollect.stores.unit_of_work import Proviso
     from recollect.sync.facade import SyncRecollect, open_sync
@@ -276,6 +276,7 @@ __all__ = [
     "PromptLanguage",
     "Proviso",
     "PutMemory",
+    "Quotation",
     "Recall",
     "Recalled",
     "Recollect",
