@@ -70,7 +70,7 @@ def ending_reasons(
     if not own:
         return  # words of others are doubted for what they are
     is_news = any(_NEWS.search(simplified(each.text)) for each in own)
-    if not heard.is_exposed_to(text) or (is_news and not heard.others_speak_of(text)):
+    if not heard.is_strict_on(text) or (is_news and not heard.others_speak_of(text)):
         # An end is seldom told in the words of its memory: "last payment went out this morning".
         # Words that fit another memory, and not this one, were meant for that; but who has started
         # a job says by it that the former one's hours are over as well.

@@ -117,6 +117,15 @@ class HeardWindow:
             self._exposed[text] = is_known or self.others_speak_of(text)
         return self._exposed[text]
 
+    def is_strict_on(self, text: str) -> bool:
+        """
+        Return True if others spoke in the window, or are remembered with words of *text*.
+
+        A letter that was remembered long ago makes nothing doubtful that it does not speak of.
+        """
+        is_shown = any(voice.trust == "external" for voice in self.voices)
+        return is_shown or self.is_exposed_to(text)
+
     @cached_property
     def _remembered_others(self) -> OthersWords:
         known = self.offer.known.values()

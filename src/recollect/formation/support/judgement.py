@@ -270,9 +270,8 @@ def _invented(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]
     place = leaves[0].leaf.pointer or "/" if leaves else "/"
     words = [word for each in leaves for word in each.words]
     if _family(written) != _family(said):
-        if heard.is_exposed_to(" ".join(each.leaf.text for each in leaves)) and _weight(
-            words, "nowhere"
-        ):
+        content = " ".join(each.leaf.text for each in leaves)
+        if heard.is_strict_on(content) and _weight(words, "nowhere"):
             yield f"{place}: it is in another language than its citation; say it in that one"
     elif not heard.is_exposed:
         if written in {*WITH_RULES, ""} and _is_invention(words):
