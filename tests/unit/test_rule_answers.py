@@ -405,3 +405,25 @@ def test_a_long_message_is_read_in_little_time(text: str) -> None:
 
     assert "Oslo" == profile.value["home"]
     assert took < 3.0
+
+
+@pytest.mark.parametrize(
+    ("said", "is_order"),
+    [
+        ("Forget zebra-4471 for good, everywhere.", True),
+        ("please delete my address", True),
+        ("请把我的密码忘掉", True),
+        ("幫我刪除這個祕密", True),
+        ("I forgot my keys", False),
+        ("forget it", False),
+        ("Did I forget something?", False),
+        ("我忘了带钥匙", False),
+    ],
+)
+def test_an_order_to_forget_is_told_who_can(said: str, *, is_order: bool) -> None:
+    """It says that nothing was erased, in the script of the order."""
+    answer = answer_of(said, CONTEXT, ())
+
+    assert is_order == any(
+        each in answer for each in ("cannot erase", "不能在谈话里", "不能在談話裡")
+    )

@@ -80,6 +80,8 @@ describe("the messages of a thread", () => {
   it("have no hole that looks like none: behind a gap the newest stand alone", () => {
     expect(positions(withNewest(of(1, 2), of(90, 91)))).toEqual([90, 91]);
     expect(withNewest(of(1, 2), [])).toEqual([]);
+    // The first of a thread was erased, and the newest are all that is left.
+    expect(positions(withNewest(of(1, 2), of(2), true))).toEqual([2]);
   });
 
   it("stay in order with earlier ones and with one that was just kept", () => {

@@ -44,6 +44,8 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "told_here": " In this talk you said: {quote}.",
         "nothing_of": "Of question {number} I remember nothing.",
         "small_talk": "I am here. Tell me something, or ask what I remember.",
+        "forget": "I cannot erase from here, and this request is kept as well. Erase the message"
+        " or the memory for good where it stands: the preview lists what else quotes it.",
         "kept": "Kept. My few rules make no memory of it; ask me, and I find it again.",
     },
     "zh": {
@@ -58,6 +60,8 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "told_here": "在这次谈话中你说过：{quote}。",
         "nothing_of": "第{number}个问题，我什么都不记得。",
         "small_talk": "我在。告诉我一些事，或者问我记得什么。",
+        "forget": "我不能在谈话里抹除，这条要求本身也会留下。请在那条消息或记忆上选择彻底抹除："
+        "预览会列出还有哪些消息引用它。",
         "kept": "已保存。我的几条规则没有从中形成记忆；问我，我会再找到它。",
     },
     "zh-hant": {
@@ -72,6 +76,8 @@ _SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "told_here": "在這次談話中你說過：{quote}。",
         "nothing_of": "第{number}個問題，我什麼都不記得。",
         "small_talk": "我在。告訴我一些事，或者問我記得什麼。",
+        "forget": "我不能在談話裡抹除，這則要求本身也會留下。請在那則訊息或記憶上選擇徹底抹除："
+        "預覽會列出還有哪些訊息引用它。",
         "kept": "已保存。我的幾條規則沒有從中形成記憶；問我，我會再找到它。",
     },
 }
@@ -107,6 +113,13 @@ _KINDS: Final[dict[Language, dict[str, str]]] = {
         "note": "你告訴我的事",
     },
 }
+_FORGETS: Final = re.compile(
+    r"^\W*(?:(?:please|pls|now|ok(?:ay)?|and|can you|could you|you can),? )*"
+    r"(?:forget|delete|erase|wipe|remove) (?!it\b\W*$|about it\b\W*$)"
+    r"|^\W*(?:请|麻烦|帮我|你?能不能|把)?[^，。！？]{0,16}(?:忘掉|忘了吧|忘记它|删除|删掉|抹掉|抹除|清除)",
+    re.IGNORECASE,
+)
+"""An order to forget, which only a person can carry out."""
 _TOPIC_OF: Final = {"user_name": "name", "home": "home", "age": "age", "occupation": "occupation"}
 """Fields with one value, which a new one replaces, and their topics."""
 
@@ -143,6 +156,8 @@ def answer_of(
     language = language_of(said, talk)
     if is_small_talk(said):
         return _sentence("small_talk", language)
+    if _FORGETS.search(simplified(said)):
+        return _sentence("forget", language)
     lines = list(remembered_in(system))
     if ASKS_ALL.search(simplified(said)):
         return _answer_of_all(lines, earlier, language)

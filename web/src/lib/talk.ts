@@ -8,12 +8,13 @@ type Placed = Pick<Message, "id" | "position">;
 /**
  * The known messages with the newest ones as the service has them now.
  *
- * What stands before the newest ones stays, unless messages between the two may be missing.
+ * What stands before the newest ones stays, unless messages between the two may be missing or the newest are all
+ * there are: what was before them then has been erased.
  */
-export function withNewest<M extends Placed>(known: readonly M[], newest: readonly M[]): M[] {
+export function withNewest<M extends Placed>(known: readonly M[], newest: readonly M[], isAll = false): M[] {
   const first = newest[0];
   if (!first) return [];
-  const isJoined = known.some((each) => each.position >= first.position);
+  const isJoined = !isAll && known.some((each) => each.position >= first.position);
   return isJoined ? [...known.filter((each) => each.position < first.position), ...newest] : [...newest];
 }
 

@@ -45,7 +45,9 @@ export function Messages({ thread, talk, wanted, quotes, brought, takenBack, kno
   begin?: (words: string) => void;
 }) {
   const { t } = useAround();
-  const { shown } = talk;
+  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
+  // What was erased here is not shown until the thread has been read again.
+  const shown = useMemo(() => talk.shown.filter((each) => !gone.has(each.id)), [talk.shown, gone]);
   const box = useRef<HTMLDivElement>(null);
   const { can } = useHere();
   const [erased, setErased] = useState<string | null>(null);
@@ -80,7 +82,7 @@ export function Messages({ thread, talk, wanted, quotes, brought, takenBack, kno
         </Fragment>
       ))}
       <Failure error={talk.error} again={talk.again} />
-      {erased !== null && <LazyErase target={{ message: { thread, id: erased } }} close={() => setErased(null)} done={() => { setErased(null); changed(); }} />}
+      {erased !== null && <LazyErase target={{ message: { thread, id: erased } }} close={() => setErased(null)} done={() => { setGone((all) => new Set([...all, erased])); setErased(null); changed(); }} />}
     </div>
   );
 }

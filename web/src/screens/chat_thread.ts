@@ -68,7 +68,7 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
         for (let before = -1; before !== added.current && !isOver; ) {
           before = added.current;
           const newest = await last();
-          if (before === added.current && !isOver) setKnown((all) => withNewest(all, newest));
+          if (before === added.current && !isOver) setKnown((all) => withNewest(all, newest, newest.length < PAGE));
         }
         if (!isOver) setError(undefined);
       } catch (problem) {

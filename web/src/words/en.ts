@@ -232,7 +232,7 @@ export const en = {
   "not_found.home": "To the overview",
   "overview.lately": "Changed lately",
   "chat.learnt": "Learnt",
-  "chat.taken_back": "Taken back: nothing of it is remembered now",
+  "chat.taken_back": "Taken back: no memory rests on it now; the message stays",
   "chat.no_longer": "no longer: {what}",
   "chat.prompt": "Prompt · {tokens} tokens",
   "chat.prompt_about": "All that the model was given for this answer, about {tokens} tokens. It is kept only while this page is open.",

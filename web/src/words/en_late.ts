@@ -460,7 +460,7 @@ export const enLate = {
   "missing_entry.far": "It is not among the first {most}: too little of it bears on the question.",
   "import.about": "Conversations and memories that other programs wrote, and exports of this service. Importing a file again changes nothing.",
   "import.do": "Choose files, or drop them here",
-  "import.forms": "Exports of ChatGPT and Claude (also as .zip), sessions of Claude Code, chats of OpenAI and LangChain, mem0, LangGraph, Zep and Graphiti, the MCP memory server, LoCoMo, JSON Lines; plain, .gz or .xz. The form is recognised.",
+  "import.forms": "Exports of ChatGPT and Claude (also as .zip), sessions of Claude Code, chats of OpenAI and LangChain, mem0, LangGraph, Zep and Graphiti, the MCP memory server, LoCoMo, JSON Lines; uncompressed, .gz or .xz. The form is recognised.",
   "import.zone": "Times without a zone are from",
   "import.zone_about": "Such as UTC, +08:00 or Asia/Shanghai.",
   "import.sending": "Sending…",

@@ -234,7 +234,7 @@ export const zh: Record<keyof typeof en, string> = {
   "not_found.home": "回到概览",
   "overview.lately": "最近的变化",
   "chat.learnt": "学到",
-  "chat.taken_back": "已撤回：现在不再记得",
+  "chat.taken_back": "已撤回：不再有记忆以它为据；消息仍在",
   "chat.no_longer": "不再：{what}",
   "chat.prompt": "提示词 · {tokens} 个词元",
   "chat.prompt_about": "模型为作答得到的全部内容，约 {tokens} 个词元。仅在本页面打开期间保留。",

@@ -234,7 +234,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "not_found.home": "回到總覽",
   "overview.lately": "最近的變更",
   "chat.learnt": "學到",
-  "chat.taken_back": "已復原：現在不再記得",
+  "chat.taken_back": "已復原：不再有記憶以它為據；訊息仍在",
   "chat.no_longer": "不再是：{what}",
   "chat.prompt": "提示詞 · {tokens} 個 token",
   "chat.prompt_about": "模型為了這次回答所得到的全部內容，約 {tokens} 個 token。只在這個頁面開啟期間保留。",

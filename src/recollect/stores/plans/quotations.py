@@ -22,6 +22,8 @@ RUN_WEIGHT: Final = 8
 characters."""
 QUOTED_CHARACTERS_MAX: Final = 100_000
 """Characters of the erased texts that are looked for."""
+CODE_DIGITS_MIN: Final = 4
+"""Digits of a number that hardly occurs by chance, unless it is a year."""
 _WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’]\w+)?")
 
 
@@ -143,9 +145,11 @@ def _run_at(words: Sequence[str], at: int) -> tuple[str, ...]:
 
 
 def _weight(word: str) -> int:
-    """Return 3 for a number, 2 for another word, 1 for a small one and for a character."""
+    """Return 2 for a word, 1 for a small one and for a character; more for a number or a code."""
     if word.isdecimal():
-        return 3
+        return 3 if len(word) < CODE_DIGITS_MIN or word[:2] in {"19", "20"} else 6
+    if any(map(str.isdecimal, word)):
+        return 6
     return 1 if word in STOP_WORDS or not word.isascii() else 2
 
 
