@@ -90,7 +90,7 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
         forgetChangesIn(scope);
         forgetWrittenIn(scope);
         noteErased(receipt.id, target);
-        tell(t("erase.done", { counts: counted(countsOf(receipt), t), id: receipt.id }));
+        tell(t("erase.done", { counts: counted(countsOf(sumOf([confirmed, ...beside])), t), id: receipt.id }));
         done();
       },
     });

@@ -65,7 +65,7 @@ export const enLate = {
   "erase.thread_target": "a thread",
   "erase.type_word": "Type “{word}” to confirm",
   "erase.unclean": "bytes still to be cleaned",
-  "erase.warning": "This cannot be undone, not even from the history.",
+  "erase.warning": "This cannot be undone, not even from the history. What was changed here in the last hour cannot be undone afterwards either.",
   "erase.what": "What",
   "export.about": "All threads and memories of this scope as JSON Lines.",
   "export.do": "Export",

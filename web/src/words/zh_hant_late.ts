@@ -67,7 +67,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "erase.thread_target": "一個對話串",
   "erase.type_word": "請輸入「{word}」以確認",
   "erase.unclean": "磁碟上尚待清除",
-  "erase.warning": "此動作無法復原，也無法從歷史還原。",
+  "erase.warning": "此動作無法復原，也無法從歷史還原。這裡最近一小時內的其他變更，之後也無法復原。",
   "erase.what": "對象",
   "export.about": "將這個範圍的所有對話串和記憶匯出為 JSON Lines。",
   "export.do": "匯出",

@@ -67,7 +67,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "erase.thread_target": "一个会话",
   "erase.type_word": "输入“{word}”以确认",
   "erase.unclean": "尚有字节待清除",
-  "erase.warning": "此操作无法撤销，也不能从历史恢复。",
+  "erase.warning": "此操作无法撤销，也不能从历史恢复。此处最近一小时内的其他更改，此后也无法撤销。",
   "erase.what": "对象",
   "export.about": "以 JSON Lines 格式导出此作用域的全部会话和记忆。",
   "export.do": "导出",
