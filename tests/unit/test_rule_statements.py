@@ -16,6 +16,10 @@ NEVER = re.compile("(?!)")
 CELLO = "I've taken up the cello since last week; my teacher is called Duarte"
 
 STATED = [
+    (
+        "I like to hide my passport in the piano.",
+        [("note", "I like to hide my passport in the piano")],
+    ),
     (f"Guess what, {CELLO}", [("note", CELLO)]),
     ("Oh, by the way, I’m allergic to nuts.", [("note", "I’m allergic to nuts")]),
     ("btw my cat is called Tom", [("note", "my cat is called Tom")]),
@@ -57,6 +61,7 @@ STATED_IN_CHINESE = [
     ("請用中文回答我", [("conversation_preferences", "用中文回答我")]),
 ]
 NOT_STATED = [
+    "I love the sort called Pingo de Mel.",
     "If I live in Oslo, I like snow.",
     "I wish I live in Oslo.",
     "Maybe I like chess.",

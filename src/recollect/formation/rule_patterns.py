@@ -39,7 +39,8 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         "interests",
         re.compile(
             r"\b[Ii](?: really)? (?:like|love|enjoy) "
-            r"(?!(?:it|that|this|these|those|them|him|her|you|your|my|how|what|when|to think)\b)"
+            r"(?!(?:it|that|this|these|those|them|him|her|you|your|my|how|what|when|to think)\b"
+            r"|to (?:\w+ ){2,}|(?:the|an?) \w+ (?:called|named)\b)"
             r"([\w -]+?)(?=[.,!;]|$| (?:but|because|and I|and my)\b)"
         ),
     ),
