@@ -229,7 +229,7 @@ class Embedding:
         """
         Let callers write for a moment before the next batch is read.
 
-        A batch costs three reads and a commit, whatever its size: more than the append of one
+        A batch costs two reads and a commit, whatever its size: more than the append of one
         message. A caller who writes one after another would pay that for each of them.
         """
         self._wanted = anyio.Event()
