@@ -34,13 +34,13 @@ class Quotation:
 
     >>> import recollect
     >>> from recollect import EraseMessages
-    >>> talk = [("user", "The code of my garage is 4711, by the way."),
-    ...         ("assistant", "Noted: the code of your garage is 4711, by the way.")]
+    >>> talk = [("user", "The code of my garage is 4711."),
+    ...         ("assistant", "Noted: the code of your garage is 4711.")]
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
     ...     said, _ = memory.append("ada", "chat", [{"role": r, "content": t} for r, t in talk])
     ...     found = memory.quotations("ada", EraseMessages(thread="chat", messages=[said.id]))
     >>> [(each.role, each.quote) for each in found]
-    [('assistant', 'garage is 4711, by the way')]
+    [('assistant', 'garage is 4711')]
     """
 
     thread: str
