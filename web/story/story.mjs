@@ -254,7 +254,7 @@ async function recallAsked() {
   await page.getByLabel("Among").selectOption("memories");
   await page.getByLabel("Budget (tokens)").first().fill("400");
   await button("Recall").click();
-  await page.locator(".entry", { hasText: "lighthouse" }).waitFor();
+  await page.locator(".entry", { hasText: "lighthouse" }).first().waitFor();
   await facts.picture(page, "recall-memories");
   await at("memories", "User", "User");
   await page.locator(".uses li").first().waitFor();
