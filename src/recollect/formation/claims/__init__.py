@@ -50,8 +50,8 @@ _PLURAL_NAME: Final = re.compile(
     r" (?:different |people called )?(?P<name>[A-Z][a-z]{1,20}?)(?:es|s)?\b"
 )
 _SEASON: Final = re.compile(r"(?P<year>(?:19|20)\d\d)[-–/]$")
-_AMOUNT: Final = re.compile(r"[A-Z]{1,2}(?P<digits>\d{1,9})")
-"""An amount with the letters of its currency: K880."""
+_AMOUNT: Final = re.compile(r"[A-Z]{1,2}(?P<digits>\d{3,9})")
+"""An amount with the letters of its currency: K880; shorter ones may be a code, such as B12."""
 _COUNTED_NAME: Final = re.compile(r"[个位名](?:叫|姓)?(?P<name>[\u3400-\u9fff]{2})")
 _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
