@@ -32,8 +32,10 @@ def test_who_has_never_seen_it_finds_and_corrects_a_belief(
         story = walks.walked(address, extent=f"first_minutes_{browser}", script="first_minutes.mjs")
     facts = story.facts
 
-    assert dict.fromkeys(("find", "correct", "begin"), "well") == story.chapters
+    assert dict.fromkeys(("find", "correct", "begin", "look_again"), "well") == story.chapters
     assert "Porto" in facts["believed"]
+    assert "Porto, third floor, Rua das Amoreiras 18" in facts["believed"]
+    assert "Mira lives in Utrecht" in facts["believed"]
     assert facts["said"] in facts["why"]
     assert "2025" in facts["since"]
     assert language == facts["language"]
@@ -41,6 +43,8 @@ def test_who_has_never_seen_it_finds_and_corrects_a_belief(
     assert [question] == facts["beginnings"]
     assert "Braga" in facts["answer"]
     assert "Rua das Amoreiras" not in facts["answer"]
+    assert "Braga" in facts["believed_now"]
+    assert "third floor" not in facts["believed_now"]
     assert facts["clicks"] <= 4
     assert facts["minutes"] < 1
     assert [] == story.serious

@@ -248,3 +248,25 @@ def test_a_chat_counts_what_it_recalled_and_tells_its_prompt_if_asked(
     assert prompt["tokens"] > 10
     assert "prompt" not in json.loads(untold.rpartition("\ndata: ")[2])
     assert [("home", 2)] == [(each["memory"]["key"], each["count"]) for each in recalled]
+
+
+@on_every_store
+def test_what_is_known_comes_with_the_words_that_it_rests_on(client: httpx.Client) -> None:
+    """Each field has its quote until a person writes over it."""
+    ida = {"scope": ["users", "ida"]}
+    client.post("/v1/threads/talk/messages", params=ida, json={"messages": [SAID]})
+    said = [{"thread": "talk", "message": "m1", "quote": "the boat Xanadu"}]
+    boat = {"subject": "Mira", "predicate": "owns", "object": "the boat Xanadu"}
+    whole = {"value": boat, "evidence": {"": said}}
+    client.put("/v1/memories/Fact/boat", params=ida, json=whole)
+
+    (known,) = glance(client, **ida)["quotes"]
+    assert ("Fact", "boat", "the boat Xanadu") == (
+        *(known["type"], known["key"]),
+        known["fields"]["/object"],
+    )
+
+    kept(client, "Fact/boat", boat | {"object": "the boat Ida"}, **ida)
+
+    (known,) = glance(client, **ida)["quotes"]
+    assert "/object" not in known["fields"]

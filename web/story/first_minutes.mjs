@@ -79,4 +79,13 @@ async function begin() {
   facts.tell("beginnings", await page.locator(".messages .chip").allInnerTexts());
 }
 
-await told({ find, correct, begin }, { facts, page, noted, close });
+/** The overview tells the correction, and no longer quotes what was said before. */
+async function lookAgain() {
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  const home = page.locator(".sentence", { hasText: "Braga" });
+  await home.waitFor();
+  facts.tell("believed_now", await home.innerText());
+  await facts.picture(page, "overview_again");
+}
+
+await told({ find, correct, begin, look_again: lookAgain }, { facts, page, noted, close });

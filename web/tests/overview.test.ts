@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
-import { byType, changeOf, formationOf, inForceOf, lastDays, NO_COUNTS, plotOf } from "../src/lib/overview";
+import { byType, changeOf, formationOf, inForceOf, lastDays, mainQuote, NO_COUNTS, plotOf, quotesOf } from "../src/lib/overview";
 
 const NOW = Date.parse("2026-05-10T12:00:00Z");
 const memory = (key: string, more: Partial<Memory> = {}) => ({ type: "Fact", key, version: 1, state: "active", valid_from: null, valid_until: null, ...more }) as Memory;
@@ -57,4 +57,21 @@ describe("numbers over time", () => {
 test("memories in force are counted, and beside them those that have ended", () => {
   expect(inForceOf({ Note: 2, Fact: 4, User: 0 }, { Note: 2, Fact: 7, Old: 1, User: 0 })).toEqual({ total: 6, ended: 4, types: [{ type: "Fact", count: 4 }, { type: "Note", count: 2 }] });
   expect(inForceOf({}, {})).toEqual(NO_COUNTS);
+});
+
+describe("the words below what is known", () => {
+  const fields = { "/subject": "I am Mira", "/object": "we are in Porto" };
+  const quotes = [{ type: "Fact", key: "home", fields }];
+
+  it("are those of the memory, and none where none came", () => {
+    expect(quotesOf(quotes, { type: "Fact", key: "home" })).toBe(fields);
+    expect(quotesOf(quotes, { type: "Note", key: "home" })).toEqual({});
+  });
+
+  it("are those of what is said of a subject, else of the first field", () => {
+    expect(mainQuote(fields, { value: { subject: "Mira", predicate: "lives in", object: "Porto" } })).toBe("we are in Porto");
+    expect(mainQuote({ "/a~1b": "so I said" }, { value: { "a/b": "so", other: 1 } })).toBe("so I said");
+    expect(mainQuote({ "/subject": "I am Mira" }, { value: { subject: "Mira", object: "Braga" } })).toBeUndefined();
+    expect(mainQuote({}, { value: {} })).toBeUndefined();
+  });
 });

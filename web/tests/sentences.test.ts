@@ -12,7 +12,9 @@ describe("a memory as people read it", () => {
   });
 
   it("has the fields of a document that say something, by name", () => {
-    expect(pairsOf(user.value)).toEqual([{ name: "user name", text: "Mira" }, { name: "tags", text: "a, b" }, { name: "pets", text: "cat Pixel" }]);
+    expect(pairsOf(user.value)).toEqual([
+      { name: "user name", text: "Mira", pointer: "/user_name" }, { name: "tags", text: "a, b", pointer: "/tags" }, { name: "pets", text: "cat Pixel", pointer: "/pets" },
+    ]);
   });
 
   it("finds the name of the person, whatever the field is called", () => {

@@ -118,9 +118,17 @@ export interface RecallCount {
   at: string;
 }
 
+/** The words that the fields of a memory rest on, by pointer. */
+export interface FieldQuotes {
+  type: string;
+  key: string;
+  fields: Record<string, string>;
+}
+
 export interface Overview {
   profiles: Memory[];
   known: Memory[];
+  quotes: FieldQuotes[];
   newest: NewestMemory[];
   waiting: Memory[];
   more_waiting: boolean;

@@ -1,7 +1,8 @@
 /** What the overview shows of what the service answers. */
 
-import type { Backlog, Formation, Memory } from "../api/shapes";
+import type { Backlog, FieldQuotes, Formation, Memory } from "../api/shapes";
 import { timeOf } from "./past";
+import { pointerOf } from "./pointer";
 
 export interface Day {
   day: string;
@@ -11,6 +12,16 @@ export interface Day {
 /** What is known, by type, the newest of each first by the day that is shown of it. */
 export const byType = (known: readonly Memory[]): Memory[] =>
   [...known].sort((one, other) => one.type.localeCompare(other.type) || Date.parse(timeOf(other)) - Date.parse(timeOf(one)));
+
+/** The words that the fields of a memory rest on. */
+export const quotesOf = (quotes: readonly FieldQuotes[], { type, key }: Pick<Memory, "type" | "key">): FieldQuotes["fields"] =>
+  quotes.find((each) => each.type === type && each.key === key)?.fields ?? {};
+
+/** The words for a sentence: those of what it says of its subject, else of its first field. */
+export function mainQuote(quotes: FieldQuotes["fields"], { value }: Pick<Memory, "value">): string | undefined {
+  const main = "object" in value ? "object" : Object.keys(value)[0];
+  return main === undefined ? undefined : quotes[pointerOf([main])];
+}
 
 /** Memories that are in force by type, most first, and how many others have ended. */
 export interface InForce {

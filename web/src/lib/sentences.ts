@@ -1,11 +1,12 @@
 /** Memories as people read them: a sentence of the service's, or the fields of a document by name. */
 
 import type { Json, JsonObject, Memory } from "../api/shapes";
-import { shown, spoken, valueAt } from "./pointer";
+import { pointerOf, shown, spoken, valueAt } from "./pointer";
 
 export interface Pair {
   name: string;
   text: string;
+  pointer: string;
 }
 
 /** Whether a sentence only lists fields by name: then they are better shown as names and values. */
@@ -16,7 +17,7 @@ export function isDocument({ value, sentence }: Pick<Memory, "value" | "sentence
 /** The fields of a document that say something, as names and texts. */
 export function pairsOf(value: JsonObject): Pair[] {
   return Object.entries(value)
-    .map(([name, each]) => ({ name: name.replaceAll("_", " "), text: wordsOf(each) }))
+    .map(([name, each]) => ({ name: name.replaceAll("_", " "), text: wordsOf(each), pointer: pointerOf([name]) }))
     .filter((each) => each.text !== "");
 }
 

@@ -2,11 +2,12 @@
 
 import { useState } from "react";
 import { api } from "../api/client";
-import type { JsonObject, Memory, NewestMemory, Overview as Glance, Scope } from "../api/shapes";
+import type { FieldQuotes, JsonObject, Memory, NewestMemory, Overview as Glance, Scope } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { changesBetween } from "../lib/diff";
-import { byType, changeOf, inForceOf, NO_COUNTS, type InForce } from "../lib/overview";
+import { formerOf } from "../lib/one_after_another";
+import { byType, changeOf, inForceOf, mainQuote, NO_COUNTS, quotesOf, type InForce } from "../lib/overview";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
@@ -54,6 +55,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
   const [now] = useState(() => (isNow ? Date.now() : Date.parse(endOf(days.on || days.known))));
   const profiles = ownFirst(glance.profiles);
   const person = personIn(profiles) ?? scope[scope.length - 1];
+  const changed = glance.newest.map((each) => each.memory);
   const rest = [...byType(glance.known), ...profiles.filter((each) => !isDocument(each))];
   return (
     <>
@@ -70,8 +72,8 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
         <div className="overview-main">
           <section className="block">
             <h2>{t("overview.known")}<a className="block-link" href={linkTo(["memories"], scope)}>{t("overview.all")}</a></h2>
-            {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} />)}
-            {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} />)}</ul>}
+            {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} quotes={quotesOf(glance.quotes, each)} />)}
+            {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} former={formerOf(each, changed)} words={mainQuote(quotesOf(glance.quotes, each), each)} />)}</ul>}
           </section>
           {isNow && <Recalled glance={glance} />}
         </div>
@@ -135,27 +137,38 @@ function Ask() {
   );
 }
 
-function ProfileCard({ memory }: { memory: Memory }) {
+function ProfileCard({ memory, quotes }: { memory: Memory; quotes: FieldQuotes["fields"] }) {
   const { named } = useAround();
   const { scope } = useHere();
   return (
     <div className="profile-card">
       <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} />{speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}</a>
       <dl className="profile-fields">
-        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd>{each.text}</dd></div>)}
+        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd>{each.text}</dd><RestsOn words={quotes[each.pointer]} as="dd" /></div>)}
       </dl>
     </div>
   );
 }
 
-/** A memory as a line; its state is left out where all have the same one. */
-function Sentence({ memory, now, hasState = true }: { memory: Memory; now: number; hasState?: boolean }) {
+/** Somebody's words, below what is believed because of them. */
+function RestsOn({ words, as: As }: { words: string | undefined; as: "dd" | "span" }) {
+  const { t } = useAround();
+  return words === undefined ? null : <As className="rests-on">{t("quoted", { words })}</As>;
+}
+
+/** A memory as a line, with its words and what was true before; its state is left out where all have the same one. */
+function Sentence({ memory, now, former = [], words, hasState = true }: { memory: Memory; now: number; former?: readonly Memory[]; words?: string; hasState?: boolean }) {
+  const { t } = useAround();
   const { scope } = useHere();
   return (
     <li>
       <a className="sentence" href={memoryLink(memory, scope)}>
         <TypeSign type={memory.type} isNamed={false} />
-        <Said memory={memory} />
+        <span className="sentence-said">
+          <Said memory={memory} />
+          <RestsOn words={words} as="span" />
+          {former.map((each) => <span key={each.key} className="sentence-before">{t("overview.before")} <del>{each.sentence}</del></span>)}
+        </span>
         <span className="row-when">{hasState && <StateBadge memory={memory} now={now} />} <When at={timeOf(memory)} /></span>
       </a>
     </li>

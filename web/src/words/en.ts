@@ -230,6 +230,7 @@ export const en = {
   not_found: "There is no such place",
   "not_found.about": "The address leads to no screen of this page.",
   "not_found.home": "To the overview",
+  "overview.before": "Before:",
   "overview.lately": "Changed lately",
   "chat.learnt": "Learnt",
   "chat.taken_back": "Taken back: no memory rests on it now; the message stays",

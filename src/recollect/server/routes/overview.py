@@ -12,7 +12,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from recollect.errors import ForbiddenError
-from recollect.records import Json, JsonObject, Memory
+from recollect.records import Json, JsonObject, Memory, Revision
+from recollect.server.field_quotes import field_quotes
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.http.type_registry import types_of
 from recollect.server.memory_listings import (
@@ -56,6 +57,7 @@ async def overview(
     Return the profiles of a scope, what is known besides, and what is new, to review, and recalled.
 
     `known` has a few memories in force: the most recalled ones, and the newest of each type.
+    `quotes` has for each of these and of the profiles the words that its fields rest on.
     Recalls are counted by the responding process since it started; with *valid_at* or *known_at*
     there are none. If the scope is empty, `below` lists scopes that hold something, if the key may
     read them.
@@ -70,9 +72,11 @@ async def overview(
     recalled = await _recalled(reach)
     often = [memory for memory, _ in recalled]
     now = ListingFilter(now=reach.memory.store.now())
+    known = await _known(_newest(reach, None), now, profiles, often)
     return {
         "profiles": _to_json(reach, profiles),
-        "known": _to_json(reach, await _known(_newest(reach, None), now, profiles, often)),
+        "known": _to_json(reach, known),
+        "quotes": [await _quotes(reach, each) for each in (*profiles, *known)],
         "newest": [await _with_former(reach, each, place) for place, each in enumerate(newest)],
         "waiting": _to_json(reach, waiting.rows[:WAITING]),
         "more_waiting": len(waiting.rows) > WAITING,
@@ -104,9 +108,12 @@ async def _overview_of(
         profiles += await read(PROFILES, wanted)
     day = at if known_at is None else (at or check_time(known_at, "known_at"))
     in_force = replace(said_until, valid_at=day)
+    known = await _known(listed, in_force, profiles, ())
+    profiles = profiles[:PROFILES]
     return {
-        "profiles": _to_json(reach, profiles[:PROFILES]),
-        "known": _to_json(reach, await _known(listed, in_force, profiles, ())),
+        "profiles": _to_json(reach, profiles),
+        "known": _to_json(reach, known),
+        "quotes": [await _quotes(reach, each) for each in (*profiles, *known)],
         "newest": [await _with_former(reach, each, place) for place, each in enumerate(newest)],
         "waiting": _to_json(reach, waiting[:WAITING]),
         "more_waiting": len(waiting) > WAITING,
@@ -184,6 +191,15 @@ async def _profiles(reach: Reach) -> list[Memory]:
             )
             found += page.rows
     return found
+
+
+async def _quotes(reach: Reach, memory: Memory) -> JsonObject:
+    """Return the quotes of a memory; only one that changed needs its history for them."""
+    revisions: Sequence[Revision] = ()
+    if memory.version > 1:
+        revisions = await reach.memory.history(reach.scope, memory.type, memory.key)
+    fields: JsonObject = dict(field_quotes(memory, revisions))
+    return {"type": memory.type, "key": memory.key, "fields": fields}
 
 
 async def _with_former(reach: Reach, memory: Memory, place: int) -> JsonObject:

@@ -194,6 +194,16 @@ class RecalledOftenResponse(ResponseModel, title="RecallCount"):
     at: Time
 
 
+class FieldQuotesResponse(ResponseModel, title="FieldQuotes"):
+    """The words that the fields of a memory rest on."""
+
+    type: str
+    key: str
+    fields: dict[str, str] = Field(
+        description="By JSON pointer, the first quote of each field; none where a person wrote it."
+    )
+
+
 class OverviewResponse(ResponseModel, title="Overview"):
     """A scope at a glance."""
 
@@ -203,6 +213,7 @@ class OverviewResponse(ResponseModel, title="Overview"):
     known: list[MemoryResponse] = Field(
         description="What is in force besides: the most recalled, and the newest of each type."
     )
+    quotes: list[FieldQuotesResponse] = Field(description="Of `profiles` and `known`, in order.")
     newest: list[NewestMemoryResponse] = Field(description="The last written, newest first.")
     waiting: list[MemoryResponse] = Field(description="Some of those that wait for review.")
     more_waiting: bool
