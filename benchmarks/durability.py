@@ -21,7 +21,7 @@ from benchmarks.changed_bytes import UNCOMPARED, change_bytes
 from benchmarks.fault_counts import FaultOutcome, FaultReport, FaultRow
 from recollect.errors import RecollectError, StoreError
 from recollect.memory.facade import Recollect
-from recollect.recall.index_persistence import IndexPersistence
+from recollect.recall.index_file_upkeep import IndexPersistence
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store

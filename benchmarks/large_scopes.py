@@ -154,7 +154,7 @@ def _timed(spent: dict[str, float], owner: Any, name: str, part: str) -> Iterato
 
 async def _written_file(path: str, *, has_vectors: bool) -> WrittenFile:
     from recollect.memory import runtime
-    from recollect.recall.index_persistence import IndexPersistence
+    from recollect.recall.index_file_upkeep import IndexPersistence
 
     vars(runtime)["MERGE_EVERY_S"] = NEVER  # it is written here, not in the background
     async with Recollect(open_store(path), embedder=_embedder(has_vectors=has_vectors)) as memory:

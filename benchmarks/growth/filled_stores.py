@@ -16,7 +16,7 @@ from benchmarks.chance_vectors import ChanceVectors
 from benchmarks.library_speed import THREAD_MESSAGES, ZipfTalk
 from recollect.memory.facade import Recollect
 from recollect.memory.formation_control import require_open
-from recollect.recall.index_persistence import IndexPersistence
+from recollect.recall.index_file_upkeep import IndexPersistence
 from recollect.records import NewMessage
 from recollect.stores.locator import open_store
 from recollect.stores.plans.due_times import Debounce

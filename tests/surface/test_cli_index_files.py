@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import recollect
 from recollect.cli import main
 from recollect.errors import EXIT_STATUS
-from recollect.recall.index_persistence import FILED_ENTRIES_MIN
+from recollect.recall.index_file_upkeep import FILED_ENTRIES_MIN
 from recollect.records import NewMessage
 from recollect.stores.locator import open_store
 from recollect.stores.sqlite.index_files import folder_beside

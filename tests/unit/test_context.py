@@ -17,8 +17,8 @@ from recollect.recall.citation_handles import Handles
 from recollect.recall.context import Context, context_guide, shown, unused_marker
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, asks_for_history
+from recollect.recall.memory_sentences import WAITING
 from recollect.recall.results import Recalled
-from recollect.recall.sentences import WAITING
 from recollect.records import Evidence, Memory, Message, Revision
 from recollect.text.analysis import terms_of
 from recollect.text.terms import query_hashes

@@ -25,7 +25,7 @@ from recollect.recall.index_file import (
     size_of,
     write_index,
 )
-from recollect.recall.index_persistence import needs_file, without_dead
+from recollect.recall.index_file_upkeep import needs_file, without_dead
 from recollect.recall.scope_index import LiveSegment, Names, ScopeIndex, refreshed
 from recollect.recall.segment import Segment
 from recollect.records import Scope

@@ -17,7 +17,7 @@ from recollect.client import Client, SyncClient
 from recollect.conversation import CombinedMemory, SimpleMemory
 from recollect.conversation.base import BaseMemory
 from recollect.errors import MissingExtraError, StoreClosedError
-from recollect.sync.face import SyncFace, sync_iterator, sync_method
+from recollect.sync.generated_methods import SyncFace, sync_iterator, sync_method
 from recollect.sync.method_pairs import delegated_pair, method_pair, prepared_pair, threaded
 
 Method = Callable[..., Any]

@@ -130,6 +130,6 @@ def who_of(content: Message | Memory) -> str:
     """Return the speaker of a message, or the label of a memory, with its agent if it has one."""
     if isinstance(content, Message):
         return content.name or content.role
-    from recollect.recall.sentences import label_with_origin
+    from recollect.recall.memory_sentences import label_with_origin
 
     return label_with_origin(content)

@@ -7,7 +7,13 @@ from functools import partial
 from recollect.client.client import Client
 from recollect.client.connection import TIMEOUT_S
 from recollect.client.http_requests import RETRIES
-from recollect.sync.face import SyncFace, sync_close, sync_iterator, sync_method, sync_open
+from recollect.sync.generated_methods import (
+    SyncFace,
+    sync_close,
+    sync_iterator,
+    sync_method,
+    sync_open,
+)
 
 
 class SyncClient(SyncFace[Client]):

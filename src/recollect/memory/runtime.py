@@ -34,7 +34,7 @@ from recollect.worker.worker_options import FormationCallback
 if TYPE_CHECKING:  # formation is loaded when something is to be formed
     from recollect.formation.config import Assistants, FormationSettings
     from recollect.models import ModelChoice
-    from recollect.recall.index_persistence import IndexPersistence
+    from recollect.recall.index_file_upkeep import IndexPersistence
     from recollect.worker.consolidation_run import Consolidator
     from recollect.worker.formation_result import FormationResult
     from recollect.worker.loop import Worker
@@ -252,7 +252,7 @@ class MemoryRuntime(EmbedderSwitch):
         if recaller.vectors_by is None:
             return
         if self._persistence is None:  # imported here: indexes exist, so numpy is loaded already
-            from recollect.recall.index_persistence import IndexPersistence
+            from recollect.recall.index_file_upkeep import IndexPersistence
 
             self._persistence = IndexPersistence(self.store)
         await self._persistence.write_due(recaller.indexes, recaller.vectors_by)

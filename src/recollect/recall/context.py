@@ -21,9 +21,9 @@ from typing import Final, Literal
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.messages import AnyMessage, message_classes
+from recollect.recall.memory_sentences import heading_of, label_with_origin
 from recollect.recall.rendering import visible
 from recollect.recall.results import Recalled
-from recollect.recall.sentences import heading_of, label_with_origin
 from recollect.records import Memory, Message, Scope
 from recollect.text.chinese_scripts import is_chinese, simplified
 from recollect.text.context_guides import GUIDES, GuideLanguage

@@ -26,8 +26,7 @@ from recollect.recall.context import (
 from recollect.recall.context_plan import ContextPlan, TokenRoom
 from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
-from recollect.recall.results import Recalled
-from recollect.recall.sentences import (
+from recollect.recall.memory_sentences import (
     WAITING,
     memory_sentence,
     origin_of,
@@ -35,6 +34,7 @@ from recollect.recall.sentences import (
     sentence_with_type,
     validity_of,
 )
+from recollect.recall.results import Recalled
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.text.analysis import terms_of
 from recollect.text.passages import WHOLE_CHARACTERS_MAX

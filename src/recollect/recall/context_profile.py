@@ -9,7 +9,7 @@ from typing import Final
 from recollect.recall.citation_handles import Handles
 from recollect.recall.context import ProfileDocument, profile_heading, shown
 from recollect.recall.context_plan import ContextPlan, TokenRoom
-from recollect.recall.sentences import WAITING, day_of
+from recollect.recall.memory_sentences import WAITING, day_of
 from recollect.records import Json, Memory, Revision
 from recollect.text.analysis import terms_of
 from recollect.text.searchable import memory_text

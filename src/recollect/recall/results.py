@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from recollect.recall.memory_sentences import label_with_origin
 from recollect.recall.recall_packing import DropReason
 from recollect.recall.rendering import Record, render_block
-from recollect.recall.sentences import label_with_origin
 from recollect.records import Memory, Message, Scope
 from recollect.text.searchable import message_text
 

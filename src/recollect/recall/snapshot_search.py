@@ -16,7 +16,7 @@ from recollect.recall.candidates import Collection
 from recollect.recall.eligibility import Eligibility, eligibility, eligible_in_each
 from recollect.recall.freed_memory import return_freed_memory
 from recollect.recall.index_cache import Indexes, TakenIndex
-from recollect.recall.index_persistence import from_file
+from recollect.recall.index_file_upkeep import from_file
 from recollect.recall.outside_vectors import OutsideHits
 from recollect.recall.query import MATCHES_MAX, RecallQuery, asked_on
 from recollect.recall.query_analysis import read_question

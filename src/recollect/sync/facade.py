@@ -14,7 +14,13 @@ from recollect.memory.facade import Recollect
 from recollect.memory.facade import open as open_async
 from recollect.observability.health import BackgroundTasks
 from recollect.stores.in_place import NeedsLoopError, has_loop, run_in_place
-from recollect.sync.face import SyncFace, sync_close, sync_iterator, sync_method, sync_open
+from recollect.sync.generated_methods import (
+    SyncFace,
+    sync_close,
+    sync_iterator,
+    sync_method,
+    sync_open,
+)
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.recall.sentences import memory_sentence
+from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import Json, Memory, PutMemory, Revision
 from recollect.wire.elements import (
     Fields,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from recollect.recall.memory_sentences import memory_sentence
 from recollect.recall.query import Where
 from recollect.recall.rerank_order import RERANK
 from recollect.recall.results import DroppedEntry, Recall, Recalled
-from recollect.recall.sentences import memory_sentence
 from recollect.records import Json, Message
 from recollect.text.token_estimate import estimated_tokens
 from recollect.wire.elements import Fields, ScopeNaming, scope_to_json, time_to_json

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from recollect.errors import UsageError
 from recollect.formation.operation_outcomes import OperationOutcome
-from recollect.recall.sentences import origin_of
+from recollect.recall.memory_sentences import origin_of
 from recollect.records import Json, JsonObject, Memory
 from recollect.stores.json_pointers import is_list
 from recollect.stores.remainder import split_pointer

@@ -165,7 +165,7 @@ async def memories(
 
         print_json({"memories": [memory_to_json(each) for each in found], "is_more": is_more})
         return
-    from recollect.recall.sentences import origin_of
+    from recollect.recall.memory_sentences import origin_of
 
     for each in found:
         place = (f"{each.type}/{each.key}", "bold cyan")

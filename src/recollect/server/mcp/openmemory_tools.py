@@ -8,8 +8,8 @@ from typing import Final
 from recollect.formation.succession import holds_from
 from recollect.memory.pagination import each_memory
 from recollect.ports import Tool
+from recollect.recall.memory_sentences import memory_sentence
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
-from recollect.recall.sentences import memory_sentence
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, Scope
 from recollect.server.mcp.callers import McpCaller
 from recollect.server.mcp.recollect_tool_calls import SOURCE

@@ -7,7 +7,7 @@ from typing import Final
 
 from recollect.integrations.item_forms import ITEM_KINDS
 from recollect.memory.facade import Recollect
-from recollect.recall.sentences import memory_sentence
+from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Scope
 from recollect.server.mem0.owners import id_of, owners_of
 from recollect.text.searchable import memory_text

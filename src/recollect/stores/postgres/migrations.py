@@ -53,7 +53,9 @@ def read_steps() -> Steps:
         if step := _STEP.fullmatch(name):
             found[step[2]][int(step[1])] = read_text(PACKAGE, name)
     return Steps(
-        pre=found["pre"], post=found["post"], schema=read_text(PACKAGE, "schema.txt").splitlines()
+        pre=found["pre"],
+        post=found["post"],
+        schema=read_text(PACKAGE, "expected_schema.txt").splitlines(),
     )
 
 

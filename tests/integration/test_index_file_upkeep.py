@@ -18,7 +18,7 @@ from recollect.errors import StoreUnavailableError
 from recollect.lifecycle.store_copy import copy_store
 from recollect.memory.facade import Recollect
 from recollect.ports import Vector
-from recollect.recall import index_persistence, snapshot_search
+from recollect.recall import index_file_upkeep, snapshot_search
 from recollect.recall.index_file import map_index
 from recollect.recall.recaller import Recaller
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
@@ -55,7 +55,7 @@ class Reads:
             self.mapped += 1
             return found
 
-        monkeypatch.setattr(index_persistence, "map_index", counted)
+        monkeypatch.setattr(index_file_upkeep, "map_index", counted)
 
 
 @asynccontextmanager
@@ -73,7 +73,7 @@ async def filed(memory: Recollect, *scopes: Scope) -> int:
     recaller = memory._runtime.recaller
     assert recaller is not None
     assert recaller.vectors_by is not None
-    filing = index_persistence.IndexPersistence(memory.store, entries_min=1, every_s=0)
+    filing = index_file_upkeep.IndexPersistence(memory.store, entries_min=1, every_s=0)
     return await filing.write_due(recaller.indexes, recaller.vectors_by)
 
 
@@ -110,15 +110,15 @@ async def test_a_file_is_written_in_the_background(
 ) -> None:
     """Nobody has to ask, and the index of the process becomes the one in the file."""
     monkeypatch.setattr("recollect.memory.runtime.MERGE_EVERY_S", 0.01)
-    written, plain = anyio.Event(), index_persistence.IndexPersistence.write_due
+    written, plain = anyio.Event(), index_file_upkeep.IndexPersistence.write_due
 
     async def told(*given: Any) -> int:
         if count := await plain(*given):
             written.set()
         return count
 
-    monkeypatch.setattr(index_persistence.IndexPersistence, "write_due", told)
-    monkeypatch.setattr(index_persistence, "needs_file", lambda *_: True)
+    monkeypatch.setattr(index_file_upkeep.IndexPersistence, "write_due", told)
+    monkeypatch.setattr(index_file_upkeep, "needs_file", lambda *_: True)
     async with opened(path) as memory:
         await say(memory, "red kite")
         await memory.recall(ADA, "red")
@@ -361,7 +361,7 @@ async def test_vectors_of_another_embedder_would_be_noticed(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant takes the file whoever asks."""
-    theirs, plain = HashedEmbedder(16).identity, index_persistence.from_file
+    theirs, plain = HashedEmbedder(16).identity, index_file_upkeep.from_file
     monkeypatch.setattr(
         snapshot_search, "from_file", lambda snapshot, index, _: plain(snapshot, index, theirs)
     )
@@ -378,7 +378,7 @@ async def test_the_file_of_another_layout_is_not_used(
         await filed(memory)
         expected = await answers(memory)
     reads = Reads(monkeypatch)
-    monkeypatch.setattr(index_persistence, "FORM", "another")
+    monkeypatch.setattr(index_file_upkeep, "FORM", "another")
     async with opened(path) as memory:
         assert expected == await answers(memory)
     assert 0 == reads.mapped
@@ -430,7 +430,7 @@ async def test_no_file_is_written_while_the_embedder_cannot_say_its_name(
     async with opened(path) as memory:
         await say(memory, *WORDS)
         await memory.recall(ADA, "red")
-        monkeypatch.setattr(index_persistence, "needs_file", lambda *_: True)
+        monkeypatch.setattr(index_file_upkeep, "needs_file", lambda *_: True)
         with monkeypatch.context() as patched:
             patched.setattr(Recaller, "vectors_by", None)
             await memory._runtime._write_index_files(memory._runtime.recaller)
@@ -515,8 +515,8 @@ async def test_a_scope_gets_a_file_no_more_often_than_every_few_minutes(path: Pa
         ids = await say(memory, *WORDS)
         await memory.recall(ADA, "red")
         indexes = memory._runtime.recaller.indexes
-        often = index_persistence.IndexPersistence(memory.store, entries_min=1, every_s=0)
-        seldom = index_persistence.IndexPersistence(memory.store, entries_min=1)
+        often = index_file_upkeep.IndexPersistence(memory.store, entries_min=1, every_s=0)
+        seldom = index_file_upkeep.IndexPersistence(memory.store, entries_min=1)
         assert 1 == await seldom.write_due(indexes, memory._runtime.recaller.vectors_by)
         await memory.store.remove(ADA, "talk", ids[:1])
         await memory.recall(ADA, "red")
@@ -549,7 +549,7 @@ async def test_a_store_that_fails_keeps_the_background_going(
 
         with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "recollect"):
             patched.setattr(type(memory.store), "_read_snapshot", fail)
-            persistence = index_persistence.IndexPersistence(memory.store, entries_min=1)
+            persistence = index_file_upkeep.IndexPersistence(memory.store, entries_min=1)
             recaller = memory._runtime.recaller
             assert 0 == await persistence.write_due(recaller.indexes, recaller.vectors_by)
         assert 1 == caplog.text.count("no index file was written")
