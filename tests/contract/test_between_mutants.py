@@ -18,10 +18,11 @@ from recollect.ports import Ids
 from recollect.records import Evidence, EvidenceMap, Memory, Scope
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.meter import plan_charged
-from recollect.stores.plans import undo as undoing
+from recollect.stores.plans import undo_reversal
 from recollect.stores.plans.erase_targets import EraseTarget
 from recollect.stores.plans.erasure import plan_erase
 from recollect.stores.plans.leases import Lease, check_lease
+from recollect.stores.plans.undo import Undo
 from recollect.stores.rows import ReceiptRow, ScopeRow
 from recollect.stores.unit_of_work import PlannedWrite, Rows
 from recollect.worker.loop import Worker
@@ -55,7 +56,7 @@ def whatever_the_epoch(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
 
 
 def undone_anyway(
-    rows: Rows, undo: undoing.Undo, *, ids: Ids, now: int, secret: bytes
+    rows: Rows, undo: Undo, *, ids: Ids, now: int, secret: bytes
 ) -> PlannedWrite[None]:
     """Undo a change even if something was erased since."""
     scope = rows.scope(undo.scope)
@@ -117,7 +118,7 @@ def given_alone(_: object, given: Sequence[Evidence], *__: object, **___: object
 
 
 acting, over, evidence = Worker.acting, Recollect.over, derivation._evidence
-plan_undo, take_back = undoing.plan_undo, undoing._Undoing.take_back
+plan_undo, take_back = undo_reversal.plan_undo, undo_reversal._Undoing.take_back
 ERASE: Final = "erase messages"
 MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
     "erase, retry: an erase forgets the keys": (
@@ -158,7 +159,7 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
         ("append", "change the embedder"),
     ),
     "migration, undo: what was made stays": (
-        [("stores.plans.undo._Undoing.take_back", without_made)],
+        [("stores.plans.undo_reversal._Undoing.take_back", without_made)],
         ("append", "form", "migrate a type"),
     ),
     "consolidate, erase: a merged memory rests on one source": (

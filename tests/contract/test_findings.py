@@ -591,7 +591,7 @@ MUTANTS: Final[dict[str, dict[str, object]]] = {
     },
     "a finding ends what was said": {"formation.reconciliation._ends_words": lambda *_: False},
     "a finding is counted as words": {"stores.plans.memory_writes.trust_with": lambda *_: "user"},
-    "a finding outlives its source": {"stores.plans.erasure._named_from": lambda *_: []},
+    "a finding outlives its source": {"stores.plans.doomed_rows._named_from": lambda *_: []},
     "a source is not found by its link": {
         "stores.in_process.rows.evidence_links": evidence_messages,
         "stores.in_process.tables.evidence_links": evidence_messages,

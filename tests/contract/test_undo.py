@@ -32,9 +32,9 @@ from recollect.records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from recollect.stores.plans import undo as undoing
+from recollect.stores.plans import undo_reversal
 from recollect.stores.plans.erase_targets import EraseMessages
-from recollect.stores.plans.undo import Undo, UndoLog
+from recollect.stores.plans.undo import UNDONE, Undo, UndoLog
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
@@ -96,7 +96,7 @@ def differences(before: Records, after: Records) -> list[str]:
             found += [f"{name} of {address}" for name in _SAME if now[name] != was[name]]
             past = len(was["revisions"])
             kept = now["revisions"][: past + 1]
-            if kept[:past] != was["revisions"] or now["cause"] != undoing.UNDONE:
+            if kept[:past] != was["revisions"] or now["cause"] != UNDONE:
                 found.append(f"history of {address}")
             elif any(kept[past][name] != was[name] for name in (*_TOLD, "version", "cause")):
                 found.append(f"the version before of {address}")
@@ -297,7 +297,7 @@ def test_whatever_was_changed_is_what_it_was(backend: str, open_empty: Opener) -
 
 def without(name: str) -> Callable[..., object]:
     """Return a mutant that does not take back what a change *did*."""
-    original = undoing._Undoing.take_back
+    original = undo_reversal._Undoing.take_back
 
     def forgetful(self: Any, change: Any) -> None:
         if change.text("did") != name:
@@ -309,7 +309,7 @@ def without(name: str) -> Callable[..., object]:
 @pytest.mark.parametrize("name", ["made", "changed", "removed"])
 def test_what_is_not_taken_back_is_seen(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The mutants: a refusal stays behind, a value stays changed, what was forgotten stays away."""
-    monkeypatch.setattr(undoing._Undoing, "take_back", without(name))
+    monkeypatch.setattr(undo_reversal._Undoing, "take_back", without(name))
 
     def leaves_something(seed: int) -> bool:
         try:

@@ -19,7 +19,7 @@ from recollect import (
 )
 from recollect.records import PutMemory, Scope
 from recollect.side_records import SideRecord
-from recollect.stores.plans import erasure
+from recollect.stores.plans import doomed_rows
 from recollect.stores.validation import ATTACHMENT_BYTES_MAX
 from recollect.stores.validation import ATTACHMENT_PART_BYTES as PART_BYTES
 
@@ -229,12 +229,12 @@ async def test_state_that_names_no_thread_would_stay(
     memory: Recollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check above sees an erase that forgets what goes with the thread."""
-    effect_of = erasure._doomed_thread
+    effect_of = doomed_rows._doomed_thread
 
     def unbound(*given: Any) -> Any:
         return replace(effect_of(*given), sides=())
 
-    monkeypatch.setattr(erasure, "_doomed_thread", unbound)
+    monkeypatch.setattr(doomed_rows, "_doomed_thread", unbound)
     await memory.append(ADA, "talk", [said("Hello")], state={"step": 1})
 
     await memory.erase(ADA, EraseThread(thread="talk"))

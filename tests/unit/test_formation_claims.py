@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.formation import claims
-from recollect.formation.claims import Heard, SaidText, unsupported
+from recollect.formation.claims import Heard, SaidText, unsupported, value_texts
 from recollect.formation.grounding import latin_names as names
 from recollect.records import Json
 
@@ -445,7 +444,7 @@ def test_a_checker_that_ignores_a_kind_misses_rows(
     """Each kind of claim is seen by its own part alone: without it, its rows pass unseen."""
     rows = [row for row in FABRICATED if row[2].startswith(f"the {kind} ")]
     for part in MUTANTS[kind]:
-        monkeypatch.setattr(claims, part, lambda *_: ())
+        monkeypatch.setattr(value_texts, part, lambda *_: ())
 
     caught = [row for row in rows if (row[2],) == lacking(row[0], row[1])]
 

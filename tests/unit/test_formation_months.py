@@ -21,6 +21,7 @@ from recollect.formation.speakers import speaker_of
 from recollect.formation.support import (
     authorship,
     cited_passages,
+    clause_denials,
     endings,
     judgement,
     orders,
@@ -511,7 +512,7 @@ LOST: Final[dict[str, Mutant]] = {
     "names are not counted": (
         claims.Heard, "_counts_names", lambda *_: False, "two of one name"),
     "an exception denies": (
-        polarity, "_without_exceptions", lambda clause: clause, "an exception"),
+        clause_denials, "without_exceptions", lambda clause: clause, "an exception"),
     "a note has no years": (
         told_dates, "_in_named_years", lambda _: iter(()),
         "a month of a former note, with its year"),

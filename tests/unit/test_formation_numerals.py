@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.formation import claims
-from recollect.formation.claims import SaidText, unsupported
+from recollect.formation.claims import SaidText, unsupported, value_texts
 from recollect.records import Json
 from recollect.text.clock_times import times_in
 from recollect.text.numerals import counts_in, digit_runs, numbers_in, plain
@@ -211,7 +211,7 @@ def test_another_number_is_caught(value: Json, said: str, missing: str) -> None:
 def test_a_checker_that_ignores_numbers_misses_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """No other part sees a number in a text."""
     rows = [row for row in FABRICATED if isinstance(row[0], str) and "the number" in row[2]]
-    monkeypatch.setattr(claims, "numbers_in", lambda _: ())
+    monkeypatch.setattr(value_texts, "numbers_in", lambda _: ())
 
     assert len(rows) >= 20
     assert [()] * len(rows) == [lacking(value, said) for value, said, _ in rows]

@@ -124,7 +124,7 @@ def test_a_chinese_sentence_full_of_english_words_is_chinese() -> None:
 
 def test_a_contrast_that_denies_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant reads "not dev's sister" as a denial of her."""
-    monkeypatch.setattr(polarity, "_without_meant", iter)
+    monkeypatch.setattr(polarity, "without_meant", iter)
 
     assert not verdict_on(RIGHT["who is not meant"]).passes
 

@@ -25,7 +25,7 @@ Part: TypeAlias = tuple[str, str]
 """A text and its style, one of `_STYLES`, or none."""
 
 _SPACE: Final = re.compile(r"\s+")
-HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories of control and invisible characters, which a terminal may interpret."""
 # Joiners are parts of emoji and of Persian and Indic words.
 _JOINERS: Final = "\u200c\u200d"
@@ -67,13 +67,15 @@ def visible(text: str) -> str:
     >>> visible("red \x1b[31malert\nnext")
     'red \ufffd[31malert next'
     """
-    line = _SPACE.sub(" ", text).strip()
+    return without_hidden(_SPACE.sub(" ", text).strip(), _JOINERS)
+
+
+def without_hidden(text: str, kept: str) -> str:
+    """Return *text* with control and invisible characters replaced, except those in *kept*."""
     # A replacement, not a removal: the reader should see that something was there.
     return "".join(
-        "\ufffd"
-        if unicodedata.category(each) in HIDDEN_CATEGORIES and each not in _JOINERS
-        else each
-        for each in line
+        "\ufffd" if unicodedata.category(each) in _HIDDEN and each not in kept else each
+        for each in text
     )
 
 

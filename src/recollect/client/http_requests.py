@@ -67,13 +67,12 @@ class ServiceRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceResponse:
-    """A response; *is_repeated* is True if the request was retried."""
+    """A response of the service."""
 
     asked: str
     status: int
     json: Any
     headers: Mapping[str, str]
-    is_repeated: bool
 
     def read(self, parse: Callable[[Any], T]) -> T:
         """
@@ -220,7 +219,6 @@ def _parse(
         status=response.status_code,
         json=found,
         headers=response.headers,
-        is_repeated=is_repeated,
     )
 
 

@@ -14,6 +14,7 @@ from recollect.conversation.thread_history import Placed
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
+from recollect.messages import AnyMessage, buffer_string
 from recollect.records import ScopeLike
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.sync.method_pairs import method_pair
@@ -35,6 +36,10 @@ class ReadingMemory(ChatMemory):
 
     policy: str
     """The prefix of the key under which its progress is stored."""
+    human_prefix: str
+    ai_prefix: str
+    k: int
+    """How many of the last turns go into the prompt."""
 
     def __init__(
         self,
@@ -50,6 +55,14 @@ class ReadingMemory(ChatMemory):
             raise UsageError(f"every_turns={every_turns}: read at least 1 turn at a time")
         self.every_turns = every_turns
         self._progress = Progress(self.scope, self.thread, self.policy)
+
+    async def recent(self, memory: Recollect) -> list[AnyMessage]:
+        """Return the messages of the last *k* turns."""
+        return await self.talk.newest(memory, self.k * MESSAGES_PER_TURN) if self.k > 0 else []
+
+    def lines(self, messages: Sequence[AnyMessage]) -> str:
+        """Return messages as lines that begin with *human_prefix* or *ai_prefix*."""
+        return buffer_string(messages, self.human_prefix, self.ai_prefix)
 
     @abstractmethod
     async def learn(self, memory: Recollect, piece: Sequence[Placed], *, is_saved: bool) -> None:

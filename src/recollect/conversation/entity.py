@@ -24,7 +24,7 @@ from recollect.conversation.model_prompt import PromptChoice
 from recollect.conversation.thread_history import Placed
 from recollect.errors import UsageError, VersionConflictError
 from recollect.memory.facade import Recollect
-from recollect.messages import AnyMessage, buffer_string, kind_of, text_of
+from recollect.messages import AnyMessage, kind_of, text_of
 from recollect.records import Evidence, ScopeLike
 from recollect.sync.object_home import AnyRecollect
 
@@ -141,7 +141,7 @@ class ConversationEntityMemory(ReadingMemory):
         """
         said, kept = self.asked_in(inputs), KeptEntities(self.entity_store)
         recent = await self.recent(memory)
-        lines = self._lines(recent)
+        lines = self.lines(recent)
         if self.every_turns == 1:
             names = await self._names(memory, lines, said)
         else:
@@ -152,10 +152,6 @@ class ConversationEntityMemory(ReadingMemory):
             self.chat_history_key: recent if self.return_messages else lines,
             "entities": dict(known.texts),
         }
-
-    async def recent(self, memory: Recollect) -> list[AnyMessage]:
-        """Return the messages of the last *k* turns."""
-        return await self.talk.newest(memory, self.k * MESSAGES_PER_TURN) if self.k > 0 else []
 
     async def remove(self, memory: Recollect) -> None:
         """Remove all messages, and the summaries, unless they are a scope's, shared by threads."""
@@ -169,7 +165,7 @@ class ConversationEntityMemory(ReadingMemory):
         # The load before this save has already asked for the names in the saved turn.
         asked = self.entity_cache if is_saved and self.every_turns == 1 else None
         around = await self._around(memory, piece)
-        history = self._lines([each.message for each in around])
+        history = self.lines([each.message for each in around])
         names = list(asked or ())
         unread = piece if asked is None else piece[:-MESSAGES_PER_TURN]
         if said := _user_text(unread):
@@ -208,9 +204,6 @@ class ConversationEntityMemory(ReadingMemory):
             return names
         spelt = {folded(name): name for name in await KeptEntities(self.entity_store).names(memory)}
         return [spelt.get(folded(name), name) for name in names]
-
-    def _lines(self, messages: Sequence[AnyMessage]) -> str:
-        return buffer_string(messages, self.human_prefix, self.ai_prefix)
 
 
 def _user_text(messages: Sequence[Placed]) -> str:

@@ -30,7 +30,7 @@ from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.name_equality import name_key
 from recollect.graph.triples import KnowledgeTriple, get_entities, parse_triples
 from recollect.memory.facade import Recollect
-from recollect.messages import AnyMessage, buffer_string, kind_of, message_classes
+from recollect.messages import AnyMessage, kind_of, message_classes
 from recollect.records import ScopeLike
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
@@ -169,13 +169,13 @@ class ConversationKGMemory(ReadingMemory):
 
     async def names_in(self, memory: Recollect, said: str) -> list[str]:
         """Return the names in the message *said*, by one model call."""
-        lines = self._lines(await self._recent(memory))
+        lines = self.lines(await self.recent(memory))
         answer = await self._asking.ask(self.entity_extraction_prompt, history=lines, input=said)
         return get_entities(answer, strict_original=self.strict_original)
 
     async def triples_in(self, memory: Recollect, said: str) -> list[KnowledgeTriple]:
         """Return the facts stated in the user's message *said*, by one model call."""
-        lines = self._lines(await self._recent(memory))
+        lines = self.lines(await self.recent(memory))
         if self.strict_original:
             answer = await self._asking.ask(
                 self.knowledge_extraction_prompt, history=lines, input=said
@@ -194,7 +194,7 @@ class ConversationKGMemory(ReadingMemory):
         texts, unread = await self._found(memory, self.asked_in(inputs))
         if self.return_messages:
             return {self.memory_key: [*map(self._message_of, texts), *unread]}
-        return {self.memory_key: as_text([texts, [self._lines(unread)] if unread else []])}
+        return {self.memory_key: as_text([texts, [self.lines(unread)] if unread else []])}
 
     async def parts(self, memory: Recollect, inputs: Values) -> dict[str, PromptPart]:
         """Return an entry per name, last name dropped first, then one per unread message."""
@@ -208,7 +208,7 @@ class ConversationKGMemory(ReadingMemory):
             if self.return_messages:
                 return as_messages(shown)
             texts = [str(message.content) for (message,) in shown[: len(shown) - len(said)]]
-            return as_text([texts, [self._lines(as_messages(said))] if said else []])
+            return as_text([texts, [self.lines(as_messages(said))] if said else []])
 
         return {self.memory_key: PromptPart([*known, *([each] for each in unread)], render)}
 
@@ -237,8 +237,8 @@ class ConversationKGMemory(ReadingMemory):
         facts = []
         if said:
             near = await self._before(memory, piece[0].position)
-            before = self._lines([each.message for each in near])
-            lines = self._lines([each.message for each in said])
+            before = self.lines([each.message for each in near])
+            lines = self.lines([each.message for each in said])
             stated = await self._stated(memory, before, lines)
             known = await self._kept.known(memory, f"{before}\n{lines}")
             besides = [*sources_in(self.thread, [*near, *said]), *known]
@@ -267,7 +267,7 @@ class ConversationKGMemory(ReadingMemory):
         if self.every_turns == 1:
             names = await self.names_in(memory, said)
         else:
-            lines = self._lines(await self._recent(memory))
+            lines = self.lines(await self.recent(memory))
             names = await self._kept.mentioned(memory, f"{lines}\n{said}")
         # Facts about the user have the transcript's prefix as their name.
         speaker = [self.human_prefix] if name_key(self.human_prefix) else []
@@ -285,11 +285,11 @@ class ConversationKGMemory(ReadingMemory):
         answer = await self._asking.ask(self.knowledge_extraction_prompt, **variables)
         return statements_in(answer)
 
-    async def _recent(self, memory: Recollect) -> list[AnyMessage]:
-        """Return the messages of the last *k* turns."""
+    async def recent(self, memory: Recollect) -> list[AnyMessage]:
+        """Return the messages of the last *k* turns, as LangChain does if *strict_original*."""
         if self.strict_original:
             return (await self.talk.all(memory))[-self.k * MESSAGES_PER_TURN :]
-        return await self.talk.newest(memory, self.k * MESSAGES_PER_TURN) if self.k > 0 else []
+        return await super().recent(memory)
 
     async def _before(self, memory: Recollect, position: int) -> list[Placed]:
         """Return the messages of the last *k* turns before *position*."""
@@ -301,9 +301,6 @@ class ConversationKGMemory(ReadingMemory):
 
     def _message_of(self, text: str) -> AnyMessage:
         return self.summary_message_cls(content=text)
-
-    def _lines(self, messages: Sequence[AnyMessage]) -> str:
-        return buffer_string(messages, self.human_prefix, self.ai_prefix)
 
 
 def _text_of(name: str, known: Sequence[str]) -> str:

@@ -10,7 +10,8 @@ from typing import Final
 from recollect.evaluation.case_runner import CaseRun
 from recollect.evaluation.cases import EvaluationCase, Expectation
 from recollect.evaluation.oracle_script import pattern_of
-from recollect.evaluation.value_leaves import grouped, is_current
+from recollect.evaluation.value_leaves import grouped
+from recollect.formation.succession import holds_from
 from recollect.formation.value_identity import normalised, same_text
 from recollect.records import Memory
 from recollect.stores.json_pointers import leaves
@@ -23,7 +24,7 @@ NEAR: Final = 0.6
 def duplicate_counts(run: CaseRun) -> dict[str, int]:
     """Return the numbers of exact and near duplicates at the end of a run."""
     last = run.steps[-1]
-    current = [each for each in last.after.values() if is_current(each, last.at)]
+    current = [each for each in last.after.values() if holds_from(each, last.at)]
     exact = sum(_repeated_elements(each) for each in current)
     near = 0
     for one, other in _pairs(current):

@@ -22,12 +22,12 @@ from recollect.evaluation.value_leaves import (
     allows_loss,
     covers,
     heard_texts,
-    is_current,
     is_ended,
     is_unsupported,
     leaves_of,
     same_place,
 )
+from recollect.formation.succession import holds_from
 from recollect.records import Formation, Json, Memory
 from recollect.stores.json_pointers import leaves
 
@@ -150,7 +150,7 @@ def total(figures: Iterable[Figures]) -> Figures:
 def _verdict(expectation: Expectation, step: FormationStep) -> CaseVerdict:
     pattern = pattern_of(expectation)
     all_of = [each for each in step.after.values() if each.type == expectation.type]
-    state = is_ended if expectation.ended else is_current
+    state = is_ended if expectation.ended else holds_from
     fitting = [each for each in all_of if state(each, step.at) and pattern.matches(each.value)]
     found = [each for each in fitting if _is_dated(each, expectation)]
     if expectation.count is not None:
@@ -176,7 +176,7 @@ def _is_dated(memory: Memory, expectation: Expectation) -> bool:
 
 def _memory_line(memory: Memory, now: datetime) -> str:
     texts = [f"{pointer[1:]} {leaf!r}" for pointer, leaf in leaves(memory.value)]
-    return f"{', '.join(texts)}{'' if is_current(memory, now) else ' (ended)'}"
+    return f"{', '.join(texts)}{'' if holds_from(memory, now) else ' (ended)'}"
 
 
 def _operations(formations: Sequence[Formation]) -> dict[str, int]:
@@ -275,7 +275,7 @@ def _is_allowed_loss(
 ) -> bool:
     """Return True if the case allows *lost* to be removed or replaced."""
     memory = step.after.get((lost.memory.type, lost.memory.key))
-    is_closed = memory is None or not is_current(memory, step.at)
+    is_closed = memory is None or not holds_from(memory, step.at)
     if any(allows_loss(each, lost, is_closed=is_closed) for each in case.expectations):
         return True
     instead = [leaf for leaf in formed if same_place(leaf, lost)]

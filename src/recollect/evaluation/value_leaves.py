@@ -11,6 +11,7 @@ from typing import Final
 from recollect.evaluation.cases import EvaluationCase, Expectation
 from recollect.evaluation.oracle_script import pattern_of
 from recollect.formation.claims import SaidText, unsupported
+from recollect.formation.succession import has_ended, holds_from
 from recollect.formation.value_identity import leading_fields
 from recollect.records import Json, Memory
 from recollect.stores.json_pointers import covers as pointer_covers
@@ -34,15 +35,9 @@ class ValueLeaf:
         return self.memory.type, self.memory.key, place, f"{type(self.value).__name__} {self.value}"
 
 
-def is_current(memory: Memory, now: datetime) -> bool:
-    """Return True if *memory* is active and still valid at *now*."""
-    is_open = memory.valid_until is None or memory.valid_until > now
-    return memory.state == "active" and is_open
-
-
 def is_ended(memory: Memory, now: datetime) -> bool:
     """Return True if *memory* is active, but no longer valid at *now*."""
-    return memory.state == "active" and not is_current(memory, now)
+    return memory.state == "active" and has_ended(memory, now)
 
 
 def leaves_of(memories: Mapping[tuple[str, str], Memory], now: datetime) -> list[ValueLeaf]:
@@ -50,7 +45,7 @@ def leaves_of(memories: Mapping[tuple[str, str], Memory], now: datetime) -> list
     return [
         ValueLeaf(memory=memory, pointer=pointer, value=value)
         for memory in memories.values()
-        if is_current(memory, now)
+        if holds_from(memory, now)
         for pointer, value in leaves(memory.value)
     ]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.formation.attribution import document_evidence, schema_words
-from recollect.formation.evidence import TracedOperation, traced, within
+from recollect.formation.document_merges import list_step, merge_steps
+from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.grounding.grounds import Grounds, least
 from recollect.formation.moved_ends import moved_end
 from recollect.formation.operation_outcomes import (
@@ -34,12 +35,11 @@ from recollect.formation.value_identity import (
     content_key,
     field_key,
     field_keys,
-    normalised,
     owner_of,
     proposal_key,
 )
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
-from recollect.stores.json_pointers import covers, is_list, join_pointer, leaves, value_at
+from recollect.stores.json_pointers import covers, leaves, value_at
 from recollect.stores.kept_evidence import Founded
 from recollect.stores.provenance import words_alone
 
@@ -251,7 +251,7 @@ def _brought_by(
     value, evidence = traced({}, {}, [whole, *cuts], said=present.exhibits.said)
     steps: list[TracedOperation] = []
     if value or not refused:
-        steps = list(_merging(draft.value, value, evidence, ""))
+        steps = list(merge_steps(draft.value, value, evidence, ""))
     return steps, [
         refusal(operation.type, draft.key, how, pointer) for pointer, how in refused.items()
     ]
@@ -275,41 +275,6 @@ def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
     ]
 
 
-def _merging(
-    old: JsonObject, new: JsonObject, evidence: EvidenceMap, at: str
-) -> Iterator[TracedOperation]:
-    """Yield the patch steps that merge *new* into *old*, both at the pointer *at*."""
-    for name, value in new.items():
-        pointer = at + join_pointer([name])
-        there = old.get(name)
-        if isinstance(there, Mapping) and isinstance(value, Mapping):
-            yield from _merging(there, value, evidence, pointer)
-        elif is_list(there) and is_list(value):
-            for number, element in enumerate(value):
-                added = {"op": "add", "path": f"{pointer}/-", "value": element}
-                yield _step(added, there, within(f"{pointer}/{number}", evidence))
-        else:
-            operation: JsonObject = {"op": "add", "path": pointer, "value": value}
-            yield TracedOperation(operation=operation, evidence=within(pointer, evidence))
-
-
-def _step(operation: JsonObject, elements: Json, evidence: EvidenceMap) -> TracedOperation:
-    """Return the patch step of *operation*; a list gains no element that it already has."""
-    path = str(operation["path"])
-    if operation["op"] == "add" and path.endswith("/-") and is_list(elements):
-        for number, element in enumerate(elements):
-            if _same_words(element, operation["value"]):
-                again = {"op": "replace", "path": f"{path[:-1]}{number}", "value": element}
-                return TracedOperation(operation=again, evidence=evidence)
-    return TracedOperation(operation=operation, evidence=evidence)
-
-
-def _same_words(one: Json, other: Json) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        return normalised(one) == normalised(other)
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
 def _steps_of(
     operation: Patch, draft: _Draft, present: Present
 ) -> tuple[list[TracedOperation], list[OperationOutcome]]:
@@ -328,7 +293,7 @@ def _steps_of(
         elements = _at(value, path.removesuffix("/-")) if path.endswith("/-") else None
         whole = [replace(each, path="") for each in cited]
         evidence = _evidence_of(change.operation.get("value"), whole, draft, present)
-        steps.append(_step(change.operation, elements, evidence))
+        steps.append(list_step(change.operation, elements, evidence))
     return steps, refused
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final
 
+from recollect.formation.succession import has_ended
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import TokenCounter
 from recollect.records import Memory, MemoryAddress, Role
@@ -100,7 +101,7 @@ class _Twins:
         self._terms = {
             address: frozenset(terms_of(_words_of(each)[:QUERY_CHARACTERS_MAX]))
             for address, each in every.items()
-            if not (each.is_document or _has_ended(each, now))
+            if not (each.is_document or has_ended(each, now))
         }
         self._found = every
 
@@ -126,11 +127,7 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _in_force_first(found: Sequence[Memory], now: datetime) -> list[Memory]:
-    return sorted(found, key=lambda each: _has_ended(each, now))
-
-
-def _has_ended(memory: Memory, now: datetime) -> bool:
-    return memory.valid_until is not None and memory.valid_until <= now
+    return sorted(found, key=lambda each: has_ended(each, now))
 
 
 def _in_turn(found: Sequence[Sequence[Memory]]) -> Iterator[Memory]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
+from recollect.formation.succession import has_ended
 from recollect.records import Memory
 from recollect.text.days import MONTH_NAME, Days, month_number, stretch
 from recollect.text.searchable import memory_text
@@ -42,7 +43,7 @@ def passed_day(memory: Memory, today: date) -> date | None:
     was said. Days without a year and days of the week may recur: they make no plan.
     """
     said_on = (memory.said_at or memory.created_at).date()
-    if memory.is_document or said_on >= today or _has_ended(memory, today):
+    if memory.is_document or said_on >= today or _ended_by(memory, today):
         return None
     text = memory_text(memory.value)[:_TEXT_CHARACTERS_MAX]
     days = [each.last for each in days_named(text) if each.first > said_on]
@@ -51,9 +52,9 @@ def passed_day(memory: Memory, today: date) -> date | None:
     return max(days) if days and max(days) < today else None
 
 
-def _has_ended(memory: Memory, today: date) -> bool:
+def _ended_by(memory: Memory, today: date) -> bool:
     midnight = datetime(today.year, today.month, today.day, tzinfo=UTC)
-    return memory.valid_until is not None and memory.valid_until <= midnight + timedelta(days=1)
+    return has_ended(memory, midnight + timedelta(days=1))
 
 
 def days_named(text: str) -> Iterator[Days]:

@@ -36,7 +36,7 @@ from recollect.formation.operations import (
 )
 from recollect.formation.patch import PatchError, apply_patch
 from recollect.formation.rivals import identity_of, is_single, succession_among
-from recollect.formation.succession import A_MOMENT, Succession
+from recollect.formation.succession import A_MOMENT, Succession, has_ended
 from recollect.formation.types import MemoryType
 from recollect.formation.value_identity import (
     content_key,
@@ -306,7 +306,7 @@ def _equal(operation: Insert, standing: Memory | None, present: Present) -> Memo
     """Return an active memory with the same content."""
     candidates = [*([standing] if standing else []), *present.offer.known.values()]
     for memory in candidates:
-        is_present = memory.valid_until is None or memory.valid_until > present.now
+        is_present = not has_ended(memory, present.now)
         same = memory.type == operation.type and same_text(memory.value, operation.value)
         if same and is_present and memory.state != "rejected":
             return memory

@@ -1,4 +1,4 @@
-"""Succession of the values of a single-valued field in time."""
+"""When memories hold, and how a newer value of a single-valued field ends them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,20 @@ def end_of(memory: Memory, now: datetime) -> datetime:
     return now if begins is None else max(now, begins + A_MOMENT)
 
 
+def has_ended(memory: Memory, at: datetime) -> bool:
+    """Return True if a memory is no longer valid at *at*, whatever its state."""
+    return memory.valid_until is not None and memory.valid_until <= at
+
+
+def is_valid_at(memory: Memory, at: datetime) -> bool:
+    """Return True if a memory has begun and not ended at *at*, whatever its state."""
+    begun = memory.valid_from is None or memory.valid_from <= at
+    return begun and not has_ended(memory, at)
+
+
 def holds_from(memory: Memory, since: datetime) -> bool:
     """Return True if an active memory holds at *since*, or begins to hold later."""
-    return memory.state == "active" and (memory.valid_until is None or memory.valid_until > since)
+    return memory.state == "active" and not has_ended(memory, since)
 
 
 def succession_of(

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from recollect.formation.derived_memories import DerivedChange
 from recollect.formation.grounding.grounds import least
-from recollect.formation.succession import end_of
+from recollect.formation.succession import end_of, holds_from
 from recollect.formation.types import UpdateMode
 from recollect.formation.value_identity import normalised
 from recollect.records import EndMemory, Evidence, Json, JsonObject, Memory, PutMemory, Write
@@ -31,8 +31,7 @@ def in_other_mode(
     return [
         each
         for each in memories
-        if each.state == "active"
-        and (each.valid_until is None or each.valid_until > now)
+        if holds_from(each, now)
         and (not each.is_document if update_mode == "patch" else each.key == each.type)
     ]
 
@@ -53,7 +52,7 @@ def migration(
     """
     type_ = sources[0].type
     ordered = sorted(sources, key=lambda each: (each.time, each.key))
-    in_force = [] if standing is None or _has_ended(standing, now) else [standing]
+    in_force = [] if standing is None or not holds_from(standing, now) else [standing]
     value, evidence = _merged([*in_force, *ordered], standing)
     put = PutMemory(
         type=type_,
@@ -84,12 +83,6 @@ def migration(
         ended=tuple((type_, each.key) for each in ordered),
         reason=f"migrated to {to}",
         writes=(put, *ends),
-    )
-
-
-def _has_ended(memory: Memory, now: datetime) -> bool:
-    return memory.state != "active" or (
-        memory.valid_until is not None and memory.valid_until <= now
     )
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from recollect.formation.grounding.grounds import least
-from recollect.formation.succession import holds_from, succession_of
+from recollect.formation.succession import holds_from, is_valid_at, succession_of
 from recollect.formation.value_identity import content_key
 from recollect.graph.fact_ends import end_of
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, known_fact
@@ -190,7 +190,7 @@ def _is_retracted(proposal: ComparableFact, draft: GraphDraft) -> bool:
     others = [each.memory for each in stored if not proposal.says(each, draft.view)]
     is_single = not _several(proposal.new, stored, moment)
     is_replaced = is_single and any(holds_from(each, moment) for each in others)
-    return bool(same) and not is_replaced and not any(_still_says(each, moment) for each in same)
+    return bool(same) and not is_replaced and not any(is_valid_at(each, moment) for each in same)
 
 
 def _plan_retraction(said: Retraction, draft: GraphDraft) -> list[Write]:
@@ -202,7 +202,7 @@ def _plan_retraction(said: Retraction, draft: GraphDraft) -> list[Write]:
         for each in draft.facts_like(proposal.subject_key, proposal.predicate_key)
         if proposal.says(each, view)
         and holds_from(each.memory, moment)
-        and _still_says(each.memory, moment)
+        and is_valid_at(each.memory, moment)
         and least([each.memory.trust, said.trust]) == each.memory.trust
     ]
     ends = [end_of(each, moment, RETRACTED) for each in found]
@@ -235,7 +235,7 @@ def _plan_fact(proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:
     moment = new.since or view.now
     several = _several(new, stored, moment)
     for each in same:
-        if _still_says(each.memory, moment):
+        if is_valid_at(each.memory, moment):
             return _merged(each.memory, proposal, draft)
     is_past = new.since is None and new.until is not None and new.until <= view.now
     # A fact of the past ends no current one, and one of several ends none of the others.
@@ -296,12 +296,6 @@ def _several(new: NewFact, stored: Iterable[KnownFact], moment: datetime) -> boo
     if new.several is not None:
         return new.several
     return any(each.several and holds_from(each.memory, moment) for each in stored)
-
-
-def _still_says(memory: Memory, moment: datetime) -> bool:
-    """Return True if a memory, active or quarantined, is valid at *moment*."""
-    begun = memory.valid_from is None or memory.valid_from <= moment
-    return begun and (memory.valid_until is None or memory.valid_until > moment)
 
 
 def _merged(memory: Memory, proposal: ComparableFact, draft: GraphDraft) -> PlannedFact:

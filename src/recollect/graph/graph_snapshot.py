@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final
 
+from recollect.formation.succession import is_valid_at
 from recollect.graph.aliases import Aliases, aliases_of
 from recollect.graph.name_equality import name_key
 from recollect.graph.values import (
@@ -109,12 +110,7 @@ def known_entity(memory: Memory) -> KnownEntity | None:
 
 def holds(memory: Memory, at: datetime) -> bool:
     """Return True if a memory is active and valid at *at*."""
-    begun = memory.valid_from is None or memory.valid_from <= at
-    return memory.state == "active" and begun and not _is_over(memory, at)
-
-
-def _is_over(memory: Memory, at: datetime) -> bool:
-    return memory.valid_until is not None and memory.valid_until <= at
+    return memory.state == "active" and is_valid_at(memory, at)
 
 
 def in_order(memory: Memory) -> tuple[datetime, str]:

@@ -9,7 +9,8 @@ from anyio import to_thread
 
 from recollect.errors import NotFoundError
 from recollect.graph.graph_access import GraphAccess, moment_of
-from recollect.graph.neighbourhood import Direction, neighbourhood
+from recollect.graph.graph_snapshot import GraphSnapshot
+from recollect.graph.neighbourhood import Direction, Neighbourhood, neighbourhood
 from recollect.graph.network import (
     gml_of,
     network_of,
@@ -47,9 +48,7 @@ class GraphQueries(GraphAccess):
             LimitError: *depth* is more than ``DEPTH_MAX``.
         """
         view = await self.read(memory)
-        found = neighbourhood(
-            view, view.key_of(name), depth=depth, direction=direction, at=moment_of(at, view)
-        )
+        found = _around(view, name, depth, direction, at)
         return tuple(view.fact(each) for each in found.facts)
 
     about, aabout = method_pair(_about)
@@ -80,9 +79,7 @@ class GraphQueries(GraphAccess):
     ) -> tuple[str, ...]:
         """Return the names of the other entities within *depth* steps, nearest first."""
         view = await self.read(memory)
-        found = neighbourhood(
-            view, view.key_of(name), depth=depth, direction=direction, at=moment_of(at, view)
-        )
+        found = _around(view, name, depth, direction, at)
         return tuple(view.name_of(key) for key in found.keys[1:])
 
     neighbours, aneighbours = method_pair(_neighbours)
@@ -185,3 +182,10 @@ class GraphQueries(GraphAccess):
         return await to_thread.run_sync(svg_of, network, center)
 
     svg, asvg = method_pair(_svg)
+
+
+def _around(
+    view: GraphSnapshot, name: str, depth: int, direction: Direction, at: datetime | None
+) -> Neighbourhood:
+    key, moment = view.key_of(name), moment_of(at, view)
+    return neighbourhood(view, key, depth=depth, direction=direction, at=moment)

@@ -15,6 +15,7 @@ from recollect.importers.import_entries import (
     Incoming,
     Refused,
     Row,
+    bad_content,
     changes,
     made_id,
     optional_text_in,
@@ -162,13 +163,7 @@ def _read_time(raw: JsonObject) -> datetime | None:
 def _read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
     """Return a message's text, and its parts if any of them is not text."""
     if not isinstance(content, Mapping):
-        raise UsageError(
-            with_code(
-                "bad_content",
-                f"its 'content' is {shown(content)}, not a JSON object",
-                value=shown(content),
-            )
-        )
+        raise bad_content(f"its 'content' is {shown(content)}, not a JSON object", content)
     for name in _TEXT_FIELDS:
         if isinstance(content.get(name), str):
             return str(content[name]), None

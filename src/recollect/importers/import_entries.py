@@ -223,6 +223,11 @@ def no_object(value: Json) -> str:
     )
 
 
+def bad_content(said: str, value: Json) -> UsageError:
+    """Return the refusal of a message for its content *value*."""
+    return UsageError(with_code("bad_content", said, value=shown(value)))
+
+
 def shown(value: object) -> str:
     """Return *value* for an error text: shortened, and without characters that act on terminals."""
     if value is None:

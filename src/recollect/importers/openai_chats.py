@@ -9,6 +9,7 @@ from recollect.errors import UsageError
 from recollect.importers.import_entries import (
     ImportOptions,
     Incoming,
+    bad_content,
     made_id,
     no_object,
     optional_text_in,
@@ -85,26 +86,15 @@ def read_content(content: Json) -> tuple[str, Sequence[Json] | None]:
     if content is None or isinstance(content, str):
         return content or "", None
     if not isinstance(content, Sequence):
-        raise UsageError(
-            with_code(
-                "bad_content",
-                f"its 'content' is {shown(content)}, neither text nor a list of parts",
-                value=shown(content),
-            )
-        )
+        said = f"its 'content' is {shown(content)}, neither text nor a list of parts"
+        raise bad_content(said, content)
     texts = [part if isinstance(part, str) else _part_text(part) for part in content]
     return "\n".join(text for text in texts if text), content
 
 
 def _part_text(part: Json) -> str:
     if not isinstance(part, Mapping):
-        raise UsageError(
-            with_code(
-                "bad_content",
-                f"a part of its 'content' is {shown(part)}, not a JSON object",
-                value=shown(part),
-            )
-        )
+        raise bad_content(f"a part of its 'content' is {shown(part)}, not a JSON object", part)
     text = part.get("text")
     return text if isinstance(text, str) else ""
 

@@ -1,4 +1,4 @@
-"""Contract tests for erasing: what is erased, from where, and its receipt."""
+"""Contract tests for erasing: what is erased, and what is told before and with it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ import pytest
 
 from recollect.errors import StoreUnavailableError, VersionConflictError
 from recollect.records import JsonObject
-from recollect.side_records import DeleteSideRecord, PutSideRecord
+from recollect.side_records import PutSideRecord
 from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
-from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.plans.erase_ledger import named_in
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
@@ -32,7 +30,6 @@ from recollect.testing.contract_samples import (
     fact,
     feed_from_start,
     ids_in,
-    keep_facts,
     keys_in,
     names_in,
     resting,
@@ -197,25 +194,6 @@ class EraseContract(Contract):
         assert {str(each) for each in uids - after} < _uids(left[first.id])
         assert {str(each) for each in uids} == _uids(left[second.id])
 
-    async def test_a_receipt_stays_unclean_while_something_is_left(self, store: Store) -> None:
-        """
-        A receipt stays unclean while an external vector store still has entries of it to remove.
-
-        Those of other erases become clean meanwhile.
-        """
-        await tell(store, "m1", "m2")
-        before = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
-        await store.apply(OUTSIDE_SCOPE, [PutSideRecord(kind=MIRROR, key="chroma", value={})])
-        receipt = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2"]))
-
-        first = await store.clean()
-        (left,) = (await store.side_records(OUTSIDE_SCOPE, LEFT)).rows
-        await store.apply(OUTSIDE_SCOPE, [DeleteSideRecord(kind=LEFT, key=left.key)])
-        second = await store.clean()
-
-        assert [before.id] == [each.id for each in first]
-        assert [receipt.id] == [each.id for each in second]
-
     async def test_a_companion_is_told_until_it_ends(self, store: Store) -> None:
         """
         Register *erase*: every erase calls it with the LangGraph threads that lose checkpoints.
@@ -231,65 +209,6 @@ class EraseContract(Contract):
         await store.erase(ADA, EraseThread(thread=TALK))
 
         assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] == told
-
-    async def test_the_ledger_has_every_erase(self, store: Store, clock: FrozenClock) -> None:
-        """Return every erase by time, with the key that tests whether an address was erased."""
-        await tell(store, "m1", "m2", "m3")
-        await store.apply(ADA, [fact("home"), fact("pet")])
-        before = await store.archive(ADA)
-        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1", "m3"]))
-        clock.advance(60)
-        await store.erase(ADA, EraseMemory(type="Fact", key="pet"))
-
-        first, second = await store.ledger()
-
-        both = [EraseMessages(thread=TALK, messages=[each]) for each in ("m1", "m3")]
-        assert both == named_in([first], before)
-        assert [EraseMemory(type="Fact", key="pet")] == named_in([second], before)
-
-    async def test_a_ledger_names_scopes_as_well(self, store: Store) -> None:
-        """Return every erase by time, with the key that tests whether an address was erased."""
-        await tell(store, "m1")
-        below = (*ADA, "below")
-        await store.append(below, TALK, [said("m1")])
-        before, those_below = await store.archive(ADA), await store.archive(below)
-        await store.erase(ADA, EraseScope())
-        exact = await store.ledger()
-        await store.erase(ADA[:1], EraseScope(below=True))
-
-        assert [EraseScope()] == named_in(exact, before)
-        assert [] == named_in(exact, those_below)
-        assert [EraseScope()] == named_in(await store.ledger(), those_below)
-
-    async def test_the_ledger_of_another_store_is_kept(self, store: Store) -> None:
-        """
-        Add erases of another store to this store's ledger; return how many were new.
-
-        Erases nothing here.
-        """
-        await tell(store, "m1")
-        there = await store.archive(ADA)
-        async with InProcessStore() as other:
-            await other.append(ADA, TALK, [said("m1")])
-            await other.erase(ADA, EraseThread(thread=TALK))
-            ledger = await other.ledger()
-
-        new = [await store.adopt(ledger), await store.adopt(ledger)]
-
-        assert [1, 0] == new
-        assert there == await store.archive(ADA)
-        assert [EraseThread(thread=TALK)] == named_in(await store.ledger(), there)
-        assert [] == await store.receipts(unclean=True)
-
-    async def test_the_bytes_of_another_stores_erase_are_removed(self, store: Store) -> None:
-        """unclean: The named data was here and is deleted, but `clean` must remove its bytes."""
-        async with InProcessStore() as other:
-            receipt = await other.erase(ADA, EraseScope())
-            await store.adopt(await other.ledger(), unclean=True)
-
-        assert [receipt.id] == [each.id for each in await store.receipts(unclean=True)]
-        assert [receipt.id] == [each.id for each in await store.clean()]
-        assert [receipt.id] == [each.id for each in await store.ledger()]
 
     async def test_an_erase_is_seen_at_once(self, store: Store, clock: FrozenClock) -> None:
         """On return no read finds it any more."""
@@ -311,103 +230,6 @@ class EraseContract(Contract):
         assert [] == await contents(store, feed)
         assert [] == (await store.past(ADA, start))[1]
         assert () == (await feed_from_start(store)).entries
-
-    async def test_the_bytes_go_afterwards(self, store: Store, clock: FrozenClock) -> None:
-        """`clean` then removes its bytes."""
-        await tell(store, "m1")
-        clock.advance(5)
-        receipt = await store.erase(ADA, EraseThread(thread=TALK))
-        clock.advance(5)
-
-        await store.clean()
-
-        assert receipt.clean_at is None
-        assert [replace(receipt, clean_at=clock.now())] == await store.receipts()
-
-    async def test_cleaning_returns_what_became_clean(
-        self, store: Store, clock: FrozenClock
-    ) -> None:
-        """The receipts that became clean, with their *clean_at*."""
-        await tell(store, "m1", "m2")
-        first = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
-
-        cleaned = await store.clean()
-        clock.advance(60)
-        second = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2"]))
-
-        assert [replace(first, clean_at=first.erased_at)] == cleaned
-        assert [replace(second, clean_at=clock.now())] == await store.clean()
-        assert [] == await store.clean()
-
-    async def test_cleaning_harms_nothing(self, store: Store) -> None:
-        """Remove the bytes of everything erased so far from the store's files."""
-        await tell(store, "m1", "m2")
-        await keep_facts(store, "Oslo")
-        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
-        before = await feed_from_start(store)
-
-        await store.clean()
-
-        assert before == await feed_from_start(store)
-        assert ["m2"] == await ids_in(store)
-        assert 1 == len(await store.history(ADA, "Fact", "home"))
-
-    async def test_receipts_are_listed(self, store: Store, clock: FrozenClock) -> None:
-        """Return erase receipts by time; with *unclean*, only those whose bytes remain."""
-        await tell(store, "m1", "m2", "m3")
-        done = []
-        for id_ in ("m1", "m2", "m3"):
-            done.append(await store.erase(ADA, EraseMessages(thread=TALK, messages=[id_])))
-            clock.advance(1)
-            if id_ == "m2":
-                await store.clean()
-
-        found = await store.receipts()
-
-        assert [receipt.id for receipt in done] == [receipt.id for receipt in found]
-        assert [False, False, True] == [receipt.clean_at is None for receipt in found]
-        assert [done[2]] == await store.receipts(unclean=True)
-
-    async def test_nothing_erased_is_a_receipt_of_zeros(
-        self, store: Store, clock: FrozenClock
-    ) -> None:
-        """An erase that found nothing has a receipt with zero counts."""
-        targets: list[EraseTarget] = [
-            EraseScope(),
-            EraseScope(below=True),
-            EraseThread(thread=TALK),
-            EraseMessages(thread=TALK, messages=["m1"]),
-            EraseMemory(type="Fact", key="home"),
-            EraseSource(source="mail"),
-        ]
-        for known in (False, True):
-            if known:
-                await tell(store, "other", thread="other")
-            done = [await store.erase(ADA, target) for target in targets[2 * known :]]
-
-            assert {((0, 0, 0), clock.now())} == {(counts(r), r.erased_at) for r in done}
-
-    async def test_receipts_name_nothing(self, store: Store) -> None:
-        """Two erases of the same name have separate receipts, without the name."""
-        await tell(store, "m1")
-
-        one = await store.erase(ADA, EraseThread(thread=TALK))
-        other = await store.erase(ADA, EraseThread(thread=TALK))
-
-        assert one.id != other.id
-        assert TALK not in repr((one, other))
-        assert "ada" not in repr((one, other))
-
-    async def test_names_can_be_kept_as_digests(self, store: Store) -> None:
-        """Return a digest of *names* that reveals nothing without the store's secret."""
-        same = await store.keyed("Fact", "home")
-
-        assert same == await store.keyed("Fact", "home")
-        others = [
-            await store.keyed(*names) for names in (("Fact",), ("Fact", "work"), ("Facthome",))
-        ]
-        assert same not in others
-        assert "home" not in same
 
     async def test_an_erase_through_a_view_takes_checkpoints_along(self, store: Store) -> None:
         """An erase through a view removes the same as one through the store."""

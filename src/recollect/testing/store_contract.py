@@ -10,6 +10,7 @@ from recollect.testing.contract_changes import FeedContract
 from recollect.testing.contract_conditional_writes import SinceContract
 from recollect.testing.contract_derivations import DerivedContract
 from recollect.testing.contract_edits import EditContract
+from recollect.testing.contract_erase_receipts import EraseReceiptContract
 from recollect.testing.contract_erase_targets import TargetContract
 from recollect.testing.contract_erasure import EraseContract
 from recollect.testing.contract_evidence import EvidenceContract
@@ -74,6 +75,7 @@ class StoreContract(
     VectorContract,
     ViewContract,
     EraseContract,
+    EraseReceiptContract,
     TargetContract,
     EvidenceContract,
     FindingContract,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
@@ -61,3 +61,8 @@ def stretch(year: int, month: int | None = None, day: int | None = None) -> Days
         return Days(date(year, month, day), date(year, month, day))
     except (ValueError, IndexError):
         return None
+
+
+def relative_span(first: date, days: int = 0) -> Days:
+    """Return the stretch from *first* to *days* later, for words relative to a day."""
+    return Days(first, first + timedelta(days=days), is_relative=True)

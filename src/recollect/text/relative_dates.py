@@ -6,6 +6,18 @@ from datetime import date, timedelta
 from typing import Final, TypeAlias
 
 from recollect.text.calendar_dates import Dated
+from recollect.text.counted_times import (
+    CHINESE_COUNT,
+    CHINESE_UNIT,
+    COUNT,
+    HAN_DIGITS,
+    NTH,
+    UNIT,
+    days_ago,
+    days_ahead,
+    days_either_way,
+    days_of_nth,
+)
 from recollect.text.days import (
     MONTH_NAME,
     WEEKDAYS,
@@ -13,41 +25,16 @@ from recollect.text.days import (
     YEAR_WORD,
     Days,
     month_number,
+    relative_span,
     stretch,
     weekday_number,
 )
 from recollect.text.feasts import feasts_in
 from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.numerals_chinese import chinese_values, whole_number
+from recollect.text.numerals_chinese import whole_number
 from recollect.text.year_parts import year_parts_in
 
 _Reader: TypeAlias = Callable[[re.Match[str], date], list[Days | None]]
-_COUNTS: Final = {
-    "a": (1, 1), "an": (1, 1), "one": (1, 1), "a couple of": (2, 3), "couple of": (2, 3),
-    "a few": (2, 7), "few": (2, 7), "several": (3, 9), "two": (2, 2), "three": (3, 3),
-    "four": (4, 4), "five": (5, 5), "six": (6, 6), "seven": (7, 7), "eight": (8, 8),
-    "nine": (9, 9), "ten": (10, 10), "eleven": (11, 11), "twelve": (12, 12), "fifteen": (15, 15),
-    "twenty": (20, 20), "thirty": (30, 30),
-}  # fmt: skip
-_N: Final = rf"(?P<n>\d{{1,3}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
-_CN: Final = r"(?P<n>\d{1,3}|半|[俩仨]|[一二两三四五六七八九十几]{1,3})"
-_NTH: Final = r"(?P<n>\d{1,4}|[一二三四五六七八九十百]{1,5})"
-_PAIRS: Final = {"俩": 2, "仨": 3}
-_UNITS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365, "decade": 3652}
-_UNIT: Final = r"(?P<unit>day|week|fortnight|month|year|decade)s?"
-_CHINESE_UNITS: Final = {
-    "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
-    "年": "year",
-}  # fmt: skip
-_CUNIT: Final = r"(?:个(?:半)?)?(?P<unit>天|日|周|星期|礼拜|(?<=[个半俩仨])月|年)"
-_LOOSENESS_DAYS: Final = {
-    "day": 0,
-    "week": 4,
-    "fortnight": 5,
-    "month": 20,
-    "year": 120,
-    "decade": 900,
-}
 _WEEKDAY_NAME: Final = rf"(?P<weekday>{'|'.join(WEEKDAYS)}|mon|tues?|wed|thurs?|fri|sat|sun)\b"
 _SEASONS: Final = {
     "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
@@ -95,35 +82,10 @@ def relative_dates(text: str, said_on: date) -> Iterator[Dated]:
     yield from year_parts_in(text, said_on)
 
 
-def lengths_in(text: str) -> Iterator[int]:
-    """Yield the lengths of time that *text* names, in days."""
-    for pattern in _LENGTHS:
-        for match in pattern.finditer(text):
-            low, high, unit = _counted(match)
-            for count in {low, high}:
-                yield round(count * _UNITS[unit] * (30.44 / 30 if unit == "month" else 1))
-
-
 def year_shifts_in(text: str) -> set[int]:
     """Return the other years that *text* names, as distances from the current one: 明年 is 1."""
     named = (match.group().lower().removesuffix(" year") for match in _OTHER_YEARS.finditer(text))
     return {_WHICH[each] for each in named} - {0}
-
-
-def ages_in(text: str) -> Iterator[int]:
-    """Yield the ages that *text* names, in years."""
-    for match in _AGES.finditer(text):
-        age = (
-            whole_number(match["age"])
-            if match["age"]
-            else _COUNTS.get(match["word"].lower(), (0,))[0]
-        )
-        if age and age <= _AGE_MAX:
-            yield age
-
-
-def _span(first: date, days: int = 0) -> Days:
-    return Days(first, first + timedelta(days=days), is_relative=True)
 
 
 def _monday(said_on: date, weeks: int) -> date:
@@ -131,69 +93,19 @@ def _monday(said_on: date, weeks: int) -> date:
 
 
 def _fixed(shift: int) -> _Reader:
-    return lambda _, said_on: [_span(said_on + timedelta(days=shift))]
-
-
-def _counted(match: re.Match[str]) -> tuple[float, float, str]:
-    written, unit = match["n"].lower(), match["unit"].lower()
-    unit = _CHINESE_UNITS.get(unit, unit)
-    if written == "几":
-        return 2, 9, unit
-    if written == "半":
-        return 0.5, 0.5, unit
-    if written in _PAIRS:
-        return _PAIRS[written], _PAIRS[written], unit
-    if written in _COUNTS:
-        low, high = _COUNTS[written]
-        return low, high, unit
-    if not written.isdecimal():
-        values = chinese_values(written.replace("几", ""))
-        return float(min(values)), float(max(values)) + (9 if "几" in written else 0), unit
-    return int(written), int(written), unit
-
-
-def _ago(match: re.Match[str], said_on: date) -> list[Days | None]:
-    return _away(match, said_on, -1)
-
-
-def _ahead(match: re.Match[str], said_on: date) -> list[Days | None]:
-    return _away(match, said_on, 1)
-
-
-def _nth(match: re.Match[str], said_on: date) -> list[Days | None]:
-    """Return the beginning of a period whose nth day, week or month is *said_on*."""
-    low, _, unit = _counted(match)
-    around = 1 if unit == "day" else _UNITS[unit]
-    first = said_on - timedelta(days=round(low * _UNITS[unit]))
-    return [_span(first, around + _LOOSENESS_DAYS[unit])]
-
-
-def _away(match: re.Match[str], said_on: date, sign: int) -> list[Days | None]:
-    low, high, unit = _counted(match)
-    near, far = (round(sign * each * _UNITS[unit] * 1.0007) for each in (low, high))
-    looseness = _LOOSENESS_DAYS[unit]
-    first, last = min(near, far) - looseness, max(near, far) + looseness
-    loose = _span(said_on + timedelta(days=first), last - first)
-    months = {"month": 1, "year": 12, "decade": 120}.get(unit, 0) * low
-    return [loose, _months_away(said_on, sign * int(months)) if months else None]
-
-
-def _months_away(said_on: date, months: int) -> Days | None:
-    """Return the same day of another month."""
-    months += said_on.year * 12 + said_on.month - 1
-    return stretch(months // 12, months % 12 + 1, said_on.day)
+    return lambda _, said_on: [relative_span(said_on + timedelta(days=shift))]
 
 
 def _week(match: re.Match[str], said_on: date) -> list[Days | None]:
     # A day more, because for some speakers a week begins on Sunday.
     monday = _monday(said_on, _WHICH[match["which"].lower()])
-    return [_span(monday - timedelta(days=1), 7)]
+    return [relative_span(monday - timedelta(days=1), 7)]
 
 
 def _weekend(match: re.Match[str], said_on: date) -> list[Days | None]:
     which = _WHICH[match["which"].lower()] if match["which"] else 0
     weeks = {-1: (-1, 0), 0: (0, -1), 1: (0, 1)}.get(which, (which,))
-    days = [_span(_monday(said_on, each) + timedelta(days=4), 3) for each in weeks]
+    days = [relative_span(_monday(said_on, each) + timedelta(days=4), 3) for each in weeks]
     return [each for each in days if which != -1 or each.first <= said_on]
 
 
@@ -218,7 +130,7 @@ def _year(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 def _season(year: int, name: str) -> Days:
     """Return a season with half a month's grace on each side; winter begins in December."""
-    return _span(date(year, _SEASONS[name.lower()], 1) - timedelta(days=15), 120)
+    return relative_span(date(year, _SEASONS[name.lower()], 1) - timedelta(days=15), 120)
 
 
 def _named_season(match: re.Match[str], said_on: date) -> list[Days | None]:
@@ -248,7 +160,7 @@ def _weekday(match: re.Match[str], said_on: date) -> list[Days | None]:
     which = _WHICH[match["which"].lower()]
     # "Last Friday" may be the most recent one or that of last week, "next Friday" likewise.
     weeks = {-1: (-1, 0), 0: (0,), 1: (0, 1)}[which]
-    days = [_span(_monday(said_on, each) + timedelta(days=weekday)) for each in weeks]
+    days = [relative_span(_monday(said_on, each) + timedelta(days=weekday)) for each in weeks]
     return [
         each
         for each in days
@@ -257,7 +169,7 @@ def _weekday(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 
 def _near(said_on: date, weekday: int, weeks: int, days_max: int = 7) -> Days | None:
-    day = _span(_monday(said_on, weeks) + timedelta(days=weekday))
+    day = relative_span(_monday(said_on, weeks) + timedelta(days=weekday))
     return day if abs((day.first - said_on).days) <= days_max else None
 
 
@@ -268,7 +180,7 @@ def _chinese_weekday(match: re.Match[str], said_on: date) -> list[Days | None]:
         far = 14 if "下" in match.string[max(match.start() - 12, 0) : match.start()] else 7
         return [_near(said_on, weekday, weeks, far) for weeks in (-1, 0, 1)]
     monday = _monday(said_on, _WHICH[match["which"]])
-    return [_span(monday + timedelta(days=weekday))]
+    return [relative_span(monday + timedelta(days=weekday))]
 
 
 def _week_on(match: re.Match[str], said_on: date) -> list[Days | None]:
@@ -276,14 +188,15 @@ def _week_on(match: re.Match[str], said_on: date) -> list[Days | None]:
     ahead = (weekday_number(match["weekday"]) - said_on.weekday()) % 7 or 7
     weeks = 2 if "two" in match.group().lower() else 1
     return [
-        _span(said_on + timedelta(days=ahead + 7 * weeks - each)) for each in (0, 7 * (weeks - 1))
+        relative_span(said_on + timedelta(days=ahead + 7 * weeks - each))
+        for each in (0, 7 * (weeks - 1))
     ]
 
 
 def _weekdays_ago(match: re.Match[str], said_on: date) -> list[Days | None]:
     weekday = WEEKDAYS.index(match["weekday"].lower())
     last = said_on - timedelta(days=(said_on.weekday() - weekday) % 7 or 7)
-    return [_span(last - timedelta(days=7))]
+    return [relative_span(last - timedelta(days=7))]
 
 
 def _seasons_ago(match: re.Match[str], said_on: date) -> list[Days | None]:
@@ -294,7 +207,7 @@ def _beyond(match: re.Match[str], said_on: date) -> list[Days | None]:
     """Read "the week after next", "the year before last"."""
     steps = 2 if match["after"] else -2
     if match["unit"].lower() == "week":
-        return [_span(_monday(said_on, steps) - timedelta(days=1), 7)]
+        return [relative_span(_monday(said_on, steps) - timedelta(days=1), 7)]
     if match["unit"].lower() == "year":
         return [stretch(said_on.year + steps, None, None)]
     months = said_on.year * 12 + said_on.month - 1 + steps
@@ -302,7 +215,7 @@ def _beyond(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 
 def _days_past(_: re.Match[str], said_on: date) -> list[Days | None]:
-    return [_span(said_on - timedelta(days=10), 10)]
+    return [relative_span(said_on - timedelta(days=10), 10)]
 
 
 def _born(match: re.Match[str], said_on: date) -> list[Days | None]:
@@ -323,11 +236,6 @@ def _decade(match: re.Match[str], _: date) -> list[Days | None]:
     first = 10 * "零一二三四五六七八九".index(match["decade"][0])
     first += 2000 if first < 30 else 1900
     return [stretch(each, None, None) for each in range(first, first + 10)]
-
-
-def _either(match: re.Match[str], said_on: date) -> list[Days | None]:
-    """Read a length of time, which may lie in the past or the future."""
-    return [*_ago(match, said_on), *_ahead(match, said_on)]
 
 
 def _day_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
@@ -359,7 +267,7 @@ def _part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
         whole = stretch(each // 12, each % 12 + 1, None)
         if whole:
             end = whole.last if last > 28 else whole.first.replace(day=last)
-            found.append(_span(whole.first.replace(day=first), (end.day - first)))
+            found.append(relative_span(whole.first.replace(day=first), (end.day - first)))
     return found
 
 
@@ -386,7 +294,6 @@ _PARTS_OF_MONTH: Final = {
 }
 _NAMED_MONTH: Final = rf"(?P<name>{MONTH_NAME})\b"
 _MONTHS_NAMED: Final = lazy_pattern(rf"\b{MONTH_NAME}\b", re.IGNORECASE)
-_DIGITS_HAN: Final = "零一二三四五六七八九十百"
 _NAMED_DAY: Final = rf"(?P<name>{MONTH_NAME})\b(?: (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
 _CDAY: Final = r"(?P<day>\d{1,2}|[一二三四五六七八九十廿]{1,3})[日号]"
 _CYEAR: Final = rf"(?P<which>{YEAR_WORD})"
@@ -394,21 +301,22 @@ _CWHICH: Final = r"(?P<which>上上|下下|上|这|本|下)"
 _CMONTH: Final = r"(?P<month>\d{1,2}|[一二三四五六七八九十]{1,2})月份?"
 _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     *((pattern, _fixed(shift)) for pattern, shift in _FIXED_DAYS),
-    (rf"\b{_N} {_UNIT} (?:ago|earlier|back)\b", _ago),
-    (rf"\bin (?:about )?{_N} {_UNIT}(?:' time)?\b", _ahead),
-    (rf"\b{_N} {_UNIT} from (?:now|today)\b", _ahead),
-    (rf"{_CN}{_CUNIT}(?:以?前|之前)", _ago),
-    (rf"{_CN}{_CUNIT}(?:以?后|之后)", _ahead),
-    (rf"(?:还有|再过|还差|再)(?:大概|差不多)?{_CN}{_CUNIT}", _ahead),
+    (rf"\b{COUNT} {UNIT} (?:ago|earlier|back)\b", days_ago),
+    (rf"\bin (?:about )?{COUNT} {UNIT}(?:' time)?\b", days_ahead),
+    (rf"\b{COUNT} {UNIT} from (?:now|today)\b", days_ahead),
+    (rf"{CHINESE_COUNT}{CHINESE_UNIT}(?:以?前|之前)", days_ago),
+    (rf"{CHINESE_COUNT}{CHINESE_UNIT}(?:以?后|之后)", days_ahead),
+    (rf"(?:还有|再过|还差|再)(?:大概|差不多)?{CHINESE_COUNT}{CHINESE_UNIT}", days_ahead),
     (rf"\b{_WHICH_EN} week\b", _week),
     (rf"\b{_WHICH_EN} weekend\b", _weekend),
     (r"\b(?P<which>(?!))?weekends?\b(?! after)", _weekend),
-    (r"\bweekend after next\b", lambda _, day: [_span(_monday(day, 2) + timedelta(days=4), 3)]),
+    (r"\bweekend after next\b",
+     lambda _, day: [relative_span(_monday(day, 2) + timedelta(days=4), 3)]),
     (r"\btomorrow week\b|\ba week tomorrow\b", _fixed(8)),
     (rf"\btwo (?P<weekday>{'|'.join(WEEKDAYS)})s ago\b", _weekdays_ago),
     (r"\btwo (?P<season>spring|summer|autumn|fall|winter)s ago\b", _seasons_ago),
     (rf"\blast (?:{'|'.join(WEEKDAYS)}) of (?:the|this) month\b",
-     lambda _, day: [_span(date(day.year, day.month, 22), 9)]),
+     lambda _, day: [relative_span(date(day.year, day.month, 22), 9)]),
     (rf"\b{_WHICH_EN} month\b", _month),
     (rf"\b{_WHICH_EN} year\b(?:,? (?:in|on) {_NAMED_DAY})?", _year),
     (rf"\b{_NAMED_DAY},? (?:of )?{_WHICH_EN} year\b", _year),
@@ -445,38 +353,33 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     (r"(?:前|这)(?:两|几|些)[天日]|前阵子|最近几天|刚刚?过", _days_past),
     ((r"(?<![零一二三四五六七八九十百千万\d])(?P<year>[零一二三四五六七八九]{2})年(?=的|生|出生"
      r"|毕业|入|来|去|买|结|开|$|[，。])"), _born),
-    (r"过(?:两|几|些)[天日]", lambda _, said_on: [_span(said_on + timedelta(days=1), 9)]),
+    (r"过(?:两|几|些)[天日]", lambda _, said_on: [relative_span(said_on + timedelta(days=1), 9)]),
     ((r"本月(?P<day>十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?"
      r"|廿[一二三四五六七八九]?)(?![一二三四五六七八九十\d个])"),
      _day_of_month),
-    (rf"民国(?P<year>\d{{2,3}}|[{_DIGITS_HAN}]{{1,4}})年?(?:{_CMONTH}(?:{_CDAY})?)?", _republic),
+    (rf"民国(?P<year>\d{{2,3}}|[{HAN_DIGITS}]{{1,4}})年?(?:{_CMONTH}(?:{_CDAY})?)?", _republic),
     (r"(?P<decade>[五六七八九零][零〇])后", _decade),
-    (r"\bthe other day\b", lambda _, said_on: [_span(said_on - timedelta(days=7), 7)]),
+    (r"\bthe other day\b", lambda _, said_on: [relative_span(said_on - timedelta(days=7), 7)]),
 )  # fmt: skip
 _DURATION_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     # 第一天 and 第二天 are excluded: they are days of a story, not counted from today.
-    (rf"第(?![一二两12](?!\d|十|百)){_NTH}{_CUNIT}(?!次)", _nth),
-    (r"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{2,3})\b(?!/\d)", _nth),
-    (rf"\bfor (?:the )?(?:past |last )?(?:about |over |almost |nearly )?{_N} {_UNIT}\b", _ago),
-    (rf"(?:过去|最近|快|已经)?{_CN}{_CUNIT}(?:多|半)?了", _ago),
-    (rf"(?<!第)(?<!每){_CN}{_CUNIT}(?![前后])", _either),
-    (rf"\b(?<!every ){_N} {_UNIT}\b(?! (?:ago|earlier|back|from))", _either),
-    (rf"(?<=[才了])(?:快|近|大概|差不多)?{_CN}{_CUNIT}(?:多|半)?(?![前后])", _ago),
+    (rf"第(?![一二两12](?!\d|十|百)){NTH}{CHINESE_UNIT}(?!次)", days_of_nth),
+    (r"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{2,3})\b(?!/\d)", days_of_nth),
+    (
+        rf"\bfor (?:the )?(?:past |last )?(?:about |over |almost |nearly )?{COUNT} {UNIT}\b",
+        days_ago,
+    ),
+    (rf"(?:过去|最近|快|已经)?{CHINESE_COUNT}{CHINESE_UNIT}(?:多|半)?了", days_ago),
+    (rf"(?<!第)(?<!每){CHINESE_COUNT}{CHINESE_UNIT}(?![前后])", days_either_way),
+    (rf"\b(?<!every ){COUNT} {UNIT}\b(?! (?:ago|earlier|back|from))", days_either_way),
+    (
+        rf"(?<=[才了])(?:快|近|大概|差不多)?{CHINESE_COUNT}{CHINESE_UNIT}(?:多|半)?(?![前后])",
+        days_ago,
+    ),
 )
 _DURATIONS: Final = frozenset(each for each, _ in _DURATION_TABLE)
 _READERS: Final = tuple(
     (lazy_pattern(pattern, re.IGNORECASE), reader)
     for pattern, reader in (*_TABLE, *_DURATION_TABLE)
 )
-_AGE_MAX: Final = 120
-_AGES: Final = lazy_pattern(
-    rf"(?P<age>\d{{1,3}}|[{_DIGITS_HAN}]{{1,3}})(?:周?岁|周年)|\b(?:turn(?:s|ed|ing)? |is "
-    rf"|are )?(?P<word>{'|'.join(_COUNTS)})"
-    r"(?: years old| today|th birthday)",
-    re.IGNORECASE,
-)
 _OTHER_YEARS: Final = lazy_pattern(rf"{YEAR_WORD}|\b(?:last|next) year\b", re.IGNORECASE)
-_LENGTHS: Final = (
-    lazy_pattern(rf"\b{_N} {_UNIT}\b", re.IGNORECASE),
-    lazy_pattern(rf"(?<!第){_CN}{_CUNIT}"),
-)

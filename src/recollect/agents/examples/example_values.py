@@ -12,6 +12,7 @@ from typing import Final
 from recollect.errors import ConflictError, LimitError, UsageError
 from recollect.formation.grounding.grounds import least
 from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.formation.succession import is_valid_at
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, PutMemory, Trust
 from recollect.stores.json_pointers import is_number
 from recollect.stores.kept_evidence import merged_evidence
@@ -240,6 +241,4 @@ def examples_in_force(memories: Sequence[Memory], now: datetime) -> list[Example
 
 
 def _is_valid(memory: Memory, now: datetime) -> bool:
-    begun = memory.valid_from is None or memory.valid_from <= now
-    is_open = memory.valid_until is None or memory.valid_until > now
-    return memory.state == "active" and begun and is_open
+    return memory.state == "active" and is_valid_at(memory, now)

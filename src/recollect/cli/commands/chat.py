@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import unicodedata
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -24,7 +23,7 @@ from recollect.cli.options import (
     store_option,
     written_scope,
 )
-from recollect.cli.output import HIDDEN_CATEGORIES, counted, note
+from recollect.cli.output import counted, note, without_hidden
 from recollect.errors import EXIT_STATUS, RecollectError
 
 if TYPE_CHECKING:
@@ -277,9 +276,4 @@ def shown_piece(piece: str) -> str:
     >>> shown_piece("one\n\x1b[31mtwo")
     'one\n\ufffd[31mtwo'
     """
-    return "".join(
-        "\ufffd"
-        if unicodedata.category(each) in HIDDEN_CATEGORIES and each not in _VISIBLE
-        else each
-        for each in piece
-    )
+    return without_hidden(piece, _VISIBLE)

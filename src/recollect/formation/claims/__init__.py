@@ -9,43 +9,30 @@ names across scripts, except well-known places; keys of a document that look lik
 import math
 import re
 from bisect import bisect_right, insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Final
 
-from recollect.formation.claims.computed_numbers import computed_from
 from recollect.formation.claims.sources import SaidText, SourceClaims
-from recollect.formation.claims.temperature_scales import Scale, exchanged, scales_in
-from recollect.formation.grounding.chinese_names import HanName, han_names_in, is_heard
+from recollect.formation.claims.temperature_scales import Scale, exchanged
+from recollect.formation.claims.value_texts import DATES_MAX, ValueText, ValueTexts, leaves_in
+from recollect.formation.grounding.chinese_names import is_heard
 from recollect.formation.grounding.known_places import IN_CHINESE
-from recollect.formation.grounding.latin_names import HeardNames, HeardWords, Name, names_in
+from recollect.formation.grounding.latin_names import HeardNames, Name
 from recollect.formation.grounding.place_parts import has_part
-from recollect.formation.grounding.told_dates import Told, dates_of_value, is_weak, year_claim
-from recollect.formation.wording.pieces import pieces_of
+from recollect.formation.grounding.told_dates import is_weak, year_claim
 from recollect.records import Json
 from recollect.text.calendar_dates import Dated
-from recollect.text.clock_times import ClockTime, times_in
+from recollect.text.clock_times import ClockTime
 from recollect.text.days import Days, stretch
 from recollect.text.number import Number
-from recollect.text.numerals import DIGITS_MAX, counts_in, digit_runs, numbers_in, plain
+from recollect.text.numerals import DIGITS_MAX, numbers_in, plain
 
-__all__ = [
-    "Heard",
-    "HeardWords",
-    "SaidText",
-    "SourceClaims",
-    "Told",
-    "ValueTexts",
-    "computed_from",
-    "counts_in",
-    "unsupported",
-]
+__all__ = ["Heard", "SaidText", "SourceClaims", "unsupported"]
 
-DATES_MAX: Final = 200
-"""A text with more dates is refused, since each is compared with every date of the sources."""
 _PLURAL_NAME: Final = re.compile(
     r" (?:different |people called )?(?P<name>[A-Z][a-z]{1,20}?)(?:es|s)?\b"
 )
@@ -81,84 +68,6 @@ def unsupported(value: Json, sources: Sequence[SaidText], before: Json = None) -
     return Heard(sources, before).lacks_of(value)
 
 
-def _leaves(value: Json) -> Iterator[str | int | float]:
-    """Yield texts and numbers, and keys that are no field names, without recursion."""
-    waiting: list[Json] = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, bool) or each is None:
-            continue
-        elif isinstance(each, int | float):
-            yield each
-        elif isinstance(each, Mapping):
-            for key, below in reversed(each.items()) if isinstance(each, dict) else each.items():
-                waiting.append(below)
-                if not (key.isascii() and key.replace("-", "_").replace("$", "_").isidentifier()):
-                    waiting.append(key)
-        else:
-            waiting.extend(reversed(each))
-
-
-class ValueText:
-    """A piece of a value, parsed once for all sources that it is compared with."""
-
-    def __init__(self, text: str) -> None:
-        """Prepare to be asked; nothing is read before it is needed."""
-        self.text = text
-        self._dates: dict[tuple[date, ...], list[Dated]] = {}
-
-    @cached_property
-    def numbers(self) -> tuple[Number, ...]:
-        """Return the numbers of the text."""
-        return numbers_in(self.text)
-
-    @cached_property
-    def times(self) -> tuple[ClockTime, ...]:
-        """Return the times of day."""
-        return times_in(self.text)
-
-    @cached_property
-    def runs(self) -> tuple[tuple[int, int, str], ...]:
-        """Return the runs of digits that may be telephone numbers."""
-        return digit_runs(self.text)
-
-    @cached_property
-    def names(self) -> tuple[Name, ...]:
-        """Return the names in Latin letters."""
-        return names_in(self.text)
-
-    @cached_property
-    def han_names(self) -> tuple[HanName, ...]:
-        """Return the names in Chinese characters."""
-        return han_names_in(self.text)
-
-    @cached_property
-    def scales(self) -> dict[int, Scale]:
-        """Return the temperature scales, by where they stand."""
-        return dict(scales_in(self.text))
-
-    def dates(self, days: tuple[date, ...]) -> list[Dated]:
-        """Return the dates as read on *days*: at most one more than `DATES_MAX`."""
-        if days not in self._dates:
-            self._dates[days] = list(islice(dates_of_value(self.text, days), DATES_MAX + 1))
-        return self._dates[days]
-
-
-class ValueTexts:
-    """Cache of parsed texts of values, shared by all checks of one window."""
-
-    def __init__(self) -> None:
-        self._pieces: dict[str, list[ValueText]] = {}
-
-    def pieces(self, text: str) -> list[ValueText]:
-        """Return the pieces of a text in its `plain` form."""
-        if text not in self._pieces:
-            self._pieces[text] = [ValueText(each) for each in pieces_of(text)]
-        return self._pieces[text]
-
-
 class Heard:
     """The sources that a value may rest on, each parsed once for all its leaves."""
 
@@ -181,7 +90,7 @@ class Heard:
         self._former_day = former.told if before_at else None
         self._computes = computes
         self._value_texts = texts or ValueTexts()
-        self._known = frozenset(_leaves(before)) if before is not None else frozenset()
+        self._known = frozenset(leaves_in(before)) if before is not None else frozenset()
         written = "\n".join(map(_written, self._known))
         self._sources = [
             *(each if isinstance(each, SourceClaims) else SourceClaims(each) for each in sources),
@@ -190,7 +99,7 @@ class Heard:
 
     def lacks_of(self, value: Json) -> tuple[str, ...]:
         """Return the unsupported claims of all of *value*, without duplicates, in order."""
-        return tuple(dict.fromkeys(chain.from_iterable(map(self.lacks, _leaves(value)))))
+        return tuple(dict.fromkeys(chain.from_iterable(map(self.lacks, leaves_in(value)))))
 
     def lacks(self, leaf: str | float) -> tuple[str, ...]:
         """Return the unsupported claims of *leaf*, worded for a model."""

@@ -10,9 +10,10 @@ from itertools import chain
 from typing import Final
 
 from recollect.text.calendar_dates import Dated, absolute_dates
+from recollect.text.counted_times import ages_in, lengths_in
 from recollect.text.date_ellipses import without_ellipses
 from recollect.text.days import Days, stretch
-from recollect.text.relative_dates import ages_in, lengths_in, relative_dates, year_shifts_in
+from recollect.text.relative_dates import relative_dates, year_shifts_in
 from recollect.text.year_parts import year_parts_in
 
 _LOOSE_DAYS_MAX: Final = 17

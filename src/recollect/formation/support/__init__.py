@@ -36,6 +36,7 @@ from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.identity_fields import borrowed_name_reasons, identity_reasons
 from recollect.formation.support.judgement import (
     PREFERENCE_FIELDS,
+    JudgedLeaf,
     TracedLeaf,
     content_of,
     contradicted_reasons,
@@ -174,26 +175,31 @@ def _said_as_one(
 
 def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
     """Yield what the cited clauses say of another person, or correct later."""
+    contents, text, cited, place = _content_of(leaves)
+    before = " ".join(each.before for each in contents)
+    corrections = correction_reasons(text, cited, before)
+    for reason in chain(whom_reasons(text, cited, heard, before), corrections):
+        yield f"{place}: {reason}"
+
+
+def _lost_doubts(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
+    """Yield a doubt of a cited clause that the value leaves out."""
+    _, text, cited, place = _content_of(leaves)
+    labels = " ".join(each.leaf.text for each in leaves if each.leaf.is_label)
+    for reason in lost_doubt_reasons(text, labels, cited):
+        yield f"{place}: {reason}"
+
+
+def _content_of(
+    leaves: Sequence[TracedLeaf],
+) -> tuple[list[JudgedLeaf], str, list[Passage], str]:
+    """Return the leaves that are no labels, their text, what they cite, and their place."""
     contents = [each.leaf for each in leaves if not each.leaf.is_label]
     # Chinese is joined without a space, which would part it into clauses.
     text = _SPACE_IN_CHINESE.sub("", " ".join(each.text for each in contents))
     cited = list(dict.fromkeys(passage for each in contents for passage in each.sources.cited))
     place = contents[0].pointer if len(contents) == 1 else ""
-    before = " ".join(each.before for each in contents)
-    corrections = correction_reasons(text, cited, before)
-    for reason in chain(whom_reasons(text, cited, heard, before), corrections):
-        yield f"{place or '/'}: {reason}"
-
-
-def _lost_doubts(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
-    """Yield a doubt of a cited clause that the value leaves out."""
-    contents = [each.leaf for each in leaves if not each.leaf.is_label]
-    text = _SPACE_IN_CHINESE.sub("", " ".join(each.text for each in contents))
-    labels = " ".join(each.leaf.text for each in leaves if each.leaf.is_label)
-    cited = list(dict.fromkeys(passage for each in contents for passage in each.sources.cited))
-    place = contents[0].pointer if len(contents) == 1 else ""
-    for reason in lost_doubt_reasons(text, labels, cited):
-        yield f"{place or '/'}: {reason}"
+    return contents, text, cited, place or "/"
 
 
 def _may_cause(passage: Passage, type_: MemoryType) -> bool:

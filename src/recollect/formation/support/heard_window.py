@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
-from recollect.formation.claims import Heard, SaidText, SourceClaims, ValueTexts
+from recollect.formation.claims import Heard, SaidText, SourceClaims
+from recollect.formation.claims.value_texts import ValueTexts
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Citation
 from recollect.formation.support.cited_passages import SLIP_WORDS_MAX, CitedWords, Passage

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Final
 
 from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.clause_denials import (
+    CHANGE,
+    denied_words,
+    denies_all,
+    excepts_same,
+    is_untouched,
+    own_keys,
+    tells_both,
+    tells_denial,
+    without_exceptions,
+    without_meant,
+)
 from recollect.formation.support.content_words import Token, is_form
 from recollect.formation.support.languages import language_of
-from recollect.formation.support.restrictions import restricts, widens, without_restrictions
-from recollect.formation.support.stances import (
-    BAD,
-    GOOD,
-    Attitude,
-    Clause,
-    Stance,
-    clauses_in,
-    tells_end,
-)
+from recollect.formation.support.restrictions import restricts, widens
+from recollect.formation.support.stances import BAD, GOOD, Attitude, Clause, Stance, clauses_in
 from recollect.formation.support.subjects import speaks_of_another, speaks_of_user
 from recollect.formation.support.vocabulary import is_neutral, neutral_length
 from recollect.text.analysis import STOP_WORDS
@@ -37,34 +40,12 @@ _NOT_YET: Final = re.compile(
 _DONE: Final = re.compile(
     r"[了过已]|\b(?:have|has|had|'ve|just|already|did|done|was|were|\w{3,}ed)\b", re.IGNORECASE
 )
-_NOTHING_FOUND: Final = re.compile(
-    r"没有|没反应|没事|阴性|\b(?:nothing|none|negative|all clear|no reaction|not at all)\b",
-    re.IGNORECASE,
-)
 _FORMER: Final = re.compile(
     r"\b(?:before (?:that|then|this)|until then|previous(?:ly)?|originally|earlier)\b"
     r"|此前|之前|先前|原本|本来|原先",
     re.IGNORECASE,
 )
 """Words of a former state, which may have been denied as it is now."""
-_CHANGED: Final = re.compile(r"\b(?:touch|chang|alter)\w*\b", re.IGNORECASE)
-_UNTOUCHED: Final = re.compile(
-    r"\b(?:nobody|no one|none of \w+|never|not|\w+n't) (?:yet |ever )?" + _CHANGED.pattern[2:],
-    re.IGNORECASE,
-)
-_EXCEPTED: Final = re.compile(
-    r"\bnot (?:(?P<self>me|i)|her|him|them|she|he|they|my \w+|the \w+)\b"
-    r"|不是(?:(?P<自>我(?![妈爸哥姐弟妹爷奶外女儿老媳朋同闺室]))|[他她]|我)",
-    re.IGNORECASE,
-)
-_EXCEPTION: Final = re.compile(r"except|exclud|除了", re.IGNORECASE)
-_MEANS: Final = re.compile(
-    r"\b(?:i mean|i meant|meaning|talking about|as in) *$|我[是指][说講讲說]?|我[说說講讲指]的",
-    re.IGNORECASE,
-)
-_MEANT_NOT: Final = re.compile(r" *(?:and )?not (?!all\b|any|every)|不是", re.IGNORECASE)
-"""Of whom the speaker does not speak: "Kelly my manager I mean, not Dev's sister"."""
-_OF_ALLERGY: Final = frozenset("过敏不没原检测耐受")
 _SIGNS_OF_ALLERGY: Final = re.compile(
     r"\b(?:hives|swell\w*|swollen|epipen|reacts?|reaction|intolerant)\b|肿|红疹|起疹|荨麻疹|休克",
     re.IGNORECASE,
@@ -128,7 +109,7 @@ class _Said:
     def __init__(self, cited: Sequence[Passage]) -> None:
         self._clauses: list[tuple[Clause, bool]] = []
         for each in (each for each in cited if each.trust == "user"):
-            self._clauses += [(clause, False) for clause in _without_meant(each.clauses)]
+            self._clauses += [(clause, False) for clause in without_meant(each.clauses)]
             # "Did it open?" "No, a delay. It opened in March": the answer tells it after all.
             is_no = each.is_no and not _repeats(each)
             self._clauses += [(clause, is_no) for clause in each.asked]
@@ -186,7 +167,7 @@ class _Said:
         if not any(_SIGNS_OF_ALLERGY.search(each.text) or each.attitudes for each in said):
             return False
         denying = [each for each in clauses if ("allergic", True) in each.attitudes]
-        return bool(denying) and all(any(_excepts(e, each) for e in said) for each in denying)
+        return bool(denying) and all(any(excepts_same(e, each) for e in said) for each in denying)
 
     def denies_of(
         self, clauses: Sequence[Clause], attitude: Attitude, spoken: Sequence[str]
@@ -200,21 +181,21 @@ class _Said:
         said += [each for text in spoken for each in clauses_in(text[:TEXT_CHARACTERS_MAX])]
         if not any((attitude, False) in each.attitudes for each in said):
             return False
-        denied = {key for each in said if _denies_all(each) for key in _own_keys(each)}
+        denied = {key for each in said if denies_all(each) for key in own_keys(each)}
         told = {
-            key for each in clauses if (attitude, True) in each.attitudes for key in _own_keys(each)
+            key for each in clauses if (attitude, True) in each.attitudes for key in own_keys(each)
         }
         return bool(denied & told)
 
     def affirms_of(self, clauses: Sequence[Clause], attitude: Attitude) -> bool:
         """Return True if the sentences tell the attitude of all that *clauses* deny it of."""
-        told = {key for e in clauses if (attitude, True) in e.attitudes for key in _own_keys(e)}
+        told = {key for e in clauses if (attitude, True) in e.attitudes for key in own_keys(e)}
         having, lacking = (
             {
                 key
                 for e, _ in self._clauses
                 if (attitude, is_denied) in e.attitudes
-                for key in _own_keys(e)
+                for key in own_keys(e)
             }
             for is_denied in (False, True)
         )
@@ -233,7 +214,9 @@ class _Said:
             return self._dropped(clauses)
         if not is_exposed:
             return ""
-        for key, word in {word.key: word for each in clauses for word in _denied(each)}.items():
+        for key, word in {
+            word.key: word for each in clauses for word in denied_words(each)
+        }.items():
             if key in self._words and not self._is_still_to_come(clauses, key):
                 return word.folded
         return self._turned_run(clauses)
@@ -241,10 +224,10 @@ class _Said:
     def _dropped(self, clauses: Sequence[Clause]) -> str:
         """Return a word that was said only with a denial, of a value without one."""
         is_restricted = self.restricts and any(restricts(each.text) for each in clauses)
-        if is_restricted or any(map(_tells_denial, clauses)) or _has_bad(clauses):
+        if is_restricted or any(map(tells_denial, clauses)) or _has_bad(clauses):
             return ""
         clauses = [each for each in clauses if not _FORMER.search(each.text)]
-        is_changed = any(_CHANGED.search(each.text) for each in clauses)
+        is_changed = any(CHANGE.search(each.text) for each in clauses)
         parts = [clause.words for clause in clauses]
         told = frozenset(word.key for words in parts for word in words)
         if self._language not in {"en", ""}:
@@ -278,7 +261,7 @@ class _Said:
 
     def _turned_run(self, clauses: Sequence[Clause]) -> str:
         """Return what a clause negates that was said without one, in a script without spaces."""
-        for clause in map(_without_exceptions, clauses):
+        for clause in map(without_exceptions, clauses):
             for token in clause.words:
                 if not token.is_run or not clause.denials:
                     continue
@@ -300,7 +283,7 @@ class _Said:
     def _is_denied(self, clause: Clause, word: Token, told: frozenset[str]) -> bool:
         if self._language in _DENIAL_BEHIND:
             return bool(clause.denials)
-        return clause.denies(word.start, reach=_NEAR_WORDS) and not _tells_both(clause, word, told)
+        return clause.denies(word.start, reach=_NEAR_WORDS) and not tells_both(clause, word, told)
 
     def _found(self, wanted: Token, told: frozenset[str], *, is_changed: bool) -> list[bool]:
         """
@@ -310,35 +293,12 @@ class _Said:
         *told* are all words of the value.
         """
         return [
-            (
-                self._is_denied(clause, word, told)
-                and (is_changed or not _is_untouched(clause, word))
-            )
+            (self._is_denied(clause, word, told) and (is_changed or not is_untouched(clause, word)))
             != flipped
             for clause, flipped in self._clauses
             for word in clause.words
             if word.key == wanted.key or is_form(word.folded, wanted.folded)
         ]
-
-
-def _asserted(clause: Clause) -> Clause:
-    attitudes = frozenset((each, False) for each, _ in clause.attitudes)
-    return replace(clause, denials=(), attitudes=attitudes)
-
-
-def _without_meant(clauses: Sequence[Clause]) -> Iterator[Clause]:
-    """Yield *clauses*; one that only says who is not meant denies nothing of them."""
-    is_meant = False
-    for each in clauses:
-        is_contrast = is_meant and _MEANT_NOT.match(each.text)
-        yield _asserted(each) if is_contrast else each
-        is_meant = _MEANS.search(each.text) is not None
-
-
-def _tells_denial(clause: Clause) -> bool:
-    """Return True if a clause denies, or tells an end; "only" is neither."""
-    is_end = clause.tells_end and tells_end(without_restrictions(clause.text))
-    return bool(clause.denials) or is_end
 
 
 def _repeats(answer: Passage) -> bool:
@@ -356,69 +316,6 @@ def _repeats(answer: Passage) -> bool:
         if one.folded not in STOP_WORDS
         for other in told
     )
-
-
-def _excepts(said: Clause, denying: Clause) -> bool:
-    """Return True if *said* names the allergen of *denying*, and excepts the one it speaks of."""
-    excepted = _EXCEPTED.search(said.text)
-    if excepted is None or not set(_own_keys(said)) & set(_own_keys(denying)):
-        return False
-    is_self = bool(excepted["self"] or excepted["自"])
-    return is_self == (speaks_of_user([_affirmed(denying)], "allergic"))
-
-
-def _affirmed(clause: Clause) -> Clause:
-    return replace(clause, attitudes=frozenset({("allergic", False)}))
-
-
-def _tells_both(clause: Clause, word: Token, told: frozenset[str]) -> bool:
-    """
-    Return True if *word* is the lesser side of a contrast, and the value tells the other side too.
-
-    "Ray the mechanic, not Ray my brother" says that there are two: a value that names both keeps
-    it. A value that has only the brother turns it round.
-    """
-    for start in clause.denials:
-        before = [each for each in clause.words if each.end <= start]
-        is_contrast = clause.text[start : start + 3].lower() == "not" and before
-        if is_contrast and start < word.start and not is_neutral(before[-1]):
-            return before[-1].key in told
-    return False
-
-
-def _is_untouched(clause: Clause, word: Token) -> bool:
-    """Return True for "the limit" in "nobody touched the limit"."""
-    return any(each.end() <= word.start for each in _UNTOUCHED.finditer(clause.text))
-
-
-def _denies_all(clause: Clause) -> bool:
-    """Return True if a clause says nothing but that something is not there: 貓完全沒有."""
-    return not clause.attitudes and _NOTHING_FOUND.search(clause.text) is not None
-
-
-def _own_keys(clause: Clause) -> Iterator[str]:
-    """Yield the words of a clause, without those of allergy; of Chinese, each character."""
-    for word in clause.words:
-        if word.is_run:
-            places = (at for at in range(len(word.key)) if not neutral_length(word.key, at))
-            yield from (word.key[at] for at in places if word.key[at] not in _OF_ALLERGY)
-        elif not is_neutral(word) and not word.key.startswith("allerg"):
-            yield word.key
-
-
-def _denied(clause: Clause) -> list[Token]:
-    # An exception denies nothing: in "24-hour times, except in youth notices" there are notices.
-    clause = _without_exceptions(clause)
-    return [
-        word
-        for word in clause.words
-        if not word.is_run and not is_neutral(word) and clause.denies(word.start)
-    ]
-
-
-def _without_exceptions(clause: Clause) -> Clause:
-    denials = [at for at in clause.denials if not _EXCEPTION.match(clause.text, at)]
-    return replace(clause, denials=tuple(denials))
 
 
 def _denies(text: str) -> bool:

@@ -158,8 +158,7 @@ class RecollectContextProvider(ContextProvider):
         Raises:
             UsageError: A provider beside it is of an unrelated scope, or adds the same context.
         """
-        _check_single(agent, self)
-        self._check_scopes(agent)
+        self._check_beside(agent)
         asked = [each.text for each in context.input_messages if each.role == "user"]
         thread = context.session_id or NO_SESSION
         # Providers that come later in the agent's list may add messages that are not seen here.
@@ -191,7 +190,8 @@ class RecollectContextProvider(ContextProvider):
     def _keeps_runs_of(self, agent: SupportsAgentRun) -> bool:
         return self._keeps and not any(_histories_of(agent, self.place[0]))
 
-    def _check_scopes(self, agent: SupportsAgentRun) -> None:
+    def _check_beside(self, agent: SupportsAgentRun) -> None:
+        _check_single(agent, self)
         own = self.place[1]
         for each in getattr(agent, "context_providers", ()):
             if not isinstance(each, (RecollectHistoryProvider, RecollectContextProvider)):

@@ -10,6 +10,7 @@ from crewai.memory.types import MemoryRecord
 from pydantic_core import PydanticSerializationError
 
 from recollect.errors import UsageError
+from recollect.formation.succession import has_ended
 from recollect.integrations.entry_ids import entry_id
 from recollect.integrations.storable_items import storable_text
 from recollect.recall.context import shown
@@ -86,7 +87,7 @@ def others_record(content: Memory | Message, path: str | None) -> MemoryRecord |
             return None
         text = message_text(content.text, content.name, content.content)
         origin = {"said by": content.role, "thread": content.thread}
-    elif content.trust == "external" or _is_over(content):
+    elif content.trust == "external" or has_ended(content, datetime.now(UTC)):
         return None
     else:
         text = memory_sentence(content.value, content.text)
@@ -133,7 +134,3 @@ def aware(moment: datetime) -> datetime:
 
 def _naive(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
-
-
-def _is_over(memory: Memory) -> bool:
-    return memory.valid_until is not None and memory.valid_until <= datetime.now(UTC)

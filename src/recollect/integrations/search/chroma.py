@@ -15,7 +15,7 @@ from recollect.errors import MissingExtraError
 from recollect.integrations.search.embedding_search import (
     VectorSearch,
     flat,
-    similarity_of,
+    similarity_at,
     translated_errors,
 )
 from recollect.records import JsonObject
@@ -93,7 +93,7 @@ class ChromaDBSearch(VectorSearch):
                 doc=doc or "",
                 id=id_,
                 metadata=metadata if isinstance(metadata, Mapping) else {},
-                similarity=self._similarity(distance),
+                similarity=similarity_at(distance, self.metric),
             )
             for doc, id_, metadata, distance in zip(*columns, strict=True)
         ]
@@ -152,10 +152,6 @@ class ChromaDBSearch(VectorSearch):
     def metric(self) -> str:
         """The metric of the collection: cosine, euclidean or dotproduct."""
         return _METRIC_OF_SPACE[self._space]
-
-    def _similarity(self, distance: float) -> float:
-        # Chroma's cosine and inner-product distances are 1 minus the value.
-        return similarity_of(distance if self.metric == "euclidean" else 1 - distance, self.metric)
 
 
 def _remove(client: ClientAPI, place: str) -> None:

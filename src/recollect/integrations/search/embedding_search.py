@@ -139,6 +139,11 @@ def similarity_of(measured: float, metric: str) -> float:
     return 1 - measured / 2 if metric == "euclidean" else measured
 
 
+def similarity_at(distance: float, metric: str) -> float:
+    """Return the cosine similarity for an index whose other distances are 1 minus the value."""
+    return similarity_of(distance if metric == "euclidean" else 1 - distance, metric)
+
+
 def flat(metadata: JsonObject, what: str) -> Metadata:
     """
     Return *metadata* if its values are text, numbers or booleans.

@@ -15,7 +15,7 @@ from recollect.errors import MissingExtraError, UsageError
 from recollect.integrations.search.embedding_search import (
     VectorSearch,
     checked_metric,
-    similarity_of,
+    similarity_at,
     translated_errors,
 )
 from recollect.records import JsonObject
@@ -88,7 +88,7 @@ class LanceDBSearch(VectorSearch):
                 doc=row["doc"],
                 id=row["id"],
                 metadata=json.loads(row["metadata"]),
-                similarity=self._similarity(row["_distance"]),
+                similarity=similarity_at(row["_distance"], self.metric),
             )
             for row in rows
         ]
@@ -149,10 +149,6 @@ class LanceDBSearch(VectorSearch):
                 f"those of the encoder {self.embedder.identity} {self.embedder.dimensions}"
             )
         return table
-
-    def _similarity(self, distance: float) -> float:
-        # LanceDB's cosine and dot-product distances are 1 minus the value.
-        return similarity_of(distance if self.metric == "euclidean" else 1 - distance, self.metric)
 
 
 def _quoted(text: str) -> str:

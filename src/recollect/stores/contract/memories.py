@@ -29,7 +29,8 @@ from recollect.stores.plans.memory_writes import plan_apply, plan_apply_each
 from recollect.stores.plans.newest_memories import read_newest, scopes_within
 from recollect.stores.plans.prepared_writes import PreparedWrite, prepare_write
 from recollect.stores.plans.revisions import revisions_of
-from recollect.stores.plans.undo import Undo, plan_undo
+from recollect.stores.plans.undo import Undo
+from recollect.stores.plans.undo_reversal import plan_undo
 from recollect.stores.rows import MemoryRange
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from recollect.errors import VersionConflictError
 from recollect.records import Scope
-from recollect.side_records import FORGOTTEN, LIFETIME, LIFETIME_OF, lifetime_key
+from recollect.side_records import FORGOTTEN
 from recollect.stores.plans.derived_rows import (
     encoded_remainder,
     is_merged,
@@ -20,36 +19,24 @@ from recollect.stores.plans.derived_rows import (
     row_remainder,
     version_names,
 )
-from recollect.stores.plans.erase_targets import (
-    EraseExpired,
-    EraseMemory,
-    EraseMessages,
-    EraseReceipt,
-    EraseScope,
-    EraseSource,
-    EraseTarget,
-)
-from recollect.stores.plans.evidence import evidence_messages, findings_from, source_link
+from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
+from recollect.stores.plans.erase_targets import EraseExpired, EraseReceipt, EraseScope, EraseTarget
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.idempotency import blanked_keys, spent_keys
-from recollect.stores.plans.memories import is_expired, optional_time, revision_row
-from recollect.stores.plans.positions import all_messages_of
+from recollect.stores.plans.memories import optional_time, revision_row
 from recollect.stores.plans.receipts import blanked_formations
 from recollect.stores.plans.reformation import Waiting, find_messages_to_form, reschedule_threads
 from recollect.stores.plans.said_times import SaidTimes
-from recollect.stores.plans.side_records import expired_sides
 from recollect.stores.plans.thread_edits import thread_without
 from recollect.stores.plans.upkeep import old_before
-from recollect.stores.proposal_names import is_named, proposed_for, target_name
 from recollect.stores.remainder import MERGED, Remainder
 from recollect.stores.rows import (
     NO_SCOPE,
-    MemoryRange,
     MemoryRow,
     MessageRow,
     ReceiptRow,
     RevisionRow,
     ScopeRow,
-    SideRow,
     ThreadRow,
 )
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Removal, Rows, together
@@ -67,25 +54,6 @@ def receipt_of(row: ReceiptRow) -> EraseReceipt:
         erased_at=to_datetime(row.erased_at),
         clean_at=optional_time(row.clean_at),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoomedRows:
-    """
-    The rows of a scope that an erase targets.
-
-    *named* are (thread, message) pairs that evidence may cite, even if no such message exists. A
-    sweep names nothing: it takes what has expired.
-    """
-
-    messages: Sequence[MessageRow] = ()
-    threads: Sequence[ThreadRow] = ()
-    memories: Sequence[MemoryRow] = ()
-    sides: Sequence[SideRow] = ()
-    named: Sequence[tuple[str, str]] = ()
-    gone_threads: Sequence[str] = ()
-    all_of_scope: bool = False
-    is_sweep: bool = False
 
 
 def plan_erase(
@@ -114,85 +82,6 @@ def plan_erase(
         # Run periodically, mostly with nothing to do: receipts of that would only pile up.
         return PlannedWrite(Effect(), replace(receipt, clean_at=receipt.erased_at))
     return PlannedWrite(replace(together(parts), receipts=[receipt]), receipt)
-
-
-def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> DoomedRows:
-    """Return the rows of a scope that *target* names."""
-    match target:
-        case EraseScope():
-            messages = list(rows.all_messages(scope.id))
-            memories = list(rows.memories(scope.id))
-            return DoomedRows(messages=messages, memories=memories, all_of_scope=True)
-        case EraseMemory(type=type_, key=key, expected=expected):
-            memory = rows.memory(scope.id, type_, key)
-            if expected is not None and memory and memory.version != expected:
-                address = f"{type_}/{key} in {scope.segments!r}"
-                raise VersionConflictError(address, expected, memory.version)
-            named = [memory] if memory else []
-            return DoomedRows(
-                memories=[*named, *_proposals_for(rows, scope, type_, key)],
-                sides=_lifetime_of(rows, scope, type_, key),
-            )
-        case EraseExpired(types=types):
-            found = rows.memories(scope.id)
-            return DoomedRows(
-                memories=[
-                    row
-                    for row in found
-                    if is_expired(row, now) and (row.type in types or not types)
-                ],
-                sides=expired_sides(rows, scope.id, now),
-                is_sweep=True,
-            )
-        case EraseSource(source=source):
-            messages = list(rows.messages_of_source(scope.id, source))
-            return DoomedRows(messages=messages, named=_named_from(rows, scope.id, source))
-        case EraseMessages(thread=thread, messages=ids):
-            row = rows.thread(scope.id, thread)
-            live = rows.messages_by_id(scope.id, row.number, ids) if row else ()
-            return DoomedRows(messages=live, named=[(thread, each) for each in ids])
-    return _doomed_thread(rows, scope, target.thread)
-
-
-def _proposals_for(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Iterator[MemoryRow]:
-    """Yield the changes of a memory that wait or were rejected: they repeat what it says."""
-    prefix = f"{target_name(key)}~"
-    for row in rows.memories(scope.id, MemoryRange(type=type_, after=(type_, prefix))):
-        if not row.key.startswith(prefix):
-            return  # listed by key: the others of the type are not read
-        proposed = proposed_for(row.key)
-        if proposed and row.state != "active" and is_named(proposed[0], key):
-            yield row
-
-
-def _lifetime_of(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Sequence[SideRow]:
-    """Return the record of a memory's lifetime, whose key is a digest of the memory's."""
-    if type_ != LIFETIME_OF:
-        return ()
-    return rows.side_records_at(scope.id, [("", LIFETIME, lifetime_key(key))])
-
-
-def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]:
-    """Return the findings from a source, with the link under which the store lists them."""
-    link = source_link(source)
-    found: set[tuple[str, str]] = set()
-    for row in rows.memories_resting_on(scope_id, [link]):
-        found |= findings_from(source, row.evidence)
-        # An earlier version may rest on findings that the current one no longer cites.
-        for past in rows.revisions(scope_id, row.uid):
-            found |= findings_from(source, past.evidence)
-    return [*sorted(found), link] if found else []
-
-
-def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> DoomedRows:
-    # Messages that were removed earlier are still cited as evidence: erase their words as well.
-    named = [(thread, each) for each in rows.evidence_in(scope.id, thread)]
-    sides = list(rows.side_records(scope.id, (thread,), None))
-    row = rows.thread(scope.id, thread)
-    if row is None:
-        return DoomedRows(named=named, gone_threads=[thread], sides=sides)
-    live = all_messages_of(rows, row)
-    return DoomedRows(messages=live, threads=[row], named=named, gone_threads=[thread], sides=sides)
 
 
 def _effect_of(

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Final
 
 from recollect.records import Role, Scope
+from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
 from recollect.stores.plans.erase_targets import EraseScope, EraseTarget
-from recollect.stores.plans.erasure import DoomedRows, doomed_rows
 from recollect.stores.plans.evidence import decode_evidence, evidence_messages
 from recollect.stores.rows import MessageRow
 from recollect.stores.unit_of_work import Rows
