@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState, type ComponentType } from "react";
 import { api, storedKey, storeKey, watchRefusedKey } from "./api/client";
-import { Problem } from "./api/problem";
+import { Problem, unreachable } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { lookAgain, useCutOff } from "./lib/changes";
@@ -82,7 +82,8 @@ export function App() {
   const [refused, setRefused] = useState<Problem | null>(null);
   useEffect(() => watchRefusedKey(setRefused), []);
   useEffect(() => setRefused(null), [me.value]);
-  const error = refused ?? me.error;
+  // As long as nobody is known to be here there is no frame that says that the service is away.
+  const error = refused ?? me.error ?? (me.isWaiting && !me.value ? unreachable() : undefined);
   // What the routes are is told to whoever asks.
   if (error && isApi) return <main className="content alone-wide"><Boundary about="api"><Screen place="api" /></Boundary><Toasts /></main>;
   if (error instanceof Problem && (error.status === 401 || error.status === 403)) return <main className="alone"><AskKey error={error} entered={me.again} /></main>;

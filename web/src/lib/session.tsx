@@ -4,6 +4,7 @@ import { createContext, useCallback, useContext, useEffect, useMemo, useRef, use
 import { Problem, unreachable } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
 import { LANGUAGES, languageOf, loadWords, translated, usualName, type Language, type Word } from "../words";
+import { isSilent } from "./reach";
 import { LATE_CODES, whyRefused } from "./refusals";
 import { browserShelf } from "./storage";
 
@@ -71,7 +72,7 @@ export function AroundProvider({ children }: { children: ReactNode }) {
     [show],
   );
   const complain = useCallback(
-    (error: unknown, again?: () => Promise<unknown>) => show({ text: sentenceOf(error, t), kind: "wrong", act: again && { word: "again", do: again } }),
+    (error: unknown, again?: () => Promise<unknown>) => show({ text: again && isSilent(error) ? t("act.unanswered") : sentenceOf(error, t), kind: "wrong", act: again && { word: "again", do: again } }),
     [show, t],
   );
   const change = useCallback((changed: Partial<Settings>) => {

@@ -1,6 +1,7 @@
 /** What the page says, in English. */
 
 export const en = {
+  "act.unanswered": "No answer came, so this may not be done yet.",
   again: "Try again",
   audit: "Audit",
   broken: "This part of the page failed",
@@ -20,6 +21,8 @@ export const en = {
   "chat.new": "New thread",
   "chat.no_model": "No model answers; messages are kept and can be recalled.",
   "chat.not_sent": "Not sent.",
+  "chat.not_sent_away": "Not sent: the service did not answer.",
+  "chat.send_again": "Send again",
   "chat.pending": "Messages wait to be formed",
   "chat.recalled": "{count} entry recalled for this answer|{count} entries recalled for this answer",
   "chat.remembered": "Memories that rest on this message",
@@ -97,7 +100,7 @@ export const en = {
   keys: "Keys",
   loading: "Loading",
   "loading.slow": "The service is slow to answer. Still waiting …",
-  cut_off: "The service does not answer: what you see may be out of date.",
+  cut_off: "The service does not answer. What you see may be out of date; what is missing comes once it answers.",
   "cut_off.look": "Look again",
   memories: "Memories",
   "memories.about": "What has been inferred, each with the words that it rests on.",

@@ -3,6 +3,7 @@
 import type { en } from "./en";
 
 export const zh: Record<keyof typeof en, string> = {
+  "act.unanswered": "没有收到应答，这可能尚未完成。",
   again: "重试",
   audit: "审计",
   broken: "页面的这一部分出错了",
@@ -22,6 +23,8 @@ export const zh: Record<keyof typeof en, string> = {
   "chat.new": "新会话",
   "chat.no_model": "没有模型作答；消息会被保存，并可召回。",
   "chat.not_sent": "未发送。",
+  "chat.not_sent_away": "未发送：服务没有应答。",
+  "chat.send_again": "再次发送",
   "chat.pending": "有消息等待形成记忆",
   "chat.recalled": "这次回答召回了 {count} 条",
   "chat.remembered": "以这条消息为依据的记忆",
@@ -99,7 +102,7 @@ export const zh: Record<keyof typeof en, string> = {
   keys: "密钥",
   loading: "加载中",
   "loading.slow": "服务响应较慢，仍在等待……",
-  cut_off: "服务没有应答：你看到的内容可能已过时。",
+  cut_off: "服务没有应答。你看到的内容可能已过时；缺少的内容会在服务恢复后自动出现。",
   "cut_off.look": "再看一次",
   memories: "记忆",
   "memories.about": "推断出的内容，每条都附有所依据的原话。",

@@ -3,6 +3,7 @@
 import type { en } from "./en";
 
 export const zhHant: Record<keyof typeof en, string> = {
+  "act.unanswered": "沒有收到回應，這可能尚未完成。",
   again: "重試",
   audit: "稽核",
   broken: "頁面的這個部分發生錯誤",
@@ -22,6 +23,8 @@ export const zhHant: Record<keyof typeof en, string> = {
   "chat.new": "新對話串",
   "chat.no_model": "沒有模型回答；訊息仍會儲存，之後可以回想。",
   "chat.not_sent": "未送出。",
+  "chat.not_sent_away": "未送出：服務沒有回應。",
+  "chat.send_again": "再次送出",
   "chat.pending": "有訊息等待形成記憶",
   "chat.recalled": "這次回答回想了 {count} 筆",
   "chat.remembered": "以這則訊息為依據的記憶",
@@ -99,7 +102,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   keys: "金鑰",
   loading: "載入中",
   "loading.slow": "服務回應較慢，仍在等待……",
-  cut_off: "服務沒有回應：你看到的內容可能不是最新的。",
+  cut_off: "服務沒有回應。你看到的內容可能不是最新的；缺少的內容會在服務恢復後自動出現。",
   "cut_off.look": "重新檢查",
   memories: "記憶",
   "memories.about": "推論出的內容，每則都附上所依據的原話。",
