@@ -17,11 +17,11 @@ import { Icon, type IconName } from "./parts/icons";
 import { lazyScreen } from "./parts/lazy_screen";
 import { Empty, Failure, Loading } from "./parts/states";
 import { DayButton, DayStrip } from "./parts/day_strip";
-import Overview from "./screens/overview";
 import { withLateWords, type Word } from "./words";
 
-/** The screens whose scripts come when they are first gone to; most readers begin with the overview. */
+/** The screens, whose scripts come when they are first gone to: who begins with one needs no other. */
 const LOADERS = {
+  overview: () => import("./screens/overview"),
   chat: () => import("./screens/chat"),
   memories: () => import("./screens/memories"),
   recall: () => withLateWords(import("./screens/recall")),
@@ -36,7 +36,7 @@ const LOADERS = {
 const LAZY: Record<string, ComponentType> = Object.fromEntries(Object.entries(LOADERS).map(([name, load]) => [name, lazyScreen(name, load)]));
 
 /** Fetch the script of the place that a reader begins with, while nothing else is known yet. */
-export function fetchScreen([name, ...rest]: readonly string[]): void {
+export function fetchScreen([name = "overview", ...rest]: readonly string[]): void {
   LOADERS[name as keyof typeof LOADERS]?.().catch(() => undefined);
   if (name === "memories" && rest.length) withLateWords(import("./screens/memory")).catch(() => undefined);
 }
@@ -194,7 +194,6 @@ function NotFound() {
 
 function Screen({ place }: { place: Place["name"] | "missing" }) {
   if (place === "missing") return <NotFound />;
-  if (place === "overview") return <Overview />;
   const Lazy = LAZY[place] as ComponentType;
   return <Lazy />;
 }

@@ -119,8 +119,7 @@ export function sentenceOf(error: unknown, t: Around["t"]): string {
 const OWN_CODES = ["unreachable", "cut", "garbled", "left", "stopped", "unreadable", "folder"] as const;
 /** The codes of the service for which the page has words: of some all of them, of others before what the service says, with its names and numbers. */
 const TOLD_CODES = [
-  "unknown_key", "key_revoked", "not_found", "unavailable", "access", "forbidden", "quota", "usage", "limit", "conflict", "version_conflict", "stale_read",
-  "lease_lost", "model", "model_unavailable", "model_denied", "model_not_found", "embedder", "full", "read_only", "corrupt",
+  "unknown_key", "key_revoked", "not_found", "unavailable", "access", "forbidden", "quota", "model", "model_unavailable", "model_denied", "model_not_found",
 ] as const;
 
 /** The code whose words are there: those of the rarer ones come with the problem. */
