@@ -91,6 +91,13 @@ FAULTS: Final = (
     Fault("lib/reach.ts", 'if (isSteady) this.stand("asked");', 'this.stand("asked");', "reach"),
     Fault("lib/reach.ts", "look !== this.looks || ", "", "reach"),
     Fault("lib/reach.ts", "this.look((this.wait_ms = LOOK_MS));", "this.look();", "reach"),
+    Fault("lib/key_handover.ts", '&& this.source() === "address") this', ") this", "key_handover"),
+    Fault("lib/key_handover.ts", "!this.isRefused && ", "", "key_handover"),
+    Fault("lib/key_handover.ts", "if (!this.isWilling()) return;", "", "key_handover"),
+    Fault(
+        "lib/key_handover.ts", "if (!key || key === this.place.key())", "if (!key)", "key_handover"
+    ),
+    Fault("lib/sign_in.ts", "&& !signInOf(before) ", "", "sign_in"),
     Fault("lib/outbox.ts", "isUnsure && readAt <= failedAt", "isUnsure", "outbox"),
     Fault("lib/reach.ts", 'error.code === "" && AWAY', "AWAY", "reach"),
     Fault("lib/erase_reach.ts", "taken === evidence.length", "true", "erase_reach"),

@@ -6,9 +6,11 @@ import { Problem, unreachable } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { lookAgain, useCutOff } from "./lib/changes";
+import { noteKeyFrom } from "./lib/key_handover";
 import { go, linkTo, useRoute } from "./lib/route";
 import { daysIn, isToday } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
+import { keyIn } from "./lib/sign_in";
 import { titleOf } from "./lib/title";
 import { useShortcuts } from "./lib/shortcuts";
 import { Dialog, Field, Toasts } from "./parts/basics";
@@ -106,7 +108,7 @@ function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
   const { t } = useAround();
   const [key, setKey] = useState("");
   return (
-    <form className="ask-key" onSubmit={(event) => { event.preventDefault(); storeKey(key.trim()); entered(); }}>
+    <form className="ask-key" onSubmit={(event) => { event.preventDefault(); storeKey(keyIn(key)); noteKeyFrom("typed"); entered(); }}>
       <h1 className="brand"><Logo />Recollect</h1>
       <p className="about">{t("key.about")}</p>
       <Field label={t("key.ask")} hint={t("key.hint")}>{(id) => <input id={id} type="password" autoComplete="off" autoFocus required value={key} onChange={(event) => setKey(event.target.value)} />}</Field>
