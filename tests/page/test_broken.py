@@ -59,15 +59,17 @@ def test_the_whole_story_can_be_walked(story: Story) -> None:
 
 
 def test_a_screen_whose_script_does_not_come_says_why(story: Story) -> None:
-    """Of each such screen: that it could not be loaded, and whether the service is away."""
+    """That it could not be loaded, and whether its files cannot be reached; a line if all is."""
     missing: list[dict[str, Any]] = story.facts["missing"]
 
-    assert len(missing) == 2 * LAZY
+    assert len(missing) == 3 * LAZY
     for each in missing:
-        assert "This screen could not be loaded" in each["text"], each
         assert each["nav"] == PLACES
-        is_away = "cannot be reached" in each["text"]
-        assert is_away is (each["cause"] == "stopped"), each
+        if each["cause"] == "stopped":
+            assert ("does not answer" in each["text"], each["boxes"]) == (True, 0), each
+            continue
+        assert "This screen could not be loaded" in each["text"], each
+        assert ("cannot be reached" in each["text"]) is (each["cause"] == "files"), each
 
 
 def test_a_page_that_is_older_than_its_service_is_to_be_reloaded(story: Story) -> None:
@@ -119,13 +121,14 @@ def test_a_page_that_is_cut_off_says_so_and_catches_up(story: Story) -> None:
 
 
 def test_screens_come_by_themselves_when_the_service_is_back(story: Story) -> None:
-    """Each says once that it is away, below that line, and a talk that was read stays."""
+    """One line says that it is away, and nothing beside it; a talk that was read stays."""
     back = story.facts["back"]
 
-    assert {"chat", "graph", "overview"} == set(back)
+    assert len(back) == PLACES
     assert back["chat"]["turns"] > 0
-    assert {1} == {each["alerts"] for each in back.values()}
-    assert all(each.get("isFree", True) for each in back.values())
+    for place, each in back.items():
+        assert (0, ["does not answer"]) == (each["boxes"], each["sayings"]), place
+        assert [] == each["left"], place
     assert max(each["back_ms"] for each in back.values()) < BACK_MS
 
 

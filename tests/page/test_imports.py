@@ -128,7 +128,7 @@ def test_files_wait_while_the_service_is_away(story: Story) -> None:
     away = story.facts["away"]
 
     assert 0 == away["asked"]
-    assert "The service cannot be reached" in away["first"]
+    assert "No answer came" in away["first"]
     assert "It was not begun." in away["last"]
     assert {"held": 30, "reports": 3} == story.facts["away_done"]
 

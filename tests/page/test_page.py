@@ -6,7 +6,7 @@ import asyncio
 import gzip
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -40,11 +40,36 @@ def service(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield address
 
 
+def is_proof(selected: Iterable[pytest.Item]) -> bool:
+    """
+    Return True if one of the *selected* tests looks at the whole story, at every screen and look.
+
+    The tests are asked, not the options: `-m "prove or slow"` or a test's name select it as well.
+    """
+    return any(
+        "story" in getattr(each, "fixturenames", ()) and each.get_closest_marker("prove")
+        for each in selected
+    )
+
+
 @pytest.fixture(scope="module")
 def story(walks: Walks, service: str, request: pytest.FixtureRequest) -> Story:
-    """Walk through the page once for all tests; every screen in every look if all is proved."""
-    is_proof = request.config.getoption("-m") == "prove"
-    return walks.walked(service, extent="all" if is_proof else "some")
+    """Walk through the page once for all tests; every screen in every look if one proves that."""
+    extent = "all" if is_proof(request.session.items) else "some"
+    return walks.walked(service, extent=extent)
+
+
+def test_a_proof_is_known_by_the_tests_that_were_selected(request: pytest.FixtureRequest) -> None:
+    """However it was selected, the one that looks at everything makes the story whole."""
+    here = request.node.parent
+    assert here is not None
+    collected = {each.name: each for each in here.collect() if isinstance(each, pytest.Item)}
+    whole = collected["test_every_screen_in_every_look_is_accessible"]
+    usual = collected["test_the_whole_story_can_be_walked"]
+    other_proof = collected["test_what_was_neglected_is_looked_after"]
+
+    assert is_proof([usual, whole])
+    assert not is_proof([usual, other_proof])
 
 
 @pytest.mark.prove

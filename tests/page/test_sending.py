@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
 
 UNSURE = "It is not known whether this was sent. Sent again, it is kept once."
+NOT_SENT = "Not sent: the service did not answer."
 UNANSWERED = "Your message is kept, but was not answered."
 
 
@@ -65,11 +66,31 @@ def test_a_message_that_was_not_sent_says_so(story: Story) -> None:
     """It is marked, says why and what to do, and is there after a look elsewhere and a reload."""
     refused = story.facts["refused"]
 
-    assert "not confirmed" == refused["badge"]
-    assert UNSURE in refused["told"]
-    assert "The service cannot be reached" in refused["told"]
+    assert "not sent" == refused["badge"]
+    assert NOT_SENT in refused["told"]
+    assert "Send again" in refused["told"]
     assert "Typed, and not sent." == refused["draft"] == refused["after"]["draft"]
-    assert UNSURE in refused["after"]["alert"]
+    assert NOT_SENT in refused["after"]["alert"]
+
+
+def test_a_service_that_stopped_is_told_once(story: Story) -> None:
+    """The bar says it for the threads, the talk and the panel; the message says what it is."""
+    away = story.facts["stopped"]["away"]
+
+    assert ["does not answer"] == away["sayings"]
+    assert 1 == away["boxes"]
+    assert UNSURE in away["told"]
+
+
+def test_nothing_says_that_the_service_is_away_once_it_is_back(story: Story) -> None:
+    """The message is known not to be sent, and one click sends it."""
+    back = story.facts["stopped"]["back"]
+
+    assert 0 == back["alerts"]
+    assert "not sent" == back["badge"]
+    assert [NOT_SENT, "Send again", "Edit"] == [*filter(None, back["told"].splitlines())]
+    assert messages("I moor in Faro.") == story.facts["stopped"]["kept"]
+    assert 2 == story.facts["stopped"]["shown"]
 
 
 def test_a_message_that_is_sent_again_is_sent_under_the_same_key(story: Story) -> None:

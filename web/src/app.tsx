@@ -2,13 +2,15 @@
 
 import { useEffect, useMemo, useRef, useState, type ComponentType } from "react";
 import { api, storedKey, storeKey, watchRefusedKey } from "./api/client";
-import { Problem } from "./api/problem";
+import { Problem, unreachable } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { lookAgain, useCutOff } from "./lib/changes";
+import { noteKeyFrom } from "./lib/key_handover";
 import { go, linkTo, useRoute } from "./lib/route";
 import { daysIn, isToday } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
+import { keyIn } from "./lib/sign_in";
 import { titleOf } from "./lib/title";
 import { useShortcuts } from "./lib/shortcuts";
 import { Dialog, Field, Toasts } from "./parts/basics";
@@ -17,11 +19,11 @@ import { Icon, type IconName } from "./parts/icons";
 import { lazyScreen } from "./parts/lazy_screen";
 import { Empty, Failure, Loading } from "./parts/states";
 import { DayButton, DayStrip } from "./parts/day_strip";
-import Overview from "./screens/overview";
 import { withLateWords, type Word } from "./words";
 
-/** The screens whose scripts come when they are first gone to; most readers begin with the overview. */
+/** The screens, whose scripts come when they are first gone to: who begins with one needs no other. */
 const LOADERS = {
+  overview: () => import("./screens/overview"),
   chat: () => import("./screens/chat"),
   memories: () => import("./screens/memories"),
   recall: () => withLateWords(import("./screens/recall")),
@@ -36,7 +38,7 @@ const LOADERS = {
 const LAZY: Record<string, ComponentType> = Object.fromEntries(Object.entries(LOADERS).map(([name, load]) => [name, lazyScreen(name, load)]));
 
 /** Fetch the script of the place that a reader begins with, while nothing else is known yet. */
-export function fetchScreen([name, ...rest]: readonly string[]): void {
+export function fetchScreen([name = "overview", ...rest]: readonly string[]): void {
   LOADERS[name as keyof typeof LOADERS]?.().catch(() => undefined);
   if (name === "memories" && rest.length) withLateWords(import("./screens/memory")).catch(() => undefined);
 }
@@ -82,7 +84,8 @@ export function App() {
   const [refused, setRefused] = useState<Problem | null>(null);
   useEffect(() => watchRefusedKey(setRefused), []);
   useEffect(() => setRefused(null), [me.value]);
-  const error = refused ?? me.error;
+  // As long as nobody is known to be here there is no frame that says that the service is away.
+  const error = refused ?? me.error ?? (me.isWaiting && !me.value ? unreachable() : undefined);
   // What the routes are is told to whoever asks.
   if (error && isApi) return <main className="content alone-wide"><Boundary about="api"><Screen place="api" /></Boundary><Toasts /></main>;
   if (error instanceof Problem && (error.status === 401 || error.status === 403)) return <main className="alone"><AskKey error={error} entered={me.again} /></main>;
@@ -105,7 +108,7 @@ function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
   const { t } = useAround();
   const [key, setKey] = useState("");
   return (
-    <form className="ask-key" onSubmit={(event) => { event.preventDefault(); storeKey(key.trim()); entered(); }}>
+    <form className="ask-key" onSubmit={(event) => { event.preventDefault(); storeKey(keyIn(key)); noteKeyFrom("typed"); entered(); }}>
       <h1 className="brand"><Logo />Recollect</h1>
       <p className="about">{t("key.about")}</p>
       <Field label={t("key.ask")} hint={t("key.hint")}>{(id) => <input id={id} type="password" autoComplete="off" autoFocus required value={key} onChange={(event) => setKey(event.target.value)} />}</Field>
@@ -193,7 +196,6 @@ function NotFound() {
 
 function Screen({ place }: { place: Place["name"] | "missing" }) {
   if (place === "missing") return <NotFound />;
-  if (place === "overview") return <Overview />;
   const Lazy = LAZY[place] as ComponentType;
   return <Lazy />;
 }

@@ -1,17 +1,28 @@
 /** The page's beginning. */
 
 import { createRoot } from "react-dom/client";
-import { askAhead, storeKey } from "./api/client";
+import { askAhead, storedKey, storeKey, watchRefusedKey } from "./api/client";
 import { App, fetchScreen } from "./app";
+import { channelOf, KeyHandover } from "./lib/key_handover";
 import { routeOf } from "./lib/route";
 import { AroundProvider, storedSettings } from "./lib/session";
-import { signInByAddress } from "./lib/sign_in";
+import { signInByAddress, signInLater } from "./lib/sign_in";
+import { tabShelf } from "./lib/storage";
 import { daysIn, momentsOf } from "./lib/time";
 import { Boundary } from "./parts/boundary";
 import { loadWords } from "./words";
 import "./style.css";
 
 signInByAddress(storeKey);
+signInLater(storeKey);
+const handover = new KeyHandover({
+  channel: channelOf(document.baseURI), shelf: tabShelf, key: storedKey,
+  take: (key) => {
+    storeKey(key);
+    location.reload();
+  },
+});
+watchRefusedKey(handover.refused);
 // The address that other services have their routes described at.
 if (/\/docs\/?$/.test(location.pathname) && !location.hash) history.replaceState(null, "", "#/api");
 const words = loadWords(storedSettings().language);

@@ -47,10 +47,12 @@ async function opened(place = "overview") {
 async function missing() {
   const found = [];
   for (const [name, ready] of Object.entries(LAZY)) {
-    for (const cause of ["stopped", "without"]) {
+    await stoppedBefore(name, ready, found);
+    for (const cause of ["files", "without"]) {
       healed();
       await opened();
-      proxy.rule = (request) => (cause === "stopped" ? { refuse: true } : isScript(request, name) ? { status: 404, body: "{}" } : undefined);
+      // The service answers, its files do not come: all of them, or the screen's own.
+      proxy.rule = (request) => (cause === "files" ? (/^\/(assets\/.*)?$/.test(request.url) ? { refuse: true } : undefined) : isScript(request, name) ? { status: 404, body: "{}" } : undefined);
       await page.evaluate((place) => (location.hash = `#/${place}`), name);
       await main.locator(".broken").waitFor();
       found.push({ cause, ...(await seen(name)) });
@@ -58,9 +60,9 @@ async function missing() {
         await facts.picture(page, `missing-${cause}`);
         await audited(page, facts, `missing ${cause}`);
       }
-      const again = button(cause === "stopped" ? "Try again" : "Reload", main);
+      const again = button(cause === "files" ? "Try again" : "Reload", main);
       // The failure of before stands until this try has failed too: a service asked or a page loaded once more.
-      const tried = cause === "stopped" ? page.waitForEvent("requestfailed", (request) => new URL(request.url()).pathname === "/") : page.waitForEvent("load");
+      const tried = cause === "files" ? page.waitForEvent("requestfailed", (request) => new URL(request.url()).pathname === "/") : page.waitForEvent("load");
       await again.click();
       await tried;
       await main.locator(".broken").waitFor();
@@ -70,6 +72,24 @@ async function missing() {
     }
   }
   facts.tell("missing", found);
+}
+
+/** The service stopped before a screen was first gone to: the bar says it, and the screen comes once it is back. */
+async function stoppedBefore(name, ready, found) {
+  healed();
+  await opened();
+  proxy.rule = () => ({ refuse: true });
+  proxy.drop("/v1/changes");
+  await page.evaluate((place) => (location.hash = `#/${place}`), name);
+  await page.locator(".cut-off").waitFor();
+  await page.waitForTimeout(300);
+  found.push({ cause: "stopped", name, text: await page.locator(".cut-off").innerText(), boxes: await main.locator(".broken, .wrong").filter({ visible: true }).count(), nav: await page.locator("a.side-link").count() });
+  if (name === "settings") {
+    await facts.picture(page, "missing-stopped");
+    await audited(page, facts, "missing stopped");
+  }
+  healed();
+  await main.locator(ready).first().waitFor();
 }
 
 /** The service was renewed while the page was open: its scripts have other names now. */
@@ -218,9 +238,10 @@ async function cutOff() {
     await audited(page, facts, `cut off ${width} ${language}`);
     facts.tell("overflow_px", { screen: `cut off ${width}`, px: await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) });
   }
-  healed();
   await page.request.put(`${service}/v1/memories/Note/z-back`, { data: { value: { context: "a", content: "Written while the page was cut off." } } });
-  await button("Look again", bar).click();
+  healed();
+  // The page may find the service by itself before it is told to look.
+  await button("Look again", bar).click({ timeout: 2_000 }).catch(() => undefined);
   await bar.waitFor({ state: "detached" });
   await main.getByText("Written while the page was cut off.").first().waitFor();
   facts.tell("cut_off", { before, told });
@@ -240,22 +261,26 @@ async function back() {
   proxy.rule = ({ url }) => (url.startsWith("/v1/") || url.startsWith("/health") ? { refuse: true } : undefined);
   proxy.drop("/v1/changes");
   const found = {};
-  for (const [place, ready] of Object.entries({ chat: ".turn", graph: ".node, .graph canvas, .empty", overview: ".changed-row" })) {
+  const bar = page.locator(".cut-off");
+  const sayings = async () => (await page.locator("body").innerText()).match(/(cannot be reached|does not answer|did not answer|slow to answer)/g) ?? [];
+  const places = {
+    chat: ".turn", memories: ".row", "memories/User/User": ".revision", "recall?q=harbour": ".entry", profile: ".lane", graph: ".node, .graph canvas, .empty", review: ".card",
+    formation: ".receipts li", types: ".types-code", settings: ".facts", overview: ".changed-row",
+  };
+  for (const [place, ready] of Object.entries(places)) {
     await page.evaluate((hash) => (location.hash = hash), `#/${place}`);
-    await main.locator(".wrong").filter({ visible: true }).first().waitFor();
-    await page.waitForTimeout(500);
-    found[place] = { alerts: await main.locator(".wrong").filter({ visible: true }).count(), turns: await main.locator(".turn").count() };
-    if (place !== "graph") await page.locator(".cut-off").waitFor();
-    await facts.picture(page, `away-${place}`);
-    if (await page.locator(".cut-off").count()) {
-      const [bar, alert] = [await page.locator(".cut-off").boundingBox(), await main.locator(".wrong").filter({ visible: true }).first().boundingBox()];
-      found[place].isFree = alert.y >= bar.y + bar.height;
-    }
+    await bar.waitFor();
+    // Longer than a slow service is waited for in silence, and than a failed list is shown.
+    await page.waitForTimeout(place === "overview" ? 4_500 : 500);
+    found[place] = { boxes: await page.locator(".wrong, .broken").filter({ visible: true }).count(), sayings: await sayings(), turns: await main.locator(".turn").count() };
+    await facts.picture(page, `away-${place.split(/[?/]/)[0]}`);
+    if (place === "overview") await audited(page, facts, "away");
     healed();
     const since = Date.now();
-    await main.locator(".wrong").filter({ visible: true }).first().waitFor({ state: "detached" });
+    await bar.waitFor({ state: "detached" });
     await main.locator(ready).first().waitFor();
     found[place].back_ms = Date.now() - since;
+    found[place].left = await sayings();
     proxy.rule = ({ url }) => (url.startsWith("/v1/") || url.startsWith("/health") ? { refuse: true } : undefined);
     proxy.drop("/v1/changes");
   }

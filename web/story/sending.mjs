@@ -49,7 +49,9 @@ async function refused() {
   failing({ refuse: true });
   await say("My boat is blue.");
   const alert = page.locator(".not-sent");
-  await alert.waitFor();
+  // The thread can be read, and the message is not in it.
+  const known = page.locator(".not-sent", { hasText: "did not answer" });
+  await known.waitFor();
   const badge = await turn("My boat is blue.").locator(".badge").innerText();
   await facts.picture(page, "not-sent");
   await audited(page, facts, "not sent");
@@ -68,15 +70,44 @@ async function refused() {
   await at("refused");
   const draft = await page.inputValue("#composer");
   await page.reload();
-  await alert.waitFor();
+  await known.waitFor();
   const after = { draft: await page.inputValue("#composer"), alert: await alert.innerText() };
-  await button("Try again", alert).click();
+  await button("Send again", alert).click();
   await alert.waitFor();
   healed();
-  await button("Try again", alert).click();
+  await button("Send again", alert).click();
   await alert.waitFor({ state: "detached" });
   await answered();
   facts.tell("refused", { badge, told, draft, after, kept: await kept("refused"), keys: new Set(keys()).size, tries: keys().length, shown: await shown() });
+}
+
+/** The service stops: that is said once, for all of the page; once it is back nothing says it still, and the message can be sent. */
+async function stopped() {
+  const said = "I moor in Faro.";
+  await at("stopped");
+  await page.locator(".threads .thread").first().waitFor();
+  proxy.rule = ({ url }) => (url.startsWith("/v1/") || url.startsWith("/health") ? { refuse: true } : undefined);
+  proxy.drop("/v1/changes");
+  await say(said);
+  await page.locator(".cut-off").waitFor();
+  const alert = page.locator(".not-sent");
+  await alert.waitFor();
+  // As long as the page asks again by itself.
+  await page.waitForTimeout(4_000);
+  const whole = await page.locator("body").innerText();
+  const away = { told: await alert.innerText(), sayings: whole.match(/(cannot be reached|does not answer|did not answer)/g) ?? [], boxes: await page.locator(".wrong").filter({ visible: true }).count() };
+  await facts.picture(page, "stopped");
+  await audited(page, facts, "stopped");
+  healed();
+  await page.locator(".cut-off").waitFor({ state: "detached" });
+  await page.locator(".not-sent.calm", { hasText: "Not sent" }).waitFor();
+  const back = { told: await alert.innerText(), alerts: await page.getByRole("alert").count(), badge: await turn(said).locator(".badge").innerText() };
+  await facts.picture(page, "stopped-back");
+  await audited(page, facts, "stopped, back");
+  await button("Send again", alert).click();
+  await alert.waitFor({ state: "detached" });
+  await answered();
+  facts.tell("stopped", { away, back, kept: await kept("stopped"), shown: await shown() });
 }
 
 /** The service has the message, and its answer is lost: sent again it is neither kept nor answered twice. */
@@ -89,10 +120,10 @@ async function lost() {
   await alert.waitFor();
   const told = await alert.innerText();
   await facts.picture(page, "unsure");
-  await button("Try again", alert).click();
+  await button("Send again", alert).click();
   await alert.waitFor();
   failingBlindly(undefined);
-  await button("Try again", alert).click();
+  await button("Send again", alert).click();
   await alert.waitFor({ state: "detached" });
   healed();
   await answered();
@@ -155,10 +186,10 @@ async function garbled() {
   await alert.waitFor();
   const told = await alert.innerText();
   failing({ status: 200, type: "text/html", body: "<h1>Welcome</h1>" });
-  await button("Try again", alert).click();
+  await button("Send again", alert).click();
   await page.locator(".not-sent", { hasText: "broke off" }).waitFor();
   healed();
-  await button("Try again", alert).click();
+  await button("Send again", alert).click();
   await alert.waitFor({ state: "detached" });
   await answered();
   facts.tell("garbled", { told, kept: await kept("garbled") });
@@ -196,4 +227,4 @@ async function lookedAway() {
   facts.tell("away", { kept: await kept("away"), shown: await shown(), interrupted: await page.locator(".badge").count() });
 }
 
-await told({ refused, lost, found, cutOff, denied, garbled, unanswered, lookedAway }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
+await told({ refused, stopped, lost, found, cutOff, denied, garbled, unanswered, lookedAway }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });

@@ -16,6 +16,7 @@ const page = vi.hoisted(() => {
 import { api } from "../src/api/client";
 import { Problem } from "../src/api/problem";
 import { isCutOff, listenTo, lookAgain } from "../src/lib/changes";
+import { reach } from "../src/lib/reach";
 
 interface Stream {
   scope: string[];
@@ -42,6 +43,8 @@ beforeEach(() => {
       act = done;
       signal.addEventListener("abort", () => done(true));
     });
+    // As every answer of the service does.
+    reach.answered();
     streams.push({ scope, signal, tell: () => act(false), fail: () => act(true) });
     opened();
     for (;;) {

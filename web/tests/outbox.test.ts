@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Outbox, placeOf, type Unsent } from "../src/lib/outbox";
+import { isDoubtful, Outbox, placeOf, type Unsent } from "../src/lib/outbox";
 import { shelfOf, type Shelf } from "../src/lib/storage";
 import { settled, withEarlier, withKept, withNewest } from "../src/lib/talk";
 
@@ -66,6 +66,15 @@ describe("what came of a message", () => {
   it("is not looked for while it is being sent, or if the service has refused it", () => {
     expect(settled(unsure({ state: "sending" }), [message(5)])).toBeNull();
     expect(settled(unsure({ isUnsure: false }), [message(5)])).toBeNull();
+  });
+});
+
+describe("whether a message was sent", () => {
+  it("is in doubt only until the thread was read after it had failed", () => {
+    const failed = unsure({ failedAt: 1_000 });
+    expect([0, 1_000, 1_001].map((readAt) => isDoubtful(failed, readAt))).toEqual([true, true, false]);
+    expect(isDoubtful(unsure({ failedAt: 1_000, isUnsure: false }), 0)).toBe(false);
+    expect(isDoubtful(unsure(), 2_000)).toBe(true);
   });
 });
 

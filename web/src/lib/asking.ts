@@ -2,12 +2,15 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Listed } from "../api/client";
-import { useAgainWhenBack } from "./reach";
+import { useAgainWhenBack, useIsWaiting } from "./reach";
 
 export interface Asked<T> {
   value: T | undefined;
+  /** Why it could not be had; not while the service is away, which is told once for the whole page. */
   error: unknown;
   isLoading: boolean;
+  /** Whether the service is away: it is asked again once it answers. */
+  isWaiting: boolean;
   again: () => void;
   set: (value: T) => void;
 }
@@ -31,11 +34,14 @@ export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, about: rea
   }, [subject, round]);
   const isSame = state.subject === subject;
   const again = useCallback(() => setRound((n) => n + 1), []);
-  useAgainWhenBack(isSame ? state.error : undefined, again);
+  const error = isSame ? state.error : undefined;
+  useAgainWhenBack(error, again);
+  const isWaiting = useIsWaiting(error);
   return {
     value: isSame ? state.value : undefined,
-    error: isSame ? state.error : undefined,
-    isLoading: !isSame || !state.done,
+    error: isWaiting ? undefined : error,
+    isLoading: !isSame || !state.done || isWaiting,
+    isWaiting,
     again,
     set: useCallback((value: T) => setState({ subject, value, done: true }), [subject]),
   };
@@ -48,6 +54,8 @@ export interface Paged<R> {
   /** Why there are no more of them, although there are. */
   moreError: unknown;
   isLoading: boolean;
+  /** Whether the service is away: it is asked again once it answers. */
+  isWaiting: boolean;
   hasMore: boolean;
   more: () => void;
   /** Ask again for as many pages as are shown, so that what is read stays where it is. */
@@ -109,11 +117,14 @@ export function usePages<R, A extends Listed>(
   const error = failed?.subject === subject ? failed : null;
   const again = useCallback(() => setRound((n) => n + 1), []);
   useAgainWhenBack(error?.error, again);
+  const isWaiting = useIsWaiting(error?.error);
+  const told = isWaiting ? null : error;
   return {
     rows: isSame ? pages.rows : [],
-    error: error && !error.isOfMore ? error.error : undefined,
-    moreError: error?.isOfMore ? error.error : undefined,
-    isLoading: isFetching || (!isSame && !error),
+    error: told && !told.isOfMore ? told.error : undefined,
+    moreError: told?.isOfMore ? told.error : undefined,
+    isLoading: isFetching || isWaiting || (!isSame && !error),
+    isWaiting,
     hasMore: isSame && pages.cursor !== null,
     more: () => void (isSame && pages.cursor !== null && fetchFrom(pages, pages.count + 1, true)),
     again,

@@ -29,18 +29,23 @@ function setCutOff(subject: string, wake: (() => void) | null): void {
   for (const each of [...watchers]) each();
 }
 
-export const isCutOff = (): boolean => cutOff.size > 0;
+export const isCutOff = (): boolean => cutOff.size > 0 || reach.standing() === "away";
 
 function watchCutOff(watcher: () => void): () => void {
+  const leave = reach.watch(watcher);
   watchers.add(watcher);
-  return () => void watchers.delete(watcher);
+  return () => {
+    leave();
+    watchers.delete(watcher);
+  };
 }
 
-/** Whether the service is not there although the page is shown: found out where it was looked for again, not at the first break. */
+/** Whether the service is not there although the page is shown: found out where it was looked for again, not at the first break of a feed. */
 export const useCutOff = (): boolean => useSyncExternalStore(watchCutOff, isCutOff);
 
 /** Look for the service now, and not only when the wait is over. */
 export function lookAgain(): void {
+  reach.lookNow();
   for (const wake of [...cutOff.values()]) wake();
 }
 

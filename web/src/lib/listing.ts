@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { MemoryCounts } from "../api/shapes";
-import { useAgainWhenBack } from "./reach";
+import { useAgainWhenBack, useIsWaiting } from "./reach";
 
 export const PART = 100;
 /** So long a part has to be in sight before it is asked for: who drags the bar passes over many. */
@@ -109,6 +109,7 @@ export function useListing<R>(ask: (offset: number, limit: number, signal: Abort
 
   const error = failed?.subject === subject ? failed.error : undefined;
   useAgainWhenBack(error, again);
+  const isWaiting = useIsWaiting(error);
   const isSame = held.subject === subject;
   const partAt = (place: number) => held.parts.get(Math.floor(place / PART));
   return {
@@ -117,8 +118,8 @@ export function useListing<R>(ask: (offset: number, limit: number, signal: Abort
     at: (place) => partAt(place)?.rows[place % PART],
     recallsAt: (place) => partAt(place)?.counts.recalls?.[place % PART],
     look,
-    error,
-    isLoading: flights > 0 || !isSame,
+    error: isWaiting ? undefined : error,
+    isLoading: flights > 0 || !isSame || isWaiting,
     again,
   };
 }

@@ -20,6 +20,8 @@ export interface Unsent {
   /** It may have arrived although no answer came. */
   isUnsure: boolean;
   error: Pick<Problem, "status" | "code" | "title" | "detail"> | null;
+  /** When the last attempt failed. */
+  failedAt?: number;
 }
 
 const NAME = "recollect.outbox";
@@ -92,7 +94,7 @@ function read(written: string | null): Unsent[] {
 function interrupted(entry: Unsent): Unsent {
   if (entry.state !== "sending") return entry;
   const error = { status: 0, code: "left", title: "", detail: "" };
-  return { ...entry, state: entry.message ? "unanswered" : "unsent", isUnsure: !entry.message, error };
+  return { ...entry, state: entry.message ? "unanswered" : "unsent", isUnsure: !entry.message, failedAt: Date.now(), error };
 }
 
 export const outbox = new Outbox(tabShelf);
@@ -101,6 +103,13 @@ export const outbox = new Outbox(tabShelf);
 export function useOutbox(place: string): readonly Unsent[] {
   return useSyncExternalStore(outbox.listen, useCallback(() => outbox.of(place), [place]));
 }
+
+/**
+ * Whether it is not known if a message arrived: none of the messages that were read since it failed is this one.
+ *
+ * One that the service keeps later all the same is found then, and sent again it is kept once.
+ */
+export const isDoubtful = ({ isUnsure, failedAt = Infinity }: Pick<Unsent, "isUnsure" | "failedAt">, readAt: number): boolean => isUnsure && readAt <= failedAt;
 
 /** A thread of a scope as the key that is used has it, so that another key's thread of that name is another place. */
 export const placeOf = (bound: readonly string[], scope: readonly string[], thread: string): string => JSON.stringify([bound, scope, thread]);

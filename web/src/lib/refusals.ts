@@ -20,6 +20,7 @@ export const REASONS = [
 /** The codes of the service's errors that are rare: their words come with the first of them. */
 export const LATE_CODES = [
   "error", "missing_key", "missing_extra", "update_mode", "gone", "repeated_request", "proposal_refused", "service_version", "store", "version",
+  "usage", "limit", "conflict", "version_conflict", "stale_read", "lease_lost", "embedder", "full", "read_only", "corrupt",
   "closed", "no_path", "no_method", "request", "body", "encoding", "host", "origin", "media_type", "not_ready", "slow", "timeout",
 ] as const;
 

@@ -4,6 +4,7 @@ import { createContext, useCallback, useContext, useEffect, useMemo, useRef, use
 import { Problem, unreachable } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
 import { LANGUAGES, languageOf, loadWords, translated, usualName, type Language, type Word } from "../words";
+import { isSilent } from "./reach";
 import { LATE_CODES, whyRefused } from "./refusals";
 import { browserShelf } from "./storage";
 
@@ -71,7 +72,7 @@ export function AroundProvider({ children }: { children: ReactNode }) {
     [show],
   );
   const complain = useCallback(
-    (error: unknown, again?: () => Promise<unknown>) => show({ text: sentenceOf(error, t), kind: "wrong", act: again && { word: "again", do: again } }),
+    (error: unknown, again?: () => Promise<unknown>) => show({ text: again && isSilent(error) ? t("act.unanswered") : sentenceOf(error, t), kind: "wrong", act: again && { word: "again", do: again } }),
     [show, t],
   );
   const change = useCallback((changed: Partial<Settings>) => {
@@ -118,8 +119,7 @@ export function sentenceOf(error: unknown, t: Around["t"]): string {
 const OWN_CODES = ["unreachable", "cut", "garbled", "left", "stopped", "unreadable", "folder"] as const;
 /** The codes of the service for which the page has words: of some all of them, of others before what the service says, with its names and numbers. */
 const TOLD_CODES = [
-  "unknown_key", "key_revoked", "not_found", "unavailable", "access", "forbidden", "quota", "usage", "limit", "conflict", "version_conflict", "stale_read",
-  "lease_lost", "model", "model_unavailable", "model_denied", "model_not_found", "embedder", "full", "read_only", "corrupt",
+  "unknown_key", "key_revoked", "not_found", "unavailable", "access", "forbidden", "quota", "model", "model_unavailable", "model_denied", "model_not_found",
 ] as const;
 
 /** The code whose words are there: those of the rarer ones come with the problem. */

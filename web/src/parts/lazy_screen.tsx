@@ -4,7 +4,7 @@ import { useMemo, useState, type ComponentType } from "react";
 import { unreachable } from "../api/problem";
 import { missingBecause } from "../lib/deployment";
 import { useAsked } from "../lib/asking";
-import { useAgainWhenBack } from "../lib/reach";
+import { useAgainWhenBack, useStanding } from "../lib/reach";
 import { useAround } from "../lib/session";
 import { Broken, Loading, Reload } from "./states";
 
@@ -38,7 +38,8 @@ function Missing() {
     cause.set(now);
     setTrying(false);
   };
-  if (!cause.value) return <div className="page"><Loading /></div>;
+  const isAway = useStanding() === "away";
+  if (!cause.value || isAway) return <div className="page"><Loading /></div>;
   return (
     <Broken title={t("missing")} why={t(`missing.${cause.value}`)}>
       {cause.value === "unreachable"

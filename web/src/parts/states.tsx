@@ -3,17 +3,26 @@
 import { useEffect, useState, type ReactNode } from "react";
 import { canPass } from "../api/problem";
 import type { Act } from "../lib/act";
+import { isSilent, useAgainWhenBack, useStanding } from "../lib/reach";
 import { sentenceOf, useAround } from "../lib/session";
 import { Icon, type IconName } from "./icons";
 
 /** What went wrong in a sentence, and what can be done: `again` does once more what failed. */
-export function Failure({ error, again, isBusy = false, children }: { error: unknown; again?: () => void; isBusy?: boolean; children?: ReactNode }) {
+export function Failure({ error, again, isBusy = false, isOfAct = false, children }: {
+  error: unknown;
+  again?: () => void;
+  isBusy?: boolean;
+  /** Of an act it is told that it may not be done: that the service is away is said above, and no longer than it is. */
+  isOfAct?: boolean;
+  children?: ReactNode;
+}) {
   const { t } = useAround();
+  useAgainWhenBack(isOfAct ? error : undefined, () => undefined);
   if (!error) return null;
   return (
     <div className="wrong" role="alert">
       <Icon name="warn" />
-      <p>{sentenceOf(error, t)}{children}</p>
+      <p>{isOfAct && isSilent(error) ? t("act.unanswered") : sentenceOf(error, t)}{children}</p>
       {again && (
         <button type="button" className="small" disabled={isBusy} onClick={again}>
           {t("again")}
@@ -29,7 +38,7 @@ export function ActFailure({ act }: { act: Act }) {
   if (!act.error) return null;
   return (
     <div className="act-failure">
-      <Failure error={act.error} again={canPass(act.error) ? act.again : undefined} isBusy={act.isBusy} />
+      <Failure error={act.error} again={canPass(act.error) ? act.again : undefined} isBusy={act.isBusy} isOfAct />
       <button type="button" className="plain icon-button" aria-label={t("close")} onClick={act.dismiss}>
         <Icon name="close" />
       </button>
@@ -58,13 +67,15 @@ const SLOW_MS = 4_000;
 export function Loading({ rows = 3 }: { rows?: number }) {
   const { t } = useAround();
   const [isSlow, setSlow] = useState(false);
+  // One that is away is not slow: that is said above.
+  const isThere = useStanding() === "there";
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), SLOW_MS);
     return () => clearTimeout(timer);
   }, []);
   return (
     <div className="loading" role="status">
-      <span className={isSlow ? "hint" : "unseen"}>{t(isSlow ? "loading.slow" : "loading")}</span>
+      <span className={isSlow && isThere ? "hint" : "unseen"}>{t(isSlow && isThere ? "loading.slow" : "loading")}</span>
       {Array.from({ length: rows }, (_, place) => (
         <div key={place} className="bone" />
       ))}

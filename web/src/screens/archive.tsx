@@ -132,7 +132,7 @@ function OneFile({ file: entry, isAlone, goOn }: { file: QueuedFile; isAlone: bo
           {state === "going" && <Progress name={file.name} at={progress} />}
           {state === "failed" && (
             <div className="act-failure">
-              <Failure error={error} again={canGoOn(entry) ? goOn : undefined} />
+              <Failure error={error} again={canGoOn(entry) ? goOn : undefined} isOfAct />
               <button type="button" className="plain icon-button" aria-label={t("close")} onClick={() => queue.drop(entry.id)}><Icon name="close" /></button>
             </div>
           )}

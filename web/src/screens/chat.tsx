@@ -61,7 +61,7 @@ export default function Chat() {
     if (threads.rows.length) keptTalks.keepThreads(place, threads.rows);
   }, [place, threads.rows]);
   // While the service is away, the threads that were read before are better than nothing.
-  const rows = threads.rows.length || !isAway(threads.error) ? threads.rows : keptTalks.threadsOf(place);
+  const rows = threads.rows.length || !(threads.isWaiting || isAway(threads.error)) ? threads.rows : keptTalks.threadsOf(place);
   // Whether it is known which threads there are: before, one that the address names is not a new one.
   const read = useRef("");
   if (!threads.isLoading && !threads.error) read.current = place;
@@ -72,9 +72,10 @@ export default function Chat() {
   const listed = until ? rows.filter((each) => each.created_at <= until) : rows;
   const latest = newestFirst(listed)[0]?.id ?? fresh;
   useEffect(() => {
-    if (chosen || threads.isLoading || (threads.error && !listed.length)) return;
+    const isUnknown = threads.isWaiting || threads.error ? !listed.length : threads.isLoading;
+    if (chosen || isUnknown) return;
     go(linkTo(["chat", latest], scope), true);
-  }, [chosen, threads.isLoading, threads.error, listed.length, latest, scope, query]);
+  }, [chosen, threads.isLoading, threads.isWaiting, threads.error, listed.length, latest, scope, query]);
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   const [begun, setBegun] = useState("");
   const begin = () => {
@@ -85,6 +86,7 @@ export default function Chat() {
   return (
     <div className={isOpen ? "chat with-panel" : "chat"}>
       <ThreadList threads={{ ...threads, rows: listed, error: chosen && !isAway(threads.error) ? threads.error : undefined }} named={named} chosen={chosen} isRead={read.current === place} isPast={until !== ""} begin={begin} />
+      {!chosen && threads.isWaiting && <div className="page"><Loading /></div>}
       {!chosen && Boolean(threads.error) && <div className="page"><Failure error={threads.error} again={threads.again} isBusy={threads.isLoading} /></div>}
       {chosen && (
         <Talk

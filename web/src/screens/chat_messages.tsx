@@ -5,11 +5,12 @@ import { canPass, Problem } from "../api/problem";
 import type { Memory } from "../api/shapes";
 import { useMemoryActs } from "../lib/memory_acts";
 import type { KnownSources } from "../lib/answer_sources";
-import type { Unsent } from "../lib/outbox";
+import { isDoubtful, type Unsent } from "../lib/outbox";
 import type { Brought } from "../lib/past";
 import { marked } from "../lib/quotes";
 import { blocksOf, inlinesOf } from "../lib/rich_text";
 import { isDocument, placesSaid } from "../lib/sentences";
+import { useAgainWhenBack, useStanding } from "../lib/reach";
 import { useReadingPlace } from "../lib/reading_place";
 import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink } from "../parts/basics";
@@ -72,11 +73,11 @@ export function Messages({ thread, talk, wanted, quotes, brought, takenBack, kno
         </Empty>
       )}
       {talk.earlierError ? <Failure error={talk.earlierError} again={talk.earlier} /> : talk.hasEarlier && <button type="button" className="more" onClick={talk.earlier}>{t("chat.earlier")}</button>}
-      {wanted !== null && !isThere && (talk.isTooFar || !talk.hasEarlier) && !talk.error && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
+      {wanted !== null && !isThere && (talk.isTooFar || !talk.hasEarlier) && !talk.error && !talk.isWaiting && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
       {shown.map((each) => (
         <Fragment key={each.id}>
-          <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isTakenBack={takenBack.has(each.id)} known={known} isPast={isPast} changed={changed} erase={(each.position ?? 0) > 0 ? erase : undefined}>
-            {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} again={talk.sayAgain} edit={edit} />}
+          <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isTakenBack={takenBack.has(each.id)} known={known} isPast={isPast} readAt={each.unsent ? talk.readAt : 0} changed={changed} erase={(each.position ?? 0) > 0 ? erase : undefined}>
+            {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} readAt={talk.readAt} again={talk.sayAgain} edit={edit} />}
           </Turn>
           {talk.between !== undefined && each.position === talk.between && <button type="button" className="more" onClick={talk.fill}>{t("chat.between")}</button>}
         </Fragment>
@@ -87,7 +88,7 @@ export function Messages({ thread, talk, wanted, quotes, brought, takenBack, kno
   );
 }
 
-const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isTakenBack, known, isPast, changed, erase, children }: {
+const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isTakenBack, known, isPast, readAt, changed, erase, children }: {
   thread: string;
   message: Shown;
   known: KnownSources;
@@ -96,6 +97,8 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
   brought: Brought[];
   isTakenBack: boolean;
   isPast: boolean;
+  /** When the thread was read, of a message that is not known to be sent. */
+  readAt: number;
   changed: () => void;
   /** Asks whether a message is to be erased. */
   erase: ((message: string) => void) | undefined;
@@ -110,7 +113,7 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
         <span className="turn-who">{message.name ?? t(`role.${message.role}`)}</span>
         {message.time && <time dateTime={message.time}>{wording.moment(message.time)}</time>}
         {message.isInterrupted && <Badge>{t("chat.interrupted")}</Badge>}
-        {message.unsent?.state === "unsent" && <Badge kind="wrong">{t(message.unsent.isUnsure ? "chat.unconfirmed" : "chat.unsent")}</Badge>}
+        {message.unsent?.state === "unsent" && <Badge kind="wrong">{t(isDoubtful(message.unsent, readAt) ? "chat.unconfirmed" : "chat.unsent")}</Badge>}
         {erase && <button type="button" className="plain turn-erase" aria-label={t("erase.this")} title={t("erase.this")} onClick={() => erase(message.id)}><Icon name="erase" /></button>}
       </header>
       {message.text && !words.length && (message.role === "assistant" || message.text.includes("```")) ? <Answer text={message.text} /> : (
@@ -178,20 +181,25 @@ function TakeBack({ memories, thread, message, changed }: { memories: Memory[]; 
 }
 
 /** Why a message was not sent, or not answered; it can be sent again, which keeps it once, or taken back to the field. */
-function NotSent({ unsent, isBusy, again, edit }: { unsent: Unsent; isBusy: boolean; again: (unsent: Unsent) => void; edit: (unsent: Unsent) => void }) {
+function NotSent({ unsent, isBusy, readAt, again, edit }: { unsent: Unsent; isBusy: boolean; readAt: number; again: (unsent: Unsent) => void; edit: (unsent: Unsent) => void }) {
   const { t } = useAround();
   const { status, code, title, detail } = unsent.error ?? { status: 0, code: "", title: "", detail: "" };
-  const why = sentenceOf(new Problem(status, code, title, detail), t);
+  const problem = useMemo(() => new Problem(status, code, title, detail), [status, code, title, detail]);
+  // The frame says that the service is away, as long as it is: here it would still stand once the service is back.
+  useAgainWhenBack(problem, () => undefined);
+  const isUnanswered = code === "unreachable";
+  const isOver = useStanding() === "there" && isUnanswered;
   const isUnsent = unsent.state === "unsent";
+  const word = !isUnsent ? "chat.unanswered" : isDoubtful(unsent, readAt) ? "chat.unsure" : isUnanswered ? "chat.not_sent_away" : "chat.not_sent";
   return (
-    <div className="wrong not-sent" role="alert">
+    <div className={isOver ? "wrong not-sent calm" : "wrong not-sent"} role={isOver ? "status" : "alert"}>
       <Icon name="warn" />
       <p>
-        <strong>{t(isUnsent ? (unsent.isUnsure ? "chat.unsure" : "chat.not_sent") : "chat.unanswered")}</strong> {why}
+        <strong>{t(word)}</strong> {!isUnanswered && sentenceOf(problem, t)}
       </p>
-      {(isUnsent || canPass(new Problem(status, code, title, detail))) && (
+      {(isUnsent || canPass(problem)) && (
         <div className="not-sent-acts">
-          <button type="button" className="small" disabled={isBusy} onClick={() => again(unsent)}>{t("again")}</button>
+          <button type="button" className="small" disabled={isBusy} onClick={() => again(unsent)}>{t(isUnsent ? "chat.send_again" : "again")}</button>
           {isUnsent && <button type="button" className="small" disabled={isBusy} onClick={() => edit(unsent)}>{t("chat.edit_unsent")}</button>}
         </div>
       )}

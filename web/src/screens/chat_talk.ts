@@ -47,6 +47,10 @@ export interface TalkShown {
   isLoading: boolean;
   /** Why the thread could not be read. */
   error: unknown;
+  /** Whether the service is away: what is shown may not be all that there is. */
+  isWaiting: boolean;
+  /** When the last reading of the thread that went well was begun. */
+  readAt: number;
   again: () => void;
   isAnswering: boolean;
   hasEarlier: boolean;
@@ -131,7 +135,7 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
     [where, add, changed, t, tell, me.model],
   );
 
-  const isRead = !read.isLoading && !read.error;
+  const isRead = !read.isLoading && !read.error && !read.isWaiting;
   const say = useCallback(
     (text: string, assistant = "") => {
       setSaid((n) => n + 1);
@@ -161,8 +165,10 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
 
   return {
     shown,
-    isLoading: read.isLoading,
+    isLoading: read.isLoading || (read.isWaiting && !shown.length),
     error: read.error,
+    isWaiting: read.isWaiting,
+    readAt: read.readAt,
     again: read.again,
     isAnswering: sending !== undefined,
     hasEarlier: read.hasEarlier,
@@ -185,7 +191,7 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
 /** What a message on its way is, after an attempt that failed: without or with the service having said that it has it. */
 function failed(error: unknown, message: string | null): Partial<Unsent> {
   const { status = 0, code = "", title = "", detail = "" } = error instanceof Problem ? error : { detail: error instanceof Error ? error.message : "" };
-  return { state: message ? "unanswered" : "unsent", isUnsure: !message && mayBeDone(error), error: { status, code, title, detail } };
+  return { state: message ? "unanswered" : "unsent", isUnsure: !message && mayBeDone(error), failedAt: Date.now(), error: { status, code, title, detail } };
 }
 
 /** Whether the answer that was being given is among the messages by now. */

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Message, Scope } from "../api/shapes";
-import { isAway, useAgainWhenBack } from "../lib/reach";
+import { isAway, useAgainWhenBack, useIsWaiting } from "../lib/reach";
 import { keptTalks } from "../lib/kept_talks";
 import { withEarlier, withKept, withNewest } from "../lib/talk";
 
@@ -26,6 +26,10 @@ interface ThreadRead {
   known: readonly Message[];
   isLoading: boolean;
   error: unknown;
+  /** Whether the service is away: the thread is read again once it answers. */
+  isWaiting: boolean;
+  /** When the last reading that went well was begun: what had failed before is known by it. */
+  readAt: number;
   /** Read the newest messages again. */
   again: () => void;
   add: (message: Message) => void;
@@ -46,6 +50,7 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
   const [start, setStart] = useState(1);
   const [isLoading, setLoading] = useState(true);
   const [error, setError] = useState<unknown>();
+  const [readAt, setReadAt] = useState(0);
   const [earlierError, setEarlierError] = useState<unknown>();
   const [tries, setTries] = useState(0);
   const added = useRef(0);
@@ -63,6 +68,7 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
   useEffect(() => {
     let isOver = false;
     const load = async () => {
+      const begun = Date.now();
       try {
         // What was added while the service was asked may be missing in its answer.
         for (let before = -1; before !== added.current && !isOver; ) {
@@ -70,10 +76,15 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
           const newest = await last();
           if (before === added.current && !isOver) setKnown((all) => withNewest(all, newest, newest.length < PAGE));
         }
-        if (!isOver) setError(undefined);
+        if (isOver) return;
+        setReadAt(begun);
+        setError(undefined);
       } catch (problem) {
         if (isOver) return;
-        if (isGone(problem)) setKnown([]);
+        if (isGone(problem)) {
+          setKnown([]);
+          setReadAt(begun);
+        }
         // While the service is away, what was read of the talk before is better than nothing.
         if (isAway(problem)) setKnown((all) => (all.length ? all : (keptTalks.messagesOf(where + until) ?? all)));
         setError(isGone(problem) ? undefined : problem);
@@ -91,6 +102,7 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
   }, [known, where, until]);
   const again = useCallback(() => setTries((n) => n + 1), []);
   useAgainWhenBack(error, again);
+  const isWaiting = useIsWaiting(error);
 
   /** Around a message that a link led to, far before the newest ones: what is between is not shown, until it is asked for. */
   const [far, setFar] = useState<readonly Message[]>([]);
@@ -102,6 +114,8 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
     setEarlierError(undefined);
     last(first).then((found) => (isFar ? setFar : setKnown)((before) => withEarlier(before, found)), setEarlierError);
   }, [last, first, isFar]);
+  useAgainWhenBack(earlierError, earlier);
+  const isEarlierWaiting = useIsWaiting(earlierError);
 
   const [tooFar, setTooFar] = useState<string | null>(null);
   const isTooFar = wanted !== null && tooFar === wanted;
@@ -146,7 +160,9 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
   return {
     known: all,
     isLoading,
-    error,
+    error: isWaiting ? undefined : error,
+    isWaiting,
+    readAt,
     again,
     add: useCallback((message: Message) => {
       added.current += 1;
@@ -154,7 +170,7 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
     }, []),
     hasEarlier,
     earlier,
-    earlierError,
+    earlierError: isEarlierWaiting ? undefined : earlierError,
     isTooFar,
     between,
     fill,

@@ -11,7 +11,6 @@ import { useFormNow } from "../lib/form_now";
 import { isBroken } from "../lib/overview";
 import { actionOf, isBlank, summaryOf } from "../lib/receipts";
 import { modelName } from "../lib/model_name";
-import { isAway } from "../lib/reach";
 import { linkTo } from "../lib/route";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -74,7 +73,7 @@ export default function FormationScreen() {
       </section>
       <section className="block">
         <h2>{t("formation.done")}</h2>
-        {!(isAway(receipts.error) && isAway(backlog.error)) && <Failure error={receipts.error} again={receipts.again} />}
+        <Failure error={receipts.error} again={receipts.again} />
         {receipts.isLoading && !receipts.rows.length && !receipts.error && <Loading rows={2} />}
         {!receipts.isLoading && !receipts.rows.length && !receipts.error && <Empty icon="form" title={t("formation.none")} />}
         <ul className="receipts">{receipts.rows.map((each) => <Receipt key={each.id} formation={each} changed={again} />)}</ul>

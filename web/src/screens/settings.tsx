@@ -9,6 +9,7 @@ import { useAsked, useLater, usePages } from "../lib/asking";
 import { actionSaid, objectsSaid } from "../lib/audit_words";
 import { useChanges } from "../lib/changes";
 import { forgetDrafts } from "../lib/drafts";
+import { noteKeyFrom } from "../lib/key_handover";
 import { isNothing } from "../lib/erase_reach";
 import { forgetAllChanges } from "../lib/kept_changes";
 import { keptTalks } from "../lib/kept_talks";
@@ -87,6 +88,7 @@ function Part({ id, title, about, children }: { id?: string; title: string; abou
 /** Forget the key, and with it what was said and not yet sent under it. */
 function leave() {
   storeKey(null);
+  noteKeyFrom("left");
   outbox.clear();
   forgetDrafts();
   keptTalks.forget();
