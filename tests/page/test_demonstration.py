@@ -75,3 +75,23 @@ def test_a_slider_shows_what_was_true_on_a_day(story: Story) -> None:
     assert any("Porto, Rua" in each for each in now["rows"])
     assert "on=" not in now["address"]
     assert [] == story.serious
+
+
+def test_memories_are_counted_in_one_way(story: Story) -> None:
+    """The overview, the list and the chat name the same number, and tell apart what has ended."""
+    told = story.facts["counts"]
+    known, ended = re.findall(r"\d+", told["overview"])
+
+    assert f"{known} memories · {ended} ended" == told["overview"] == told["memories"]
+    assert known == told["chat"]
+    facts = next(each.split()[0] for each in told["types"] if "fact" in each)
+    assert {f"Fact ({facts})", f"active ({known})"} <= set(told["options"])
+
+
+def test_a_day_is_the_same_wherever_it_stands(story: Story) -> None:
+    """The cat was renamed on 22 March, as is said beside it; the plan to move has ended."""
+    told = story.facts["days"]
+
+    assert "22 Mar 2025" in told["overview"]
+    assert "22 Mar 2025" == told["since"]
+    assert ["ended" in each for each in told["plans"]] == [True]

@@ -47,4 +47,32 @@ async function trueThen() {
   facts.tell("true_now", { address: await page.evaluate(() => location.hash), rows: await said() });
 }
 
-await told({ receipts, opened, trueThen }, { facts, page, noted, close });
+/** How many memories there are, on each screen that counts them. */
+async function counts() {
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.locator(".of-all").waitFor();
+  const overview = await page.locator(".of-all").innerText();
+  const types = await page.locator(".of-type").allInnerTexts();
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await page.locator(".total", { hasText: "ended" }).waitFor();
+  const memories = await page.locator(".total").innerText();
+  const options = await page.locator(".filters option").allInnerTexts();
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  await page.locator(".memories-button .count").waitFor();
+  facts.tell("counts", { overview, memories, types, options, chat: await page.locator(".memories-button .count").innerText() });
+}
+
+/** The day since when something is true is the same everywhere, as it was said. */
+async function days() {
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  const row = page.locator(".sentences li", { hasText: "Tangyuan" });
+  await row.waitFor();
+  const overview = await row.innerText();
+  await page.goto(`${base}/#/memories/Fact/cat-tangyuan?${SCOPE}`);
+  await page.locator(".half-one dd time").first().waitFor();
+  const since = await page.locator(".half-one dd time").first().innerText();
+  facts.tell("days", { overview, since, plans: await page.locator(".row-body", { hasText: "plans to move" }).allInnerTexts() });
+  await facts.picture(page, "cat");
+}
+
+await told({ receipts, opened, trueThen, counts, days }, { facts, page, noted, close });
