@@ -75,4 +75,27 @@ async function days() {
   await facts.picture(page, "cat");
 }
 
-await told({ receipts, opened, trueThen, counts, days }, { facts, page, noted, close });
+/** The button that saves is in sight however long the form is, and the fields have plain names. */
+async function edited() {
+  for (const [width, height] of [[1280, 800], [390, 844]]) for (const place of ["User/User", "Fact/home-porto"]) {
+    await page.setViewportSize({ width, height });
+    await page.goto("about:blank");
+    await page.goto(`${base}/#/memories/${place}?${SCOPE}`);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.locator(".edit .field").first().waitFor();
+    const save = page.locator(".edit").getByRole("button", { name: "Save" });
+    const isSeen = await save.evaluate((button) => {
+      const { left, top, width: w, height: h } = button.getBoundingClientRect();
+      const foot = button.parentElement.getBoundingClientRect();
+      // No field shows below the foot, as if it stood in the middle of the form.
+      const below = document.elementFromPoint(left + w / 2, foot.bottom + 3);
+      return !below?.closest(".edit") && button.contains(document.elementFromPoint(left + w / 2, top + h - 3)) && button.contains(document.elementFromPoint(left + w / 2, top + 3));
+    });
+    facts.tell(`edited ${place} ${width}`, { isSeen, labels: await page.locator(".edit .field label").allInnerTexts() });
+    await facts.picture(page, `edited-${place.replace("/", "-")}-${width}`);
+    await audited(page, facts, `edited ${place} ${width}`);
+    await page.locator(".edit").getByRole("button", { name: "Cancel" }).click();
+  }
+}
+
+await told({ receipts, opened, trueThen, counts, days, edited }, { facts, page, noted, close });
