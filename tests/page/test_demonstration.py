@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from tests.page.conftest import Story, Walks
 
-COUNTS = re.compile(r"\d+ (stored|changed|ended)( · \d+ (stored|changed|ended))*")
+COUNTS = re.compile(
+    r"(\d+ messages? read · )?\d+ (stored|changed|ended)( · \d+ (stored|changed|ended))*"
+)
 
 
 async def _played(folder: Path) -> None:
@@ -59,7 +61,7 @@ def test_each_receipt_says_how_much_was_done(story: Story) -> None:
     assert len(read_chapters()) == len(receipts)
     assert [] == [each for each in receipts if not COUNTS.fullmatch(each)]
     done = Counter[str]()
-    for count, action in re.findall(r"(\d+) (\w+)", " ".join(receipts)):
+    for count, action in re.findall(r"(\d+) (stored|changed|ended)", " ".join(receipts)):
         done[action] += int(count)
     assert {"stored", "changed", "ended"} == done.keys()
     assert sum(len(each.writes) for each in read_chapters()) == done.total()
@@ -75,3 +77,37 @@ def test_a_slider_shows_what_was_true_on_a_day(story: Story) -> None:
     assert any("Porto, Rua" in each for each in now["rows"])
     assert "on=" not in now["address"]
     assert [] == story.serious
+
+
+def test_memories_are_counted_in_one_way(story: Story) -> None:
+    """The overview, the list and the chat name the same number, and tell apart what has ended."""
+    told = story.facts["counts"]
+    known, ended = re.findall(r"\d+", told["overview"])
+
+    assert f"{known} memories · {ended} ended" == told["overview"] == told["memories"]
+    assert known == told["chat"]
+    facts = next(each.split()[0] for each in told["types"] if "fact" in each)
+    assert {f"Fact ({facts})", f"active ({known})"} <= set(told["options"])
+
+
+def test_a_day_is_the_same_wherever_it_stands(story: Story) -> None:
+    """The cat was renamed on 22 March, as is said beside it; the plan to move has ended."""
+    told = story.facts["days"]
+
+    assert "22 Mar 2025" in told["overview"]
+    assert "22 Mar 2025" == told["since"]
+    assert ["ended" in each for each in told["plans"]] == [True]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("memory", ["User/User", "Fact/home-porto"])
+def test_the_button_that_saves_an_edit_is_in_sight(story: Story, memory: str, width: int) -> None:
+    """However long the form is; and its fields have plain names, not those of a grammar."""
+    told = story.facts[f"edited {memory} {width}"]
+
+    assert told["isSeen"]
+    labels = " ".join(told["labels"]).lower()
+    assert [] == [each for each in ("subject", "predicate", "object") if each in labels]
+    if memory.startswith("Fact"):
+        assert "who or what" in labels
+        assert "relation" in labels

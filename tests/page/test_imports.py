@@ -47,6 +47,8 @@ def test_a_large_export_of_claude_is_kept_once(story: Story) -> None:
     assert {"Rows": 5_000, "New": 5_000, "Threads": 100} == first
     assert {"Rows": 5_000, "There already": 5_000, "Threads": 100} == again
     assert 5_000 == story.facts["large_held"]
+    assert "5,000 rows taken" in story.facts["large_first_told"]
+    assert "nothing new, 5,000 there already" in story.facts["large_again_told"]
 
 
 def test_an_import_that_is_stopped_goes_on_later(story: Story) -> None:
@@ -116,6 +118,7 @@ def test_several_files_are_imported_one_after_another(story: Story) -> None:
     assert PARTIAL in stopped["first"]
     assert "It was not begun." in stopped["third"]
     assert "neither JSON Lines nor a JSON document" in stopped["letter"]
+    assert "200 rows taken; not imported: letter.txt" in story.facts["several_told"]
     assert ["first.jsonl", "second.jsonl", "third.jsonl"] == [
         each.split("\n")[0] for each in done["reports"]
     ]
@@ -164,3 +167,5 @@ def test_the_report_is_read_on_a_phone_in_chinese(story: Story) -> None:
     assert "2 × 格式不明，含有欄位 (none)" in told["report"]
     assert "第 3 行、第 4 行" in told["report"]
     assert 0 == told["wide"]
+    assert "沒有文字的訊息，未收入：1" in story.facts["handheld_otherwise"]
+    assert "were left out" not in story.facts["handheld_otherwise"]

@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from recollect.lifecycle.record_import import BLANKED, UNFOUNDED
 from recollect.server.http.application import create_app
 from recollect.server.http.openapi import operations
 from recollect.server.http.problems import STATUS
@@ -101,3 +102,32 @@ def test_the_page_knows_each_reason() -> None:
     facts = {"limit", "version_conflict", "quota", "update_mode", "missing_extra"}
 
     assert set(reason_codes()) | facts == set(re.findall(r'"(\w+)"', listed))
+
+
+def differences_of_imports() -> set[str]:
+    """Return the sentences in which an import says what it kept otherwise than a file has it."""
+    found = {str(BLANKED), str(UNFOUNDED)}
+    for path in (PACKAGE / "importers").glob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Difference":
+                [sentence] = call.args
+                assert isinstance(sentence, ast.Constant), f"{path.name}: a sentence is written out"
+                found.add(str(sentence.value))
+    return found
+
+
+def sentences_in(name: str) -> dict[str, str]:
+    """Return the sentences of a file of the page's words, each with its translation."""
+    source = (WORDS / f"{name}.ts").read_text("utf-8")
+    text = r'"((?:[^"\\]|\\.)*)"'
+    return dict(re.findall(rf"^ +\[{text}, {text}\],$", source, re.MULTILINE))
+
+
+@pytest.mark.parametrize("language", CHINESE)
+def test_each_difference_of_an_import_is_said_in_chinese(language: str) -> None:
+    """A report names it by the sentence of the service; none is left that this has no more."""
+    said = sentences_in(f"differences_{language}")
+
+    assert len(said) > 20
+    assert differences_of_imports() == said.keys()
+    assert [] == [each for each in said.values() if not HAN.search(each)]

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import pytest
 
 import recollect
 from recollect.demo.story import StoryClock, play, read_chapters
+from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.records import PutMemory
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.page.conftest import Story, Walks
 
+WEB: Final = Path(__file__).parents[2] / "web"
 SCOPE = ("demo", "mira")
 CHAPTERS = (
-    "bulk", "raced", "ordered", "believed", "compared", "missing", "imported", "routes", "waited",
-    "handheld", "looks",
+    "bulk", "raced", "ordered", "believed", "compared", "unknown", "missing", "imported", "routes",
+    "waited", "handheld", "looks",
 )  # fmt: skip
 
 
@@ -160,6 +161,34 @@ def test_a_sentence_says_why_one_entry_stands_above_another(story: Story) -> Non
     assert "№ 3" in story.facts["why_other"]
 
 
+def test_a_question_about_nothing_known_is_told_so(story: Story) -> None:
+    """What only might bear on it is folded; and where nothing is asked, a question is asked for."""
+    told, unasked = story.facts["unknown"], story.facts["unasked"]
+
+    assert "Nothing clearly bears on it" in told["title"]
+    assert re.fullmatch(r"\d+ entr(y|ies) that might", told["fold"])
+    assert 0 == told["shown"]
+    assert unasked["title"].startswith("Ask what is remembered")
+    assert 0 == unasked["asked"]
+
+
+def test_the_page_folds_what_no_prompt_would_be_told() -> None:
+    """Its floors are those below which a context gets no entries by default."""
+    source = (WEB / "src" / "lib" / "recall_reasons.ts").read_text("utf-8")
+
+    found = re.search(r"CLEAR_FROM = \{ vectors: ([\d.]+), words: ([\d.]+) \}", source)
+    assert found
+    assert (IDLE_BELOW, IDLE_BELOW_BY_WORDS) == tuple(map(float, found.groups()))
+
+
+def test_a_row_says_first_what_tells_its_entry_from_the_others(story: Story) -> None:
+    """By words alone nearly all were said by the user: that stands first in no row."""
+    told = story.facts["telling"]
+
+    assert len(told) > 3
+    assert [] == [each for each in told[:3] if each.startswith("speaker")]
+
+
 @pytest.mark.parametrize(
     ("case", "words"),
     [
@@ -185,7 +214,7 @@ def test_files_are_imported_with_a_report(story: Story) -> None:
     assert "1,099" in facts["imported"]
     assert "line 41" in facts["imported"]
     # It goes back to where it came from, and all of it is there.
-    assert re.search(r"export\.jsonl\s+0 rows were taken\.\s+New\s+0\b", facts["imported_export"])
+    assert re.search(r"export\.jsonl\s+nothing new\s+New\s+0\b", facts["imported_export"])
     assert "Mars/Olympus" in facts["bad_zone"]
 
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,38 @@ async def _ask(store: Path, question: DemoQuestion) -> Timed:
 
 
 def test_the_demonstration_goes_back_in_time(printed: tuple[str, Path]) -> None:
-    """To another city, and to a date that was believed."""
+    """To another city, and to the dates that were believed before the plan was done."""
     text, _ = printed
 
     assert re.search(r"20 March Mira lives in Utrecht\s+now Mira lives in Porto", text)
-    assert re.search(r"12 March .* on 30 April 2025\s+now .* on 29 March 2025", text)
+    assert re.search(r"12 March .* on 30 April 2025\s+20 March .* on 29 March 2025\n", text)
+
+
+def test_no_plan_stands_whose_day_has_passed(printed: tuple[str, Path]) -> None:
+    """Once Mira has moved, or the atlas is at the printer, nothing says that this is to come."""
+    known = anyio.run(_in_force)
+
+    assert "Mira lives in Porto, Rua das Amoreiras 18" in known
+    assert [] == [each for each in known if re.search(r"plans to move|goes to the printer", each)]
+    assert "plans to move" not in printed[0].split("2. Recall")[0]
+
+
+async def _in_force() -> list[str]:
+    clock = StoryClock()
+    async with recollect.open("memory:", embedder="none", clock=clock) as memory:
+        await play(memory, clock, read_chapters())
+        found = (await memory.memories(SCOPE, limit=100)).rows
+        now = clock.now()
+        return [str(each.text) for each in found if not each.valid_until or each.valid_until > now]
+
+
+def test_days_of_the_story_begin_and_end_in_utc() -> None:
+    """As formation writes a day: else the page shows the day before it."""
+    text = files("recollect.demo").joinpath("operations.jsonl").read_text("utf-8")
+    days = re.findall(r'"(?:valid_from|valid_until|at)": "\d{4}-\d\d-\d\dT([^"]*)"', text)
+
+    assert len(days) > 5
+    assert {"00:00:00+00:00", "11:00:00+00:00", "23:59:59.999999+00:00"} == set(days)
 
 
 def test_the_demonstration_forgets(printed: tuple[str, Path]) -> None:

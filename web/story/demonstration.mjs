@@ -47,4 +47,55 @@ async function trueThen() {
   facts.tell("true_now", { address: await page.evaluate(() => location.hash), rows: await said() });
 }
 
-await told({ receipts, opened, trueThen }, { facts, page, noted, close });
+/** How many memories there are, on each screen that counts them. */
+async function counts() {
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.locator(".of-all").waitFor();
+  const overview = await page.locator(".of-all").innerText();
+  const types = await page.locator(".of-type").allInnerTexts();
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await page.locator(".total", { hasText: "ended" }).waitFor();
+  const memories = await page.locator(".total").innerText();
+  const options = await page.locator(".filters option").allInnerTexts();
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  await page.locator(".memories-button .count").waitFor();
+  facts.tell("counts", { overview, memories, types, options, chat: await page.locator(".memories-button .count").innerText() });
+}
+
+/** The day since when something is true is the same everywhere, as it was said. */
+async function days() {
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  const row = page.locator(".sentences li", { hasText: "Tangyuan" });
+  await row.waitFor();
+  const overview = await row.innerText();
+  await page.goto(`${base}/#/memories/Fact/cat-tangyuan?${SCOPE}`);
+  await page.locator(".half-one dd time").first().waitFor();
+  const since = await page.locator(".half-one dd time").first().innerText();
+  facts.tell("days", { overview, since, plans: await page.locator(".row-body", { hasText: "plans to move" }).allInnerTexts() });
+  await facts.picture(page, "cat");
+}
+
+/** The button that saves is in sight however long the form is, and the fields have plain names. */
+async function edited() {
+  for (const [width, height] of [[1280, 800], [390, 844]]) for (const place of ["User/User", "Fact/home-porto"]) {
+    await page.setViewportSize({ width, height });
+    await page.goto("about:blank");
+    await page.goto(`${base}/#/memories/${place}?${SCOPE}`);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.locator(".edit .field").first().waitFor();
+    const save = page.locator(".edit").getByRole("button", { name: "Save" });
+    const isSeen = await save.evaluate((button) => {
+      const { left, top, width: w, height: h } = button.getBoundingClientRect();
+      const foot = button.parentElement.getBoundingClientRect();
+      // No field shows below the foot, as if it stood in the middle of the form.
+      const below = document.elementFromPoint(left + w / 2, foot.bottom + 3);
+      return !below?.closest(".edit") && button.contains(document.elementFromPoint(left + w / 2, top + h - 3)) && button.contains(document.elementFromPoint(left + w / 2, top + 3));
+    });
+    facts.tell(`edited ${place} ${width}`, { isSeen, labels: await page.locator(".edit .field label").allInnerTexts() });
+    await facts.picture(page, `edited-${place.replace("/", "-")}-${width}`);
+    await audited(page, facts, `edited ${place} ${width}`);
+    await page.locator(".edit").getByRole("button", { name: "Cancel" }).click();
+  }
+}
+
+await told({ receipts, opened, trueThen, counts, days, edited }, { facts, page, noted, close });

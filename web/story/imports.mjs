@@ -17,6 +17,7 @@ const { page, noted } = await watched(browser, base);
 const field = page.locator("input[type=file]");
 const state = page.locator(".import-state");
 const report = page.locator(".report");
+const toasts = page.locator(".toast");
 
 const enter = async (scope) => {
   await page.goto("about:blank");
@@ -50,7 +51,9 @@ async function large() {
     await choose("conversations.json", claudeExport(100, 50));
     await page.locator(".import-progress").waitFor();
     await report.waitFor();
+    await toasts.last().waitFor();
     facts.tell(`large_${time}`, await report.innerText());
+    facts.tell(`large_${time}_told`, await toasts.last().innerText());
   }
   facts.tell("large_held", await held("large"));
 }
@@ -140,6 +143,7 @@ async function several() {
   await named("first.jsonl").getByRole("button", { name: "Stop", exact: true }).click();
   await named("letter.txt").getByRole("alert").waitFor();
   await all.getByText("1 of 4 files imported").waitFor();
+  facts.tell("several_told", await toasts.last().innerText());
   facts.tell("several_stopped", { reports: await report.count(), first: await named("first.jsonl").innerText(), third: await named("third.jsonl").innerText(), letter: await named("letter.txt").innerText() });
   await facts.picture(page, "several stopped");
   await audited(page, facts, "several stopped");
@@ -162,7 +166,7 @@ async function away() {
   proxy.rule = () => undefined;
   await all.getByRole("button", { name: "Go on with all" }).click();
   await page.locator(".nav, .side").first().getByRole("link", { name: "Overview" }).click();
-  await page.getByText("30 rows were taken.").waitFor();
+  await page.getByText("30 rows taken").waitFor();
   await page.goBack();
   await all.getByText("3 of 3 files imported").waitFor();
   facts.tell("away_done", { held: await held("away"), reports: await report.count() });
@@ -224,6 +228,11 @@ async function handheld() {
   await report.scrollIntoViewIfNeeded();
   facts.tell("handheld", { report: await report.innerText(), lang: await page.evaluate(() => document.documentElement.lang), wide: await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) });
   await facts.picture(page, "handheld");
+  const [chat] = JSON.parse(claudeExport(1, 3));
+  chat.chat_messages[1] = { ...chat.chat_messages[1], text: "", content: [] };
+  await choose("conversations.json", JSON.stringify([chat]));
+  await report.getByText("conversations.json").waitFor();
+  facts.tell("handheld_otherwise", await report.innerText());
   await audited(page, facts, "import handheld");
 }
 

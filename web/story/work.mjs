@@ -95,7 +95,7 @@ async function exportAndImport() {
   facts.tell("exported", { name: download.suggestedFilename(), kinds: [...new Set(written.trim().split("\n").map((line) => JSON.parse(line).kind))].sort() });
   await page.goto(`${base}/#/settings?scope=copy`);
   await page.getByLabel("Choose files, or drop them here").setInputFiles({ name: "memory.jsonl", mimeType: "application/x-ndjson", buffer: Buffer.from(`${written}{"kind": "nonsense"}\n`) });
-  await toast("rows were taken.").waitFor();
+  await toast("rows taken").waitFor();
   await page.locator(".complaints li").waitFor();
   facts.tell("refused_line", await page.locator(".complaints").innerText());
   await settled("imported");

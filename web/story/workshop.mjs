@@ -148,7 +148,7 @@ async function waited() {
 }
 
 async function compared() {
-  await at(`recall?q=When%20is%20Mira%20moving%3F&side=1&b_q=When%20is%20Mira%20moving%3F&b_known=${THEN}`);
+  await at(`recall?q=When%20is%20Mira%20moving%3F&known=2025-03-20&side=1&b_q=When%20is%20Mira%20moving%3F&b_known=${THEN}`);
   const [left, right] = [page.locator(".recall-side").nth(0), page.locator(".recall-side").nth(1)];
   await left.locator(".entry").first().waitFor();
   await right.locator(".entry .badge", { hasText: /only here|higher|lower|same place/ }).first().waitFor();
@@ -161,6 +161,23 @@ async function compared() {
   facts.tell("why_other", await left.locator(".why-said").first().innerText());
   await facts.picture(page, "compared");
   await audited("compared");
+}
+
+/** A question about nothing that is known, none at all, and what a row says first. */
+async function unknown() {
+  await at("recall?q=quantum%20chromodynamics%20lattice");
+  await page.locator(".might").waitFor();
+  facts.tell("unknown", { title: await page.locator("main .empty").innerText(), fold: await page.locator(".might summary").first().innerText(), shown: await page.locator(".entry").filter({ visible: true }).count() });
+  await facts.picture(page, "unknown");
+  await audited("unknown");
+  const asked = [];
+  page.on("request", (request) => request.url().includes("/v1/recall") && asked.push(request.url()));
+  await at("recall?q=%20");
+  await page.locator("main .empty").waitFor();
+  facts.tell("unasked", { title: await page.locator("main .empty").innerText(), asked: asked.length });
+  await at("recall?q=Where%20does%20Mira%20live%3F");
+  await page.locator(".entry").first().waitFor();
+  facts.tell("telling", await page.locator(".entry .signals > summary").evaluateAll((all) => all.map((each) => each.textContent)));
 }
 
 /** Each reason for which an entry is not there. */
@@ -265,4 +282,4 @@ async function looks() {
   }
 }
 
-await told({ bulk, raced, ordered, believed, compared, missing, imported, routes, waited, handheld, looks }, { facts, page, noted, close });
+await told({ bulk, raced, ordered, believed, compared, unknown, missing, imported, routes, waited, handheld, looks }, { facts, page, noted, close });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dayAt, earliestOf, endOf, stepsBetween } from "../src/lib/days";
+import { dayAt, dayFormat, earliestOf, endOf, isWholeDay, stepsBetween } from "../src/lib/days";
 
 describe("days on a slider", () => {
   it("are counted from the first to today, over the end of a month and a leap day", () => {
@@ -18,6 +18,19 @@ describe("days on a slider", () => {
     expect(earliestOf([memory], undefined)).toBe("2025-03-03");
     expect(earliestOf([memory], "2024-01-01")).toBe("2024-01-01");
     expect(earliestOf([], undefined)).toBeUndefined();
+  });
+
+  it("are the same day wherever they are read", () => {
+    for (const zone of ["America/Los_Angeles", "UTC", "Asia/Shanghai"]) {
+      const day = dayFormat("en-GB", zone);
+      for (const each of ["2025-03-22", "2025-03-22T00:00:00Z", "2025-03-22T23:59:59.999999Z", "2025-03-22T23:59:59Z"]) expect(day(each), zone).toBe("22 Mar 2025");
+    }
+  });
+
+  it("are no moments: these are of the day that it is where they are read", () => {
+    expect(dayFormat("en-GB", "America/Los_Angeles")("2025-03-22T05:00:00Z")).toBe("21 Mar 2025");
+    expect(dayFormat("en-GB", "Asia/Shanghai")("2025-03-22T17:00:00Z")).toBe("23 Mar 2025");
+    expect(["2025-03-22T23:59:58Z", "2025-03-22T00:00:01Z", "2025-03-22T00:00:00+01:00", Date.parse("2025-03-22")].map(isWholeDay)).toEqual([false, false, false, false]);
   });
 
   it("mean their end", () => expect(endOf("2026-05-01")).toBe("2026-05-01T23:59:59Z"));

@@ -3,7 +3,7 @@ import { canPass, cut, garbled, isConflict, isGone, mayBeDone, Problem, unreacha
 import type { Formation, Memory, Revision } from "../src/api/shapes";
 import { causeOf } from "../src/lib/deployment";
 import { isEdited, isEnded, isRejected, isRestored, isSame } from "../src/lib/outcomes";
-import { formedBy, summaryOf } from "../src/lib/receipts";
+import { folded, formedBy, summaryOf } from "../src/lib/receipts";
 
 const status = (code: number) => new Problem(code, "", "", "");
 
@@ -86,6 +86,18 @@ describe("the receipt of a formation", () => {
     expect(summaryOf(formation({ counts: { stored: 2 } }))).toEqual({ counts: [["stored", 2]], word: null, reason: null });
     expect(summaryOf(formation({ counts: {}, outcomes: [] }, { status: "consolidated" })).word).toBe("nothing_to_merge");
     expect(summaryOf(formation({ reason: "busy" }, { status: "failed" }))).toEqual({ counts: [], word: null, reason: "busy" });
+  });
+
+  it("is folded with others in a row that had nothing to do, so that what was done is found", () => {
+    const idle = (id: string) => formation({ counts: {}, outcomes: [] }, { id });
+    const busy = formation({ counts: { stored: 1 }, outcomes: [] }, { id: "busy" });
+    const failed = formation({ counts: {}, outcomes: [], reason: "no" }, { id: "failed", status: "failed" });
+    const ids = (all: Formation[]) => folded(all).map((each) => each.map(({ id }) => id).join(" "));
+    expect(ids([idle("a"), idle("b"), idle("c"), busy, idle("d"), idle("e"), failed, idle("f")])).toEqual(["a b c", "busy", "d", "e", "failed", "f"]);
+  });
+
+  it("has no reason of blanks alone: then a row would say nothing", () => {
+    expect(summaryOf(formation({ counts: {}, outcomes: [], reason: " " }))).toEqual({ counts: [], word: "nothing", reason: null });
   });
 
   it("of what was asked for now tells what was written, waits and failed", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem, unreachable } from "../src/api/problem";
-import { ImportQueue, rowsTaken, type Drained, type Importing, type ImportReport } from "../src/lib/import_queue";
+import { countsSaid, ImportQueue, rowsOfAll, type Drained, type Importing, type ImportReport } from "../src/lib/import_queue";
 
 const taken = (count: number): ImportReport => ({ kind: "export", export: { taken: count, refused: [], refused_count: 0, changed: [], changed_count: 0, erased_count: 0 } });
 const file = (name: string) => new File(["x"], name);
@@ -34,7 +34,14 @@ describe("files that are imported", () => {
     expect(states()).toEqual(["a going", "b waiting", "c waiting"]);
     for (const each of ["a", "b", "c"]) await end(each, 2);
     expect(begun).toEqual(["a", "b", "c"]);
-    expect(drained.map((each) => rowsTaken(each.reports))).toEqual([6]);
+    expect(drained.map((each) => rowsOfAll(each.reports).taken)).toEqual([6]);
+  });
+
+  it("are told of with what was there already and what was refused", () => {
+    const report = (taken: number, present: number, refused_count: number) => ({ kind: "file", file: { taken, present, refused_count } }) as ImportReport;
+    expect(countsSaid(rowsOfAll([report(3, 0, 0), taken(2)]))).toEqual([["import.taken", 5]]);
+    expect(countsSaid(rowsOfAll([report(0, 7, 0)]))).toEqual([["import.nothing_new", 0], ["import.there", 7]]);
+    expect(countsSaid(rowsOfAll([report(1, 2, 3), report(1, 0, 0)]))).toEqual([["import.taken", 2], ["import.there", 2], ["import.rows_refused", 3]]);
   });
 
   it("are each stopped and gone on with", async () => {
@@ -61,6 +68,7 @@ describe("files that are imported", () => {
     expect(begun).toEqual(["a", "b"]);
     expect(states()).toEqual(["a failed", "b failed", "c stopped"]);
     expect(drained.map((each) => each.errors.length)).toEqual([2]);
+    expect(drained.map((each) => each.failed)).toEqual([["a", "b"]]);
   });
 
   it("make room for those that are chosen next, unless they can still go on", async () => {

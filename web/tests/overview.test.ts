@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
-import { byType, changeOf, formationOf, inForceOf, lastDays, mainQuote, NO_COUNTS, plotOf, quotesOf } from "../src/lib/overview";
+import { countedOf, inForceOf, NO_COUNTS, NOTHING } from "../src/lib/counts";
+import { byType, changeOf, formationOf, isEnded, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
 
 const NOW = Date.parse("2026-05-10T12:00:00Z");
 const memory = (key: string, more: Partial<Memory> = {}) => ({ type: "Fact", key, version: 1, state: "active", valid_from: null, valid_until: null, ...more }) as Memory;
@@ -55,8 +56,24 @@ describe("numbers over time", () => {
 });
 
 test("memories in force are counted, and beside them those that have ended", () => {
-  expect(inForceOf({ Note: 2, Fact: 4, User: 0 }, { Note: 2, Fact: 7, Old: 1, User: 0 })).toEqual({ total: 6, ended: 4, types: [{ type: "Fact", count: 4 }, { type: "Note", count: 2 }] });
-  expect(inForceOf({}, {})).toEqual(NO_COUNTS);
+  const counts = (total: number, types: Record<string, number>) => ({ ...NOTHING, total, types });
+  expect(inForceOf(counts(6, { Note: 2, Fact: 4, User: 0 }), counts(10, { Note: 2, Fact: 7, Old: 1, User: 0 }))).toEqual({ total: 6, ended: 4, types: [{ type: "Fact", count: 4 }, { type: "Note", count: 2 }] });
+  expect(inForceOf(NOTHING, NOTHING)).toEqual(NO_COUNTS);
+});
+
+test("the list counts as the overview does: what has ended, waits or was rejected is no memory beside them", () => {
+  const listed = { total: 19, states: { active: 16, quarantined: 2, rejected: 1 } };
+  expect(countedOf(listed, "", 13)).toEqual([["memories.total", 13], ["overview.ended_count", 3], ["memories.waiting_count", 2], ["memories.rejected_count", 1]]);
+  expect(countedOf({ ...listed, total: 16 }, "active", 13)).toEqual([["memories.total", 13], ["overview.ended_count", 3]]);
+  expect(countedOf({ ...listed, total: 2 }, "quarantined", 13)).toEqual([["memories.waiting_count", 2]]);
+  expect(countedOf({ total: 3, states: { active: 3 } }, "", 0)).toEqual([["overview.ended_count", 3]]);
+  expect(countedOf({ total: 0, states: {} }, "", 0)).toEqual([["memories.total", 0]]);
+});
+
+test("what is over no longer counts", () => {
+  expect(isEnded(memory("a", { valid_until: "2026-05-10T12:00:00Z" }), NOW)).toBe(true);
+  expect(isEnded(memory("a", { valid_until: "2026-05-10T12:00:01Z" }), NOW)).toBe(false);
+  expect(isEnded(memory("a"), NOW)).toBe(false);
 });
 
 describe("the words below what is known", () => {

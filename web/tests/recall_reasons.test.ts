@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, RecallAnswer, RecallEntry } from "../src/api/shapes";
-import { barOf, sharedSignals, shownParts, verdictOn, whyAbove } from "../src/lib/recall_reasons";
+import { barOf, isClear, middleParts, sharedSignals, shownParts, tellingParts, verdictOn, whyAbove } from "../src/lib/recall_reasons";
 import { addressOf, bodyOf, settingsIn } from "../src/lib/recall_settings";
 
 const signal = (name: string, part: number) => ({ name, part, z: 0, weight: 0 });
@@ -89,5 +89,33 @@ describe("two settings in one address", () => {
     expect(settingsIn(query, "b_")).toMatchObject({ q: "boat", limit: "12", known: "2026-01-01" });
     expect(addressOf(settingsIn(query, "b_"), "b_")).toEqual({ b_q: "boat", b_known: "2026-01-01" });
     expect(bodyOf({ ...asked, floor: "25" })).toMatchObject({ query: "x", min_score: 0.25, budget_tokens: 800, limit: 12, skip_question: true });
+  });
+});
+
+describe("what tells an entry from the others", () => {
+  const entry = (parts: Record<string, number>) => ({ score: Object.values(parts).reduce((sum, each) => sum + each, 0), signals: Object.entries(parts).map(([name, part]) => ({ name, part, z: part, weight: 1 })) });
+  const entries = [entry({ speaker: 1, dense: 0.6 }), entry({ speaker: 1, dense: 0.2, entry: 0.5 }), entry({ speaker: 1, dense: 0.2 }), entry({ speaker: 0, dense: 0.2 })];
+  const middle = middleParts(entries);
+
+  it("stands first, and what most of them have alike does not stand at all", () => {
+    const told = entries.map((each) => tellingParts(each, middle).map(({ name, part }) => `${name} ${part}`));
+    expect(told).toEqual([["dense 60"], ["entry 50"], [], []]);
+  });
+
+  it("begins the bar, too", () => {
+    expect(entries.slice(0, 2).map((each) => barOf(each, 2, middle)[0]?.name)).toEqual(["dense", "entry"]);
+  });
+
+  it("is all of a single one", () => {
+    const [single = entry({})] = entries;
+    expect(tellingParts(single, middleParts([single])).map((each) => each.name)).toEqual(["speaker", "dense"]);
+  });
+});
+
+describe("an entry that only might bear on the question", () => {
+  it("is one below the relevance from which a prompt is told anything, unless a floor was asked for", () => {
+    expect([0.03, 0.02, 0.01].map((relevance) => isClear({ relevance }, "vectors", 0))).toEqual([true, false, false]);
+    expect([0.03, 0.02, 0.01].map((relevance) => isClear({ relevance }, "words", 0))).toEqual([true, true, false]);
+    expect(isClear({ relevance: 0.001 }, "vectors", 0.0005)).toBe(true);
   });
 });

@@ -76,8 +76,8 @@ describe("the words of the later screens", () => {
 
 describe("the usual types", () => {
   it("are named in the reader's language, with their fields and what is said of these", () => {
-    expect(["Fact", "subject", "The other person, thing or value"].map((each) => usualName("zh", each))).toEqual(["事实", "主语", "另一个人、事物或值"]);
-    expect(["Fact", "subject"].map((each) => usualName("en", each))).toEqual(["Fact", "subject"]);
+    expect(["Fact", "subject", "The other person, thing or value"].map((each) => usualName("zh", each))).toEqual(["事实", "谁或什么", "另一个人、事物或值"]);
+    expect(["Fact", "home", "subject", "predicate"].map((each) => usualName("en", each))).toEqual(["Fact", "home", "who or what", "relation"]);
     expect(usualName("zh", "Trip")).toBe("Trip");
   });
 });

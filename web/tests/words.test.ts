@@ -4,6 +4,9 @@ import { describe, expect, it } from "vitest";
 import { LANGUAGES, languageOf } from "../src/words";
 import { en as enFirst } from "../src/words/en";
 import { enLate } from "../src/words/en_late";
+import { differences as zhDifferences } from "../src/words/differences_zh";
+import { differences } from "../src/words/differences_zh_hant";
+import { routes as zhRoutes } from "../src/words/routes_zh";
 import { routes } from "../src/words/routes_zh_hant";
 import { zh as zhFirst } from "../src/words/zh";
 import { zhHant as zhHantFirst } from "../src/words/zh_hant";
@@ -89,7 +92,7 @@ const OF_BOTH_SCRIPTS = new Set("核修合面他你即回出只它向制既查�
 const OF_THE_MAINLAND = /用[戶户]|信息|消息|默[認认]|[設设]置|加[載载]|[鏈链]接|搜索|密[鑰钥]|[導导][入出]|粘[貼贴]|字符|服[務务]器|[數数][據据](?![庫库])|屏幕|[調调]用|[進进]程|[運运]行|添加|撤回|文[檔档]|智能|[標标][簽签][頁页]|召回|[軟软]件/;
 
 describe("traditional Chinese", () => {
-  const texts = [...Object.values(zhHant), ...zhHantTypes.values(), ...Object.values(routes.operations), ...Object.values(routes.groups)].join("\n");
+  const texts = [...Object.values(zhHant), ...zhHantTypes.values(), ...Object.values(routes.operations), ...Object.values(routes.groups), ...differences.values()].join("\n");
   const [, traditional = "", simplified = ""] = readFileSync(join(TEXTS, "text", "simplified.txt"), "utf8").split("\n");
 
   it("has no simplified characters", () => {
@@ -101,6 +104,17 @@ describe("traditional Chinese", () => {
 
   it("is in the words of Taiwan", () => {
     expect(texts.split("\n").filter((each) => OF_THE_MAINLAND.test(each))).toEqual([]);
+  });
+});
+
+describe("simplified Chinese", () => {
+  const pages = join(TEXTS, "..", "..", "docs");
+  const documents = readdirSync(pages).filter((each) => each.endsWith(".zh.md")).map((each) => readFileSync(join(pages, each), "utf8"));
+  const texts = [...Object.values(zh), ...zhTypes.values(), ...Object.values(zhRoutes.operations), ...Object.values(zhRoutes.groups), ...zhDifferences.values(), ...documents];
+
+  it("has one word for one thing, on the page and in the documentation", () => {
+    expect(texts.filter((each) => /回想|回忆|遗忘/.test(each)).map((each) => /.{0,12}(?:回想|回忆|遗忘).{0,12}/.exec(each)?.[0])).toEqual([]);
+    expect(Object.values(zh).filter((each) => each.includes("话题"))).toEqual([]);
   });
 });
 

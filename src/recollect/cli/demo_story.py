@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,7 @@ from recollect.demo.acts import (
     count_in_files,
     entries_of,
     erase_door_code,
-    facts,
+    fact_at,
     scan_ms,
 )
 from recollect.demo.story import SCOPE, Played, StoryClock, play, read_chapters
@@ -105,12 +106,16 @@ class DemoStage:
             for each in newest[-_QUOTES_SHOWN:]
         ]
 
-    def then(self, then: Then, earlier: Recalled | None, now: Recalled | None) -> None:
-        """Print the values that were true, or believed, at another time and now."""
+    def then(self, then: Then, answers: Sequence[tuple[datetime | None, Recalled | None]]) -> None:
+        """Print the values that were true, or believed, at other times and now."""
         print_line()
         print_line((then.text, "bold cyan"), ("   ", ""), (then.kind, "dim"))
-        rows = [(f"{then.at.day} {then.at:%B}", earlier), ("now", now)]
-        self.rows([(label, entry.text if entry else "nothing", "") for label, entry in rows])
+        self.rows(
+            [
+                (f"{at.day} {at:%B}" if at else "now", entry.text if entry else "nothing", "")
+                for at, entry in answers
+            ]
+        )
 
 
 def _label(content: Message | Memory) -> str:
@@ -208,8 +213,7 @@ async def _travel(stage: DemoStage, memory: Recollect) -> None:
         "valid_at asks what was true at another time, known_at what was believed then.",
     )
     for then in THENS:
-        earlier = await facts(memory, then.text, then)
-        stage.then(then, earlier, await facts(memory, then.text))
+        stage.then(then, [(at, await fact_at(memory, then, at)) for at in then.moments])
 
 
 async def _prompt(stage: DemoStage, memory: Recollect) -> None:

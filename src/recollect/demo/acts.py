@@ -34,9 +34,9 @@ class DemoQuestion:
 
 QUESTIONS: Final = (
     DemoQuestion(
-        text="When am I moving to Porto?",
-        about="the date was changed once",
-        answers=("Fact/move-date", "moving/moving-3.1"),
+        text="When did I move to Porto?",
+        about="the date was changed once, then the plan was done",
+        answers=("Fact/home-porto", "moving/moving-3.1"),
     ),
     DemoQuestion(
         text="What is my cat called?",
@@ -68,16 +68,22 @@ QUESTIONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Then:
-    """A question about a value that was true, or believed, at another time."""
+    """A question about a value that was true, or believed, at several times; ``None`` is now."""
 
     text: str
-    at: datetime
+    moments: tuple[datetime | None, ...]
     kind: Literal["valid_at", "known_at"]
 
 
 THENS: Final = (
-    Then(text="Where do I live?", at=datetime(2025, 3, 20, tzinfo=UTC), kind="valid_at"),
-    Then(text="When am I moving to Porto?", at=datetime(2025, 3, 12, tzinfo=UTC), kind="known_at"),
+    Then(
+        text="Where do I live?", moments=(datetime(2025, 3, 20, tzinfo=UTC), None), kind="valid_at"
+    ),
+    Then(
+        text="When am I moving to Porto?",
+        moments=(datetime(2025, 3, 12, tzinfo=UTC), datetime(2025, 3, 20, tzinfo=UTC)),
+        kind="known_at",
+    ),
 )
 
 PROMPT_QUESTION: Final = "Invite my sister for a weekend in Porto."
@@ -108,14 +114,14 @@ async def ask(memory: Recollect, query: str, *, limit: int = SHOWN_ENTRIES) -> T
     return Timed(recall=found, ms=(timer_s() - began_s) * 1_000)
 
 
-async def facts(memory: Recollect, query: str, then: Then | None = None) -> Recalled | None:
-    """Return the fact that answers *query* best, now or at another time."""
+async def fact_at(memory: Recollect, then: Then, at: datetime | None) -> Recalled | None:
+    """Return the fact that answers a question best, now or at another time."""
     where = Where(messages=False, types=("Fact",))
-    if then and then.kind == "valid_at":
-        where = Where(messages=False, types=("Fact",), valid_at=then.at)
-    elif then:
-        where = Where(messages=False, types=("Fact",), known_at=then.at)
-    found = await memory.recall(SCOPE, query, limit=1, where=where)
+    if at and then.kind == "valid_at":
+        where = Where(messages=False, types=("Fact",), valid_at=at)
+    elif at:
+        where = Where(messages=False, types=("Fact",), known_at=at)
+    found = await memory.recall(SCOPE, then.text, limit=1, where=where)
     return next(iter(found.entries), None)
 
 

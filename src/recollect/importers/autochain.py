@@ -12,6 +12,7 @@ from recollect.conversation.openai_messages import MessageType, message_for
 from recollect.errors import RecollectError, UsageError
 from recollect.importers.import_entries import (
     Changed,
+    Difference,
     ImportOptions,
     Incoming,
     Refused,
@@ -35,7 +36,7 @@ CLASSES: Final = frozenset(
     | {(_STRUCTS, name) for name in ("AgentAction", "AgentFinish")}
 )
 """The classes whose objects AutoChain 0.0.5 pickles."""
-OBJECTS: Final = "objects of AutoChain's classes that became objects of their fields"
+OBJECTS: Final = Difference("objects of AutoChain's classes that became objects of their fields")
 
 
 def read_conversation(content: bytes, place: str, reading: ImportOptions) -> Iterator[Row]:

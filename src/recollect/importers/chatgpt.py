@@ -11,6 +11,7 @@ from recollect.errors import UsageError
 from recollect.importers.import_entries import (
     EMPTY,
     OTHER_BRANCHES,
+    Difference,
     ImportOptions,
     Incoming,
     Refused,
@@ -28,9 +29,9 @@ from recollect.importers.memory_records import from_epoch
 from recollect.records import Json, JsonObject, NewMessage, Role
 from recollect.text.coded_text import reason_of, with_code
 
-HIDDEN: Final = "messages that ChatGPT hides were left out"
-REASONING: Final = "messages of the model's reasoning were left out"
-NEWEST: Final = "conversations that name no current message were read to their newest"
+HIDDEN: Final = Difference("messages that ChatGPT hides were left out")
+REASONING: Final = Difference("messages of the model's reasoning were left out")
+NEWEST: Final = Difference("conversations that name no current message were read to their newest")
 
 _ROLES: Final[dict[str, Role]] = {
     "user": "user",
@@ -57,7 +58,7 @@ def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> 
     mapping = value["mapping"]
     given = mapping if isinstance(mapping, Mapping) else {}
     nodes = {name: each for name, each in given.items() if isinstance(each, Mapping)}
-    changed: Counter[str] = Counter()
+    changed: Counter[Difference] = Counter()
     try:
         thread = optional_text_in(value, "conversation_id") or optional_text_in(value, "id")
         branch = _read_branch(value.get("current_node"), nodes, changed)
@@ -85,7 +86,7 @@ def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> 
 
 
 def _read_branch(
-    current: Json, nodes: Mapping[str, JsonObject], changed: Counter[str]
+    current: Json, nodes: Mapping[str, JsonObject], changed: Counter[Difference]
 ) -> Sequence[str]:
     """Return the ids from the root to the current node or, if none is named, to the newest."""
     if not nodes:
@@ -112,7 +113,7 @@ def _created_seconds(node: JsonObject) -> float:
     return float(time) if isinstance(time, int | float) else 0.0
 
 
-def _why_left_out(raw: JsonObject) -> str | None:
+def _why_left_out(raw: JsonObject) -> Difference | None:
     about, content = raw.get("metadata"), raw.get("content")
     hidden = isinstance(about, Mapping) and about.get("is_visually_hidden_from_conversation")
     # A hidden message is marked by a flag in its metadata, or by a weight of 0.
@@ -124,7 +125,7 @@ def _why_left_out(raw: JsonObject) -> str | None:
 
 def _read_row(
     raw: JsonObject, node: str, title: str | None, *, place: str, thread: str
-) -> Row | str:
+) -> Row | Difference:
     """Return the row of a message, or the reason why it is left out."""
     if why := _why_left_out(raw):
         return why

@@ -11,6 +11,7 @@ from recollect.importers.import_entries import (
     EMPTY,
     OTHER_BRANCHES,
     REASONING,
+    Difference,
     ImportOptions,
     Incoming,
     Refused,
@@ -30,9 +31,9 @@ from recollect.records import Json, JsonObject, NewMessage, Role
 from recollect.stores.json_pointers import is_list
 from recollect.text.coded_text import reason_of
 
-ATTACHED: Final = "attached files were kept as the words that were taken from them"
-PROJECTS: Final = "projects (their instructions and documents) were left out"
-ACCOUNTS: Final = "accounts were left out"
+ATTACHED: Final = Difference("attached files were kept as the words that were taken from them")
+PROJECTS: Final = Difference("projects (their instructions and documents) were left out")
+ACCOUNTS: Final = Difference("accounts were left out")
 
 _ROLES: Final[dict[str, Role]] = {"human": "user", "assistant": "assistant"}
 
@@ -47,7 +48,7 @@ def is_memories(value: JsonObject) -> bool:
     return "conversations_memory" in value or "project_memories" in value
 
 
-def left_out(value: JsonObject) -> str | None:
+def left_out(value: JsonObject) -> Difference | None:
     """Return the report sentence for a *value* of an export that is skipped, else ``None``."""
     if "uuid" not in value:
         return None
@@ -60,7 +61,7 @@ def read_conversation(value: JsonObject, place: str, reading: ImportOptions) -> 
     """Yield the messages of the current branch, oldest first, then counts of what was left out."""
     given = value["chat_messages"]
     messages = given if is_list(given) else ()
-    changed: Counter[str] = Counter()
+    changed: Counter[Difference] = Counter()
     try:
         thread = text_in(value, "uuid")
         branch = _read_branch(value.get("current_leaf_message_uuid"), messages)
@@ -107,7 +108,7 @@ def _read_message(
     *,
     title: str | None,
     thread: str,
-    changed: Counter[str],
+    changed: Counter[Difference],
 ) -> Incoming | None:
     """Return a message, counting omitted parts in *changed*; ``None`` if it is empty."""
     if not isinstance(raw, Mapping):
@@ -132,7 +133,7 @@ def _read_message(
     return Incoming(place=place, thread=thread, message=message, is_zone_assumed=is_assumed)
 
 
-def _read_content(raw: JsonObject, changed: Counter[str]) -> tuple[str, list[Json] | None]:
+def _read_content(raw: JsonObject, changed: Counter[Difference]) -> tuple[str, list[Json] | None]:
     """Return a message's text, and its blocks if any of them is not text."""
     given = raw.get("content")
     whole = raw.get("text")
@@ -146,7 +147,7 @@ def _read_content(raw: JsonObject, changed: Counter[str]) -> tuple[str, list[Jso
     return text, [*kept] if others else None
 
 
-def _read_attachments(raw: JsonObject, changed: Counter[str]) -> list[dict[str, Json]]:
+def _read_attachments(raw: JsonObject, changed: Counter[Difference]) -> list[dict[str, Json]]:
     """Return the extracted texts of a message's attached files, as text blocks."""
     found: list[dict[str, Json]] = []
     given = raw.get("attachments")

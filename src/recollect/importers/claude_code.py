@@ -11,6 +11,7 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.importers.import_entries import (
     REASONING,
     Changed,
+    Difference,
     ImportOptions,
     Incoming,
     Refused,
@@ -24,10 +25,12 @@ from recollect.records import Json, JsonObject, NewMessage, Role
 from recollect.text.coded_text import reason_of
 
 SOURCE: Final = "claude-code"
-EVENTS: Final = "events of Claude Code's own (summaries, snapshots, commands) were left out"
-TOOLS: Final = "calls of tools and their results were left out"
-PICTURES: Final = "pictures were left out"
-AGENTS: Final = "messages between the agent and its sub-agents were left out"
+EVENTS: Final = Difference(
+    "events of Claude Code's own (summaries, snapshots, commands) were left out"
+)
+TOOLS: Final = Difference("calls of tools and their results were left out")
+PICTURES: Final = Difference("pictures were left out")
+AGENTS: Final = Difference("messages between the agent and its sub-agents were left out")
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
 _OWN: Final = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
@@ -75,7 +78,7 @@ def read_line(value: JsonObject, place: str, reading: ImportOptions) -> Iterator
         yield found
 
 
-def _read_text(message: Json) -> tuple[str, list[str]]:
+def _read_text(message: Json) -> tuple[str, list[Difference]]:
     """Return the text of a message, and a report sentence for each part left out."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, str):
@@ -83,7 +86,7 @@ def _read_text(message: Json) -> tuple[str, list[str]]:
     if not isinstance(content, Sequence):
         raise UsageError(f"its message is {shown(message)}, which has no content")
     texts: list[str] = []
-    left_out: list[str] = []
+    left_out: list[Difference] = []
     for block in content:
         kind = block.get("type") if isinstance(block, Mapping) else None
         text = block.get("text") if isinstance(block, Mapping) else None

@@ -14,6 +14,7 @@ from recollect.importers.graphiti import GraphitiGraph
 from recollect.importers.import_entries import (
     Archived,
     Changed,
+    Difference,
     ImportOptions,
     Refused,
     Row,
@@ -34,8 +35,12 @@ from recollect.wire.record_digests import END
 KINDS: Final = ("thread", "message", "memory", "side", "formation")
 """The kinds of record in an export of Recollect."""
 _HEADER: Final = "export"
-UNENDED: Final = "exports without a last line, which may have been cut or are of an earlier release"
-MISCOUNTED: Final = "exports whose last line counts other records than came: some may be lost"
+UNENDED: Final = Difference(
+    "exports without a last line, which may have been cut or are of an earlier release"
+)
+MISCOUNTED: Final = Difference(
+    "exports whose last line counts other records than came: some may be lost"
+)
 VERSIONS: Final = (1,)
 """The versions of Recollect's exports that this release reads."""
 

@@ -10,6 +10,7 @@ from recollect.errors import UsageError
 from recollect.importers.graph_records import entity, fact_key, relation, times_of
 from recollect.importers.import_entries import (
     Changed,
+    Difference,
     ImportOptions,
     Incoming,
     Refused,
@@ -54,9 +55,11 @@ _ROLES: Final[Mapping[str, Role]] = {
     "tool": "tool",
     "function": "tool",
 }
-ATTRIBUTES: Final = "entities or facts have attributes of their own, which were left out"
-MENTIONS: Final = "edges with neither a fact nor a name were left out"
-OTHER_LISTS: Final = "rows of other lists than nodes, edges and episodes were left out"
+ATTRIBUTES: Final = Difference(
+    "entities or facts have attributes of their own, which were left out"
+)
+MENTIONS: Final = Difference("edges with neither a fact nor a name were left out")
+OTHER_LISTS: Final = Difference("rows of other lists than nodes, edges and episodes were left out")
 
 
 def kind_of(value: Json) -> Kind | None:

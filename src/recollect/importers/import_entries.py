@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from hashlib import blake2b
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, NewType, TypeAlias, TypeVar
 
 from recollect.errors import UsageError
 from recollect.importers.times import read_time
 from recollect.records import Json, JsonObject, NewMessage, Scope
 from recollect.text.coded_text import with_code
 
-OTHER_BRANCHES: Final = "messages of other branches than the current one were left out"
-EMPTY: Final = "messages without words were left out"
-REASONING: Final = "parts of the model's reasoning were left out"
+Difference = NewType("Difference", str)
+"""A sentence of a report: what was stored differently from the file, or left out."""
+OTHER_BRANCHES: Final = Difference("messages of other branches than the current one were left out")
+EMPTY: Final = Difference("messages without words were left out")
+REASONING: Final = Difference("parts of the model's reasoning were left out")
 _ID_BYTES: Final = 16
 _SHOWN_CHARACTERS: Final = 60
 
@@ -75,7 +77,7 @@ class Changed:
     """A count of things that are stored differently from the file, or left out, by rule: *what*."""
 
     place: str
-    what: str
+    what: Difference
     count: int = 1
 
 
@@ -188,7 +190,7 @@ def trace_branch(leaf: str, parents: Mapping[str, Json]) -> tuple[Sequence[str],
     return tuple(reversed(found)), at
 
 
-def changes(place: str, counts: Counter[str]) -> Iterator[Changed]:
+def changes(place: str, counts: Counter[Difference]) -> Iterator[Changed]:
     """Yield a row for each sentence of *counts* that was counted at least once."""
     for what, count in (+counts).items():
         yield Changed(place=place, what=what, count=count)

@@ -7,13 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.import_entries import Changed, ImportOptions, Refused, Row, shown, text_in
+from recollect.importers.import_entries import (
+    Changed,
+    Difference,
+    ImportOptions,
+    Refused,
+    Row,
+    shown,
+    text_in,
+)
 from recollect.importers.json_stream import NESTED, is_nested
 from recollect.importers.memory_records import FileMemory, moment_in, remembered
 from recollect.records import Json, JsonObject, Scope
 from recollect.text.coded_text import reason_of
 
-TTL: Final = "items keep their expiry time, which reading them no longer postpones"
+TTL: Final = Difference("items keep their expiry time, which reading them no longer postpones")
 
 
 def is_item(value: JsonObject) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.importers.import_entries import (
     Changed,
+    Difference,
     ImportOptions,
     Refused,
     Row,
@@ -29,8 +30,10 @@ OWNERS: Final = (
 )
 """The fields that name the owner of a memory, each with the scope segment before the owner's id."""
 
-UNLED: Final = "memories whose history does not end in their current text were taken without it"
-DELETED: Final = "memories that mem0 had deleted were left out"
+UNLED: Final = Difference(
+    "memories whose history does not end in their current text were taken without it"
+)
+DELETED: Final = Difference("memories that mem0 had deleted were left out")
 CONTEXT: Final = "remembered by mem0"
 """The ``context`` of every note that is made from a memory of mem0."""
 

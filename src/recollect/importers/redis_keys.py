@@ -15,7 +15,14 @@ from recollect.conversation.redis_memory import redis_errors
 from recollect.errors import MissingExtraError, UsageError
 from recollect.importers import autochain
 from recollect.importers import langchain_messages as langchain
-from recollect.importers.import_entries import ImportOptions, Refused, Row, changes, shown
+from recollect.importers.import_entries import (
+    Difference,
+    ImportOptions,
+    Refused,
+    Row,
+    changes,
+    shown,
+)
 from recollect.importers.import_run import (
     FileReport,
     ImportCounts,
@@ -38,8 +45,8 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "message_store:"
 """The default ``key_prefix`` of LangChain's chat histories."""
-OTHER_KEYS: Final = "keys that hold something of another program"
-EXPIRING: Final = "keys that would have expired: what was read of them stays"
+OTHER_KEYS: Final = Difference("keys that hold something of another program")
+EXPIRING: Final = Difference("keys that would have expired: what was read of them stays")
 JSON_TYPE: Final = "ReJSON-RL"
 """Redis's type name of a JSON document, in which langchain-redis keeps a message."""
 _PAGE: Final = 500
@@ -156,7 +163,7 @@ class _Database:
     """A `redis.Redis`; its types are those of both the sync and the async client."""
     selection: RedisSelection
     keys: _Keys = field(default_factory=dict)
-    others: Counter[str] = field(default_factory=Counter)
+    others: Counter[Difference] = field(default_factory=Counter)
     done: int = 0
 
     @property

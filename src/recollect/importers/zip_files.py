@@ -10,12 +10,12 @@ from typing import BinaryIO, Final, cast
 
 from recollect.errors import UsageError
 from recollect.importers import input_files as sources
-from recollect.importers.import_entries import shown
+from recollect.importers.import_entries import Difference, shown
 from recollect.importers.input_files import InputFile
 from recollect.text.coded_text import with_code
 
 FILES_MAX: Final = 10_000
-OTHER_FILES: Final = "other files of the archive were left out"
+OTHER_FILES: Final = Difference("other files of the archive were left out")
 _EXPORT_FILE: Final = re.compile(
     r"(?:.*/)?(?:conversations(?:-\d+)?\.jsonl?|(?:memories|projects)\.json)"
 )

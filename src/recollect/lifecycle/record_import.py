@@ -39,14 +39,17 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import scope_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.validation import check_time
-from recollect.text.coded_text import reason_of
+from recollect.text.coded_text import reason_of, with_code
 
-UNFOUNDED: Final = (
+UNFOUNDED: Final = with_code(
+    "unfounded",
     "it cited messages that are neither in this store nor in the import: that evidence was "
-    "dropped, and its trust lowered to an external source"
+    "dropped, and its trust lowered to an external source",
 )
 ERASED: Final = "it was erased here"
-BLANKED: Final = "the parts that rest on messages erased here were left out"
+BLANKED: Final = with_code(
+    "parts_erased", "the parts that rest on messages erased here were left out"
+)
 TRIES_MAX: Final = 5
 """Most checks of one batch; it is checked again if something was erased meanwhile."""
 

@@ -19,5 +19,14 @@ export function earliestOf(memories: readonly { valid_from: string | null; said_
   return [...days, ...(before ? [before] : [])].sort()[0];
 }
 
+/** Whether a moment is a day of the calendar: formation keeps one as its beginning, or its end, in UTC. Written in a zone west or east of that, it would be another day. */
+export const isWholeDay = (moment: string | number): boolean => typeof moment === "string" && /^[\d-]+(T(00:00:00|23:59:59(\.9+)?)(Z|\+00:00))?$/.test(moment);
+
+/** Formats a moment as a day: one of the calendar as that, any other as the day that it is in `timeZone` (of the browser, if none is given). */
+export function dayFormat(locale: string, timeZone?: string): (moment: string | number) => string {
+  const [calendar, here] = ["UTC", timeZone].map((zone) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: zone }));
+  return (moment) => (isWholeDay(moment) ? calendar : here)?.format(new Date(moment)) ?? "";
+}
+
 /** The end of a day, which is the moment that a filter by day means. */
 export const endOf = (day: string): string => `${day}T23:59:59Z`;

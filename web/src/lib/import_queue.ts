@@ -26,7 +26,11 @@ export type Importing = (file: QueuedFile, told: (part: Partial<QueuedFile>) => 
 export interface Drained {
   reports: ImportReport[];
   errors: unknown[];
+  /** The names of the files that were not imported. */
+  failed: string[];
 }
+
+const nothingYet = (): Drained => ({ reports: [], errors: [], failed: [] });
 
 const BEGUN: FileProgress = { rows: 0, fraction: null };
 
@@ -37,7 +41,7 @@ export class ImportQueue {
   private entries: readonly QueuedFile[] = [];
   private readonly listeners = new Set<() => void>();
   private stopping: AbortController | null = null;
-  private drained: Drained = { reports: [], errors: [] };
+  private drained: Drained = nothingYet();
   private next = 1;
 
   constructor(private readonly importing: Importing) {}
@@ -94,7 +98,7 @@ export class ImportQueue {
     }
     this.stopping = null;
     const { drained } = this;
-    this.drained = { reports: [], errors: [] };
+    this.drained = nothingYet();
     settled(drained);
   }
 
@@ -114,6 +118,7 @@ export class ImportQueue {
       const isPartial = !isTold && mayBeDone(error) && !(error instanceof Problem && error.code === "unreachable");
       if (signal.aborted) return this.change(id, { state: "stopped", isPartial });
       this.drained.errors.push(error);
+      this.drained.failed.push(entry.file.name);
       this.change(id, { state: "failed", error, isPartial });
       // The service is away: the others would fail of the same, and go on together once it is back.
       if (canPass(error)) for (const each of this.entries) if (each.state === "waiting") this.change(each.id, { state: "stopped" });
@@ -134,5 +139,23 @@ const isUnderWay = ({ state }: QueuedFile): boolean => state === "waiting" || st
 
 export const useQueue = (queue: ImportQueue): readonly QueuedFile[] => useSyncExternalStore(queue.subscribe, queue.all);
 
-/** How many rows the files brought. */
-export const rowsTaken = (reports: readonly ImportReport[]): number => reports.reduce((sum, each) => sum + (each.kind === "file" ? each.file : each.export).taken, 0);
+export interface RowCounts {
+  taken: number;
+  present: number;
+  refused: number;
+}
+
+/** How many rows a report tells of as new, as there already, and as refused; an export of the service is not counted by what was there. */
+export const rowsOf = ({ taken, refused_count: refused, ...report }: FileReport | Imported): RowCounts => ({ taken, present: "present" in report ? report.present : 0, refused });
+
+/** The rows of several files together. */
+export const rowsOfAll = (reports: readonly ImportReport[]): RowCounts =>
+  reports.map((each) => rowsOf(each.kind === "file" ? each.file : each.export)).reduce((sum, each) => ({ taken: sum.taken + each.taken, present: sum.present + each.present, refused: sum.refused + each.refused }), { taken: 0, present: 0, refused: 0 });
+
+type CountSaid = "import.taken" | "import.nothing_new" | "import.there" | "import.rows_refused";
+
+/** What became of rows, as words with counts: nothing new is said, and so is what was there already or refused. */
+export function countsSaid({ taken, present, refused }: RowCounts): [CountSaid, number][] {
+  const counts: [CountSaid, number][] = [[taken ? "import.taken" : "import.nothing_new", taken], ["import.there", present], ["import.rows_refused", refused]];
+  return counts.filter(([word, count]) => count > 0 || word === "import.nothing_new");
+}

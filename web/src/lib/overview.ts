@@ -23,29 +23,15 @@ export function mainQuote(quotes: FieldQuotes["fields"], { value }: Pick<Memory,
   return main === undefined ? undefined : quotes[pointerOf([main])];
 }
 
-/** Memories that are in force by type, most first, and how many others have ended. */
-export interface InForce {
-  total: number;
-  ended: number;
-  types: { type: string; count: number }[];
-}
-
-export const NO_COUNTS: InForce = { total: 0, ended: 0, types: [] };
-
-const sumOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, each) => sum + each, 0);
-
-/** Of the counts of those in force, and of all that are neither rejected nor waiting. */
-export function inForceOf(inForce: Record<string, number>, all: Record<string, number>): InForce {
-  const types = Object.entries(inForce).filter(([, count]) => count > 0).map(([type, count]) => ({ type, count }));
-  return { total: sumOf(inForce), ended: Math.max(0, sumOf(all) - sumOf(inForce)), types: types.sort((one, other) => other.count - one.count) };
-}
+/** Whether it is over, and no longer true. */
+export const isEnded = ({ valid_until }: Pick<Memory, "valid_until">, now = Date.now()): boolean => valid_until !== null && Date.parse(valid_until) <= now;
 
 export type ChangeWord = "new" | "changed" | "ended" | "waits";
 
 /** What happened to a memory when it was written last. */
 export function changeOf(memory: Memory, now: number): ChangeWord {
   if (memory.state === "quarantined") return "waits";
-  if (memory.valid_until !== null && Date.parse(memory.valid_until) <= now) return "ended";
+  if (isEnded(memory, now)) return "ended";
   return memory.version === 1 ? "new" : "changed";
 }
 

@@ -66,12 +66,33 @@ export function sharedSignals(entries: readonly Scored[]): ReadonlySet<string> {
   return new Set([...first.keys()].filter((name) => others.every((each) => each.get(name) === first.get(name))));
 }
 
-/** How wide each part of a bar is, of the width of the best entry: what speaks for it, as long together as the score is high. */
-export function barOf({ score, signals }: Scored, most: number): { name: string; share: number }[] {
+/** The part that each signal has in the entry in the middle, in hundredths: what an entry has beside that tells it from the others. A single entry stands beside nothing. */
+export function middleParts(entries: readonly Scored[]): ReadonlyMap<string, number> {
+  const all = entries.length > 1 ? entries.map(partsByName) : [];
+  const middle = (name: string) => all.map((each) => each.get(name) ?? 0).sort((one, other) => one - other)[Math.floor((all.length - 1) / 2)] ?? 0;
+  return new Map([...new Set(all.flatMap((each) => [...each.keys()]))].map((name) => [name, middle(name)]));
+}
+
+/** The signals of an entry that tell it from the others, in hundredths, most first; what has no part in it tells nothing. */
+export function tellingParts(entry: Scored, middle: ReadonlyMap<string, number>): SignalShare[] {
+  const apart = ({ name, part }: SignalShare) => Math.abs(part - (middle.get(name) ?? 0));
+  const parts = [...partsByName(entry)].map(([name, part]) => ({ name, part })).filter((each) => each.part !== 0 && apart(each) > 0);
+  return parts.sort((one, other) => apart(other) - apart(one)).slice(0, DECIDING);
+}
+
+/** How wide each part of a bar is, of the width of the best entry: what speaks for it, as long together as the score is high. What tells it from the others comes first. */
+export function barOf({ score, signals }: Scored, most: number, middle: ReadonlyMap<string, number> = new Map()): { name: string; share: number }[] {
   const [length, pieces] = [Math.max(0, score) / Math.max(most, 0.001), signals.filter((each) => each.part > 0.0005)];
   const sum = pieces.reduce((total, each) => total + each.part, 0);
-  return [...pieces].sort((one, other) => other.part - one.part).map(({ name, part }) => ({ name, share: (part / sum) * length }));
+  const apart = ({ name, part }: SignalShare) => Math.abs(part - (middle.get(name) ?? 0) / 100);
+  return [...pieces].sort((one, other) => apart(other) - apart(one)).map(({ name, part }) => ({ name, share: (part / sum) * length }));
 }
+
+/** From this relevance on an entry clearly bears on the question, with vectors and by words alone: what is below is told to no prompt if it is the best. */
+export const CLEAR_FROM = { vectors: 0.025, words: 0.0125 } as const;
+
+/** Whether an entry clearly bears on the question, or only might: by the floor that was asked for, if there is one. */
+export const isClear = ({ relevance }: Pick<RecallEntry, "relevance">, by: keyof typeof CLEAR_FROM, floor: number): boolean => floor > 0 || relevance >= CLEAR_FROM[by];
 
 type Named = Pick<RecallEntry, "kind" | "id" | "type" | "key" | "thread">;
 

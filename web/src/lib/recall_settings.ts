@@ -12,7 +12,7 @@ export type RecallSettings = Record<(typeof NAMES)[number], string>;
 /** Settings in an address; those of the second side begin with "b_". */
 export function settingsIn(query: URLSearchParams, side = ""): RecallSettings {
   const given = (name: string) => query.get(`${side}${name}`) ?? "";
-  return { ...(Object.fromEntries(NAMES.map((name) => [name, given(name)])) as RecallSettings), limit: given("limit") || String(LIMIT), budget: given("budget") || String(BUDGET) };
+  return { ...(Object.fromEntries(NAMES.map((name) => [name, given(name)])) as RecallSettings), q: given("q").trim(), limit: given("limit") || String(LIMIT), budget: given("budget") || String(BUDGET) };
 }
 
 /** The settings as an address has them; what is usual is not named. */

@@ -18,10 +18,30 @@ export interface Summary {
 export function summaryOf(formation: Formation): Summary {
   const { receipt, status } = formation;
   const counts = countsOf(formation);
-  const reason = receipt.reason || null;
+  const reason = receipt.reason?.trim() || null;
   if (counts.length || reason) return { counts, word: null, reason };
   if (isBlank(receipt)) return { counts, word: "erased", reason };
   return { counts, word: status === "consolidated" ? "nothing_to_merge" : "nothing", reason };
+}
+
+/** Whether a formation did nothing, and that is all that there is to say of it. */
+export const isIdle = (formation: Formation): boolean => {
+  const { word } = summaryOf(formation);
+  return (formation.status === "formed" || formation.status === "consolidated") && (word === "nothing" || word === "nothing_to_merge");
+};
+
+/** So many in a row that did nothing are folded into one. */
+const FOLDED_FROM = 3;
+
+/** Formations in their order, those in a row that did nothing together. */
+export function folded(formations: readonly Formation[]): Formation[][] {
+  const runs: Formation[][] = [];
+  for (const each of formations) {
+    const last = runs.at(-1);
+    if (last?.[0] && isIdle(last[0]) && isIdle(each)) last.push(each);
+    else runs.push([each]);
+  }
+  return runs.flatMap((each) => (each.length < FOLDED_FROM ? each.map((one) => [one]) : [each]));
 }
 
 /** An erase in the scope takes what receipts say; counts may be left. */

@@ -4,6 +4,7 @@ import { createContext, useCallback, useContext, useEffect, useMemo, useRef, use
 import { Problem, unreachable } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
 import { LANGUAGES, languageOf, loadWords, translated, usualName, type Language, type Word } from "../words";
+import { dayFormat, isWholeDay } from "./days";
 import { isSilent } from "./reach";
 import { LATE_CODES, whyRefused } from "./refusals";
 import { browserShelf } from "./storage";
@@ -156,13 +157,13 @@ export function useWording(): Wording {
   return useMemo(() => {
     const { locale } = LANGUAGES[settings.language];
     const moment = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-    const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+    const day = dayFormat(locale);
     const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
     return {
       number: (value, digits = 0) =>
         new Intl.NumberFormat(locale, { maximumFractionDigits: digits, minimumFractionDigits: digits }).format(value),
-      moment: (iso) => (iso ? moment.format(new Date(iso)) : ""),
-      day: (iso) => day.format(new Date(iso)),
+      moment: (iso) => (!iso ? "" : isWholeDay(iso) ? day(iso) : moment.format(new Date(iso))),
+      day,
       ago: (iso) => {
         const seconds = (Date.parse(iso) - Date.now()) / 1000;
         const size = Math.abs(seconds);
@@ -170,7 +171,7 @@ export function useWording(): Wording {
         if (size < 3000) return relative.format(Math.round(seconds / 60), "minute");
         if (size < 80_000) return relative.format(Math.round(seconds / 3600), "hour");
         if (size < 30 * 86_400) return relative.format(Math.round(seconds / 86_400), "day");
-        return day.format(new Date(iso));
+        return day(iso);
       },
     };
   }, [settings.language]);

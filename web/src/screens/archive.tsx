@@ -5,12 +5,12 @@ import { api } from "../api/client";
 import type { FileProgress } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { filesIn, importFile } from "../lib/import_file";
-import { canGoOn, ImportQueue, rowsTaken, useQueue, type Drained, type QueuedFile } from "../lib/import_queue";
+import { canGoOn, ImportQueue, rowsOfAll, useQueue, type Drained, type QueuedFile } from "../lib/import_queue";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Field } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { ActFailure, Failure } from "../parts/states";
-import { ExportTold, FileTold } from "./archive_report";
+import { ExportTold, FileTold, useCountsSaid } from "./archive_report";
 
 export function Export() {
   const { t } = useAround();
@@ -49,15 +49,15 @@ const queue = new ImportQueue(importFile);
 export function Import() {
   const { t, tell, complain } = useAround();
   const { scope } = useHere();
-  const wording = useWording();
+  const said = useCountsSaid();
   const [zone, setZone] = useState(ownZone);
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const files = useQueue(queue).filter((each) => String(each.scope) === String(scope));
   useNoNavigation();
-  const settled = ({ reports, errors }: Drained) => {
-    const count = rowsTaken(reports);
-    if (reports.length) tell(t("import.taken", { count, total: wording.number(count) }));
+  const settled = ({ reports, errors, failed }: Drained) => {
+    const not = failed.length ? [t("import.not_imported", { count: failed.length, names: failed.join(t("permission.between")) })] : [];
+    if (reports.length) tell([said(rowsOfAll(reports)), ...not].join(t("cause.between")));
     // Who has left the screen is told where they are now.
     if (errors.length && !input.current) complain(errors[0]);
   };

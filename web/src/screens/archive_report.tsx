@@ -2,6 +2,9 @@
 
 import type { ReactNode } from "react";
 import type { CodedReason, FileReport, Imported } from "../api/shapes";
+import { useAsked } from "../lib/asking";
+import { countsSaid, rowsOf, type RowCounts } from "../lib/import_queue";
+import { loadDifferences } from "../lib/told_sentences";
 import { placeOf, refusalsOf, whyRowRefused, type Refusal, type RefusedRow } from "../lib/import_refusals";
 import { useAround, useWording } from "../lib/session";
 import type { Word } from "../words";
@@ -9,28 +12,36 @@ import type { Word } from "../words";
 const REASONS_SHOWN = 20;
 const PLACES_SHOWN = 3;
 
-/** A report; where it is one of several it is folded, unless something in it was refused. */
-function Reported({ name, isOpen, taken, refused, children }: { name: string; isOpen: boolean; taken: number; refused: number; children: ReactNode }) {
+/** Says what became of rows: how many are new, were there already, were refused. */
+export function useCountsSaid(): (rows: RowCounts) => string {
   const { t } = useAround();
   const wording = useWording();
+  return (rows) => countsSaid(rows).map(([word, count]) => t(word, { count, total: wording.number(count) })).join(t("permission.between"));
+}
+
+/** A report; where it is one of several it is folded, unless something in it was refused. */
+function Reported({ name, isOpen, rows, children }: { name: string; isOpen: boolean; rows: RowCounts; children: ReactNode }) {
+  const { t } = useAround();
+  const said = useCountsSaid();
   return (
-    <details className="report" open={isOpen || refused > 0}>
-      <summary><h3>{name}</h3><span className="faint">{t("import.taken", { count: taken, total: wording.number(taken) })}</span></summary>
+    <details className="report" open={isOpen || rows.refused > 0}>
+      <summary><h3>{name}</h3><span className="faint">{said(rows)}</span></summary>
       <div className="report-body" role="region" aria-label={t("import.of", { name })}>{children}</div>
     </details>
   );
 }
 
 export function FileTold({ report, isOpen }: { report: FileReport; isOpen: boolean }) {
-  const { t } = useAround();
+  const { t, settings } = useAround();
   const wording = useWording();
   const counts = [
     ["import.rows", report.rows], ["import.new", report.taken], ["import.present", report.present], ["import.refused", report.refused_count],
     ["import.erased", report.erased_count], ["import.threads", report.threads], ["import.memories", report.memories], ["import.undated", report.undated], ["import.zoneless", report.zoneless],
   ] as const;
-  const changed = Object.entries(report.changed).map(([what, count]) => `${what}: ${wording.number(count)}`);
+  const differences = useAsked(() => loadDifferences(settings.language), [settings.language]).value;
+  const changed = Object.entries(report.changed).map(([what, count]) => t("cause.of_place", { place: differences?.get(what) ?? what, words: wording.number(count) }));
   return (
-    <Reported name={report.name} isOpen={isOpen} taken={report.taken} refused={report.refused_count}>
+    <Reported name={report.name} isOpen={isOpen} rows={rowsOf(report)}>
       {(report.is_cut || report.is_stopped) && <p className="notice">{t(report.is_stopped ? "import.stopped" : "import.cut")}</p>}
       <Counts counts={counts.filter(([, count]) => count > 0)} />
       {changed.length > 0 && <ul className="complaints">{changed.map((each) => <li key={each}>{each}</li>)}</ul>}
@@ -44,7 +55,7 @@ export function ExportTold({ name, report, isOpen }: { name: string; report: Imp
   const counts = [["import.new", report.taken], ["import.refused", report.refused_count], ["import.changed", report.changed_count], ["import.erased", report.erased_count]] as const;
   const placed = ({ line, ...reason }: CodedReason & { line: number }) => ({ place: t("json.line", { line }), ...reason });
   return (
-    <Reported name={name} isOpen={isOpen} taken={report.taken} refused={report.refused_count}>
+    <Reported name={name} isOpen={isOpen} rows={rowsOf(report)}>
       <Counts counts={counts} />
       <Refusals rows={report.changed.map(placed)} of={report.changed_count} isFault={false} />
       <Refusals rows={report.refused.map(placed)} of={report.refused_count} />

@@ -8,6 +8,7 @@ import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { placeOf, type Unsent } from "../lib/outbox";
+import { isEnded } from "../lib/overview";
 import { broughtBy, endedIn, withEnded, type Ended } from "../lib/past";
 import { keptTalks } from "../lib/kept_talks";
 import { isAway } from "../lib/reach";
@@ -229,7 +230,7 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
   const settled = useLater(round, 30);
   const until = momentOf(days);
   const isPast = until !== "";
-  const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferred(scope)), [scope, settled, days]);
+  const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferredNow(scope)), [scope, settled, days]);
   const known = useLatest(memories.value);
   const state = useAsked(() => api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error))), [scope, thread, settled]);
   const standing = useLatest(state.value);
@@ -242,16 +243,17 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
   const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
   const outcomes = useLatest(useAsked(() => (isPast ? Promise.resolve(NO_OUTCOMES) : outcomesOf(scope, thread)), [scope, thread, settled, isPast]).value) ?? NO_OUTCOMES;
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
-  const inForce = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);
+  const inferred = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);
+  const inForce = inferred.filter((each) => !isEnded(each)).length;
   const brought = useMemo(
-    () => withEnded(broughtBy(inForce, thread), outcomes.ended, outcomes.memories),
-    [inForce, outcomes, thread],
+    () => withEnded(broughtBy(inferred, thread), outcomes.ended, outcomes.memories),
+    [inferred, outcomes, thread],
   );
   const back = useMemo(() => {
     const isThere = (address: Pick<Memory, "type" | "key">) => !known || known.some((each) => each.type === address.type && each.key === address.key);
     return takenBack(talk.shown, forgottenIn(outcomes.formations, thread, isThere), outcomes.undone);
   }, [talk.shown, outcomes, known, thread]);
-  const sources = useMemo(() => ({ memories: inForce, threads }), [inForce, threads]);
+  const sources = useMemo(() => ({ memories: inferred, threads }), [inferred, threads]);
   const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(standing === null ? "chat.untitled" : "chat")) : plainOf(talk.shown[0].text);
   const wording = useWording();
   useTitle(t("chat"), title === t("chat") ? undefined : title);
@@ -277,11 +279,11 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
           <button type="button" className={isPanelOpen ? "memories-button on" : "memories-button"} aria-expanded={isPanelOpen} aria-controls="memories-panel" onClick={togglePanel}>
             <Icon name="memory" />
             {t("memories")}
-            {inForce.length > 0 && <span className="count">{inForce.length}</span>}
+            {inForce > 0 && <span className="count">{inForce}</span>}
           </button>
           </div>
         </header>
-        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} takenBack={back} known={sources} isPast={isPast} isKnown={inForce.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
+        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} takenBack={back} known={sources} isPast={isPast} isKnown={inferred.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
         {!isPast && can("write") && <Composer isBegun={isBegun} text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>
@@ -320,7 +322,7 @@ async function outcomesOf(scope: Scope, thread: string): Promise<Outcomes> {
 }
 
 /** What was inferred; of more than can be shown, what the last formations stored before the rest. */
-async function inferred(scope: Scope): Promise<Memory[]> {
+async function inferredNow(scope: Scope): Promise<Memory[]> {
   const { memories, cursor } = await api.memories(scope, { limit: MEMORIES_READ });
   if (!cursor) return memories;
   const { formations } = await api.formations(scope, null, FORMATIONS_READ);

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Memory, Thread } from "../api/shapes";
 import { useFormNow } from "../lib/form_now";
 import { useNow } from "../lib/asking";
+import { isEnded } from "../lib/overview";
 import { newestFirst, ownFirst, speakerOf, timeOf } from "../lib/past";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
@@ -48,7 +49,7 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
       )}
       {names.map((name) => (
         <section key={name} className="panel-type">
-          <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{active.filter((each) => each.type === name).length}</span></h3>
+          <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{active.filter((each) => each.type === name && !isEnded(each)).length}</span></h3>
           <ul>
             {trueFirst(active.filter((each) => each.type === name)).map((memory) => (
               <li key={memory.key} className={`panel-memory${fresh.has(`${memory.type}/${memory.key}/${memory.version}`) ? " fresh" : ""}${isEnded(memory) ? " ended" : ""}`}>
@@ -69,8 +70,6 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
     </aside>
   );
 }
-
-const isEnded = ({ valid_until }: Memory): boolean => valid_until !== null && Date.parse(valid_until) <= Date.now();
 
 /** What was written last stands first; what is over stands below what is true. */
 const trueFirst = (memories: readonly Memory[]): Memory[] => ownFirst(newestFirst(memories)).sort((one, other) => Number(isEnded(one)) - Number(isEnded(other)));

@@ -9,7 +9,7 @@ import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
 import { useFormNow } from "../lib/form_now";
 import { isBroken } from "../lib/overview";
-import { actionOf, isBlank, summaryOf } from "../lib/receipts";
+import { actionOf, folded, isBlank, summaryOf } from "../lib/receipts";
 import { modelName } from "../lib/model_name";
 import { linkTo } from "../lib/route";
 import { isDocument } from "../lib/sentences";
@@ -76,7 +76,7 @@ export default function FormationScreen() {
         <Failure error={receipts.error} again={receipts.again} />
         {receipts.isLoading && !receipts.rows.length && !receipts.error && <Loading rows={2} />}
         {!receipts.isLoading && !receipts.rows.length && !receipts.error && <Empty icon="form" title={t("formation.none")} />}
-        <ul className="receipts">{receipts.rows.map((each) => <Receipt key={each.id} formation={each} changed={again} />)}</ul>
+        <ul className="receipts">{folded(receipts.rows).map((each) => <Receipts key={each[0]?.id} formations={each} changed={again} />)}</ul>
         <More hasMore={receipts.hasMore} isLoading={receipts.isLoading} more={receipts.more} error={receipts.moreError} />
       </section>
     </div>
@@ -121,6 +121,14 @@ function useRetry(changed: () => void) {
 
 const KINDS = { formed: "good", failed: "wrong", dead: "wrong", redriven: "warn", consolidated: "good" } as const;
 
+/** A receipt, or those in a row of formations that did nothing, folded. */
+function Receipts({ formations, changed }: { formations: readonly Formation[]; changed: () => void }) {
+  const { t } = useAround();
+  const all = formations.map((each) => <Receipt key={each.id} formation={each} changed={changed} />);
+  if (all.length === 1) return all[0];
+  return <li><details className="idle-runs"><summary><span>{t("formation.idle_runs", { count: all.length })}</span><span className="row-when"><When at={formations[0]?.at} /></span></summary><ul className="receipts">{all}</ul></details></li>;
+}
+
 function Receipt({ formation: short, changed }: { formation: Formation; changed: () => void }) {
   const { t } = useAround();
   const { scope, can } = useHere();
@@ -138,7 +146,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
         <summary>
           <Badge kind={KINDS[formation.status]}>{t(`formation.${formation.status}`)}</Badge>
           <span>{summed(formation, t)}</span>
-          <span className="faint receipt-threads">{threads.join(", ")}</span>
+          {threads.length > 0 && <span className="faint receipt-threads">{threads.join(", ")}</span>}
           {formation.calls > 0 && <span className="faint">{t("formation.cost", { count: formation.calls, tokens: wording.number(formation.tokens) })}</span>}
           <span className="row-when"><When at={formation.at} /></span>
         </summary>
@@ -175,9 +183,10 @@ function actionName(action: string, t: ReturnType<typeof useAround>["t"]): strin
   return known ? t(`action.${known}`) : action;
 }
 
-/** What a formation did, as one line. */
+/** What a formation did, as one line: what it read, and what came of that. */
 function summed(formation: Formation, t: ReturnType<typeof useAround>["t"]): string {
   const { counts, word, reason } = summaryOf(formation);
-  if (word) return t(`formation.${word}`);
-  return counts.length ? counts.map(([action, count]) => t("formation.tally", { count, action: actionName(action, t) })).join(" · ") : (reason ?? "");
+  const { messages } = formation.receipt;
+  const did = word ? [t(`formation.${word}`)] : counts.length ? counts.map(([action, count]) => t("formation.tally", { count, action: actionName(action, t) })) : reason ? [whyWritten(reason, t)] : [];
+  return [...(messages ? [t("formation.read", { count: messages })] : []), ...did].join(" · ");
 }

@@ -2,12 +2,14 @@
 
 import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
-import type { Memory } from "../api/shapes";
+import type { Memory, MemoryCounts } from "../api/shapes";
 import { useAsked, useLater } from "../lib/asking";
 import { nameOf } from "../lib/bulk";
 import { useChanges } from "../lib/changes";
 import { PART, useListing, type ListedPart, type Listing } from "../lib/listing";
 import { ORDERS, orderIn, type Order } from "../lib/orders";
+import { countedOf, NOTHING } from "../lib/counts";
+import { inForceOn } from "../lib/in_force";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -75,7 +77,13 @@ export default function Memories() {
   }, [words]);
   const types = useAsked(() => api.types(scope), [scope]);
   const listing = useListing((offset, limit, signal) => askPart(scope, filters, offset, limit, signal), [scope, filters]);
-  useChanges(scope, listing.again);
+  // The listing has also what has ended: how many are in force is asked apart. Of words or recalls only what was found is counted.
+  const inForce = useAsked(() => (isCountedApart(filters) ? Promise.resolve(NOTHING) : inForceOn(scope, filters, { type: filters.type, below: filters.below === "1" })), [scope, filters]);
+  const again = () => {
+    listing.again();
+    inForce.again();
+  };
+  useChanges(scope, again);
   const chosen = useChosen(JSON.stringify([scope, filters]));
   const [isAdding, setAdding] = useState(false);
   const scroller = useRef<HTMLElement>(null);
@@ -93,18 +101,18 @@ export default function Memories() {
         </PageHead>
         <search className="filters">
           <input type="search" id="search" value={typed} placeholder={t("memories.search")} aria-label={t("memories.search")} onChange={(event) => setTyped(event.target.value)} />
-          <Filtering filters={filters} set={set} counts={listing.counts} known={types.value?.types.map((each) => each.name) ?? []} />
+          <Filtering filters={filters} set={set} counts={listing.counts} inForce={inForce.value} known={types.value?.types.map((each) => each.name) ?? []} />
         </search>
         {!listing.error && <Failure error={types.error} again={types.again} />}
         {!listing.counts && <Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} />}
         {!listing.counts && !listing.error && <Loading rows={6} />}
-        <DeletedLately changed={listing.again} />
+        <DeletedLately changed={again} />
         {total === 0 && !listing.isFormer && !listing.error && (
           isNarrowed
             ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); set({ q: "", type: "", state: "", on: "", known: "" }); }}>{t("memories.clear")}</button></Empty>
             : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
         )}
-        {total !== undefined && total > 0 && <Total filters={filters} total={total} isFar={isFar} />}
+        {listing.counts && total !== undefined && total > 0 && <Total filters={filters} counts={listing.counts} inForce={inForce.value?.total} isFar={isFar} />}
         {total !== undefined && total > 0 && (
           <div className={listing.isFormer ? "former-rows" : undefined}>
             <VirtualRows
@@ -119,17 +127,21 @@ export default function Memories() {
           </div>
         )}
         {listing.counts && Boolean(listing.error) && <div className="list-failure"><Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} /></div>}
-        {chosen.isOn && <BulkBar chosen={chosen} total={total ?? 0} ask={(offset, limit) => askPart(scope, filters, offset, limit)} changed={listing.again} />}
+        {chosen.isOn && <BulkBar chosen={chosen} total={total ?? 0} ask={(offset, limit) => askPart(scope, filters, offset, limit)} changed={again} />}
       </section>
       {type && key && (
         <Boundary about={`${type} ${key}`}>
-          <MemoryView key={`${type} ${key} ${JSON.stringify(scope)}`} type={type} name={key} back={linkTo(["memories"], scope, addressed(filters))} changed={listing.again} known={filters.known} />
+          <MemoryView key={`${type} ${key} ${JSON.stringify(scope)}`} type={type} name={key} back={linkTo(["memories"], scope, addressed(filters))} changed={again} known={filters.known} />
         </Boundary>
       )}
-      {isAdding && <AddMemory types={types.value?.types ?? []} close={() => setAdding(false)} added={(memory) => { setAdding(false); listing.again(); go(memoryLink(memory, scope)); }} />}
+      {isAdding && <AddMemory types={types.value?.types ?? []} close={() => setAdding(false)} added={(memory) => { setAdding(false); again(); go(memoryLink(memory, scope)); }} />}
     </div>
   );
 }
+
+/** Whether the listing is of what was found or recalled: then it is counted as that. */
+const isCountedApart = (filters: Filters): boolean => filters.q !== "" || isByRecalls(filters);
+const isByRecalls = (filters: Filters): boolean => filters.order === "recalled" && !isFixed(filters.order, filters);
 
 /** Where a memory stands among the rows that were had, or -1. */
 function placeIn(listing: Listing<Memory>, total: number, { type, key }: Pick<Memory, "type" | "key">): number {
@@ -143,22 +155,23 @@ function placeIn(listing: Listing<Memory>, total: number, { type, key }: Pick<Me
 /** The filters as the address has them: the usual order is not named. */
 const addressed = ({ order, ...filters }: Filters) => ({ ...filters, order: order === "newest" ? "" : order });
 
-/** Type, state and order, each with how many there are. */
-function Filtering({ filters, set, counts, known }: { filters: Filters; set: (changed: Partial<Filters>) => void; counts: ListedPart<Memory>["counts"] | undefined; known: readonly string[] }) {
+/** Type, state and order, each with how many there are: of a type, and of what is active, those in force. */
+function Filtering({ filters, set, counts, inForce, known }: { filters: Filters; set: (changed: Partial<Filters>) => void; counts: MemoryCounts | undefined; inForce: MemoryCounts | undefined; known: readonly string[] }) {
   const { t, named } = useAround();
   const wording = useWording();
   const { can } = useHere();
+  const isFound = isCountedApart(filters);
   const names = [...new Set([...Object.keys(counts?.types ?? {}), ...known, ...(filters.type ? [filters.type] : [])])];
   const withCount = (name: string, count: number | undefined) => (count === undefined ? name : `${name} (${wording.number(count)})`);
   return (
     <>
       <select aria-label={t("memories.type")} value={filters.type} onChange={(event) => set({ type: event.target.value })}>
         <option value="">{t("memories.all_types")}</option>
-        {names.map((name) => <option key={name} value={name}>{withCount(named(name), counts?.types[name])}</option>)}
+        {names.map((name) => <option key={name} value={name}>{withCount(named(name), isFound ? counts?.types[name] : inForce?.types[name])}</option>)}
       </select>
       <select aria-label={t("memories.state")} value={filters.state} onChange={(event) => set({ state: event.target.value })}>
         <option value="">{t("memories.all_states")}</option>
-        {STATES.map((state) => <option key={state} value={state}>{withCount(t(`state.${state}`), counts?.states[state])}</option>)}
+        {STATES.map((state) => <option key={state} value={state}>{withCount(t(`state.${state}`), state === "active" && !isFound ? inForce?.total : counts?.states[state])}</option>)}
       </select>
       <select aria-label={t("order")} value={filters.q ? "" : filters.order} disabled={Boolean(filters.q)} onChange={(event) => set({ order: event.target.value as Order })}>
         {filters.q && <option value="">{t("order.best")}</option>}
@@ -174,11 +187,12 @@ function Filtering({ filters, set, counts, known }: { filters: Filters; set: (ch
   );
 }
 
-function Total({ filters, total, isFar }: { filters: Filters; total: number; isFar: boolean }) {
+function Total({ filters, counts, inForce, isFar }: { filters: Filters; counts: MemoryCounts; inForce: number | undefined; isFar: boolean }) {
   const { t } = useAround();
   const wording = useWording();
-  const word = isFar ? "memories.nearest" : filters.q ? "memories.best" : filters.order === "recalled" ? "memories.recalled" : "memories.total";
-  return <p className="total" role="status">{t(word, { count: total, total: wording.number(total) })}</p>;
+  const word = isFar ? "memories.nearest" : filters.q ? "memories.best" : isByRecalls(filters) ? "memories.recalled" : null;
+  const told = word ? [[word, counts.total] as const] : inForce === undefined ? [] : countedOf(counts, filters.state, inForce);
+  return <p className="total" role="status">{told.map(([each, count]) => t(each, { count, total: wording.number(count) })).join(" · ") || "\u00a0"}</p>;
 }
 
 /** A row that is on its way. */

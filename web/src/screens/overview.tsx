@@ -2,12 +2,14 @@
 
 import { useState } from "react";
 import { api } from "../api/client";
-import type { FieldQuotes, JsonObject, Memory, NewestMemory, Overview as Glance, Scope } from "../api/shapes";
+import type { FieldQuotes, JsonObject, Memory, NewestMemory, Overview as Glance } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { changesBetween } from "../lib/diff";
+import { NO_COUNTS } from "../lib/counts";
+import { countsInForce } from "../lib/in_force";
 import { formerOf } from "../lib/one_after_another";
-import { byType, changeOf, inForceOf, mainQuote, NO_COUNTS, quotesOf, type InForce } from "../lib/overview";
+import { byType, changeOf, mainQuote, quotesOf } from "../lib/overview";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
@@ -98,14 +100,6 @@ const COUNTED = {
   User: "counted.profile", Profile: "counted.profile", Fact: "counted.fact", Note: "counted.note", Instructions: "counted.instructions",
   Entity: "counted.entity", Summary: "counted.summary", Example: "counted.example", Examples: "counted.example",
 } as const;
-
-/** How many memories are in force on a day: true then, neither rejected nor waiting; of today, how many others have ended. */
-async function countsInForce(scope: Scope, days: Days): Promise<InForce> {
-  const counted = async (moments: { valid_at?: string; known_at?: string }) => (await api.memories(scope, { order: "newest", limit: 1, state: "active", ...moments })).counts?.types ?? {};
-  const moment = momentOf(days) || new Date().toISOString();
-  const inForce = counted({ valid_at: moment, ...momentsOf(days) });
-  return inForceOf(...(await Promise.all([inForce, isToday(days) ? counted({}) : inForce])));
-}
 
 /** How many memories of each type are in force: the way to their list. */
 function OfTypes({ days }: { days: Days }) {

@@ -1,11 +1,11 @@
 /** Recall: ask anything, see why each entry is there and where, what is missing, and two questions or settings side by side. */
 
-import { useEffect, useState } from "react";
+import { useEffect, useState, type JSX } from "react";
 import { api } from "../api/client";
 import type { RecallAnswer, RecallEntry } from "../api/shapes";
 import { useAsked } from "../lib/asking";
-import { placesIn, sharedSignals } from "../lib/recall_reasons";
-import { addressOf, bodyOf, settingsIn, type RecallSettings } from "../lib/recall_settings";
+import { isClear, middleParts, placesIn, sharedSignals } from "../lib/recall_reasons";
+import { addressOf, bodyOf, settingsIn, shareOf, type RecallSettings } from "../lib/recall_settings";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { PageHead } from "../parts/basics";
@@ -114,11 +114,17 @@ function AskedBefore() {
 
 function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: RecallAnswer; beside: RecallAnswer | null | undefined }) {
   const { t } = useAround();
+  const { me } = useHere();
   const wording = useWording();
   const budget = Number(asked.budget);
   const most = Math.max(...answer.entries.map((each) => each.score), 0.001);
   const shared = sharedSignals(answer.entries);
+  const middle = middleParts(answer.entries);
   const places = beside ? placesIn(beside) : undefined;
+  const by = me.embedder && me.embedder !== "none" ? "vectors" : "words";
+  const [clear, might] = [true, false].map((wanted) => answer.entries.flatMap((entry, place) => (isClear(entry, by, shareOf(asked.floor)) === wanted
+    ? [<Entry key={place} entries={answer.entries} place={place} most={most} shared={shared} middle={middle} isReranked={Boolean(answer.reranker)} before={places} entry={entry} />]
+    : []))) as [JSX.Element[], JSX.Element[]];
   return (
     <>
       <p className="recall-sum" role="status">
@@ -128,10 +134,9 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
         <span>{t("recall.ms", { ms: wording.number(answer.ms, answer.ms < 10 ? 1 : 0) })}</span>
         {answer.partial && <span className="badge badge-warn">{t("recall.partial")}</span>}
       </p>
-      {!answer.entries.length && <Empty icon="recall" title={t("recall.nothing")} />}
-      <ol className="entries">
-        {answer.entries.map((entry, place) => <Entry key={place} entries={answer.entries} place={place} most={most} shared={shared} isReranked={Boolean(answer.reranker)} before={places} entry={entry} />)}
-      </ol>
+      {!clear.length && <Empty icon="recall" title={t(might.length ? "recall.nothing_clear" : "recall.nothing")} />}
+      {clear.length > 0 && <ol className="entries">{clear}</ol>}
+      {might.length > 0 && <details className="fold might"><summary>{t(clear.length ? "recall.might_more" : "recall.might", { count: might.length })}</summary><ol className="entries">{might}</ol></details>}
       <Missing key={JSON.stringify(asked)} asked={asked} answer={answer} />
       <Dropped entries={answer.dropped} />
       {answer.rendered && (

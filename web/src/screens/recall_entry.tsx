@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { RecallEntry } from "../api/shapes";
-import { barOf, entryName, shownParts, whyAbove } from "../lib/recall_reasons";
+import { barOf, entryName, shownParts, tellingParts, whyAbove } from "../lib/recall_reasons";
 import { linkTo } from "../lib/route";
 import { isLong } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -30,18 +30,20 @@ interface EntryProps {
   most: number;
   /** What speaks alike for all of them. */
   shared: ReadonlySet<string>;
+  /** The parts of the entry in the middle. */
+  middle: ReadonlyMap<string, number>;
   isReranked: boolean;
   /** The places in the answer beside which this one stands. */
   before: ReadonlyMap<string, number> | undefined;
 }
 
-export function Entry({ entry, entries, place, most, shared, isReranked, before }: EntryProps) {
+export function Entry({ entry, entries, place, most, shared, middle, isReranked, before }: EntryProps) {
   const { t } = useAround();
   const { scope } = useHere();
   const wording = useWording();
   const { score, parts } = shownParts(entry);
   const signals = entry.signals.map((each, at) => ({ ...each, shown: (parts[at] ?? 0) / 100 }));
-  const deciding = signals.filter((each) => each.shown !== 0 && !shared.has(each.name)).sort((one, other) => Math.abs(other.shown) - Math.abs(one.shown)).slice(0, 3);
+  const telling = tellingParts(entry, middle);
   return (
     <li className="entry">
       <span className="entry-rank" aria-hidden="true">{place + 1}</span>
@@ -54,10 +56,10 @@ export function Entry({ entry, entries, place, most, shared, isReranked, before 
         </p>
         <p className={isLong(entry.sentence ?? entry.text) ? "entry-text long" : "entry-text"}><a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a></p>
         <div className="signal-bar" aria-hidden="true">
-          {barOf(entry, most).map((each) => <span key={each.name} className={`signal signal-${each.name}`} style={{ width: `${each.share * 100}%` }} />)}
+          {barOf(entry, most, middle).map((each) => <span key={each.name} className={`signal signal-${each.name}`} style={{ width: `${each.share * 100}%` }} />)}
         </div>
         <details className="signals">
-          <summary>{deciding.length ? deciding.map((each) => <span key={each.name} className="signal-word" title={signalAbout(each.name, t)}><span className={`swatch signal-${each.name}`} aria-hidden="true" />{signalName(each.name, t)} {signed(each.shown, wording)}</span>) : t(signals.some((each) => each.shown > 0) ? "recall.as_all" : "recall.no_signals")}</summary>
+          <summary>{telling.length ? telling.map((each) => <span key={each.name} className="signal-word" title={signalAbout(each.name, t)}><span className={`swatch signal-${each.name}`} aria-hidden="true" />{signalName(each.name, t)} {signed(each.part / 100, wording)}</span>) : t(signals.some((each) => each.shown > 0) ? "recall.as_all" : "recall.no_signals")}</summary>
           {entries.length > 1 && <Why entries={entries} place={place} isReranked={isReranked} />}
           <table>
             <thead><tr><th scope="col">{t("recall.signal")}</th><th scope="col" title={t("recall.z_about")}>{t("recall.z")}</th><th scope="col">{t("recall.weight")}</th><th scope="col">{t("recall.part")}</th></tr></thead>

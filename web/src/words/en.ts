@@ -267,6 +267,8 @@ export const en = {
   "order.type": "By type",
   "order.recalled": "Recalled most",
   "memories.total": "{total} memory|{total} memories",
+  "memories.waiting_count": "{total} to review",
+  "memories.rejected_count": "{total} rejected",
   "memories.best": "The {total} that bears on it|The {total} that bear on it best",
   "memories.nearest": "No memory has these words. The {total} that is nearest:|No memory has these words. The {total} that are nearest:",
   "memories.recalled": "{total} was recalled since the service started|{total} were recalled since the service started",

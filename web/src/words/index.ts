@@ -21,13 +21,14 @@ interface Tongue {
   loadLate: () => Promise<Record<LateWord, string>>;
 }
 
-const NO_TYPES: Vocabulary["types"] = new Map();
+/** The names of fields that a schema writes in the words of grammar. */
+const PLAIN_TYPES: Vocabulary["types"] = new Map([["subject", "who or what"], ["predicate", "relation"], ["object", "whom or what"], ["object type", "kind of value"]]);
 
 /** Each language's words are two files of their own: a reader needs those of one, and of it first what the first screens say. */
 export const LANGUAGES = {
   en: {
     name: "English", tag: "en", locale: "en-GB",
-    load: () => import("./en").then(({ en }) => ({ words: en, types: NO_TYPES })),
+    load: () => import("./en").then(({ en }) => ({ words: en, types: PLAIN_TYPES })),
     loadLate: () => import("./en_late").then(({ enLate }) => enLate),
   },
   zh: {

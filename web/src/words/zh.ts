@@ -269,6 +269,8 @@ export const zh: Record<keyof typeof en, string> = {
   "order.type": "按类型",
   "order.recalled": "召回最多",
   "memories.total": "共 {total} 条记忆",
+  "memories.waiting_count": "{total} 条待审核",
+  "memories.rejected_count": "{total} 条已拒绝",
   "memories.best": "最相关的 {total} 条",
   "memories.nearest": "没有记忆含有这些字词。最接近的 {total} 条：",
   "memories.recalled": "服务启动以来召回过 {total} 条",

@@ -269,6 +269,8 @@ export const zhHant: Record<keyof typeof en, string> = {
   "order.type": "依類型",
   "order.recalled": "最常回想",
   "memories.total": "共 {total} 則記憶",
+  "memories.waiting_count": "{total} 則待審核",
+  "memories.rejected_count": "{total} 則已拒絕",
   "memories.best": "最相關的 {total} 則",
   "memories.nearest": "沒有記憶含有這些字詞。最接近的 {total} 則：",
   "memories.recalled": "服務啟動以來回想過 {total} 則",

@@ -124,7 +124,10 @@ class _Import:
         try:
             self._reach.service.assistants.of(kept, scope)
         except UsageError as error:
-            self.noted["changed"].note(line, f"its settings were left out: {error}")
+            why = with_code(
+                "settings_left_out", f"its settings were left out: {error}", fault=str(error)
+            )
+            self.noted["changed"].note(line, why)
             return {}
         return kept
 
