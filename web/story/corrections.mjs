@@ -157,12 +157,14 @@ async function deletedLately() {
   }
 }
 
+const over = async () => (await standing("?state=active&limit=100")).memories.filter(({ valid_until }) => valid_until !== null && Date.parse(valid_until) <= Date.now()).length;
+
 /** The overview counts what is in force, and says how much has ended. */
 async function counted() {
   await atOverview();
   await page.locator(".of-all").waitFor();
   const rows = await page.locator(".overview-main .sentences .type-sign").evaluateAll((signs) => signs.map((each) => each.title));
-  facts.tell("counted", { all: await page.locator(".of-all").innerText(), facts: await page.locator(".of-type", { hasText: "fact" }).innerText(), shown: rows.filter((each) => each === "Fact").length, ever: (await facts_now()).length });
+  facts.tell("counted", { all: await page.locator(".of-all").innerText(), facts: await page.locator(".of-type", { hasText: "fact" }).innerText(), shown: rows.filter((each) => each === "Fact").length, ever: (await facts_now()).length, over: await over() });
   await facts.picture(page, "counted");
 }
 
