@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import reduce
+from operator import getitem
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
+from recollect.formation.types import load_types
+from recollect.formation.types.schema import violations
+from recollect.formation.types.violations import _REASONS
 from recollect.lifecycle.record_import import BLANKED, UNFOUNDED
+from recollect.records import Json
 from recollect.server.http.application import create_app
 from recollect.server.http.openapi import operations
 from recollect.server.http.problems import STATUS
@@ -46,6 +52,39 @@ def test_each_route_says_in_chinese_what_it_is_for(language: str) -> None:
     document = create_app(Settings(), lambda: None).openapi()  # type: ignore[arg-type, return-value]
     groups |= {tag for _, _, each in operations(document) for tag in each.get("tags", ())}
     assert named | groups == routes.keys()
+
+
+def meanings() -> set[str]:
+    """Return what the service says of the parameters, bodies and answers of its routes."""
+    document = create_app(Settings(), lambda: None).openapi()  # type: ignore[arg-type, return-value]
+
+    def followed(told: Any) -> Any:
+        while isinstance(told, dict) and "$ref" in told:
+            told = reduce(getitem, told["$ref"].split("/")[1:], document)
+        return told
+
+    found = set()
+    for _, _, each in operations(document):
+        shown = [followed(one) for one in each.get("parameters", ())]
+        found |= {one.get("description", "") for one in shown if one["name"] != "idempotency-key"}
+        found |= {followed(one)["description"] for one in each["responses"].values()}
+        for media in list(each.get("requestBody", {}).get("content", {}).values())[:1]:
+            fields = followed(media["schema"]).get("properties", {}).values()
+            found |= {
+                field.get("description") or followed(field).get("description", "")
+                for field in fields
+            }
+    return found - {""}
+
+
+@pytest.mark.parametrize("language", CHINESE)
+def test_each_parameter_and_answer_is_explained_in_chinese(language: str) -> None:
+    """And none is that the service does not have any more."""
+    said = sentences_in(f"parameters_{language}")
+
+    assert len(said) > 60
+    assert meanings() == {each.replace('\\"', '"') for each in said}
+    assert [] == [each for each in said.values() if not HAN.search(each)]
 
 
 def error_codes() -> set[str]:
@@ -131,3 +170,112 @@ def test_each_difference_of_an_import_is_said_in_chinese(language: str) -> None:
     assert len(said) > 20
     assert differences_of_imports() == said.keys()
     assert [] == [each for each in said.values() if not HAN.search(each)]
+
+
+TYPES: Final = PACKAGE / "formation" / "types"
+PLACE: Final = re.compile(r"^\{\}(\.\w+|\.\{\}|\[\{\}\])*: ")
+"""The place before what is wrong with it, which the page shows apart."""
+UNSHOWN: Final = re.compile(
+    r"file|TOML|docstring|has no JSON Schema|the table is called|cannot be read|memory types stand|"
+    r"list of memory types|a text is read as JSON|^the document: |^[; ]*and \{\} more|steps, more|"
+    r"nested too deeply to be read"
+)
+"""Of files, classes and models, and parts of sentences: the page has none of these."""
+
+
+def complaint_templates() -> set[str]:
+    """Return the sentences in which a type or a value is refused, with {} for each value."""
+    found = set()
+    for name in ("loader", "schema", "references", "violations", "memory_type"):
+        for node in ast.walk(ast.parse((TYPES / f"{name}.py").read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                parts = [
+                    str(each.value) if isinstance(each, ast.Constant) else "{}"
+                    for each in node.values
+                ]
+                found.add(PLACE.sub("", "".join(parts)))
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "_refusal":
+                found |= {
+                    str(each.value) for each in node.args[1:] if isinstance(each, ast.Constant)
+                }
+    sentences = {each for each in found if len(re.findall(r"[a-z]{2,}", each)) > 1}
+    return {each for each in sentences if not UNSHOWN.search(each)}
+
+
+@pytest.mark.parametrize("language", CHINESE)
+def test_each_complaint_about_a_type_is_said_in_chinese(language: str) -> None:
+    """A sentence with its values in braces; what is put together of parts is met below."""
+    said = sentences_in(f"complaints_{language}")
+    known = {re.sub(r"\{\w+\}", "{}", each).replace('\\"', '"') for each in said}
+    together = {
+        '{}.type: must be "object", {}: a memory is a JSON object',
+        'must be "object", {}: a memory is a JSON object',
+        "{} is not one of {}{}",
+        "fits none of the alternatives: {}{}",
+        "it has {} {}, {} {}",
+        "{} {}; {} is needed",
+        "{}, or names like {}",
+        "{} (2020-12)",
+        "characters of {}.{}",
+        "{}; this is no JSON Schema",
+    }
+
+    assert len(known) > 60
+    assert set() == complaint_templates() - known - together
+    for english, chinese in said.items():
+        assert set(re.findall(r"\{\w+\}", chinese)) <= set(re.findall(r"\{\w+\}", english))
+        assert HAN.search(chinese) or english in {"null", "true", "false"}
+
+
+BAD_VALUES: Final[tuple[tuple[Json, Json], ...]] = (
+    ({"const": 1}, 2),
+    ({"contains": {"type": "number"}}, ["a"]),
+    ({"enum": ["a", "b"]}, "c"),
+    ({"exclusiveMaximum": 3}, 3),
+    ({"exclusiveMinimum": 3}, 3),
+    (False, 1),
+    ({"format": "date"}, "soon"),
+    ({"maxItems": 1}, [1, 2]),
+    ({"maxLength": 1}, "ab"),
+    ({"maxProperties": 0}, {"a": 1}),
+    ({"maximum": 3}, 4),
+    ({"minItems": 1}, []),
+    ({"minLength": 2}, "a"),
+    ({"minProperties": 1}, {}),
+    ({"minimum": 3}, 2),
+    ({"multipleOf": 2}, 3),
+    ({"not": {"type": "number"}}, 3),
+    ({"pattern": "^a"}, "b"),
+    ({"type": "object", "required": ["a"]}, {}),
+    ({"type": ["number", "object"]}, "a"),
+    ({"type": "string"}, [1]),
+    ({"type": "string"}, True),
+    ({"prefixItems": [{}], "unevaluatedItems": False}, [1, 2]),
+    ({"properties": {"a": {}}, "unevaluatedProperties": False}, {"b": 1}),
+    ({"uniqueItems": True}, [1, 1]),
+    ({"additionalProperties": False, "properties": {"a": {}}}, {"b": 1}),
+    ({"propertyNames": {"pattern": "^a"}}, {"b": 1}),
+    ({"anyOf": [{"type": "number"}, {"type": "object"}]}, "a"),
+    ({"oneOf": [{"type": "string"}, {"minLength": 1}]}, "a"),
+)
+
+
+@pytest.mark.parametrize("language", CHINESE)
+def test_each_fault_of_a_value_is_said_in_chinese(language: str) -> None:
+    """One of each keyword of the standard, as the form of a memory shows it."""
+    said = sentences_in(f"complaints_{language}")
+    patterns = [
+        re.compile(re.sub(r"\\\{\w+\\\}", ".+?", re.escape(each.replace('\\"', '"'))), re.DOTALL)
+        for each in said
+    ]
+    for schema, value in BAD_VALUES:
+        properties = {"type": "object", "properties": {"it": schema}}
+        made = {"name": "T", "description": "t", "update_mode": "patch", "parameters": properties}
+        [type_] = load_types([made])
+        told = [line.partition(": ")[2] for line in violations(type_, {"it": value})]
+        assert told, schema
+        for line in told:
+            assert any(each.fullmatch(line) for each in patterns), line
+    assert {"propertyNames", "additionalProperties"}.isdisjoint(_REASONS)
+    keywords = {key for schema, _ in BAD_VALUES if isinstance(schema, dict) for key in schema}
+    assert set(_REASONS) - {"falseSchema"} <= keywords

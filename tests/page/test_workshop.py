@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 WEB: Final = Path(__file__).parents[2] / "web"
 SCOPE = ("demo", "mira")
 CHAPTERS = (
-    "bulk", "raced", "ordered", "believed", "compared", "unknown", "missing", "imported", "routes",
-    "waited", "handheld", "looks",
+    "bulk", "raced", "ordered", "believed", "compared", "unknown", "chinese", "missing", "imported",
+    "routes", "waited", "handheld", "looks",
 )  # fmt: skip
 
 
@@ -179,6 +179,17 @@ def test_the_page_folds_what_no_prompt_would_be_told() -> None:
     found = re.search(r"CLEAR_FROM = \{ vectors: ([\d.]+), words: ([\d.]+) \}", source)
     assert found
     assert (IDLE_BELOW, IDLE_BELOW_BY_WORDS) == tuple(map(float, found.groups()))
+
+
+def test_complaints_about_types_and_parameters_are_chinese_in_chinese(story: Story) -> None:
+    """Only names, values and keywords of the standard are left as they are written."""
+    complaints, meanings = story.facts["complaints"], story.facts["meanings"]
+
+    assert 4 == len(complaints)
+    assert len(meanings) > 5
+    for each in [*complaints, *meanings]:
+        assert re.search("[\u4e00-\u9fff]", each), each
+        assert not re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", each), each
 
 
 def test_a_row_says_first_what_tells_its_entry_from_the_others(story: Story) -> None:

@@ -73,7 +73,7 @@ async function scriptSize() {
     for (const [, other] of text.matchAll(/["'`](?:\.\/|assets\/)([\w-]+-[\w-]+\.js)["'`]/g)) known.add(`assets/${other}`);
   }
   // A reader gets the words of one language: the longest of them count.
-  const languageOf = (name) => /\/(en|zh|zh_hant)(?:_late)?-/.exec(name)?.[1];
+  const languageOf = (name) => /\/(?:[a-z]+_)?(en|zh|zh_hant)(?:_late)?-/.exec(name)?.[1];
   const sum = (sizes) => sizes.reduce((all, each) => all + each, 0);
   const of = (language) => sum(Object.keys(bytes).filter((name) => languageOf(name) === language).map((name) => bytes[name]));
   const languages = [...new Set(Object.keys(bytes).map(languageOf))].filter(Boolean);

@@ -180,6 +180,29 @@ async function unknown() {
   facts.tell("telling", await page.locator(".entry .signals > summary").evaluateAll((all) => all.map((each) => each.textContent)));
 }
 
+/** What is wrong with a type, and what parameters mean, on the Chinese page. */
+async function chinese() {
+  await at("types");
+  await page.evaluate(() => localStorage.setItem("recollect.page", JSON.stringify({ language: "zh", theme: "light" })));
+  await page.reload();
+  const bad = [
+    { name: "Bad name", description: "x", update_mode: "insert", parameters: { type: "object" } },
+    { name: "Good", description: "x", update_mode: "never", parameters: { type: "object" } },
+    { name: "Text", description: "x", update_mode: "insert", parameters: { type: "string" } },
+    { name: "Range", description: "x", update_mode: "insert", parameters: { type: "object", properties: { age: { type: "integer", minimum: "none" } } } },
+  ];
+  await page.locator(".types-code").fill(JSON.stringify(bad));
+  await page.locator(".complaints li").nth(3).waitFor();
+  facts.tell("complaints", await page.locator(".complaints li").allInnerTexts());
+  await facts.picture(page, "complaints");
+  await at("api/recall");
+  await page.locator(".api-whole tbody tr").first().waitFor();
+  facts.tell("meanings", (await page.locator(".api-whole tbody td:last-child").allInnerTexts()).filter(Boolean));
+  await facts.picture(page, "meanings");
+  await page.evaluate(() => localStorage.setItem("recollect.page", JSON.stringify({ language: "en", theme: "light" })));
+  await page.reload();
+}
+
 /** Each reason for which an entry is not there. */
 async function missing() {
   const asked = async (query, words) => {
@@ -282,4 +305,4 @@ async function looks() {
   }
 }
 
-await told({ bulk, raced, ordered, believed, compared, unknown, missing, imported, routes, waited, handheld, looks }, { facts, page, noted, close });
+await told({ bulk, raced, ordered, believed, compared, unknown, chinese, missing, imported, routes, waited, handheld, looks }, { facts, page, noted, close });

@@ -4,8 +4,12 @@ import { describe, expect, it } from "vitest";
 import { LANGUAGES, languageOf } from "../src/words";
 import { en as enFirst } from "../src/words/en";
 import { enLate } from "../src/words/en_late";
+import { complaints as zhComplaints } from "../src/words/complaints_zh";
+import { complaints } from "../src/words/complaints_zh_hant";
 import { differences as zhDifferences } from "../src/words/differences_zh";
 import { differences } from "../src/words/differences_zh_hant";
+import { parameters as zhParameters } from "../src/words/parameters_zh";
+import { parameters } from "../src/words/parameters_zh_hant";
 import { routes as zhRoutes } from "../src/words/routes_zh";
 import { routes } from "../src/words/routes_zh_hant";
 import { zh as zhFirst } from "../src/words/zh";
@@ -87,12 +91,12 @@ function firstModules(): Set<string> {
 }
 
 /** Characters that are simplified from others, and are traditional of their own too: 修 also stands for 脩, 回 for 迴. */
-const OF_BOTH_SCRIPTS = new Set("核修合面他你即回出只它向制既查同表搜准致系才划注");
+const OF_BOTH_SCRIPTS = new Set("核修合面他你即回出只它向制既查同表搜准致系才划注旗布游逾");
 /** What mainland China says where Taiwan has another word. */
 const OF_THE_MAINLAND = /用[戶户]|信息|消息|默[認认]|[設设]置|加[載载]|[鏈链]接|搜索|密[鑰钥]|[導导][入出]|粘[貼贴]|字符|服[務务]器|[數数][據据](?![庫库])|屏幕|[調调]用|[進进]程|[運运]行|添加|撤回|文[檔档]|智能|[標标][簽签][頁页]|召回|[軟软]件/;
 
 describe("traditional Chinese", () => {
-  const texts = [...Object.values(zhHant), ...zhHantTypes.values(), ...Object.values(routes.operations), ...Object.values(routes.groups), ...differences.values()].join("\n");
+  const texts = [...Object.values(zhHant), ...zhHantTypes.values(), ...Object.values(routes.operations), ...Object.values(routes.groups), ...differences.values(), ...complaints.values(), ...parameters.values()].join("\n");
   const [, traditional = "", simplified = ""] = readFileSync(join(TEXTS, "text", "simplified.txt"), "utf8").split("\n");
 
   it("has no simplified characters", () => {
@@ -110,7 +114,7 @@ describe("traditional Chinese", () => {
 describe("simplified Chinese", () => {
   const pages = join(TEXTS, "..", "..", "docs");
   const documents = readdirSync(pages).filter((each) => each.endsWith(".zh.md")).map((each) => readFileSync(join(pages, each), "utf8"));
-  const texts = [...Object.values(zh), ...zhTypes.values(), ...Object.values(zhRoutes.operations), ...Object.values(zhRoutes.groups), ...zhDifferences.values(), ...documents];
+  const texts = [...Object.values(zh), ...zhTypes.values(), ...Object.values(zhRoutes.operations), ...Object.values(zhRoutes.groups), ...zhDifferences.values(), ...zhComplaints.values(), ...zhParameters.values(), ...documents];
 
   it("has one word for one thing, on the page and in the documentation", () => {
     expect(texts.filter((each) => /回想|回忆|遗忘/.test(each)).map((each) => /.{0,12}(?:回想|回忆|遗忘).{0,12}/.exec(each)?.[0])).toEqual([]);

@@ -2,9 +2,11 @@
 
 import { useEffect, useId, useRef, useState } from "react";
 import type { JsonObject } from "../api/shapes";
+import { useAsked } from "../lib/asking";
 import { objectFaultOf } from "../lib/jsonlines";
 import { documentOf, draftOf, fieldsOf, type Draft, type FieldFault, type FormField } from "../lib/schema_form";
 import { useAround } from "../lib/session";
+import { loadComplaints, retold } from "../lib/told_sentences";
 
 export interface ValueDraft {
   /** What is typed as a document, or null if it is none. */
@@ -122,7 +124,8 @@ function Fields({ fields, ...rest }: FieldsProps) {
 const ALONE_ROWS = 3;
 
 function OneField({ field, rows, typed, change, fault }: { field: FormField; rows: number; typed: string; change: (typed: string) => void; fault: FieldFault | undefined }) {
-  const { t, named } = useAround();
+  const { t, named, settings } = useAround();
+  const sentences = useAsked(() => loadComplaints(settings.language), [settings.language]).value;
   const id = useId();
   const said = named(field.about);
   const about = field.kind === "lines" ? [said, t("form.lines")].filter(Boolean).join(" · ") : said;
@@ -131,7 +134,7 @@ function OneField({ field, rows, typed, change, fault }: { field: FormField; row
       <label htmlFor={id}>{named(field.label)}{field.isRequired && <span className="faint"> · {t("form.needed")}</span>}</label>
       <Input id={id} field={field} rows={rows} typed={typed} change={change} isFaulty={fault !== undefined} describedBy={`${id}-about ${id}-fault`} />
       {about && <p className="hint" id={`${id}-about`}>{about}</p>}
-      <p className="fault" id={`${id}-fault`} role="status">{fault && (fault.word === "told" ? fault.values?.message : t(`form.${fault.word}`, fault.values))}</p>
+      <p className="fault" id={`${id}-fault`} role="status">{fault && (fault.word === "told" ? retold(String(fault.values?.message), sentences ?? new Map()) : t(`form.${fault.word}`, fault.values))}</p>
     </div>
   );
 }

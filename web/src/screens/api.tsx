@@ -6,7 +6,7 @@ import { unreachable } from "../api/problem";
 import { curlOf, operationsOf, type Operation, type Parameter, type Told } from "../lib/api_document";
 import { useAsked } from "../lib/asking";
 import { go, linkTo, useRoute } from "../lib/route";
-import { loadRouteNames, named } from "../lib/route_names";
+import { loadRouteWords, named } from "../lib/route_names";
 import { useAround } from "../lib/session";
 import { PageHead } from "../parts/basics";
 import { Icon } from "../parts/icons";
@@ -24,9 +24,9 @@ export default function Api() {
   const { t, settings } = useAround();
   const { parts, scope } = useRoute();
   const chosen = parts[1];
-  const asked = useAsked(() => Promise.all([askDocument(), loadRouteNames(settings.language)]), [settings.language]);
+  const asked = useAsked(() => Promise.all([askDocument(), loadRouteWords(settings.language)]), [settings.language]);
   const [words, setWords] = useState("");
-  const operations = useMemo(() => (asked.value ? named(operationsOf(asked.value[0]), asked.value[1]) : []), [asked.value]);
+  const operations = useMemo(() => (asked.value ? named(operationsOf(asked.value[0]), ...asked.value[1]) : []), [asked.value]);
   const sought = words.trim().toLowerCase();
   const found = operations.filter((each) => [each.path, each.summary, each.id, each.method].some((one) => one.toLowerCase().includes(sought)));
   const groups = [...new Set(found.map((each) => each.group))];
@@ -46,7 +46,7 @@ export default function Api() {
             <input type="search" id="search" value={words} placeholder={t("api.search")} aria-label={t("api.search")} onChange={(event) => setWords(event.target.value)} />
             {groups.map((group) => (
               <div key={group}>
-                <h2>{asked.value?.[1].groups[group] ?? group}</h2>
+                <h2>{asked.value?.[1][0].groups[group] ?? group}</h2>
                 <ul>{found.filter((each) => each.group === group).map((each) => <li key={each.id}><a className={each.id === chosen ? "api-link here" : "api-link"} aria-current={each.id === chosen ? "true" : undefined} href={linkTo(["api", each.id], scope)}><Method name={each.method} /><span>{each.summary || each.path}</span></a></li>)}</ul>
               </div>
             ))}

@@ -7,6 +7,7 @@ import { useAct } from "../lib/act";
 import { useAsked, useLater } from "../lib/asking";
 import { faultOf, lineOf } from "../lib/jsonlines";
 import { useAround, useHere } from "../lib/session";
+import { loadComplaints, retold } from "../lib/told_sentences";
 import { useUndoable, wayBack } from "../lib/undo";
 import { Badge, Dialog, PageHead } from "../parts/basics";
 import { TypeSign } from "../parts/said";
@@ -34,7 +35,7 @@ interface Checked {
 }
 
 function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
-  const { t, tell, named } = useAround();
+  const { t, tell, named, settings } = useAround();
   const { scope, can } = useHere();
   const change = useUndoable();
   const [text, setText] = useState(() => written(types));
@@ -45,6 +46,7 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   const [isAdding, setAdding] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const later = useLater(text, CHECK_MS);
+  const sentences = useAsked(() => loadComplaints(settings.language), [settings.language]).value;
   const fault = faultOf(text);
   const isSame = text === written(types);
   useEffect(() => {
@@ -112,7 +114,7 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
             <ul className="complaints">
               {checked.complaints.map((each, place) => {
                 const line = lineOf(text, each.path);
-                return <li key={place} className="fault">{line && <button type="button" className="plain link" onClick={() => goTo(line)}>{t("json.line", { line })}</button>} <code>{each.path}</code> {each.message}</li>;
+                return <li key={place} className="fault">{line && <button type="button" className="plain link" onClick={() => goTo(line)}>{t("json.line", { line })}</button>} <code>{each.path}</code> {sentences ? retold(each.message, sentences) : each.message}</li>;
               })}
             </ul>
           )}

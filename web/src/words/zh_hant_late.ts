@@ -607,7 +607,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "refusal.cut_line": "檔案在這一行中斷：請取得完整的檔案再匯入",
   "refusal.unknown_text": "{name} 既不是 JSON Lines，也不是 JSON 文件：開頭是 {begins}。請匯出為 JSON，或者每行寫一則訊息：{example}",
   "import.more": "另有 {count} 項",
-  "api.about": "這個服務的所有路由，範例可以直接複製；細節說明為英文。",
+  "api.about": "這個服務的所有路由，範例可以直接複製；各路由的詳細說明為英文。",
   "api.answer": "回應",
   "api.routes": "路由",
   "api.search": "尋找路由",

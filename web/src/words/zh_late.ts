@@ -607,7 +607,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "refusal.cut_line": "文件在这一行中断：请取得完整的文件再导入",
   "refusal.unknown_text": "{name} 既不是 JSON Lines，也不是 JSON 文档：开头是 {begins}。请导出为 JSON，或者每行写一条消息：{example}",
   "import.more": "另有 {count} 项",
-  "api.about": "本服务的全部路由，示例可直接复制；细节说明为英文。",
+  "api.about": "本服务的全部路由，示例可直接复制；各路由的详细说明为英文。",
   "api.answer": "回答",
   "api.routes": "路由",
   "api.search": "查找路由",
