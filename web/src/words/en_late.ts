@@ -173,6 +173,7 @@ export const enLate = {
   "memory.no_recalls": "No recall has returned it lately.",
   "memory.open_end": "not said",
   "memory.rank": "rank {rank}",
+  "memory.undone": "The change that made it was undone. This stands again:",
   "memory.recalls": "Recalls that used it",
   "memory.trust": "rests on {trust}",
   "memory.valid_from": "True from",

@@ -175,6 +175,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "memory.no_recalls": "最近的回想都沒有用到它。",
   "memory.open_end": "未說明",
   "memory.rank": "第 {rank} 名",
+  "memory.undone": "產生它的變更已復原。現在恢復的是：",
   "memory.recalls": "用到它的回想",
   "memory.trust": "依據：{trust}",
   "memory.valid_from": "成立起始",

@@ -175,6 +175,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "memory.no_recalls": "最近没有召回用到它。",
   "memory.open_end": "未说明",
   "memory.rank": "第 {rank} 位",
+  "memory.undone": "产生它的更改已撤销。现在恢复的是：",
   "memory.recalls": "用到它的召回",
   "memory.trust": "依据：{trust}",
   "memory.valid_from": "成立自",
