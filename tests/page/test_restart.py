@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 if TYPE_CHECKING:
-
     from tests.page.conftest import Story, Walks
 
 TYPED: Final = "Typed before the restart."
