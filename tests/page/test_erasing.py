@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import anyio
@@ -48,6 +49,34 @@ def test_a_memory_goes_with_the_words_that_were_chosen(story: Story) -> None:
     assert 404 == told["after"]
     assert told["place"].startswith("#/memories?")
     assert 0 == story.facts["words_left"]
+
+
+def counts(told: str) -> dict[str, int]:
+    """Return the numbers of messages and memories in a sentence of the dialog."""
+    return {kind: int(count) for count, kind in re.findall(r"(\d+) (message|memor)", told)}
+
+
+def test_one_total_comes_before_its_parts(story: Story) -> None:
+    """They add up to it, the memory is counted once, and so much is told and was erased."""
+    told = story.facts["totals"]
+    whole, parts = counts(told["whole"]), [counts(each) for each in told["rest"]]
+
+    assert told["whole"].startswith("In all: ")
+    assert 2 == len(parts)
+    assert whole == {kind: sum(each.get(kind, 0) for each in parts) for kind in whole}
+    assert whole == counts(told["said"])
+    assert whole["message"] == sum(each["messages"] for each in told["receipts"])
+    assert whole["memor"] == sum(each["memories"] for each in told["receipts"])
+
+
+def test_the_notice_of_an_erase_leads_to_its_receipt(story: Story) -> None:
+    """It is opened, says what went, when and how much, and has its id last."""
+    told = story.facts["receipt"]
+
+    assert "part=erase" in told["hash"]
+    assert re.fullmatch(r"Erased on .+: a memory \(1 memory\)", told["said"])
+    assert "Receipt" == told["rows"][-1]
+    assert all(re.match(r"Erased on .+: a (memory|message) \(", each) for each in told["others"])
 
 
 def test_a_message_is_shown_with_what_rests_on_it(story: Story) -> None:

@@ -98,6 +98,12 @@ FAULTS: Final = (
         "lib/key_handover.ts", "if (!key || key === this.place.key())", "if (!key)", "key_handover"
     ),
     Fault("lib/sign_in.ts", "&& !signInOf(before) ", "", "sign_in"),
+    Fault("lib/evidence.ts", "if (!FORMED.test(revision.cause)) return [];", "", "told"),
+    Fault("lib/erase_reach.ts", "if (effects.length > 1) total", "if (false) total", "erase_reach"),
+    Fault("lib/erase_reach.ts", 'if (together === "goes" &&', "if (false &&", "erase_reach"),
+    Fault("lib/undone_changes.ts", "each.version !== 1", "true", "undone_changes"),
+    Fault("lib/kept_changes.ts", "noteUndone(change.memories);", "", "undone_changes"),
+    Fault("lib/kept_changes.ts", "  forgetUndoneIn(scope);\n", "", "undone_changes"),
     Fault("lib/outbox.ts", "isUnsure && readAt <= failedAt", "isUnsure", "outbox"),
     Fault("lib/reach.ts", 'error.code === "" && AWAY', "AWAY", "reach"),
     Fault("lib/erase_reach.ts", "taken === evidence.length", "true", "erase_reach"),

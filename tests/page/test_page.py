@@ -350,9 +350,11 @@ def test_what_was_neglected_is_looked_after(walks: Walks, tmp_path: Path) -> Non
     assert any("messages added" in row and "local" in row for row in facts["audit"])
     assert facts["erase_half_typed"] is True
     assert 404 == facts["erased"]["thread"]
-    receipt = facts["erased"]["toast"].partition("Receipt ")[2].split()[0]
-    assert receipt in facts["erased"]["receipt"]
-    assert "a thread" in facts["erased"]["receipt"]
+    erased = facts["erased"]
+    assert erased["toast"].startswith("Erased: 1 message")
+    assert re.fullmatch(r"Erased on .+: a thread \(1 message.*\)", erased["said"])
+    assert erased["id"] in erased["receipt"]
+    assert erased["id"] not in erased["toast"] + erased["said"]
     assert "4,200" not in facts["left"]
     assert [] == story.serious
     assert {"elsewhere": [], "violations": [], "errors": []} == facts["noted"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -24,6 +25,7 @@ SCOPE: Final[Scope] = ("default",)
 ACTS: Final = (
     *("end", "reject", "delete", "reject a field", "restore", "edit"),
     *("review approve", "review reject", "take back", "take back a move", "save types"),
+    "a formation",
 )
 
 
@@ -59,7 +61,9 @@ async def moved(url: str) -> None:
     async with recollect.open(
         url, embedder="none", worker=False, model="rules", formation=types
     ) as memory:
-        await memory.apply(SCOPE, [PutMemory(type="Fact", key="home", value=home)])
+        since = datetime(2024, 1, 1, tzinfo=UTC)
+        job = note("job", "Acme", valid_from=since)
+        await memory.apply(SCOPE, [PutMemory(type="Fact", key="home", value=home), job])
         said = [NewMessage(role="user", text="I moved to Braga last week.")]
         await memory.append(SCOPE, "moved", said)
         await memory.form(SCOPE)
@@ -99,6 +103,24 @@ def test_the_message_of_a_move_tells_which_home_it_ended(story: Story) -> None:
     assert "Coimbra" in learnt
     assert (True, False) == (told["before"]["ended"], told["between"]["ended"])
     assert [told["before"]["user"]["home"], None] == ["Braga", told["between"]["user"]]
+
+
+def test_a_formed_memory_is_taken_back_on_its_own_page(story: Story) -> None:
+    """With all that its message did: what it had ended holds again."""
+    told = story.facts["undo a formation"]
+
+    assert (True, False) == (told["before"]["ended"], told["between"]["ended"])
+    assert ["Braga", None] == [told["before"]["user"]["home"], told["between"]["user"]]
+
+
+def test_an_undone_correction_leads_to_what_stands_again(story: Story) -> None:
+    """From the page of the memory that it had made, which is gone."""
+    told = story.facts["undone correction"]
+
+    assert "The change that made it was undone. This stands again:" in told["gone"]
+    assert "Acme" in told["gone"]
+    assert "#/memories/Note/job" == told["hash"]
+    assert told["ended"] is None
 
 
 def lasting(standing: Any) -> Any:

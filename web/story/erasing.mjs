@@ -39,14 +39,31 @@ async function memory() {
   await page.locator(".revision").first().waitFor();
   await button("Erase for good …").click();
   const found = await asked("memory");
+  const parts = async () => [await dialog.locator(".counts").innerText(), ...(await dialog.locator(".counts-parts li").allInnerTexts())];
+  await dialog.locator(".counts-parts li").nth(1).waitFor();
+  const [whole, ...rest] = await parts();
   const words = /“(.{20})/.exec(await dialog.locator(".erase-also label").first().innerText())[1];
-  await dialog.getByText("With the ticked messages also").waitFor();
   await dialog.getByRole("textbox").focus();
   await confirmed();
+  const toast = page.locator(".toast", { hasText: "Erased: " }).last();
+  const said = await toast.locator("span").first().innerText();
+  facts.tell("totals", { whole, rest, said, receipts: (await (await page.request.get(`${base}/v1/erase/receipts?${SCOPE}`)).json()).receipts.map(({ messages, memories }) => ({ messages, memories })) });
   facts.tell("memory", { ...found, words, after: await status("memories/Fact/home-porto"), place: new URL(page.url()).hash });
   const threads = (await (await page.request.get(`${base}/v1/threads?${SCOPE}&limit=50`)).json()).threads;
   const left = (await Promise.all(threads.map((each) => messagesOf(each.id)))).flat().filter((each) => each.text.includes(words));
   facts.tell("words_left", left.length);
+}
+
+/** The notice leads to the receipt, which says what went, when and how much. */
+async function receipt() {
+  const place = page.url();
+  await page.locator(".toast", { hasText: "Erased: " }).last().getByRole("link", { name: "See the receipt" }).click();
+  const wanted = page.locator(".erase-receipts details[open]");
+  await wanted.waitFor();
+  facts.tell("receipt", { hash: new URL(page.url()).hash, said: await wanted.locator("summary").innerText(), rows: await wanted.locator("dt").allInnerTexts(), others: await page.locator(".erase-receipts summary").allInnerTexts() });
+  await facts.picture(page, "receipt");
+  await audited(page, facts, "receipt");
+  await page.goto(place);
 }
 
 /** A message that memories rest on: asked about, and left alone. */
@@ -92,4 +109,4 @@ async function unknown() {
   await facts.picture(page, "settings");
 }
 
-await told({ memory, message, thread, unknown }, { facts, page, noted, close });
+await told({ memory, receipt, message, thread, unknown }, { facts, page, noted, close });

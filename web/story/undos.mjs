@@ -85,6 +85,35 @@ async function chat() {
   await backAndForth("take back a move", { standing, act: () => main.locator(".marks").getByRole("button", { name: /Undo what/ }).click(), says: "Taken back" });
 }
 
+/** A formed memory's own page takes back what the message did, as the chat does. */
+async function formed() {
+  await at("memories/User/User", ".revision");
+  const standing = async () => {
+    const [home, user] = [await ofMemory("Fact/home"), await ofMemory("User/User")];
+    return { home: home.value, ended: home.valid_until !== null, user: user && user.value };
+  };
+  const newest = view.locator(".revision").first();
+  await backAndForth("a formation", { standing, act: () => button("Undo", newest).click(), says: "Taken back" });
+}
+
+/** What stands again is led to, where the change that made a memory was undone on its own page. */
+async function correction() {
+  await at("memories/Note/job", ".revision");
+  await button("Edit", view).click();
+  await view.locator(".value-form textarea").last().fill("Bolt");
+  await view.getByRole("radio").nth(1).check();
+  await button("Save", view).click();
+  await view.locator("h1", { hasText: "Bolt" }).waitFor();
+  await button("Undo", view.locator(".revision").first()).click();
+  const link = view.locator(".instead a");
+  await link.waitFor();
+  const gone = await view.innerText();
+  await facts.picture(page, "undone");
+  await link.click();
+  await view.locator("h1", { hasText: "Acme" }).waitFor();
+  facts.tell("undone correction", { gone, hash: new URL(page.url()).hash, ended: (await ofMemory("Note/job")).valid_until });
+}
+
 async function types() {
   await at("types", ".types-code");
   const area = page.locator(".types-code");
@@ -98,4 +127,4 @@ async function types() {
   });
 }
 
-await told({ memory, review, chat, types }, { facts, page, noted, close });
+await told({ memory, review, chat, formed, correction, types }, { facts, page, noted, close });

@@ -133,9 +133,11 @@ async function erase() {
   await toast("Erased: ").waitFor();
   const told_of = await toast("Erased: ").innerText();
   await dialog.waitFor({ state: "detached" });
-  const receipt = page.locator(".erase-receipts li").first();
-  await receipt.locator("summary").click();
-  facts.tell("erased", { toast: told_of, receipt: await receipt.innerText(), thread: (await page.request.get(`${base}/v1/threads/raise`)).status() });
+  await toast("Erased: ").getByRole("link", { name: "See the receipt" }).click();
+  const receipt = page.locator(".erase-receipts li", { has: page.locator("details[open]") });
+  await receipt.waitFor();
+  await page.waitForFunction(() => document.querySelector(".erase-receipts details[open]").getBoundingClientRect().top < innerHeight);
+  facts.tell("erased", { toast: told_of, id: await receipt.locator("code").innerText(), said: await receipt.locator("summary").innerText(), receipt: await receipt.innerText(), thread: (await page.request.get(`${base}/v1/threads/raise`)).status() });
   await settled("erased");
   await at("memories");
   await page.locator(".row", { hasText: "bees" }).waitFor();

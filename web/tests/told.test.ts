@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Problem } from "../src/api/problem";
 import type { Evidence } from "../src/api/shapes";
 import { whyWritten } from "../src/lib/causes";
-import { distinct, freshEvidence, writtenByHand } from "../src/lib/evidence";
+import { distinct, freshEvidence, messagesBehind, writtenByHand } from "../src/lib/evidence";
 import { modelName } from "../src/lib/model_name";
 import { wordsOf } from "../src/lib/sentences";
 import { sentenceOf } from "../src/lib/session";
@@ -26,6 +26,14 @@ describe("the words that a memory rests on", () => {
     const before = { evidence: { "/home": [said("1", "a")] } };
     expect(freshEvidence({ evidence: { "/home": [said("1", "a"), said("2", "b")], "": [said("2", "b")] } }, before)).toEqual([said("2", "b")]);
     expect(freshEvidence(before, undefined)).toEqual([said("1", "a")]);
+  });
+
+  it("names the messages because of which it was formed, and none of what somebody did by hand", () => {
+    const version = (cause: string, ...evidence: ReturnType<typeof said>[]) => ({ cause, evidence: { "": evidence } });
+    const before = version("formed", said("1", "a"));
+    const later = [said("1", "a"), said("2", "b"), said("2", "c"), { ...said("", ""), kind: "agent" as const }];
+    expect(messagesBehind(version("a newer value", ...later), before)).toEqual([{ thread: said("2", "b").thread, message: "2" }]);
+    for (const cause of ["put", "undone", "restored 1", "approved", "imported"]) expect(messagesBehind(version(cause, ...later), before)).toEqual([]);
   });
 
   it("say nothing of what somebody wrote since", () => {

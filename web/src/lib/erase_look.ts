@@ -10,15 +10,16 @@ const PART = 200;
 const LOOKED_THROUGH = 2_000;
 const MESSAGES_SHOWN = 20;
 
-/** Look up what an erase takes, as far as a person wants to read of it. */
-export async function reachOf(scope: Scope, target: EraseTarget): Promise<EraseReach> {
-  if ("memory" in target) {
-    const memory = await api.memory(scope, target.memory.type, target.memory.key).catch(() => null);
+/** Look up what a plan of erases takes, as far as a person wants to read of it: the messages of its first one, the memories of all. */
+export async function reachOf(scope: Scope, plan: readonly EraseTarget[]): Promise<EraseReach> {
+  const [first, ...others] = plan;
+  if (!first || "scope" in first || "source" in first) return { messages: [], memories: [] };
+  if ("memory" in first && !others.length) {
+    const memory = await api.memory(scope, first.memory.type, first.memory.key).catch(() => null);
     return { messages: [], memories: memory ? [{ memory, goes: true }] : [] };
   }
-  if ("scope" in target || "source" in target) return { messages: [], memories: [] };
-  const [messages, memories] = await Promise.all([messagesOf(scope, target), lookedThrough(scope)]);
-  return { messages, memories: affectedBy(target, memories) };
+  const [messages, memories] = await Promise.all([messagesOf(scope, first), lookedThrough(scope)]);
+  return { messages, memories: affectedBy(plan, memories) };
 }
 
 async function messagesOf(scope: Scope, target: EraseTarget): Promise<Message[]> {

@@ -1,6 +1,7 @@
 /** What kind of thing was erased here, by receipt: a receipt itself keeps no name, and neither does this. */
 
-import type { EraseTarget } from "../api/shapes";
+import type { EraseTarget, Scope } from "../api/shapes";
+import { linkTo } from "./route";
 import { browserShelf } from "./storage";
 
 const NAME = "recollect.erased";
@@ -8,7 +9,7 @@ const KEPT_MAX = 50;
 const KINDS = ["thread", "message", "memory", "source", "scope"] as const;
 export type ErasedKind = (typeof KINDS)[number];
 
-export const kindOf = (target: EraseTarget): ErasedKind | undefined => KINDS.find((each) => each in target);
+export const kindOf = (target: EraseTarget): ErasedKind | undefined => ("messages" in target ? "message" : KINDS.find((each) => each in target));
 
 function kept(): [string, ErasedKind][] {
   try {
@@ -24,3 +25,6 @@ export function noteErased(receipt: string, target: EraseTarget): void {
 }
 
 export const erasedKind = (receipt: string): ErasedKind | undefined => kept().find(([id]) => id === receipt)?.[1];
+
+/** The way to a receipt among those of its scope, where it is shown opened. */
+export const receiptLink = (receipt: string, scope: Scope): string => linkTo(["settings"], scope, { part: "erase", receipt });

@@ -15,6 +15,16 @@ export function freshEvidence(revision: Pick<Revision, "evidence">, before: Pick
   return distinct(Object.values(revision.evidence).flat()).filter((each) => !known.has(nameOf(each)));
 }
 
+/** The causes of the versions that a formation writes. */
+const FORMED = /^(formed|added|changed|confirmed|said again|a newer value|merged: .*)$/;
+
+/** The messages because of which a formation wrote a version, each once; of what somebody did by hand none. */
+export function messagesBehind(revision: Pick<Revision, "cause" | "evidence">, before: Pick<Revision, "evidence"> | undefined): Pick<Evidence, "thread" | "message">[] {
+  if (!FORMED.test(revision.cause)) return [];
+  const said = freshEvidence(revision, before).filter((each) => (each.kind ?? "message") === "message");
+  return [...new Map(said.map(({ thread, message }) => [JSON.stringify([thread, message]), { thread, message }])).values()];
+}
+
 type Written = Pick<Revision, "cause" | "sentence" | "evidence">;
 
 /** Whether a version says something else than the one before, and rests on no words that say it so: somebody wrote it. */

@@ -6,6 +6,7 @@ import { Problem } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { takeAllBack, type Token } from "./bulk";
 import { tabShelf } from "./storage";
+import { forgetAllUndone, forgetUndoneIn, noteUndone } from "./undone_changes";
 
 const NAME = "recollect.changes";
 /** The service accepts a token for an hour; see `UNDO_S` there. */
@@ -67,9 +68,15 @@ export function keepChange(what: string, memories: Left[], tokens: readonly Toke
 export const forgetChange = (change: KeptChange): void => keep(kept().filter((each) => !isSame(each, change)));
 
 /** An erase ends what can be undone in its scope. */
-export const forgetChangesIn = (scope: Scope): void => keep(kept().filter((each) => !each.tokens.some((token) => JSON.stringify(token.scope) === JSON.stringify(scope))));
+export function forgetChangesIn(scope: Scope): void {
+  keep(kept().filter((each) => !each.tokens.some((token) => JSON.stringify(token.scope) === JSON.stringify(scope))));
+  forgetUndoneIn(scope);
+}
 
-export const forgetAllChanges = (): void => keep([]);
+export function forgetAllChanges(): void {
+  keep([]);
+  forgetAllUndone();
+}
 
 /** Undo a change; of one that is undone in part, or refused, only what is left can be undone again. */
 export async function takeBack(change: KeptChange, progress: (done: number, of: number) => void = () => undefined): Promise<void> {
@@ -82,6 +89,7 @@ export async function takeBack(change: KeptChange, progress: (done: number, of: 
     change.tokens = tokens;
     throw error;
   }
+  noteUndone(change.memories);
   forgetChange(change);
 }
 

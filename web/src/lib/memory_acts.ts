@@ -2,14 +2,17 @@
 
 import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Memory, Scope } from "../api/shapes";
+import type { Evidence, Memory, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
-import type { Left } from "./kept_changes";
+import type { Token } from "./bulk";
+import { keepChange, takeBack as takeBackKept, type Left } from "./kept_changes";
 import { isEnded, isRejected, isRestored } from "./outcomes";
 import { speakerOf } from "./past";
 import { isDocument, personIn } from "./sentences";
 import { useAround, useHere } from "./session";
 import { useUndoable, wayBack, type Change } from "./undo";
+
+type Said = Pick<Evidence, "thread" | "message">;
 
 /** Each answers whether it was done; one at a time, and how it failed is in the state of the act. */
 export interface MemoryActs extends Act {
@@ -20,6 +23,8 @@ export interface MemoryActs extends Act {
   end: (memory: Memory) => Promise<boolean>;
   /** Take back all that a message did; the memories are those that are known to be changed by it. */
   takeBack: (memories: readonly Memory[], thread: string, message: string) => Promise<boolean>;
+  /** Take back all that the messages did because of which a memory was formed as it is. */
+  takeBackFormed: (memory: Memory, messages: readonly Said[]) => Promise<boolean>;
 }
 
 /** What stands now where a memory stood, null if nothing does. */
@@ -101,8 +106,38 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     });
   };
 
-  return { ...act, remove, reject, restore, end, takeBack };
+  const takeBackFormed = (memory: Memory, messages: readonly Said[]) =>
+    run({
+      request: () => withoutMessages(scope, memory, messages, change),
+      succeed: ({ tokens, left }) => {
+        const kept = tokens.length ? keepChange(said(memory), [{ ...addressOf(scope, memory), version: left?.version ?? null }], tokens) : undefined;
+        tell(t("told.taken_back"), kept && (async () => {
+          await takeBackKept(kept);
+          changed();
+        }));
+      },
+    });
+
+  return { ...act, remove, reject, restore, end, takeBack, takeBackFormed };
 }
+
+/** Take back what messages did to a memory and beside it, one after another: each changes the version that the next one meets. */
+async function withoutMessages(scope: Scope, memory: Memory, messages: readonly Said[], change: ReturnType<typeof useUndoable>): Promise<{ tokens: Token[]; left: Memory | null } | null> {
+  const tokens: Token[] = [];
+  let now = await standing(scope, memory);
+  for (const each of messages) {
+    // Taken back already, in a try whose answer was lost.
+    if (!now || !cites(now, each)) continue;
+    const named: Memory = now;
+    const made: Undoable | null = await change((undo) => api.undoMessage(scope, each, [named], crypto.randomUUID(), undo));
+    if (!made) return null;
+    if (made.undo) tokens.push({ scope, undo: made.undo });
+    now = await standing(scope, memory);
+  }
+  return { tokens, left: now };
+}
+
+const cites = ({ evidence }: Memory, { thread, message }: Said): boolean => Object.values(evidence).flat().some((each) => each.thread === thread && each.message === message);
 
 export const addressOf = (scope: Scope, { type, key }: Pick<Memory, "type" | "key">) => ({ scope, type, key });
 

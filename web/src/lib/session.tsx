@@ -20,6 +20,13 @@ export interface Toast {
   kind: "done" | "wrong";
   /** Takes back what was told of, or does again what failed. */
   act?: { word: "undo" | "again"; do: (progress: Progress) => Promise<unknown> | void };
+  /** Leads to what was told of. */
+  link?: ToastLink;
+}
+
+export interface ToastLink {
+  word: Word;
+  href: string;
 }
 
 interface Settings {
@@ -35,7 +42,7 @@ interface Around {
   /** A type, a field, or what is said of one, in the reader's language where it is a usual one. */
   named: (text: string) => string;
   toasts: Toast[];
-  tell: (text: string, undo?: (progress: Progress) => Promise<void> | void) => void;
+  tell: (text: string, undo?: (progress: Progress) => Promise<void> | void, link?: ToastLink) => void;
   complain: (error: unknown, again?: () => Promise<unknown>) => void;
   dismiss: (id: number) => void;
 }
@@ -69,7 +76,7 @@ export function AroundProvider({ children }: { children: ReactNode }) {
     setToasts((all) => [...all.slice(-2), { ...toast, id }]);
   }, []);
   const tell = useCallback(
-    (text: string, undo?: (progress: Progress) => Promise<void> | void) => show({ text, kind: "done", act: undo && { word: "undo", do: undo } }),
+    (text: string, undo?: (progress: Progress) => Promise<void> | void, link?: ToastLink) => show({ text, kind: "done", act: undo && { word: "undo", do: undo }, link }),
     [show],
   );
   const complain = useCallback(

@@ -114,6 +114,7 @@ function Told({ toast }: { toast: Toast }) {
   return (
     <div className={`toast toast-${toast.kind}`}>
       <span>{toast.text}</span>
+      {toast.link && <a className="toast-link" href={toast.link.href} onClick={() => dismiss(toast.id)}>{t(toast.link.word)}</a>}
       {act.isBusy && share !== null && <progress value={share} aria-label={t("undo.going")} />}
       {offered && (
         <button

@@ -1,5 +1,6 @@
 /** Undo where a change is listed, as long as the service accepts it. */
 
+import type { ReactNode } from "react";
 import { api } from "../api/client";
 import type { Memory } from "../api/shapes";
 import { useAct } from "../lib/act";
@@ -43,12 +44,12 @@ export function UndoButton({ change, done, word = "undo" }: { change: KeptChange
   );
 }
 
-/** The way back from what a memory is now, if this tab has it. */
-export function UndoOf({ memory, done }: { memory: Pick<Memory, "type" | "key" | "version">; done?: () => void }) {
+/** The way back from what a memory is now, if this tab has it; otherwise another one. */
+export function UndoOf({ memory, done, otherwise = null }: { memory: Pick<Memory, "type" | "key" | "version">; done?: () => void; otherwise?: ReactNode }) {
   const { scope, can } = useHere();
   useKeptChanges();
   const change = can("write") ? changeThatLeft(scope, memory) : undefined;
-  return change ? <UndoButton change={change} done={done} /> : null;
+  return change ? <UndoButton change={change} done={done} /> : otherwise;
 }
 
 /** What was deleted, as long as it can be restored. */

@@ -7,8 +7,8 @@ import { useAct } from "../lib/act";
 import { useAsked } from "../lib/asking";
 import { reachOf } from "../lib/erase_look";
 import { nameOf, planOf } from "../lib/erase_plan";
-import { isNothing, type Affected } from "../lib/erase_reach";
-import { noteErased } from "../lib/erased_kinds";
+import { isNothing, totalsOf, type Affected } from "../lib/erase_reach";
+import { noteErased, receiptLink } from "../lib/erased_kinds";
 import { forgetChangesIn } from "../lib/kept_changes";
 import { keptTalks } from "../lib/kept_talks";
 import { isSame } from "../lib/outcomes";
@@ -27,7 +27,12 @@ type Say = (word: Word, values?: Record<string, string | number>) => string;
 
 export const countsOf = ({ messages, memories, revised }: EraseCounts): Record<string, number> => ({ messages, memories, revised });
 
-export const counted = (counts: Record<string, number>, t: Say): string => (Object.entries(counts) as [keyof EraseCounts, number][]).map(([name, count]) => t(`erased.${name}`, { count })).join(" · ");
+/** Counts in words; of what there is none nothing is said, unless there is nothing at all. */
+export function counted(counts: Record<string, number>, t: Say): string {
+  const all = Object.entries(counts) as [keyof EraseCounts, number][];
+  const some = all.filter(([, count]) => count > 0);
+  return (some.length ? some : all).map(([name, count]) => t(`erased.${name}`, { count })).join(" · ");
+}
 
 /** What there is none of, where a target takes nothing. */
 export function nothingWord(target: EraseTarget): Word {
@@ -74,34 +79,43 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
   const [first = target, ...others] = plan;
   const isAsAsked = JSON.stringify(first) === JSON.stringify(target);
   const previews = useAsked(() => Promise.all([isAsAsked ? preview : api.previewErase(scope, first), ...others.map((each) => api.previewErase(scope, each))]), [scope, plan]);
-  const reach = useAsked(() => reachOf(scope, first), [scope, first]);
-  const erased = useRef(0);
+  const reach = useAsked(() => reachOf(scope, plan), [scope, plan]);
+  const erased = useRef<(EraseReceipt | null)[]>([]);
   const word = t("erase");
-  const [shown, ...beside] = previews.value ?? [];
-  const isReady = typed === word && shown !== undefined;
+  const [shown] = previews.value ?? [];
+  const { total, chosen, ticked } = totalsOf(target, preview, plan, previews.value ?? [preview], reach.value?.memories.map((each) => each.memory) ?? []);
+  // A total that may still change is not agreed to.
+  const isReady = typed === word && shown !== undefined && (!others.length || !reach.isLoading || Boolean(reach.error));
   const erase = (confirmed: ErasePreview) => {
     const known = new Set(receipts.value?.receipts.map((each) => each.id));
     void act.run({
       request: () => eraseAll(scope, plan, confirmed, erased),
-      outcome: async () => (others.length ? undefined : (await api.receipts(scope)).receipts.find((each) => !known.has(each.id) && isSame(countsOf(each), countsOf(confirmed)))),
-      succeed: (receipt) => {
+      outcome: async () => (others.length ? undefined : receiptsLike(confirmed, (await api.receipts(scope)).receipts.filter((each) => !known.has(each.id)))),
+      succeed: (made) => {
         turns.forget();
         keptTalks.forget();
         forgetChangesIn(scope);
         forgetWrittenIn(scope);
-        noteErased(receipt.id, target);
-        tell(t("erase.done", { counts: counted(countsOf(sumOf([confirmed, ...beside])), t), id: receipt.id }));
+        // What was chosen comes first; the messages beside it, in other threads, have a receipt for each thread.
+        made.forEach((each, place) => each && noteErased(each.id, place ? (plan[place] ?? target) : target));
+        const receipt = made.find((each) => each !== null);
+        tell(t("erase.done", { counts: counted(countsOf(total), t) }), undefined, receipt && { word: "erase.see_receipt", href: receiptLink(receipt.id, scope) });
         done();
       },
     });
   };
   return (
     <Dialog title={t("erase.sure")} close={close} act={() => isReady && erase(shown)} isWide>
-      <p className="counts">{counted(countsOf(shown ?? preview), t)}</p>
-      {beside.length > 0 && <p className="hint">{t("erase.with_them", { counts: counted(countsOf(sumOf(beside)), t) })}</p>}
-      {!reach.value && !reach.error && !("scope" in target) && <Loading rows={1} />}
+      {shown && <p className="counts">{t("erase.total", { counts: counted(countsOf(total), t) })}</p>}
+      {shown && !(isAsAsked && !others.length) && (
+        <ul className="counts-parts">
+          <li>{t("erase.part_chosen", { counts: counted(countsOf(chosen), t) })}</li>
+          <li>{t("erase.part_ticked", { counts: counted(countsOf(ticked), t) })}</li>
+        </ul>
+      )}
+      {((!shown && !previews.error) || (!reach.value && !reach.error && !("scope" in target))) && <Loading rows={1} />}
       {reach.value && <Messages title={t("message" in first ? "erase.this_message" : "erase.these_messages")} messages={reach.value.messages} of={(shown ?? preview).messages} />}
-      {reach.value && <Memories found={reach.value.memories} of={(shown ?? preview).memories + (shown ?? preview).revised} />}
+      {reach.value && <Memories found={reach.value.memories} of={total.memories + total.revised} />}
       {quoting.length > 0 && (
         <fieldset className="checks erase-also">
           <legend>{t("erase.words_stay")}</legend>
@@ -122,17 +136,20 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
   );
 }
 
-const sumOf = (counts: readonly EraseCounts[]): EraseCounts => counts.reduce((sum, each) => ({ messages: sum.messages + each.messages, memories: sum.memories + each.memories, revised: sum.revised + each.revised }), { messages: 0, memories: 0, revised: 0 });
+/** The receipt of an erase whose answer was lost: the one that counts what was confirmed. */
+function receiptsLike(confirmed: ErasePreview, fresh: readonly EraseReceipt[]): EraseReceipt[] | undefined {
+  const found = fresh.find((each) => isSame(countsOf(each), countsOf(confirmed)));
+  return found && [found];
+}
 
-/** Carry out a plan: what was shown as it was confirmed, the rest as it is then. What was `erased` in a try before is passed over. */
-async function eraseAll(scope: string[], plan: readonly EraseTarget[], confirmed: ErasePreview, erased: { current: number }): Promise<EraseReceipt> {
-  let last: EraseReceipt | undefined;
-  for (const each of plan.slice(erased.current)) {
-    const preview = erased.current ? await api.previewErase(scope, each) : confirmed;
-    if (!erased.current || !isNothing(preview)) last = await api.erase(scope, preview.confirm);
-    erased.current += 1;
+/** Carry out a plan: what was shown as it was confirmed, the rest as it is then. What was `erased` in a try before is passed over; null is what there was no more of. */
+async function eraseAll(scope: string[], plan: readonly EraseTarget[], confirmed: ErasePreview, erased: { current: (EraseReceipt | null)[] }): Promise<(EraseReceipt | null)[]> {
+  for (const each of plan.slice(erased.current.length)) {
+    const isFirst = !erased.current.length;
+    const preview = isFirst ? confirmed : await api.previewErase(scope, each);
+    erased.current.push(isFirst || !isNothing(preview) ? await api.erase(scope, preview.confirm) : null);
   }
-  return last ?? { id: "", messages: 0, memories: 0, revised: 0, erased_at: "", clean_at: null };
+  return erased.current;
 }
 
 const shortened = (text: string): string => (text.length > WORDS ? `${text.slice(0, WORDS)}…` : text);

@@ -1,9 +1,10 @@
-/** Receipts of erases: how much went and when; opened, each says its id, by which it is found again. */
+/** Receipts of erases: what went, when and how much, as a sentence; opened, each has its times, and its id by which it is found again. */
 
+import { useEffect, useRef } from "react";
 import type { EraseReceipt } from "../api/shapes";
 import { erasedKind, type ErasedKind } from "../lib/erased_kinds";
+import { useRoute } from "../lib/route";
 import { useAround, useWording } from "../lib/session";
-import { When } from "../parts/basics";
 import type { Word } from "../words";
 import { counted, countsOf } from "./erase_dialog";
 
@@ -14,29 +15,37 @@ const KIND_WORDS = {
 
 export function EraseReceipts({ receipts }: { receipts: readonly EraseReceipt[] }) {
   const { t } = useAround();
+  const { query } = useRoute();
+  const wanted = query.get("receipt");
   if (!receipts.length) return null;
+  const shown = receipts.filter((each, place) => place < SHOWN || each.id === wanted);
   return (
     <>
       <h3>{t("erase.receipts")}</h3>
-      <ul className="receipts erase-receipts">{receipts.slice(0, SHOWN).map((each) => <li key={each.id}><Receipt receipt={each} /></li>)}</ul>
+      <ul className="receipts erase-receipts">{shown.map((each) => <li key={each.id}><Receipt receipt={each} isWanted={each.id === wanted} /></li>)}</ul>
     </>
   );
 }
 
-function Receipt({ receipt }: { receipt: EraseReceipt }) {
+/** One that a link leads to is opened, and in sight. */
+function Receipt({ receipt, isWanted }: { receipt: EraseReceipt; isWanted: boolean }) {
   const { t } = useAround();
   const wording = useWording();
   const kind = erasedKind(receipt.id);
+  const place = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (isWanted) place.current?.scrollIntoView({ block: "center" });
+  }, [isWanted]);
   const rows = [
-    [t("erase.receipt_id"), <code key="id">{receipt.id}</code>],
     [t("erase.receipt_of"), kind ? t(KIND_WORDS[kind]) : t("erase.receipt_elsewhere")],
-    [t("erase.receipt_counts"), counted(countsOf(receipt), t)],
     [t("erase.erased_at"), wording.moment(receipt.erased_at)],
     [t("erase.clean_at"), receipt.clean_at ? wording.moment(receipt.clean_at) : t("erase.unclean")],
+    [t("erase.receipt_id"), <code key="id">{receipt.id}</code>],
   ] as const;
+  const said = { when: wording.moment(receipt.erased_at), counts: counted(countsOf(receipt), t) };
   return (
-    <details>
-      <summary><span>{counted(countsOf(receipt), t)}</span> <span className="faint"><When at={receipt.erased_at} /></span></summary>
+    <details ref={place} open={isWanted || undefined}>
+      <summary>{kind ? t("erase.receipt_said", { ...said, what: t(KIND_WORDS[kind]) }) : t("erase.receipt_said_only", said)}</summary>
       <dl className="facts">{rows.map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}</dl>
       <p className="hint">{t("erase.receipt_about")}</p>
     </details>

@@ -7,7 +7,7 @@ import type { Memory, Revision } from "../api/shapes";
 import { useAsked, type Asked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { removalOf, useKeptChanges } from "../lib/kept_changes";
-import { useMemoryActs } from "../lib/memory_acts";
+import { standing, useMemoryActs } from "../lib/memory_acts";
 import { endOf } from "../lib/days";
 import { distinct, writtenByHand } from "../lib/evidence";
 import { believedAt, believedSince, speakerOf } from "../lib/past";
@@ -15,6 +15,7 @@ import { formerOf, isOver, nextOf, useOthers } from "../lib/one_after_another";
 import { go, linkTo } from "../lib/route";
 import { isDocument, isLong, personIn } from "../lib/sentences";
 import { useTitle } from "../lib/title";
+import { standInsteadOf } from "../lib/undone_changes";
 import { useAround, useHere, useWording } from "../lib/session";
 import { isWrittenHere } from "../lib/written_here";
 import { memoryLink, StateBadge, When } from "../parts/basics";
@@ -65,6 +66,16 @@ function Gone({ type, name, restored }: { type: string; name: string; restored: 
   const wording = useWording();
   useKeptChanges();
   const removal = removalOf(scope, { type, key: name });
+  const instead = useAsked(() => Promise.all(standInsteadOf({ scope, type, key: name }).map(async (each) => ({ of: each.scope, memory: await standing(each.scope, each) }))), [scope, type, name]);
+  const standAgain = (instead.value ?? []).flatMap(({ of, memory }) => (memory ? [{ of, memory }] : []));
+  if (!removal && standAgain.length) {
+    return (
+      <Empty icon="memory" title={t("memory.gone")}>
+        <p>{t("memory.undone")}</p>
+        <ul className="instead">{standAgain.map(({ of, memory }) => <li key={`${memory.type}/${memory.key}`}><a href={memoryLink(memory, of)}>{calledOf(memory)}</a></li>)}</ul>
+      </Empty>
+    );
+  }
   if (!removal) return <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>;
   return (
     <Empty icon="memory" title={t("memory.deleted")}>

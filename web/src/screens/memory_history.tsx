@@ -2,11 +2,13 @@
 
 import type { Memory, Revision } from "../api/shapes";
 import { whyOfVersion } from "../lib/causes";
-import { freshEvidence } from "../lib/evidence";
+import { freshEvidence, messagesBehind } from "../lib/evidence";
+import { useMemoryActs } from "../lib/memory_acts";
 import { nextOf } from "../lib/one_after_another";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink, When } from "../parts/basics";
+import { ActFailure } from "../parts/states";
 import { UndoOf } from "../parts/undo_kept";
 import { Changes, Quotes, SentenceChange } from "../parts/value";
 import { Restore } from "./memory_restore";
@@ -36,7 +38,7 @@ export function History({ memory, revisions, others, changed }: { memory: Memory
               {revision.state !== "active" && <Badge kind={revision.state === "rejected" ? "wrong" : "warn"}>{t(`state.${revision.state}`)}</Badge>}
               <span className="row-when"><When at={revision.believed_from} /></span>
               {revision.version === memory.version
-                ? <UndoOf memory={memory} done={changed} />
+                ? <UndoOf memory={memory} done={changed} otherwise={<UndoFormed memory={memory} revision={revision} before={before} changed={changed} />} />
                 : can("write") && <Restore memory={memory} revision={revision} others={others} changed={changed} />}
             </header>
             {isDocument(revision) || before?.sentence === revision.sentence ? <Changes before={before?.value ?? {}} after={revision.value} same={sameValue(before, revision)} /> : <SentenceChange before={before?.sentence} after={revision.sentence} />}
@@ -46,6 +48,21 @@ export function History({ memory, revisions, others, changed }: { memory: Memory
         );
       })}
     </ol>
+  );
+}
+
+/** The way back from what messages brought or changed, as the chat offers it beside each of them. */
+function UndoFormed({ memory, revision, before, changed }: { memory: Memory; revision: Revision; before: Revision | undefined; changed: () => void }) {
+  const { t } = useAround();
+  const { can } = useHere();
+  const acts = useMemoryActs(changed);
+  const messages = messagesBehind(revision, before);
+  if (!can("write") || !messages.length || memory.state === "rejected") return null;
+  return (
+    <>
+      <button type="button" className="small" disabled={acts.isBusy} title={t("chat.undo_label")} onClick={() => void acts.takeBackFormed(memory, messages)}>{t("undo")}</button>
+      <ActFailure act={acts} />
+    </>
   );
 }
 
