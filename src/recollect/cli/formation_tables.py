@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final, TypeGuard
+from typing import Final
 
 import click
 
@@ -69,15 +69,13 @@ def is_blank(receipt: JsonObject) -> bool:
 def counts_of(receipt: JsonObject) -> dict[str, int]:
     """Return the counts of actions; what could not be stored counts as refused."""
     found = receipt.get("counts")
-    counts = {name: _count(each) for name, each in found.items()} if _is_map(found) else {}
+    counts = (
+        {name: _count(each) for name, each in found.items()} if isinstance(found, Mapping) else {}
+    )
     faults = len(_objects(receipt.get("refused"))) + _count(receipt.get("refused_left_out"))
     if faults:
         counts["refused"] = counts.get("refused", 0) + faults
     return counts
-
-
-def _is_map(found: Json) -> TypeGuard[JsonObject]:
-    return isinstance(found, Mapping)
 
 
 def _count(found: Json) -> int:

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import wraps
 from inspect import isawaitable
 from pathlib import Path
@@ -17,6 +17,7 @@ import click
 
 from recollect.errors import UsageError
 from recollect.records import Scope
+from recollect.text.time_zones import with_zone
 
 ResultT = TypeVar("ResultT")
 
@@ -321,7 +322,7 @@ class MomentOption(click.ParamType):  # type: ignore[type-arg] # generic in newe
             self.fail(
                 f"{written!r} is not a time in ISO 8601, such as 2024-05-06 or 2024-05-06T12:00Z"
             )
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+        return with_zone(moment)
 
 
 def split_address(written: str) -> tuple[str, str]:

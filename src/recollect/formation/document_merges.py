@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from recollect.formation.evidence import TracedOperation, within
 from recollect.formation.value_identity import normalised
 from recollect.records import EvidenceMap, Json, JsonObject
-from recollect.stores.json_pointers import is_list, join_pointer
+from recollect.stores.json_pointers import is_list, is_same, join_pointer
 
 
 def merge_steps(
@@ -42,4 +42,4 @@ def list_step(operation: JsonObject, elements: Json, evidence: EvidenceMap) -> T
 def _same_words(one: Json, other: Json) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return normalised(one) == normalised(other)
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
+    return is_same(one, other)

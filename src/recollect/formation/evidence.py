@@ -15,6 +15,7 @@ from recollect.stores.json_pointers import (
     Scalar,
     covers,
     is_list,
+    is_same,
     join_pointer,
     leaves,
     parse_pointer,
@@ -180,7 +181,7 @@ class _Trail:
 
     def _found(self, pointer: str, leaf: Scalar, given: Found, before: int | None) -> Found:
         """Return the evidence of a leaf set by a step that cites *given*."""
-        if before is not None and _is_same(self._leaves[before][1], leaf):
+        if before is not None and is_same(self._leaves[before][1], leaf):
             return reaffirmed_evidence(words_in(leaf), self._marks[before], given, self._said)
         words = self._schema.of(pointer, leaf)
         if words <= frozenset().union(*map(self._said, given)):
@@ -198,7 +199,3 @@ class _Trail:
 
     def _source(self, mark: int) -> Source:
         return source_at(*self._leaves[mark], self._marks[mark])
-
-
-def _is_same(one: Scalar, other: Scalar) -> bool:
-    return one == other and isinstance(one, bool) == isinstance(other, bool)

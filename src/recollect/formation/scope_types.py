@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationSettings
@@ -41,7 +41,7 @@ def types_in(settings: JsonObject) -> tuple[MemoryType, ...] | None:
     own = settings.get(TYPES)
     if not isinstance(own, list | tuple):
         return None
-    return load_types(cast("list[Mapping[str, object]]", list(own)))
+    return load_types(list(own))
 
 
 async def sound_settings(store: Store, scope: Scope, *, depth: int) -> SideRecord | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.import_entries import ImportOptions, Incoming, Refused, Row, made_id, shown
 from recollect.importers.json_stream import NESTED, is_nested
 from recollect.messages import message_classes, record_of
-from recollect.messages.message_fields import Content, Kind
+from recollect.messages.message_fields import Kind
 from recollect.records import Json, JsonObject
 from recollect.text.coded_text import reason_of
 
@@ -94,7 +94,7 @@ def _read_message(element: bytes, number: int, place: str, reading: ImportOption
     if kind not in _KIND_OF or not isinstance(about, Mapping) or "content" not in about:
         raise UsageError(f"it is {shown(value)}, not one of LangChain's messages")
     fields = {name: each for name, each in about.items() if name not in {"content", "type"}}
-    content = cast("Content", about["content"])
+    content = about["content"]
     record = record_of(message_classes().make(_KIND_OF[str(kind)], content, fields))
     message = replace(record, id=record.id or made_id(reading, number, value))
     return Incoming(place=place, thread=reading.thread, message=message, below=reading.below)

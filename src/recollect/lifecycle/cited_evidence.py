@@ -44,4 +44,4 @@ def _version_without(version: JsonObject, unfounded: set[Cited]) -> dict[str, Js
     kept = {pointer: found for pointer, found in left.items() if found}
     # Nothing here shows that a user said it any more.
     trust = "agent" if version.get("trust") == "agent" else "external"
-    return {**version, "evidence": cast("Json", kept), "trust": trust}
+    return {**version, "evidence": kept, "trust": trust}

@@ -18,7 +18,7 @@ from recollect.messages.message_fields import (
     kind_of,
 )
 from recollect.messages.message_types import MessageClasses, message_classes
-from recollect.records import Json, JsonObject, Message, NewMessage, Role
+from recollect.records import JsonObject, Message, NewMessage, Role
 
 METADATA_KEY: Final = "message"
 """The metadata key of a record under which a message's other fields are stored."""
@@ -85,7 +85,7 @@ def record_of(message: AnyMessage) -> NewMessage:
         text=content if isinstance(content, str) else _lines(content),
         id=message.id or None,
         name=speaker,
-        content=cast("Sequence[Json] | None", blocks),
+        content=blocks,
         metadata={METADATA_KEY: cast("JsonObject", fields)},
     )
 

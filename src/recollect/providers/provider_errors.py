@@ -19,6 +19,7 @@ from recollect.errors import (
     RecollectError,
 )
 from recollect.providers.redaction import redacted, reveals_secret
+from recollect.text.time_zones import with_zone
 
 REASON_CHARACTERS_MAX: Final = 400
 RETRY_AFTER_S_MAX: Final = 86_400.0
@@ -294,7 +295,7 @@ def _moment(text: str) -> datetime | None:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return with_zone(moment)
 
 
 def cause_of(error: BaseException, secrets: Iterable[str]) -> BaseException | None:

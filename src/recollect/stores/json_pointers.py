@@ -157,6 +157,11 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def is_same(one: Json, other: Json) -> bool:
+    """Return True if two values are equal and of one kind: to Python ``True`` equals 1."""
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
 def kind_of(value: object) -> str:
     """Return the name of the JSON type of *value* for a message."""
     if isinstance(value, bool):

@@ -95,9 +95,13 @@ def _is_known(scope: object) -> TypeGuard[Scope]:
 
 
 def _check_segment(segment: str | int) -> str:
-    if isinstance(segment, int) and not isinstance(segment, bool):
-        segment = str(segment)
-    return check_id(segment, "a scope's segment")
+    return check_id(segment_text(segment), "a scope's segment")
+
+
+def segment_text(segment: object) -> object:
+    """Return a segment that is given as a number as text, any other as it is."""
+    is_number = isinstance(segment, int) and not isinstance(segment, bool)
+    return str(segment) if is_number else segment
 
 
 def check_id(text: object, what: str) -> str:

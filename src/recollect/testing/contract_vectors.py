@@ -26,10 +26,10 @@ VECTOR = b"\0\0\x80?\x7f\x81"
 """A stored vector: the scale 1.0, and two components."""
 
 
-async def batch_of(store: Store, embedder: str = EMBEDDER) -> Unembedded:
+async def batch_of(store: Store) -> Unembedded:
     """Return the next batch of Ada's entries."""
     scope_id = existing(await store.scope_id(ADA))
-    return existing(await store.unembedded(scope_id, embedder))
+    return existing(await store.unembedded(scope_id, EMBEDDER))
 
 
 async def embed(store: Store, batch: Unembedded, vector: bytes = VECTOR) -> int:

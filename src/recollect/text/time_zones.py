@@ -15,6 +15,16 @@ _HOURS_MAX: Final = 24
 _MINUTES_MAX: Final = 60
 
 
+def with_zone(time: datetime) -> datetime:
+    """
+    Return *time*, in UTC if it names no zone.
+
+    >>> with_zone(datetime(2026, 5, 1, 12)).isoformat()
+    '2026-05-01T12:00:00+00:00'
+    """
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
 def read_zone(name: str) -> tzinfo:
     """
     Return the zone *name*: ``UTC``, an offset, or a name of the zone database.

@@ -18,6 +18,7 @@ from recollect.formation.types import MemoryType
 from recollect.ports import Vector
 from recollect.records import Formation, Memory, MemoryAddress, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.json_pointers import texts_in
 from recollect.stores.pages import each_page
 from recollect.stores.validation import to_datetime
 from recollect.text.searchable import memory_text
@@ -164,4 +165,4 @@ def looked_at_in(formation: Formation) -> tuple[str, ...]:
     """Return the digests of examined groups in a consolidation's receipt; none if it is blanked."""
     consolidation = formation.receipt.get("consolidation")
     found = consolidation.get("looked_at") if isinstance(consolidation, Mapping) else None
-    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
+    return tuple(texts_in(found))

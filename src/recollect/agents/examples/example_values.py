@@ -14,7 +14,7 @@ from recollect.formation.grounding.grounds import least
 from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.formation.succession import is_valid_at
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, PutMemory, Trust
-from recollect.stores.json_pointers import is_number
+from recollect.stores.json_pointers import is_list, is_number, texts_in
 from recollect.stores.kept_evidence import merged_evidence
 from recollect.stores.validation import check_text, encode_json
 
@@ -119,7 +119,7 @@ def example_in(value: JsonObject) -> Example:
         output=_text_in(value, "output") or "",
         reason=_text_in(value, "reason"),
         score=_number_in(value, "score"),
-        tags=_texts_in(value, "tags"),
+        tags=tuple(texts_in(value.get("tags"))),
     )
 
 
@@ -161,16 +161,12 @@ def _read(value: Json) -> Example:
         if value.get(name) is None:
             raise UsageError(f"it has no {name!r}")
     tags = value.get("tags")
-    if tags is not None and len(_texts_in(value, "tags")) != _length(tags):
+    if tags is not None and (not is_list(tags) or len(texts_in(tags)) != len(tags)):
         raise UsageError(f"'tags' is not a list of texts: {tags!r}")
     score = value.get("score")
     if score is not None and _number_in(value, "score") is None:
         raise UsageError(f"'score' is not a number: {score!r}")
     return checked(example_in(value))
-
-
-def _length(value: Json) -> int:
-    return len(value) if isinstance(value, Sequence) and not isinstance(value, str) else -1
 
 
 def _text_in(value: JsonObject, name: str) -> str | None:
@@ -181,13 +177,6 @@ def _text_in(value: JsonObject, name: str) -> str | None:
 def _number_in(value: JsonObject, name: str) -> float | None:
     found = value.get(name)
     return found if is_number(found) else None
-
-
-def _texts_in(value: JsonObject, name: str) -> tuple[str, ...]:
-    found = value.get(name)
-    if isinstance(found, str) or not isinstance(found, Sequence):
-        return ()
-    return tuple(each for each in found if isinstance(each, str))
 
 
 def write_of(

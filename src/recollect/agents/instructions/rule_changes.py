@@ -16,7 +16,7 @@ from recollect.formation.instruction_rules import (
 )
 from recollect.formation.value_identity import normalised
 from recollect.records import Evidence, EvidenceMap, JsonObject, Memory
-from recollect.stores.json_pointers import covers, is_list, shown
+from recollect.stores.json_pointers import covers, is_list, shown, texts_in
 from recollect.stores.provenance import (
     NO_WORDS,
     Found,
@@ -194,10 +194,7 @@ def _step(change: RuleChange, before: int, talks: Sequence[Source]) -> TracedOpe
 
 def rules_in(value: JsonObject) -> tuple[str, ...]:
     """Return the rules in a document's value, without elements that are not text."""
-    rules = value.get("rules")
-    if isinstance(rules, str) or not isinstance(rules, Sequence):
-        return ()
-    return tuple(each for each in rules if isinstance(each, str))
+    return tuple(texts_in(value.get("rules")))
 
 
 def rules_of(stored: Memory | None) -> tuple[str, ...]:

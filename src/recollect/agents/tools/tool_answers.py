@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from recollect.errors import UsageError
 from recollect.formation.operation_outcomes import OperationOutcome
@@ -12,6 +12,7 @@ from recollect.records import Json, JsonObject, Memory
 from recollect.stores.json_pointers import is_list
 from recollect.stores.remainder import split_pointer
 from recollect.stores.validation import check_text, encode_json
+from recollect.text.time_zones import with_zone
 from recollect.text.token_estimate import estimated_tokens
 
 
@@ -104,7 +105,7 @@ def moment_in(written: str | None, name: str) -> datetime | None:
             raise
         msg = f"{name} {written[:80]!r} is not a time: give 2026-05-01, or 2026-05-01T12:00:00Z"
         raise UsageError(msg) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return with_zone(moment)
 
 
 def receipt_of(outcomes: Sequence[OperationOutcome]) -> JsonObject:

@@ -11,6 +11,7 @@ from recollect.stores.validation import check_time
 from recollect.text.calendar_dates import absolute_dates
 from recollect.text.days import Days
 from recollect.text.numerals import plain
+from recollect.text.time_zones import with_zone
 from recollect.text.year_parts import year_parts_in
 
 _ANY_DAY: Final = date(2000, 1, 1)
@@ -109,6 +110,6 @@ def _midnight(day: date) -> datetime | None:
 
 
 def _checked(moment: datetime) -> datetime:
-    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    zoned = with_zone(moment)
     check_time(zoned, "a date")
     return zoned.astimezone(UTC)

@@ -87,27 +87,23 @@ CONFIG_KEYS: Final = tuple(each.name for each in fields(MemoryType))
 """The keys of a type's configuration."""
 
 
-def check_types_change(
-    old: Sequence[MemoryType], new: Sequence[MemoryType], *, migrate: bool = False
-) -> None:
+def check_types_change(old: Sequence[MemoryType], new: Sequence[MemoryType]) -> None:
     """
     Reject *new* types that would read the memories of *old* ones in another way.
 
     A changed schema is no such thing: it holds for what is formed from now on. A document and a
-    collection are kept under different keys, though, so that a change of `update_mode` needs
-    *migrate*, or another name.
+    collection are kept under different keys, though, so that another `update_mode` needs another
+    name.
 
     Raises:
         UsageError: A name that both have has changed its `update_mode`.
     """
-    if migrate:
-        return
     modes = {each.name: each.update_mode for each in old}
     for each in new:
         was = modes.get(each.name, each.update_mode)
         if was != each.update_mode:
             msg = (
                 f"the memory type {each.name!r} has the update_mode {was!r}, not "
-                f"{each.update_mode!r}: give the new type another name, or say migrate=True"
+                f"{each.update_mode!r}: give the new type another name"
             )
             raise UsageError(msg)

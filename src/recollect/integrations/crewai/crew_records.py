@@ -17,6 +17,7 @@ from recollect.recall.context import shown
 from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import EvidenceMap, Memory, Message, PutMemory
 from recollect.text.searchable import message_text
+from recollect.text.time_zones import with_zone
 
 TYPE: Final = "CrewRecord"
 SOURCE: Final = "crewai"
@@ -50,7 +51,7 @@ def write_of(record: MemoryRecord, found: EvidenceMap) -> PutMemory:
         key=record.id,
         value={"content": content, **beside},
         text=content,
-        valid_from=aware(record.created_at),
+        valid_from=with_zone(record.created_at),
         evidence=found,
         cause=SOURCE,
     )
@@ -125,11 +126,6 @@ def children(records: Sequence[MemoryRecord], parent: str) -> list[str]:
     paths = [f"/{each.scope.strip('/')}" for each in records]
     below = {each.removeprefix(start).split("/")[0] for each in paths if each.startswith(start)}
     return sorted(f"{start}{name}" for name in below if name)
-
-
-def aware(moment: datetime) -> datetime:
-    """Return a time with a zone; CrewAI's times are in UTC without one."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _naive(moment: datetime) -> datetime:

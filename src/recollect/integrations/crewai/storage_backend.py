@@ -14,7 +14,6 @@ from recollect.integrations.crewai.crew_records import (
     OTHERS,
     SOURCE,
     TYPE,
-    aware,
     children,
     fits,
     others_record,
@@ -33,6 +32,7 @@ from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, check_scope
 from recollect.sync.facade import SyncRecollect
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import Home
+from recollect.text.time_zones import with_zone
 
 is_saving: Final = ContextVar("is_saving", default=False)
 """Whether CrewAI searches for records to merge with one that it saves: only its own."""
@@ -199,7 +199,7 @@ class RecollectStorage:
             for each in await self._all(memory)
             if fits(each, scope_prefix, categories, metadata_filter)
             and (record_ids is None or each.id in record_ids)
-            and (older_than is None or aware(each.created_at) < aware(older_than))
+            and (older_than is None or with_zone(each.created_at) < with_zone(older_than))
         ]
         gone = [DeleteMemory(type=TYPE, key=each) for each in chosen]
         for start in range(0, len(gone), WRITES_MAX):
@@ -216,7 +216,7 @@ class RecollectStorage:
     ) -> list[MemoryRecord]:
         """Return the records at and below a CrewAI scope path, newest first."""
         found = [each for each in await self._all(memory) if fits(each, scope_prefix)]
-        found.sort(key=lambda each: aware(each.created_at), reverse=True)
+        found.sort(key=lambda each: with_zone(each.created_at), reverse=True)
         return found[offset : offset + limit]
 
     async def _get_scope_info(self, memory: Recollect, scope: str) -> ScopeInfo:
@@ -227,8 +227,8 @@ class RecollectStorage:
             path=scope.rstrip("/") or "/",
             record_count=len(found),
             categories=sorted({name for each in found for name in each.categories}),
-            oldest_record=min(times, key=aware, default=None),
-            newest_record=max(times, key=aware, default=None),
+            oldest_record=min(times, key=with_zone, default=None),
+            newest_record=max(times, key=with_zone, default=None),
             child_scopes=children(found, scope),
         )
 

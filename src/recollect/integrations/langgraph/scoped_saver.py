@@ -168,7 +168,7 @@ def _id_in(config: RunnableConfig) -> str:
 
 def _with_id(config: RunnableConfig, thread_id: str) -> RunnableConfig:
     configurable = {**config["configurable"], "thread_id": thread_id}
-    return cast("RunnableConfig", {**config, "configurable": configurable})
+    return {**config, "configurable": configurable}
 
 
 def _renamed(found: CheckpointTuple, given: str) -> CheckpointTuple:

@@ -168,4 +168,4 @@ def _item_of(message: Message, kept: Json) -> TResponseInputItem:
     if isinstance(kept, Mapping):
         return cast("TResponseInputItem", dict(kept))
     role = "user" if message.role == "tool" else message.role
-    return cast("TResponseInputItem", {"role": role, "content": message.text})
+    return {"role": role, "content": message.text}

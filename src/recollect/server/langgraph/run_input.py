@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 from recollect.errors import UsageError
 from recollect.messages import OWN_CLASSES, coerced
-from recollect.messages.coercion import MessageLike
 from recollect.messages.message_fields import kind_of
 from recollect.messages.message_records import record_of
 from recollect.records import Message, NewMessage
@@ -33,7 +32,7 @@ def messages_of(given: Mapping[str, object] | Sequence[object] | None) -> list[N
         msg = f"input.messages has {len(listed)} messages; a run takes {MESSAGES_MAX} at most"
         raise UsageError(msg)
     try:
-        found = [coerced(cast("MessageLike", each), classes=OWN_CLASSES) for each in listed]
+        found = [coerced(each, classes=OWN_CLASSES) for each in listed]
         return [record_of(each) for each in found if kind_of(each) != _REMOVAL]
     except (AttributeError, TypeError, ValueError) as error:
         if isinstance(error, UsageError):

@@ -15,6 +15,7 @@ from recollect.records import Json, JsonObject, NewMessage
 from recollect.server.langgraph.request_schemas import Passed
 from recollect.server.mem0.owners import OWNER_FIELDS, owner_text
 from recollect.server.schemas.requests import Id, Object
+from recollect.text.time_zones import with_zone
 
 TOP_K: Final = 10
 TOP_K_MAX: Final = 1_000
@@ -183,4 +184,4 @@ def end_of_day(written: str | None) -> datetime | None:
     except (ValueError, OverflowError):
         msg = f"expiration_date is a day such as '2026-05-01', not {written[:80]!r}"
         raise UsageError(msg) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return with_zone(moment)

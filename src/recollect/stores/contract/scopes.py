@@ -21,6 +21,7 @@ from recollect.stores.validation import (
     check_position,
     check_scope,
     check_text,
+    segment_text,
 )
 
 ScopePattern: TypeAlias = "Sequence[str | EllipsisType]"
@@ -85,13 +86,10 @@ def _texts(pattern: ScopePattern) -> tuple[str | EllipsisType, ...]:
     if not isinstance(pattern, list | tuple):
         msg = f"a pattern is a tuple of segments, such as ('users', ...); not {pattern!r}"
         raise UsageError(msg)
-    return tuple(segment if segment is ... else _text(segment) for segment in pattern)
-
-
-def _text(segment: str | int) -> str:
-    if isinstance(segment, int) and not isinstance(segment, bool):
-        segment = str(segment)
-    return check_text(segment, "a pattern's segment")
+    return tuple(
+        each if each is ... else check_text(segment_text(each), "a pattern's segment")
+        for each in pattern
+    )
 
 
 def _scope_in(cursor: object) -> Scope:
