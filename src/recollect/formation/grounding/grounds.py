@@ -7,10 +7,10 @@ cited message or in the former document. A doubt that was expressed must be kept
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final, get_args
+from typing import Final, TypeAlias, get_args
 
 from recollect.errors import UsageError
 from recollect.formation.grounding.implied_citations import NEAR_LINES, completed
@@ -29,7 +29,7 @@ from recollect.formation.operations import (
     cited_by,
 )
 from recollect.formation.ownership import attributed, speaker_faults
-from recollect.formation.support import HeardWindow, support_of
+from recollect.formation.support import HeardWindow, Support, support_of
 from recollect.formation.support.authorship import told_passages
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
@@ -67,6 +67,8 @@ class Grounds:
 
 
 _RECENT: Final = timedelta(days=31)
+Judge: TypeAlias = Callable[[Operation, HeardWindow], Support]
+"""A check of whether the cited words of an operation support it; a benchmark puts a weaker one."""
 
 
 def decide(operation: Operation, heard: HeardWindow) -> tuple[Operation, Grounds]:
@@ -139,7 +141,7 @@ def _characters_of(operation: Operation) -> int:
     return sum(map(len, texts)) + sum(quotes)
 
 
-def grounds_of(operation: Operation, heard: HeardWindow) -> Grounds:
+def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_of) -> Grounds:
     """Return the support of *operation*, with its doubts and faults."""
     type_, window = type_of(operation, heard), heard.window
     cited = citations_of(operation)
@@ -149,7 +151,7 @@ def grounds_of(operation: Operation, heard: HeardWindow) -> Grounds:
         return Grounds(faults=tuple(faults))
     passages = heard.passages(cited)
     trust = _trust_of(operation, passages, heard)
-    support = support_of(operation, heard)
+    support = judge(operation, heard)
     claims = _leaf_claims(operation, heard)
     faults = [*_claim_faults(operation, claims), *support.faults]
     doubts, remarks = list(support.doubts), [*support.remarks, *claims.remarks]
