@@ -1,4 +1,4 @@
-"""What single clauses deny, of what, and what only looks like a denial."""
+"""Denials of single clauses: the words that they deny, and wording that only looks like one."""
 
 from __future__ import annotations
 
