@@ -150,7 +150,15 @@ FAULTS: Final = (
     Fault("lib/written_here.ts", "each.sentence === sentence && ", "", "written_here"),
     Fault("lib/audit_words.ts", "count: ids.length", "count: 1", "audit_words"),
     Fault("lib/graph_labels.ts", "!taken.some(", "taken.some(", "graph_picture"),
-    Fault("lib/overview.ts", "sumOf(all) - sumOf(inForce)", "sumOf(all)", "overview"),
+    Fault("lib/counts.ts", "all.total - inForce.total", "all.total", "overview"),
+    Fault("lib/counts.ts", "total - active - waiting - rejected", "total - active", "overview"),
+    Fault("lib/days.ts", "isWholeDay(moment) ? calendar : here", "here", "days"),
+    Fault("lib/recall_reasons.ts", " && apart(each) > 0", "", "recall_reasons"),
+    Fault("lib/recall_reasons.ts", "floor > 0 || ", "", "recall_reasons"),
+    Fault("lib/receipts.ts", "FOLDED_FROM = 3", "FOLDED_FROM = 2", "failures"),
+    Fault("lib/receipts.ts", "receipt.reason?.trim()", "receipt.reason", "failures"),
+    Fault("lib/import_queue.ts", 'taken ? "import.taken" : ', "", "import_queue"),
+    Fault("lib/told_sentences.ts", '.split(" or ")', '.split(" nor ")', "told_sentences"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 
@@ -159,7 +167,8 @@ def copied(folder: Path, fault: Fault) -> Path:
     """Return a copy of the page's source with a fault in it, beside the package's as it is here."""
     page = folder / "web"
     folder.mkdir()
-    folder.joinpath("src").symlink_to(ROOT / "src")
+    for name in ("src", "docs"):
+        folder.joinpath(name).symlink_to(ROOT / name)
     for name in ("src", "tests"):
         shutil.copytree(WEB / name, page / name)
     for name in ("package.json", "tsconfig.json", "vite.config.ts"):

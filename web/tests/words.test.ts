@@ -16,14 +16,18 @@ import { zh as zhFirst } from "../src/words/zh";
 import { zhHant as zhHantFirst } from "../src/words/zh_hant";
 import { zhHantLate } from "../src/words/zh_hant_late";
 import { zhLate } from "../src/words/zh_late";
-import { zhHantTypes } from "../src/words/zh_hant_types";
-import { zhTypes } from "../src/words/zh_types";
+import { zhHantTypesLate } from "../src/words/types_zh_hant_late";
+import { zhTypesLate } from "../src/words/types_zh_late";
+import { zhHantTypes as zhHantTypesFirst } from "../src/words/zh_hant_types";
+import { zhTypes as zhTypesFirst } from "../src/words/zh_types";
 
 const SOURCE = join(import.meta.dirname, "..", "src");
 const TEXTS = join(SOURCE, "..", "..", "src", "recollect");
 const en = { ...enFirst, ...enLate };
 const zh = { ...zhFirst, ...zhLate };
 const zhHant = { ...zhHantFirst, ...zhHantLate };
+const zhTypes = new Map([...zhTypesFirst, ...zhTypesLate]);
+const zhHantTypes = new Map([...zhHantTypesFirst, ...zhHantTypesLate]);
 const NAMES = Object.keys(en) as (keyof typeof en)[];
 /** What is written alike in all languages: names, and a value that is filled in. */
 const ALIKE = new Set(["Recollect", "JSON", "English", "openapi.json", "curl"]);

@@ -1,6 +1,6 @@
-/** What is chosen of a list, and what can be done to all of it at once, with one way back. */
+/** What can be done to all that is chosen of a list at once, with one way back. */
 
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isConflict } from "../api/problem";
 import type { Memory } from "../api/shapes";
@@ -9,42 +9,13 @@ import { keepChange, takeBack, type Left } from "../lib/kept_changes";
 import { PART, type ListedPart } from "../lib/listing";
 import { addressOf, nextOf, shortened } from "../lib/memory_acts";
 import { sentenceOf, useAround, useWording } from "../lib/session";
+import type { Choosing } from "./bulk_choice";
 import { Icon } from "./icons";
 import { Failure } from "./states";
 
 const ACTS: readonly BulkAct[] = ["approve", "reject", "end", "delete"];
 /** Before more than so many are changed, the person is asked once. */
 const ASKED_FROM = 100;
-
-export interface Choosing {
-  isOn: boolean;
-  all: ReadonlyMap<string, Chosen>;
-  has: (name: string) => boolean;
-  turn: (memory: Memory) => void;
-  set: (memories: readonly Chosen[]) => void;
-  toggle: () => void;
-}
-
-/** What is chosen in a list; where another list is shown, nothing is. */
-export function useChosen(subject: string): Choosing {
-  const [isOn, setOn] = useState(false);
-  const [all, setAll] = useState<ReadonlyMap<string, Chosen>>(new Map());
-  useEffect(() => setAll(new Map()), [subject]);
-  const turn = useCallback((memory: Memory) => setAll((before) => {
-    const after = new Map(before);
-    if (!after.delete(nameOf(memory))) after.set(nameOf(memory), memory);
-    return after;
-  }), []);
-  return {
-    isOn, all, turn,
-    has: (name) => all.has(name),
-    set: (memories) => setAll(new Map(memories.map((each) => [nameOf(each), each]))),
-    toggle: () => {
-      setOn(!isOn);
-      setAll(new Map());
-    },
-  };
-}
 
 interface Going {
   act: BulkAct | "choose";

@@ -13,12 +13,12 @@ import { inForceOn } from "../lib/in_force";
 import { speakerOf, timeOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
-import { daysIn, isToday, momentsOf } from "../lib/time";
+import { daysIn, isToday, momentOf, momentsOf } from "../lib/time";
 import { hasWordsOf } from "../lib/search_words";
 import { useTitle } from "../lib/title";
 import { memoryLink, PageHead, ScopeName, StateBadge, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
-import { BulkBar, useChosen, type Choosing } from "../parts/bulk_bar";
+import { useChosen, type Choosing } from "../parts/bulk_choice";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { Empty, Failure, Loading } from "../parts/states";
@@ -27,8 +27,9 @@ import { VirtualRows } from "../parts/virtual_rows";
 import { lazyScreen } from "../parts/lazy_screen";
 import { withLateWords } from "../words";
 
-/** What only who opens or adds a memory needs. */
+/** What only who opens or adds a memory, or chooses several, needs. */
 const MemoryView = lazyScreen("memory", async () => ({ default: (await withLateWords(import("./memory"))).MemoryView }));
+const BulkBar = lazyScreen("bulk_bar", async () => ({ default: (await withLateWords(import("../parts/bulk_bar"))).BulkBar }));
 const AddMemory = lazyScreen("memory_add", async () => ({ default: (await withLateWords(import("./memory_add"))).AddMemory }));
 
 const STATES = ["active", "quarantined", "rejected"] as const;
@@ -120,7 +121,7 @@ export default function Memories() {
               row={(place) => {
                 const memory = listing.at(place);
                 return memory
-                  ? <Row memory={memory} recalls={listing.recallsAt(place)} isHere={memory.type === type && memory.key === key} href={linkTo(["memories", memory.type, memory.key], filters.below ? memory.scope : scope, addressed(filters))} showScope={filters.below === "1"} choosing={chosen} />
+                  ? <Row memory={memory} recalls={listing.recallsAt(place)} isHere={memory.type === type && memory.key === key} href={linkTo(["memories", memory.type, memory.key], filters.below ? memory.scope : scope, addressed(filters))} showScope={filters.below === "1"} choosing={chosen} on={momentOf(filters)} />
                   : <Blank />;
               }}
             />
@@ -198,7 +199,7 @@ function Total({ filters, counts, inForce, isFar }: { filters: Filters; counts: 
 /** A row that is on its way. */
 const Blank = () => <div className="row blank" aria-hidden="true"><span className="bone-sign" /><span className="row-body"><span className="bone-line" /><span className="bone-line short" /></span></div>;
 
-function Row({ memory, recalls, isHere, href, showScope, choosing }: { memory: Memory; recalls: number | undefined; isHere: boolean; href: string; showScope: boolean; choosing: Choosing }) {
+function Row({ memory, recalls, isHere, href, showScope, choosing, on }: { /** The moment that is looked at; "" is now. */ on: string; memory: Memory; recalls: number | undefined; isHere: boolean; href: string; showScope: boolean; choosing: Choosing }) {
   const { t } = useAround();
   const isChosen = choosing.has(nameOf(memory));
   return (
@@ -211,7 +212,7 @@ function Row({ memory, recalls, isHere, href, showScope, choosing }: { memory: M
           <span className="row-about">
             <TypeName type={memory.type} />
             {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
-            <StateBadge memory={memory} />
+            <StateBadge memory={memory} now={on ? Date.parse(on) : undefined} />
             {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
             {recalls !== undefined && <span className="count" title={t("overview.times", { count: recalls })}>{t("overview.times", { count: recalls })}</span>}
             <span className="row-when"><When at={timeOf(memory)} /></span>

@@ -8,8 +8,13 @@ type LateWord = keyof typeof enLate;
 export type Word = EarlyWord | LateWord;
 interface Vocabulary {
   words: Record<EarlyWord, string>;
-  /** The names of the usual types and fields, and what is said of these. */
+  /** The names of the usual types and fields; what is said of these comes later. */
   types: ReadonlyMap<string, string>;
+}
+
+interface LateVocabulary {
+  words: Record<LateWord, string>;
+  types: Vocabulary["types"];
 }
 
 /** A language: its own name, how documents are marked as being in it, and where numbers and dates are written as its readers do. */
@@ -18,7 +23,7 @@ interface Tongue {
   tag: string;
   locale: string;
   load: () => Promise<Vocabulary>;
-  loadLate: () => Promise<Record<LateWord, string>>;
+  loadLate: () => Promise<LateVocabulary>;
 }
 
 /** The names of fields that a schema writes in the words of grammar. */
@@ -29,17 +34,17 @@ export const LANGUAGES = {
   en: {
     name: "English", tag: "en", locale: "en-GB",
     load: () => import("./en").then(({ en }) => ({ words: en, types: PLAIN_TYPES })),
-    loadLate: () => import("./en_late").then(({ enLate }) => enLate),
+    loadLate: () => import("./en_late").then(({ enLate }) => ({ words: enLate, types: new Map() })),
   },
   zh: {
     name: "简体中文", tag: "zh-Hans", locale: "zh-CN",
     load: () => Promise.all([import("./zh"), import("./zh_types")]).then(([{ zh }, { zhTypes }]) => ({ words: zh, types: zhTypes })),
-    loadLate: () => import("./zh_late").then(({ zhLate }) => zhLate),
+    loadLate: () => Promise.all([import("./zh_late"), import("./types_zh_late")]).then(([{ zhLate }, { zhTypesLate }]) => ({ words: zhLate, types: zhTypesLate })),
   },
   "zh-hant": {
     name: "繁體中文", tag: "zh-Hant", locale: "zh-TW",
     load: () => Promise.all([import("./zh_hant"), import("./zh_hant_types")]).then(([{ zhHant }, { zhHantTypes }]) => ({ words: zhHant, types: zhHantTypes })),
-    loadLate: () => import("./zh_hant_late").then(({ zhHantLate }) => zhHantLate),
+    loadLate: () => Promise.all([import("./zh_hant_late"), import("./types_zh_hant_late")]).then(([{ zhHantLate }, { zhHantTypesLate }]) => ({ words: zhHantLate, types: zhHantTypesLate })),
   },
 } as const satisfies Record<string, Tongue>;
 
@@ -57,7 +62,7 @@ export function languageOf(wanted: readonly string[]): Language {
 }
 
 const loaded = new Map<Language, Vocabulary>();
-const loadedLate = new Map<Language, Partial<Record<Word, string>>>();
+const loadedLate = new Map<Language, LateVocabulary>();
 const wanted = new Set<Language>();
 let isLateWanted = false;
 
@@ -85,13 +90,14 @@ async function loadLateOf(language: Language): Promise<void> {
 /** Say something in a language whose words are loaded. */
 export function translated(language: Language, word: Word, values: Record<string, string | number> = {}): string {
   const first: Partial<Record<Word, string>> | undefined = loaded.get(language)?.words;
-  const [one, many]: string[] = (first?.[word] ?? loadedLate.get(language)?.[word])?.split("|") ?? [];
+  const later: Partial<Record<Word, string>> | undefined = loadedLate.get(language)?.words;
+  const [one, many]: string[] = (first?.[word] ?? later?.[word])?.split("|") ?? [];
   const text = many !== undefined && values.count !== 1 ? many : (one ?? "");
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => written(language, name, values[name] ?? whole));
 }
 
 /** The name of a type or of a field, or what is said of it: the usual ones in the reader's language, all others as they are. */
-export const usualName = (language: Language, text: string): string => loaded.get(language)?.types.get(text) ?? text;
+export const usualName = (language: Language, text: string): string => loaded.get(language)?.types.get(text) ?? loadedLate.get(language)?.types.get(text) ?? text;
 
 const COUNTS: ReadonlySet<string> = new Set(["count", "nodes", "edges"]);
 const written = (language: Language, name: string, value: string | number): string => (typeof value === "number" && COUNTS.has(name) ? value.toLocaleString(LANGUAGES[language].locale) : String(value));
