@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from recollect.records import FormationStatus, Scope
-from recollect.stores.change_feed import FeedBlocks, FeedEntry, MemorySummaries, ReadMoment
+from recollect.stores.change_feed import (
+    FeedBlocks,
+    FeedEntry,
+    MemorySummaries,
+    ReadMoment,
+)
 from recollect.stores.filters import Condition
 from recollect.stores.rows import (
     ALL_MEMORIES,
