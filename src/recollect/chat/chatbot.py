@@ -17,15 +17,7 @@ from recollect.formation.config import FormationSettings
 from recollect.memory.facade import Recollect
 from recollect.ports import Model, ModelRequest, TokenCounter
 from recollect.recall.context import Context
-from recollect.records import (
-    Evidence,
-    Json,
-    JsonObject,
-    Memory,
-    Message,
-    NewMessage,
-    ScopeLike,
-)
+from recollect.records import Evidence, Json, JsonObject, Memory, Message, NewMessage, ScopeLike
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import check_scope, readable, to_datetime
 from recollect.text.token_estimate import estimated_tokens

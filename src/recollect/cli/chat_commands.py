@@ -6,13 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from recollect.cli.chat_tables import (
-    aside,
-    dated_words,
-    print_known,
-    print_memory,
-    print_versions,
-)
+from recollect.cli.chat_tables import aside, dated_words, print_known, print_memory, print_versions
 from recollect.cli.commands.erase import counts_in, print_receipt
 from recollect.cli.commands.recall import print_entries
 from recollect.cli.formation_results import print_results

@@ -37,11 +37,7 @@ from recollect.conversation.entity_store import (
 from recollect.conversation.key_value import BufferMemory, KeyValueMemory
 from recollect.conversation.knowledge_graph import ConversationKGMemory
 from recollect.conversation.long_term import LongTermMemory
-from recollect.conversation.openai_messages import (
-    ChatMessageHistory,
-    MessageType,
-    openai_messages,
-)
+from recollect.conversation.openai_messages import ChatMessageHistory, MessageType, openai_messages
 from recollect.conversation.prompt_parts import PromptPart
 from recollect.conversation.redis_memory import RedisMemory
 from recollect.conversation.retriever import VectorStoreRetrieverMemory

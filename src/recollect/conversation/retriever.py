@@ -9,12 +9,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from anyio import to_thread
 
 from recollect.conversation.base import PolicyMemory, Values, Variables, warn_ignored
-from recollect.conversation.exchanges import (
-    Document,
-    exchange_around,
-    exchange_of,
-    text_of,
-)
+from recollect.conversation.exchanges import Document, exchange_around, exchange_of, text_of
 from recollect.conversation.prompt_parts import PromptPart, as_text
 from recollect.conversation.turn_keys import input_key_of
 from recollect.errors import UsageError

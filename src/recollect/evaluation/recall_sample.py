@@ -10,11 +10,7 @@ from recollect.errors import LimitError, UsageError
 from recollect.importers.import_entries import Refused
 from recollect.importers.input_files import InputLine, open_source, read_first, read_lines
 from recollect.importers.json_stream import NESTED
-from recollect.recall.strength_sample import (
-    SAMPLE_QUESTIONS_MAX,
-    SampleQuestion,
-    sample_question,
-)
+from recollect.recall.strength_sample import SAMPLE_QUESTIONS_MAX, SampleQuestion, sample_question
 from recollect.records import Scope
 
 

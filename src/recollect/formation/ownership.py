@@ -8,14 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.formation.offer import Offer
-from recollect.formation.operations import (
-    Citation,
-    Fault,
-    Insert,
-    Operation,
-    Patch,
-    cited_by,
-)
+from recollect.formation.operations import Citation, Fault, Insert, Operation, Patch, cited_by
 from recollect.formation.speakers import Speaker, SpeakerDocuments, speaker_of
 from recollect.formation.window import Window
 from recollect.stores.json_pointers import covers, leaves

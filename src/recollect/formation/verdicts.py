@@ -13,14 +13,7 @@ from recollect.formation.rivals import succession_among
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.formation.value_identity import content_key, field_keys, owner_of
-from recollect.records import (
-    DeleteMemory,
-    Json,
-    JsonObject,
-    Memory,
-    PutMemory,
-    Write,
-)
+from recollect.records import DeleteMemory, Json, JsonObject, Memory, PutMemory, Write
 from recollect.stores.json_pointers import leaves, value_at
 from recollect.stores.proposal_names import proposed_for
 from recollect.stores.provenance import evidence_at

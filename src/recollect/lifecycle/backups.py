@@ -11,11 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.lifecycle.backup_lines import (
-    HEADER,
-    LEDGER,
-    VERSION,
-)
+from recollect.lifecycle.backup_lines import HEADER, LEDGER, VERSION
 from recollect.lifecycle.copy_journal import each_scope
 from recollect.records import JsonObject
 from recollect.stores.contract.base import Store

@@ -13,11 +13,7 @@ from anyio import to_thread
 
 from recollect.formation.scope_types import types_in_force
 from recollect.memory.context_query import ContextQuery, check_query
-from recollect.memory.context_search import (
-    recalled_attitudes,
-    recalled_entries,
-    recalled_news,
-)
+from recollect.memory.context_search import recalled_attitudes, recalled_entries, recalled_news
 from recollect.memory.runtime import MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
 from recollect.memory.waiting_changes import read_waiting_changes
@@ -27,11 +23,7 @@ from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
 from recollect.recall.query import query_in
-from recollect.recall.query_analysis import (
-    asks_about_oneself,
-    asks_for_answers,
-    refers_to_somebody,
-)
+from recollect.recall.query_analysis import asks_about_oneself, asks_for_answers, refers_to_somebody
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall, Recalled
 from recollect.records import Memory, Message, Revision

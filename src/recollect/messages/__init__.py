@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from recollect.messages.coercion import MessageLike, coerced, coerced_all
-from recollect.messages.compaction import (
-    Compaction,
-    CompactionLimits,
-    compacted,
-    plan_compaction,
-)
+from recollect.messages.compaction import Compaction, CompactionLimits, compacted, plan_compaction
 from recollect.messages.context_window import trim_messages
 from recollect.messages.message_fields import AnyMessage, changed, is_message, kind_of, text_of
 from recollect.messages.message_records import message_of, record_of

@@ -10,12 +10,7 @@ from recollect.errors import UsageError
 from recollect.messages.coercion import MessageLike, coerced_all
 from recollect.messages.message_fields import AnyMessage, kind_of
 from recollect.messages.message_types import family_of
-from recollect.messages.summarization import (
-    SummaryPlan,
-    is_summary,
-    plan_summary,
-    summary_message,
-)
+from recollect.messages.summarization import SummaryPlan, is_summary, plan_summary, summary_message
 from recollect.messages.token_counters import (
     ListCounter,
     MessageCounter,

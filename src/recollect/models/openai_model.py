@@ -6,12 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from recollect.errors import MissingExtraError
-from recollect.models.openai_wire import (
-    function_of,
-    messages_in_wire,
-    read_chunk,
-    read_completion,
-)
+from recollect.models.openai_wire import function_of, messages_in_wire, read_chunk, read_completion
 from recollect.models.provider_client import ProviderModel, ToolMode
 from recollect.models.structured_output import CALLS_TITLE
 from recollect.ports import ModelAnswer, ModelRequest

@@ -8,12 +8,7 @@ from recollect.records import Scope
 from recollect.stores.filters import Condition
 from recollect.stores.plans.newest_memories import matching, updates_of
 from recollect.stores.plans.scopes import scopes_holding
-from recollect.stores.rows import (
-    MemoryRange,
-    MemoryRow,
-    Place,
-    SideRow,
-)
+from recollect.stores.rows import MemoryRange, MemoryRow, Place, SideRow
 from recollect.stores.unit_of_work import Rows
 
 

@@ -15,15 +15,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.session_gap import SESSION_GAP_S
 from recollect.stores.validation import FUTURE_S_MAX
 from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
-    ADA,
-    BOB,
-    TALK,
-    ids_in,
-    said,
-    seconds,
-    tell,
-)
+from recollect.testing.contract_samples import ADA, BOB, TALK, ids_in, said, seconds, tell
 from recollect.testing.frozen_clock import FrozenClock
 
 DEEP: Json = {

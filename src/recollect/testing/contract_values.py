@@ -11,12 +11,7 @@ from recollect.records import EndMemory, Evidence, JsonObject, PutMemory, Write
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import INTEGER_BITS_MAX, JSON_DEPTH_MAX
 from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import (
-    ADA,
-    existing,
-    fact,
-    seconds,
-)
+from recollect.testing.contract_samples import ADA, existing, fact, seconds
 from recollect.testing.frozen_clock import NOON
 
 

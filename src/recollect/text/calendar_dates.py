@@ -12,14 +12,7 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Final
 
-from recollect.text.days import (
-    MONTH_NAME,
-    WEEKDAYS,
-    Days,
-    month_number,
-    stretch,
-    weekday_number,
-)
+from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch, weekday_number
 from recollect.text.numerals_chinese import whole_number
 from recollect.text.numerals_english import ORDINALS
 

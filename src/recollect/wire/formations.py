@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from recollect.records import Formation, Json, JsonObject
-from recollect.wire.elements import (
-    Fields,
-    ScopeNaming,
-    scope_to_json,
-    time_from_json,
-    time_to_json,
-)
+from recollect.wire.elements import Fields, ScopeNaming, scope_to_json, time_from_json, time_to_json
 
 
 def formation_to_json(

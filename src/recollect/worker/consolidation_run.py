@@ -53,10 +53,7 @@ from recollect.worker.consolidation_input import (
     ConsolidationReader,
     Embed,
 )
-from recollect.worker.consolidation_result import (
-    ConsolidationResult,
-    receipt_of_consolidation,
-)
+from recollect.worker.consolidation_result import ConsolidationResult, receipt_of_consolidation
 from recollect.worker.lease_renewal import LEASE_S, release_if_possible
 from recollect.worker.type_migration_run import check_modes
 from recollect.worker.worker_options import SCHEDULE_EVERY_S

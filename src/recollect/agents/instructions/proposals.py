@@ -39,12 +39,7 @@ from recollect.agents.instructions.rule_changes import (
     rules_in,
 )
 from recollect.conversation.model_prompt import MemoryModel
-from recollect.errors import (
-    NotFoundError,
-    ProposalRefusedError,
-    UsageError,
-    VersionConflictError,
-)
+from recollect.errors import NotFoundError, ProposalRefusedError, UsageError, VersionConflictError
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect

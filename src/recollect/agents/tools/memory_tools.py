@@ -9,13 +9,7 @@ from typing import Final, ParamSpec
 
 from recollect.agents.tools.call_attempt import MESSAGES_SEEN, CallAttempt, new_messages
 from recollect.agents.tools.confirmation_tokens import position_of, token_for
-from recollect.agents.tools.tool_answers import (
-    id_of,
-    moment_in,
-    refused,
-    results_within,
-    unknown,
-)
+from recollect.agents.tools.tool_answers import id_of, moment_in, refused, results_within, unknown
 from recollect.agents.tools.tool_definitions import (
     ERASE,
     RESULTS_MAX,
@@ -25,14 +19,8 @@ from recollect.agents.tools.tool_definitions import (
     shape_of,
     tools_of,
 )
-from recollect.agents.tools.tool_findings import (
-    CallSource,
-    source_of,
-)
-from recollect.agents.tools.tool_quotes import (
-    Hearing,
-    quotes_wrong,
-)
+from recollect.agents.tools.tool_findings import CallSource, source_of
+from recollect.agents.tools.tool_quotes import Hearing, quotes_wrong
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.formation.tool_names import PATCH
 from recollect.formation.types import MemoryType
@@ -42,13 +30,7 @@ from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.ports import Tool
 from recollect.recall.query import Where
-from recollect.records import (
-    UNRECALLED_TYPES,
-    Json,
-    JsonObject,
-    Memory,
-    ScopeLike,
-)
+from recollect.records import UNRECALLED_TYPES, Json, JsonObject, Memory, ScopeLike
 from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.stores.validation import check_id, check_scope, check_text
 from recollect.sync.bridge import Awaited

@@ -10,11 +10,7 @@ import click
 
 from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.formation_results import print_results, result_record
-from recollect.cli.formation_tables import (
-    countdown,
-    print_formation,
-    summed_counts,
-)
+from recollect.cli.formation_tables import countdown, print_formation, summed_counts
 from recollect.cli.layout import minute
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target, limit_option, memory_options, scope_from, written_scope

@@ -18,11 +18,7 @@ from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
 from recollect.formation.support.natural_causes import is_killed_by_nature
 from recollect.formation.support.origins import Sources, TracedWord, trace
-from recollect.formation.support.polarity import (
-    TEXT_CHARACTERS_MAX,
-    stance_reasons,
-    turned_reasons,
-)
+from recollect.formation.support.polarity import TEXT_CHARACTERS_MAX, stance_reasons, turned_reasons
 from recollect.text.analysis import STOP_WORDS
 
 NOWHERE_WORDS_MIN: Final = 3

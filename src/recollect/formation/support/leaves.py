@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from recollect.formation.operations import (
-    Citation,
-    Insert,
-    Operation,
-    Patch,
-    PatchChange,
-    cited_by,
-)
+from recollect.formation.operations import Citation, Insert, Operation, Patch, PatchChange, cited_by
 from recollect.formation.support.content_words import WordIndex
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import JudgedLeaf

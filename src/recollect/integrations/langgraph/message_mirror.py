@@ -10,10 +10,7 @@ from threading import Lock
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import (
-    ChannelVersions,
-    CheckpointTuple,
-)
+from langgraph.checkpoint.base import ChannelVersions, CheckpointTuple
 
 from recollect.conversation.thread_history import ThreadTalk
 from recollect.errors import ConflictError, UsageError

@@ -8,13 +8,7 @@ from typing import Self, TypeVar, final
 from recollect.observability.health import BackgroundTasks
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
-from recollect.stores.change_feed import (
-    PRIMARY,
-    IndexFile,
-    IndexFileDraft,
-    ReadOrigin,
-    StaleBound,
-)
+from recollect.stores.change_feed import PRIMARY, IndexFile, IndexFileDraft, ReadOrigin, StaleBound
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.plans.idempotency import Idempotency, idempotency_of
 from recollect.stores.plans.idempotency_archive import read_secret

@@ -13,12 +13,7 @@ from functools import partial
 from typing import TypeVar, final
 
 from recollect.records import Scope
-from recollect.stores.change_feed import (
-    IndexFile,
-    IndexFileDraft,
-    ReadOrigin,
-    StaleBound,
-)
+from recollect.stores.change_feed import IndexFile, IndexFileDraft, ReadOrigin, StaleBound
 from recollect.stores.checkpoint_threads import CheckpointThreads
 from recollect.stores.contract.archive import ArchiveStore
 from recollect.stores.contract.audit import AuditStore

@@ -8,12 +8,7 @@ from functools import partial
 from typing import TypeVar, final
 
 from recollect.records import JsonObject, Scope
-from recollect.stores.change_feed import (
-    Cursor,
-    Feed,
-    ReadOrigin,
-    StaleBound,
-)
+from recollect.stores.change_feed import Cursor, Feed, ReadOrigin, StaleBound
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.filters import read_filter
 from recollect.stores.plans.changes import Entry, read_feed, read_past, read_places

@@ -8,11 +8,7 @@ from typing import Final, final
 
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.backend import Transactor
-from recollect.stores.plans.idempotency_archive import (
-    plan_requests,
-    plan_secret,
-    read_requests,
-)
+from recollect.stores.plans.idempotency_archive import plan_requests, plan_secret, read_requests
 from recollect.stores.validation import check_scope
 
 _TOGETHER: Final = 500

@@ -24,13 +24,7 @@ from recollect.stores.plans.memories import is_expired, memory_of
 from recollect.stores.plans.revisions import believed_at
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.threads import message_of
-from recollect.stores.rows import (
-    MemoryRow,
-    MessageRow,
-    Place,
-    RevisionRow,
-    ScopeRow,
-)
+from recollect.stores.rows import MemoryRow, MessageRow, Place, RevisionRow, ScopeRow
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import to_datetime
 from recollect.text.terms import encode_terms, is_current

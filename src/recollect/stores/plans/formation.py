@@ -13,12 +13,7 @@ from dataclasses import dataclass, field, replace
 from recollect.errors import LeaseLostError, UsageError
 from recollect.ports import Ids
 from recollect.records import FormationStatus, JsonObject, Scope
-from recollect.stores.plans.lanes import (
-    LANES,
-    form_lanes,
-    keep_lane_positions,
-    postpone_lanes,
-)
+from recollect.stores.plans.lanes import LANES, form_lanes, keep_lane_positions, postpone_lanes
 from recollect.stores.plans.leases import (
     DUE_THREADS_MAX,
     Lease,
@@ -28,19 +23,9 @@ from recollect.stores.plans.leases import (
     is_leased,
 )
 from recollect.stores.plans.memory_writes import plan_writes
-from recollect.stores.plans.pending_messages import (
-    idle_if_done,
-    recount_tokens,
-    without_again,
-)
+from recollect.stores.plans.pending_messages import idle_if_done, recount_tokens, without_again
 from recollect.stores.plans.prepared_writes import PreparedWrite
-from recollect.stores.rows import (
-    MICROSECONDS,
-    FormationRow,
-    MemoryRow,
-    ScopeRow,
-    ThreadRow,
-)
+from recollect.stores.rows import MICROSECONDS, FormationRow, MemoryRow, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_object, encode_json, to_datetime
 

@@ -12,12 +12,7 @@ from recollect.records import Formation, FormationAction, Json, JsonObject, Scop
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.lanes import LANES, redriven_lanes
 from recollect.stores.plans.pending_messages import again_of, due_at_once, with_again
-from recollect.stores.rows import (
-    FormationRow,
-    ReceiptPlace,
-    ScopeRow,
-    ThreadRow,
-)
+from recollect.stores.rows import FormationRow, ReceiptPlace, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.stores.validation import (
     POSITION_MAX,

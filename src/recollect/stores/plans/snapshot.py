@@ -7,13 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from recollect.records import JsonObject, Memory, Scope
-from recollect.stores.change_feed import (
-    Cursor,
-    Feed,
-    IndexFile,
-    MemorySummaries,
-    ReadMoment,
-)
+from recollect.stores.change_feed import Cursor, Feed, IndexFile, MemorySummaries, ReadMoment
 from recollect.stores.filters import read_filter
 from recollect.stores.plans.changes import (
     Below,

@@ -26,11 +26,7 @@ from recollect.stores.postgres.presumed_snapshot import read_presuming
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.statements import SESSION
-from recollect.stores.postgres.transaction import (
-    Connection,
-    Transaction,
-    TransactionOverError,
-)
+from recollect.stores.postgres.transaction import Connection, Transaction, TransactionOverError
 from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork, is_untraceable
 from recollect.stores.remote.clock import ServerClock
 from recollect.stores.remote.notifications import Bell

@@ -25,12 +25,7 @@ from recollect.stores.redis.codec import (
 )
 from recollect.stores.redis.commands import Commands
 from recollect.stores.redis.rows import RedisRows
-from recollect.stores.rows import (
-    MemoryRow,
-    RevisionRow,
-    ScopeRow,
-    ThreadRow,
-)
+from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, ThreadRow
 from recollect.stores.scope_paths import stored_path
 from recollect.stores.unit_of_work import Effect
 

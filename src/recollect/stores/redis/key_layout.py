@@ -13,13 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from recollect.stores.rows import (
-    FormationRow,
-    MemoryRow,
-    MessageRow,
-    ScopeRow,
-    ThreadRow,
-)
+from recollect.stores.rows import FormationRow, MemoryRow, MessageRow, ScopeRow, ThreadRow
 from recollect.stores.scope_paths import stored_path
 
 PREFIX: Final = "{recollect}:"

@@ -21,13 +21,7 @@ import apsw
 from recollect.errors import RecollectError
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.evidence import evidence_links
-from recollect.stores.rows import (
-    NO_SCOPE,
-    MemoryRow,
-    MessageRow,
-    RevisionRow,
-    ScopeRow,
-)
+from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
 from recollect.stores.scope_paths import segments_of
 from recollect.stores.sqlite.checked_rows import memory_row, message_row, revision_row, side_row
 from recollect.stores.sqlite.checksums import DamagedRowError

@@ -29,12 +29,7 @@ from recollect.records import Scope
 from recollect.stores.change_feed import IndexFile, IndexFileDraft, IndexFileRow
 from recollect.stores.plans.lost_words import scopes_losing_words
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.stores.sqlite.connections import (
-    SqliteLocation,
-    connect,
-    sync_folder,
-    transaction,
-)
+from recollect.stores.sqlite.connections import SqliteLocation, connect, sync_folder, transaction
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import WRITES

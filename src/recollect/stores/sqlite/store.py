@@ -22,11 +22,7 @@ from recollect.stores.exit_wait import waited_for
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.sqlite.bootstrap import open_file
-from recollect.stores.sqlite.checkpoints import (
-    erase_checkpoints,
-    file_beside,
-    remove_erased_bytes,
-)
+from recollect.stores.sqlite.checkpoints import erase_checkpoints, file_beside, remove_erased_bytes
 from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation
 from recollect.stores.sqlite.disk_reserve import Reserve
 from recollect.stores.sqlite.driver_errors import LOG, store_errors

@@ -11,12 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import apsw
 
-from recollect.errors import (
-    StoreCorruptError,
-    StoreError,
-    StoreFullError,
-    StoreUnavailableError,
-)
+from recollect.errors import StoreCorruptError, StoreError, StoreFullError, StoreUnavailableError
 from recollect.observability.logs import kind_of
 from recollect.stores.call_queue import CallQueue
 from recollect.stores.sqlite.connections import SqliteLocation, close_quietly, connect
