@@ -122,8 +122,9 @@ def url_of(listening: socket.socket) -> str:
 
 def log_to_stderr(*, level: str = "info") -> None:
     """Write the service's log as JSON lines, and of other libraries only warnings and errors."""
-    # The lines show no thread or process: skip collecting them (logging HOWTO, Optimization).
+    # The lines show no thread, process or place: do not collect them (logging HOWTO, Optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None  # noqa: SLF001 (the documentation says to)
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     root = logging.getLogger()

@@ -18,11 +18,13 @@ from recollect.observability.logs import kind_of, package_logger, place_of
 from recollect.records import Json
 from recollect.server.http.problems import Problem
 from recollect.server.http.prometheus import Metrics
+from recollect.text.json_text import json_writer
 
 LOG: Final = package_logger("recollect.server")
 REQUEST_ID: ContextVar[str] = ContextVar("recollect_request_id", default="")
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _ELSEWHERE: Final = "(none)"
+_write_line: Final = json_writer(json.JSONEncoder(ensure_ascii=True))
 VERSION_HEADER: Final = b"recollect-version"
 """Response header by which a client detects a service of another version."""
 SECURITY_HEADERS: Final = (
@@ -49,7 +51,7 @@ class JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
             line["place"] = place_of(record.exc_info[1])
-        return json.dumps(line, ensure_ascii=True)
+        return _write_line(line)
 
 
 class RequestLogging:
