@@ -39,7 +39,7 @@ _JSON: Final = JSON.encode()
 
 @dataclass(frozen=True, slots=True)
 class PlainHead:
-    """What the head of a plain append says: its caller, the thread, and the size of its body."""
+    """The head of a plain append: its caller, the thread, and the size of its body."""
 
     principal: Principal
     stamp: int

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from recollect.errors import UsageError
 from recollect.observability.logs import package_logger
 from recollect.server.http.http11 import protocol_of
-from recollect.server.http.request_log import JsonLines
+from recollect.server.http.request_log import JsonLines, TurnHandler
 from recollect.server.settings import Settings
 
 _KEEP_ALIVE_S: Final = 30
@@ -125,7 +125,7 @@ def log_to_stderr(*, level: str = "info") -> None:
     # The lines show no thread, process or place: do not collect them (logging HOWTO, Optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging._srcfile = None  # noqa: SLF001 (the documentation says to)
-    handler = logging.StreamHandler()
+    handler = TurnHandler()
     handler.setFormatter(JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -9,11 +9,12 @@ import re
 import time
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TextIO
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect import __version__
+from recollect.memory.runtime import running_loop
 from recollect.observability.logs import kind_of, package_logger, place_of
 from recollect.records import Json
 from recollect.server.http.problems import Problem
@@ -24,6 +25,8 @@ LOG: Final = package_logger("recollect.server")
 REQUEST_ID: ContextVar[str] = ContextVar("recollect_request_id", default="")
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _ELSEWHERE: Final = "(none)"
+_REQUEST: Final = "request"
+"""The event of a request's line."""
 _write_line: Final = json_writer(json.JSONEncoder(ensure_ascii=True))
 VERSION_HEADER: Final = b"recollect-version"
 """Response header by which a client detects a service of another version."""
@@ -52,6 +55,47 @@ class JsonLines(logging.Formatter):
             line["error"] = record.exc_info[0].__name__
             line["place"] = place_of(record.exc_info[1])
         return _write_line(line)
+
+
+class TurnHandler(logging.StreamHandler[TextIO]):
+    """
+    Writes a log, with the lines of requests written together for each turn of the event loop.
+
+    Each write lets a store's thread take the interpreter, for which the loop then has to wait.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hold the line of a request back for this turn; write any other at once."""
+        loop = running_loop() if record.msg == _REQUEST else None
+        try:
+            self._held.append(self.format(record))
+            if loop is None:
+                self.flush()
+            elif len(self._held) == 1:
+                loop.call_soon(self._flush_in_turn, record)
+        except Exception:  # noqa: BLE001 (a log must not make its caller fail)
+            self.handleError(record)
+
+    def flush(self) -> None:
+        """Write the lines that are held back."""
+        self.acquire()
+        try:
+            held, self._held = self._held, []
+            if held:
+                self.stream.write("".join(f"{line}{self.terminator}" for line in held))
+            super().flush()
+        finally:
+            self.release()
+
+    def _flush_in_turn(self, record: logging.LogRecord) -> None:
+        try:
+            self.flush()
+        except Exception:  # noqa: BLE001 (as in `emit`)
+            self.handleError(record)
 
 
 class RequestLogging:
@@ -129,7 +173,7 @@ class RequestLogging:
             "ms": round(seconds * 1_000, 1),
             "key": principal.key_id if principal is not None else None,
         }
-        LOG.info("request", extra={"fields": fields})
+        LOG.info(_REQUEST, extra={"fields": fields})
 
 
 _UNEXPECTED: Final = Problem(
