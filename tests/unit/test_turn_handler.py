@@ -66,7 +66,7 @@ def test_another_line_is_written_at_once_after_those_that_wait(log: logging.Logg
         log.error("failed")
         return list(writes(log))
 
-    assert [["request", "failed"]] == asyncio.run(turn())
+    assert [["request"], ["failed"]] == asyncio.run(turn())
 
 
 def test_without_a_loop_each_line_is_written_at_once(log: logging.Logger) -> None:

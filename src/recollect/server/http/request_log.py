@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import time
+from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Final, TextIO
@@ -66,36 +67,37 @@ class TurnHandler(logging.StreamHandler[TextIO]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._held: list[str] = []
+        self._held: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         """Hold the line of a request back for this turn; write any other at once."""
         loop = running_loop() if record.msg == _REQUEST else None
-        try:
-            self._held.append(self.format(record))
-            if loop is None:
-                self.flush()
-            elif len(self._held) == 1:
-                loop.call_soon(self._flush_in_turn, record)
-        except Exception:  # noqa: BLE001 (a log must not make its caller fail)
-            self.handleError(record)
+        if loop is None:
+            self.flush()
+            super().emit(record)
+            return
+        self._held.append(record)
+        if len(self._held) == 1:
+            loop.call_soon(self.flush)
 
     def flush(self) -> None:
         """Write the lines that are held back."""
         self.acquire()
         try:
             held, self._held = self._held, []
-            if held:
-                self.stream.write("".join(f"{line}{self.terminator}" for line in held))
-            super().flush()
+            self._write(held)
         finally:
             self.release()
 
-    def _flush_in_turn(self, record: logging.LogRecord) -> None:
+    def _write(self, records: Sequence[logging.LogRecord]) -> None:
         try:
-            self.flush()
-        except Exception:  # noqa: BLE001 (as in `emit`)
-            self.handleError(record)
+            lines = map(self.format, records)
+            if text := "".join(f"{line}{self.terminator}" for line in lines):
+                self.stream.write(text)
+            super().flush()
+        except (OSError, ValueError):  # a log that cannot be written must not fail the request
+            if records:
+                self.handleError(records[-1])
 
 
 class RequestLogging:
