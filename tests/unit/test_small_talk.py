@@ -1,10 +1,12 @@
 """Small talk is recognised in both languages, and a question among it is not."""
 
+import subprocess
+import sys
 from time import process_time
 
 import pytest
 
-from recollect.text.small_talk import CHARACTERS_MAX, is_small_talk
+from recollect.text.small_talk import CHARACTERS_MAX, compile_phrases, is_small_talk
 
 TALK = (
     *("Hello!", "Good morning, everyone", "hey there :)", "How are you doing today?", "what's up"),
@@ -72,8 +74,26 @@ def test_one_word_beyond_the_grammar_is_none(text: str) -> None:
 def test_the_time_does_not_explode(unit: str) -> None:
     """A text that nearly matches in many ways is refused at once."""
     text = unit * (CHARACTERS_MAX // len(unit) - 1) + "x"
+    compile_phrases()
     began = process_time()
 
     assert not is_small_talk(text)
     assert process_time() - began < 0.05
     assert not is_small_talk(unit * (CHARACTERS_MAX + 1))
+
+
+@pytest.mark.parametrize(
+    ("module", "is_compiled"),
+    [("recollect.formation.rule_answers", False), ("recollect.recall.empty_turns", True)],
+)
+def test_the_start_of_the_rules_does_not_compile_the_grammar(
+    module: str, *, is_compiled: bool
+) -> None:
+    """Recall, whose modules are loaded on a worker thread, compiles it there."""
+    code = (
+        f"import {module}\nfrom recollect.text import small_talk\n"
+        "print('match' in vars(small_talk._PHRASES))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert f"{is_compiled}\n" == done.stdout

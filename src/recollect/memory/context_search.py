@@ -17,8 +17,9 @@ from recollect.recall.results import Recall
 from recollect.records import Message
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import to_datetime
-from recollect.text.small_talk import is_small_talk
+from recollect.text.small_talk import compile_phrases, is_small_talk
 
+compile_phrases()  # while this module is loaded on a worker thread, not on the event loop
 CANDIDATES_MAX: Final = 200
 CANDIDATES_MIN: Final = 60
 TOKENS_PER_CANDIDATE: Final = 25

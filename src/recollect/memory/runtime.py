@@ -26,7 +26,7 @@ from recollect.records import JsonObject, Scope
 from recollect.rerankers import RerankChoice, open_reranker
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
-from recollect.stores.plans.due_times import Debounce
+from recollect.stores.plans.due_times import DEFAULT, Debounce
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.text.time_zones import read_zone, told_in
 from recollect.worker.worker_options import FormationCallback
@@ -133,7 +133,7 @@ class MemoryRuntime(EmbedderSwitch):
     async def debounce_of(self, settings: JsonObject, scope: Scope) -> Debounce:
         """Return the debounce that applies to a thread of *scope* with *settings*."""
         if self.options.formation is None and not settings:
-            return Debounce()  # the default, without importing formation
+            return DEFAULT  # without importing formation
         await load_modules("recollect.formation.config")
         return self.assistants.of(settings, scope).debounce
 

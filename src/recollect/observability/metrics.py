@@ -66,6 +66,11 @@ def _create_instruments(provider: Any) -> _Instruments:
     )
 
 
+def is_measured() -> bool:
+    """Return True if the program records metrics."""
+    return _instruments() is not None
+
+
 def record_duration(seconds: float, attributes: Mapping[str, str]) -> None:
     """Record the duration of an operation."""
     found = _instruments()

@@ -11,14 +11,15 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar, Token
 from time import perf_counter
+from types import TracebackType
 from typing import Any, Final, Literal, TypeAlias
 
 from recollect.errors import RecollectError
 from recollect.observability.logs import Repeats, kind_of, package_logger, times
-from recollect.observability.metrics import record_duration, record_tokens
+from recollect.observability.metrics import is_measured, record_duration, record_tokens
 from recollect.ports import Model, ModelAnswer, ModelRequest
 
 Operation: TypeAlias = Literal[
@@ -88,26 +89,30 @@ def _tracer() -> Any:
     return None if isinstance(tracer, api.ProxyTracer) else tracer
 
 
+def _record(seconds: float, attributes: Mapping[str, str], error: BaseException | None) -> None:
+    """Record the duration of an operation, and the code of its error."""
+    if not is_measured():
+        return
+    labels = {name: attributes[name] for name in _MEASURED if name in attributes}
+    if error is not None:
+        labels[ERROR_TYPE] = _code_of(error)
+    record_duration(seconds, labels)
+
+
 @contextmanager
 def _timed(attributes: Mapping[str, str]) -> Iterator[None]:
     """Record the duration of the block, and the code of its error."""
-    labels = {name: attributes[name] for name in _MEASURED if name in attributes}
     started = perf_counter()
     try:
         yield
     except BaseException as error:
-        labels[ERROR_TYPE] = _code_of(error)
+        _record(perf_counter() - started, attributes, error)
         raise
-    finally:
-        record_duration(perf_counter() - started, labels)
+    _record(perf_counter() - started, attributes, None)
 
 
 @contextmanager
-def _spanned(name: str, kind: str, attributes: dict[str, str]) -> Iterator[MemorySpan]:
-    tracer = _tracer()
-    if tracer is None:
-        yield MemorySpan()
-        return
+def _spanned(tracer: Any, name: str, kind: str, attributes: dict[str, str]) -> Iterator[MemorySpan]:
     with tracer.start_as_current_span(
         name,
         kind=getattr(sys.modules[_API].SpanKind, kind),
@@ -124,8 +129,63 @@ def _spanned(name: str, kind: str, attributes: dict[str, str]) -> Iterator[Memor
             raise
 
 
-@contextmanager
-def memory_span(operation: Operation, *, query: str | None = None) -> Iterator[MemorySpan]:
+def _spanned_or_not(
+    name: str, kind: str, attributes: dict[str, str]
+) -> AbstractContextManager[MemorySpan]:
+    """Trace a block if the program traces."""
+    tracer = _tracer()
+    return nullcontext(MemorySpan()) if tracer is None else _spanned(tracer, name, kind, attributes)
+
+
+class _MemoryOperation:
+    """
+    The block of one operation on memories.
+
+    A class and no generator: every append and recall enters two of these, mostly without a tracer.
+    """
+
+    __slots__ = ("_attributes", "_operation", "_started", "_token", "_traced")
+
+    def __init__(self, operation: Operation, attributes: dict[str, str]) -> None:
+        self._operation = operation
+        self._attributes = attributes
+        self._token: Token[MemorySpan | None] | None = None
+        self._traced: AbstractContextManager[MemorySpan] | None = None
+        self._started = 0.0
+
+    def __enter__(self) -> MemorySpan:
+        outer = _within.get()
+        if outer is not None:
+            return outer
+        self._started = perf_counter()
+        tracer = _tracer()
+        if tracer is None:
+            made = MemorySpan()
+        else:
+            self._traced = _spanned(tracer, self._operation, "INTERNAL", self._attributes)
+            made = self._traced.__enter__()
+        self._token = _within.set(made)
+        return made
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._token is None:  # inside another operation
+            return
+        _within.reset(self._token)
+        try:
+            if self._traced is not None:
+                self._traced.__exit__(kind, error, traceback)
+        finally:
+            _record(perf_counter() - self._started, self._attributes, error)
+
+
+def memory_span(
+    operation: Operation, *, query: str | None = None
+) -> AbstractContextManager[MemorySpan]:
     """
     Trace one operation on memories; inside another one, yield the outer span instead.
 
@@ -133,19 +193,10 @@ def memory_span(operation: Operation, *, query: str | None = None) -> Iterator[M
         operation: The operation's name in the conventions.
         query: The query; pass it only if contents may be traced.
     """
-    outer = _within.get()
-    if outer is not None:
-        yield outer
-        return
     attributes = {OPERATION_NAME: operation, PROVIDER_NAME: "recollect"}
     if query is not None:
         attributes[QUERY_TEXT] = query
-    with _timed(attributes), _spanned(operation, "INTERNAL", attributes) as made:
-        token = _within.set(made)
-        try:
-            yield made
-        finally:
-            _within.reset(token)
+    return _MemoryOperation(operation, attributes)
 
 
 @contextmanager
@@ -192,7 +243,7 @@ async def answer_of(model: Model, request: ModelRequest) -> ModelAnswer:
     started = perf_counter()
     with (
         _timed(attributes),
-        _spanned(f"chat {name or provider}", "CLIENT", attributes) as span,
+        _spanned_or_not(f"chat {name or provider}", "CLIENT", attributes) as span,
     ):
         answer = await model.answer(request)
         usage = answer.usage

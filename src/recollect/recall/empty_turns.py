@@ -12,8 +12,9 @@ from recollect.records import Memory, Message
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
 from recollect.text.searchable import message_text
-from recollect.text.small_talk import is_small_talk
+from recollect.text.small_talk import compile_phrases, is_small_talk
 
+compile_phrases()  # while this module is loaded on a worker thread, not on the event loop
 EntryT = TypeVar("EntryT")
 ContentOf: TypeAlias = Callable[[EntryT], Message | Memory]
 POLITE_CHARACTERS_MAX: Final = 60

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
+from typing import Final
+
+from recollect.text.json_text import json_writer
+
+_write_request: Final = json_writer(json.JSONEncoder(sort_keys=True, default=repr))
+_write_names: Final = json_writer(json.JSONEncoder())
 
 
 def text_hash(text: str) -> bytes:
@@ -13,10 +19,10 @@ def text_hash(text: str) -> bytes:
 
 def request_digest(*parts: object) -> bytes:
     """Return a digest of a request made of plain values, to recognise its repetition."""
-    encoded = json.dumps(parts, sort_keys=True, default=repr)
+    encoded = _write_request(parts)
     return blake2b(encoded.encode(), digest_size=16).digest()
 
 
 def keyed_digest(key: bytes, *names: object) -> bytes:
     """Return a digest of *names*, which reveals nothing without *key*."""
-    return blake2b(json.dumps(names).encode(), digest_size=16, key=key).digest()
+    return blake2b(_write_names(names).encode(), digest_size=16, key=key).digest()

@@ -31,6 +31,25 @@ def maker_of(kind: type[MadeT]) -> Callable[[Sequence[Any]], MadeT]:
     return made
 
 
+def changer_of(kind: type[MadeT]) -> Callable[..., MadeT]:
+    """
+    Return a function like `dataclasses.replace` for a *kind*, several times as fast.
+
+    It fills slots directly; see `maker_of`.
+    """
+    names = [each.name for each in fields(kind)]
+    places = {name: place for place, name in enumerate(names)}
+    take, make = values_of(kind), maker_of(kind)
+
+    def changed(old: MadeT, **changes: object) -> MadeT:
+        values = list(take(old))
+        for name, value in changes.items():
+            values[places[name]] = value
+        return make(values)
+
+    return changed
+
+
 def values_of(kind: type[Any], leave_out: Collection[str] = ()) -> Callable[[Any], tuple[Any, ...]]:
     """Return a function that takes the values of a *kind*, in the order of its fields."""
     return attrgetter(*(each.name for each in fields(kind) if each.name not in leave_out))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from datetime import UTC, datetime
-from uuid import UUID
+from typing import Final
+
+_RANDOM_BITS: Final = 80
+_TOGETHER: Final = 128
+"""Ids for which random bits are read at once."""
 
 
 class SystemClock:
@@ -17,19 +21,42 @@ class SystemClock:
 
 
 class SystemIds:
-    """Random ids, from the operating system's source of randomness."""
+    """
+    Random ids, from the operating system's source of randomness.
+
+    It is read for many ids at once: each read lets another thread take the interpreter.
+    """
+
+    def __init__(self) -> None:
+        self._ready: list[int] = []
+        self._process = os.getpid()
 
     def entry_id(self) -> int:
         """Return a random integer from 1 to 2**63 - 1."""
-        return secrets.randbits(63) or 1
+        return self._take() >> (_RANDOM_BITS - 63) or 1
 
     def name(self, now: datetime) -> str:
         """Return a UUIDv7 (RFC 9562): milliseconds of *now*, then random bits."""
         milliseconds = int(now.timestamp() * 1_000) & ((1 << 48) - 1)
-        bits = milliseconds << 80 | secrets.randbits(80)
+        bits = milliseconds << 80 | self._take()
         bits = bits & ~(0xF << 76) | 0x7 << 76  # the version, 7
         bits = bits & ~(0x3 << 62) | 0x2 << 62  # the variant of RFC 9562
-        return str(UUID(int=bits))
+        text = f"{bits:032x}"
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+    def _take(self) -> int:
+        """Return random bits that no other call gets, on any thread."""
+        if self._process != os.getpid():  # a fork, whose parent has the same bits ready
+            self._process, self._ready = os.getpid(), []
+        try:
+            return self._ready.pop()
+        except IndexError:
+            block = os.urandom(_RANDOM_BITS // 8 * _TOGETHER)
+            size = _RANDOM_BITS // 8
+            self._ready += [
+                int.from_bytes(block[at : at + size]) for at in range(0, len(block), size)
+            ]
+            return self._take()
 
 
 def timer_s() -> float:

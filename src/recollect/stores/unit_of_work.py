@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from recollect.records import FormationStatus, Scope
 from recollect.stores.change_feed import (
@@ -19,6 +19,7 @@ from recollect.stores.change_feed import (
     MemorySummaries,
     ReadMoment,
 )
+from recollect.stores.fast_records import changer_of, values_of
 from recollect.stores.filters import Condition
 from recollect.stores.rows import (
     ALL_MEMORIES,
@@ -339,6 +340,12 @@ class Effect:
     dropped_sides: Sequence[SideRow] = ()
     audit: Sequence[AuditRow] = ()
     unnamed: Sequence[bytes] = ()
+
+
+writes_of: Final = values_of(Effect)
+"""Takes the writes of an effect, field by field."""
+changed_effect: Final = changer_of(Effect)
+"""Like `dataclasses.replace` for an effect."""
 
 
 def together(effects: Iterable[Effect]) -> Effect:

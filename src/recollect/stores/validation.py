@@ -15,6 +15,7 @@ from recollect.records import Json, NewMessage, Role, Scope
 from recollect.stores.remainder import MEMORY_THREAD, SOURCE_THREAD
 from recollect.stores.rows import MICROSECONDS
 from recollect.text.coded_text import with_code
+from recollect.text.json_text import json_writer
 
 SEGMENTS_MAX: Final = 16
 UNREADABLE: Final = "\ufffd"
@@ -282,7 +283,7 @@ def encode_json(value: object, what: str) -> str:
             or has an integer of more than ``INTEGER_BITS_MAX`` bits.
     """
     _check_json(value, what, depth=1)
-    text = _ENCODER.encode(value)
+    text = _write(value)
     size = len(text) if text.isascii() else len(text.encode())
     if size > JSON_BYTES_MAX:
         raise LimitError(f"bytes of {what}", size, JSON_BYTES_MAX, "JSON_BYTES_MAX")
@@ -302,10 +303,9 @@ def plain_container(value: object) -> object:
     return list(value) if isinstance(value, Sequence) else value
 
 
-_ENCODER: Final = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), default=plain_container
+_write: Final = json_writer(
+    json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=plain_container)
 )
-"""Created once: creating an encoder takes longer than encoding most values."""
 _DECODER: Final = json.JSONDecoder()
 
 

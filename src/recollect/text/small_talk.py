@@ -14,6 +14,7 @@ from typing import Final
 
 from recollect.text.analysis import fold
 from recollect.text.data_files import read_patterns
+from recollect.text.lazy_patterns import lazy_pattern
 
 CHARACTERS_MAX: Final = 120
 """A longer turn is not small talk."""
@@ -25,7 +26,12 @@ _ENGLISH, _CHINESE = (
     for language in ("english", "chinese")
 )
 # Atomic groups: no backtracking into a matched phrase, so that the time is linear in the length.
-_PHRASES: Final = re.compile(f"(?:(?>(?:{_ENGLISH})(?: |$))|(?>(?:{_CHINESE}){_PARTICLES} ?))+")
+_PHRASES: Final = lazy_pattern(f"(?:(?>(?:{_ENGLISH})(?: |$))|(?>(?:{_CHINESE}){_PARTICLES} ?))+")
+
+
+def compile_phrases() -> None:
+    """Compile the grammar, which takes a twentieth of a second, before it is first needed."""
+    _PHRASES.match("")
 
 
 def is_small_talk(text: str) -> bool:

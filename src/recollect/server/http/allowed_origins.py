@@ -21,6 +21,35 @@ _HEADERS: Final = (
 _EXPOSED: Final = "etag, retry-after, x-request-id, recollect-version"
 _MAX_AGE_S: Final = 600
 HEADER_BYTES_MAX: Final = 32_768
+_SEEN_MAX: Final = 100
+
+
+class AllowedHosts:
+    """The names by which the service may be addressed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._names = {each.lower() for each in settings.allowed_hosts}
+        self._seen: set[bytes] = set()
+        """Headers that were accepted before: each client sends the same one every time."""
+
+    def has(self, header: bytes) -> bool:
+        """Return True if a request with this one Host header is accepted."""
+        if header in self._seen:
+            return True
+        if self.check([header.decode("latin-1")]) is not None:
+            return False
+        if len(self._seen) < _SEEN_MAX:
+            self._seen.add(header)
+        return True
+
+    def check(self, headers: list[str]) -> Problem | None:
+        """Return the refusal of a request with these Host headers, if any."""
+        found = _HOST.fullmatch(headers[0]) if len(headers) == 1 else None
+        if found is None:
+            return _NO_HOST
+        if "*" in self._names or found[1].lower() in self._names:
+            return None
+        return _FOREIGN_HOST
 
 
 class BrowserOrigins:
@@ -33,7 +62,7 @@ class BrowserOrigins:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        self._hosts = {each.lower() for each in settings.allowed_hosts}
+        self._hosts = AllowedHosts(settings)
         self._origins = {each.lower() for each in settings.origins}
         self._credentials = settings.credentials
 
@@ -45,7 +74,7 @@ class BrowserOrigins:
         headers = Headers(scope=scope)
         size = sum(len(name) + len(value) for name, value in headers.raw)
         refused = (
-            self._check_host(headers.getlist("host")) if size <= HEADER_BYTES_MAX else TOO_LONG
+            self._hosts.check(headers.getlist("host")) if size <= HEADER_BYTES_MAX else TOO_LONG
         )
         if refused is not None:
             await refused(scope, receive, send)
@@ -66,14 +95,6 @@ class BrowserOrigins:
             await self._preflight(origin)(scope, receive, send)
         else:
             await self._app(scope, receive, self._with_cors(send, origin))
-
-    def _check_host(self, hosts: list[str]) -> Problem | None:
-        found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
-        if found is None:
-            return _NO_HOST
-        if "*" in self._hosts or found[1].lower() in self._hosts:
-            return None
-        return _FOREIGN_HOST
 
     def _cors_headers(self, origin: str) -> dict[str, str]:
         found = {

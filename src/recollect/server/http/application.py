@@ -24,6 +24,7 @@ from recollect.server.http.allowed_origins import BrowserOrigins
 from recollect.server.http.authentication import Authentication
 from recollect.server.http.compression import Compression
 from recollect.server.http.deadlines import Deadlines
+from recollect.server.http.fast_appends import FastAppends
 from recollect.server.http.fast_routes import FastRoutes, is_append
 from recollect.server.http.mounts import Door, add_doors
 from recollect.server.http.openapi import add_documents
@@ -122,7 +123,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         exception_handlers=_HANDLERS,
-        middleware=_middleware(settings, counted, room),
+        middleware=_middleware(settings, counted, book, room),
     )
     begin_state(app, stopping)
     return _with_routes(app, static, doors)
@@ -166,12 +167,15 @@ def connection_limits(
     return book, Middleware(ConnectionLimits, book=book, proxies=proxies)
 
 
-def _middleware(settings: Settings, metrics: Metrics, room: Middleware) -> list[Middleware]:
+def _middleware(
+    settings: Settings, metrics: Metrics, book: ConnectionBook, room: Middleware
+) -> list[Middleware]:
     """Return the middleware, outermost first: requests are rejected as early as possible."""
     return [
         # The key is verified before connections are counted, and before a body is read.
         # Outermost, so that refusals of all others are logged and counted.
         Middleware(RequestLogging, metrics=metrics),
+        Middleware(FastAppends, settings=settings, book=book),
         Middleware(BrowserOrigins, settings=settings),
         Middleware(Authentication, may_use_cache=is_append),
         room,

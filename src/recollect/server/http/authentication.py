@@ -10,11 +10,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import RecollectError, UnknownKeyError
 from recollect.server.authorization import Principal
-from recollect.server.http.problems import problem_of
+from recollect.server.http.problems import Problem, problem_of
 from recollect.server.http.service import Service
 
 GUARDED: Final = ("/v1", "/mcp", "/store", "/threads", "/runs", "/assistants", "/compat")
-_SCHEMES: Final = ("bearer", "token")
+KEY_SCHEMES: Final = ("bearer", "token")
 """Schemes of ``Authorization``; mem0's clients send the second."""
 STAMP: Final = "stamp"
 """
@@ -47,14 +47,10 @@ class Authentication:
             return
         service: Service = scope["app"].state.service
         try:
-            principal, stamp = await self._authenticate(service, scope)
-            service.rates.take(principal.tenant)
+            admit(service, scope, *await self._authenticate(service, scope))
         except RecollectError as error:
-            service.metrics.refused.labels(error.code).inc()
-            await problem_of(error)(scope, receive, send)
+            await refuse(service, error)(scope, receive, send)
             return
-        scope.setdefault("state", {}).update({"principal": principal, STAMP: stamp})
-        service.usage.add(principal.scope, requests=1)
         await self._app(scope, receive, send)
 
     async def _authenticate(self, service: Service, scope: Scope) -> tuple[Principal, int | None]:
@@ -65,6 +61,24 @@ class Authentication:
             if cached := service.keys.cached_principal(key_in(headers)):
                 return cached
         return await authenticated(service, headers), None
+
+
+def admit(service: Service, scope: Scope, principal: Principal, stamp: int | None) -> None:
+    """
+    Count a request against its tenant's rate, and note its caller in its state.
+
+    Raises:
+        QuotaError: The tenant exceeds its rate.
+    """
+    service.rates.take(principal.tenant)
+    scope.setdefault("state", {}).update({"principal": principal, STAMP: stamp})
+    service.usage.add(principal.scope, requests=1)
+
+
+def refuse(service: Service, error: RecollectError) -> Problem:
+    """Count a request that is refused; return its problem."""
+    service.metrics.refused.labels(error.code).inc()
+    return problem_of(error)
 
 
 async def verify_cached_key(scope: Scope) -> None:
@@ -114,7 +128,7 @@ def key_in(headers: Headers) -> str:
     given = headers.getlist("x-api-key")
     for each in headers.getlist("authorization"):
         scheme, _, key = each.partition(" ")
-        if scheme.lower() in _SCHEMES:
+        if scheme.lower() in KEY_SCHEMES:
             given.append(key.strip())
     if len(set(given)) != 1:
         count = "no API key" if not given else "several API keys"

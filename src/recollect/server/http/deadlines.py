@@ -32,13 +32,17 @@ class Deadlines:
 
             await self._app(scope, receive, begun)
         if waiting.cancelled_caught:
-            problem = Problem(
-                status=503,
-                code="timeout",
-                detail=(
-                    f"the request took longer than {self._timeout_s:g} s (request_timeout_s): ask "
-                    "for less, or repeat it with the same Idempotency-Key"
-                ),
-                headers={"retry-after": "5"},
-            )
-            await problem(scope, receive, send)
+            await late_problem(self._timeout_s)(scope, receive, send)
+
+
+def late_problem(timeout_s: float) -> Problem:
+    """Return the problem of a request that took longer than *timeout_s*."""
+    return Problem(
+        status=503,
+        code="timeout",
+        detail=(
+            f"the request took longer than {timeout_s:g} s (request_timeout_s): ask for less, or "
+            "repeat it with the same Idempotency-Key"
+        ),
+        headers={"retry-after": "5"},
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Final, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -31,6 +32,7 @@ _CHANGES: Final = "/v1/changes"
 _ANSWER: Final = TypeAdapter(dict[str, Any])
 _SCOPE: Final = "scope"
 _TRACED: Final = "fastapi.telemetry"
+_QUERIES_MAX: Final = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class ParsedAppend:
     """A valid request to append messages."""
 
     thread: str
-    segments: list[str]
+    segments: tuple[str, ...]
     key: str | None
     messages: AppendRequest
 
@@ -67,7 +69,7 @@ class ParsedAppend:
 class ParsedRecall:
     """A valid request to recall."""
 
-    segments: list[str]
+    segments: tuple[str, ...]
     asked: RecallRequest
 
     route: ClassVar[_Route] = _RECALL_ROUTE
@@ -83,7 +85,7 @@ class ParsedRecall:
 class ParsedChanges:
     """A valid request for a stream of changes."""
 
-    segments: list[str]
+    segments: tuple[str, ...]
     last_event_id: str | None
 
     route: ClassVar[_Route] = _CHANGES_ROUTE
@@ -117,8 +119,7 @@ class FastRoutes:
             if asked is None:
                 await verify_cached_key(scope)
             else:
-                scope["route"] = asked.route
-                answer = await _answered(asked, scope)
+                answer = await answer_parsed(asked, scope)
         except RecollectError as error:
             answer = problem_of(error).response()
         await answer(scope, receive, send)
@@ -129,12 +130,17 @@ def is_append(scope: Scope) -> bool:
     return bool(scope["method"] == "POST" and _MESSAGES.fullmatch(scope["path"]))
 
 
-async def _answered(asked: ParsedRequest, scope: Scope) -> Response:
+async def answer_parsed(asked: ParsedRequest, scope: Scope) -> Response:
+    """Carry a request out; return its response, which may be a problem."""
+    scope["route"] = asked.route
     try:
-        return await asked.answer(_reach(asked, scope))
-    except StaleReadError:  # the cached key or types are outdated: read the key, and try again
-        await verify_cached_key(scope)
-        return await asked.answer(_reach(asked, scope))
+        try:
+            return await asked.answer(_reach(asked, scope))
+        except StaleReadError:  # the cached key or types are outdated: read the key, and try again
+            await verify_cached_key(scope)
+            return await asked.answer(_reach(asked, scope))
+    except RecollectError as error:
+        return problem_of(error).response()
 
 
 def _reach(asked: ParsedRequest, scope: Scope) -> Reach:
@@ -154,18 +160,31 @@ def read_fast_request(scope: Scope) -> ParsedRequest | None:
     Returns:
         ``None`` for any other request, and for one that is not plainly valid.
     """
-    if scope["type"] != "http" or scope.get("root_path") or _TRACED in scope:
-        return None
-    # `NamedRoute` matches such names; the decoded path would split them.
-    if has_written_slash(scope):
+    if scope["type"] != "http" or is_traced(scope) or has_written_slash(scope):
         return None
     if scope["method"] == "GET" and scope["path"] == _CHANGES:
         return _read_changes(scope)
     if scope["method"] == "POST" and scope["path"] == _RECALL:
         return _read_recall(scope)
-    if scope["method"] == "POST" and (found := _MESSAGES.fullmatch(scope["path"])):
-        return _read_append(scope, found[1])
-    return None
+    thread = thread_in(scope)
+    if thread is None:
+        return None
+    try:
+        return read_append(scope, thread, scope["state"].get(DOCUMENT))
+    except ValidationError:
+        return None
+
+
+def is_traced(scope: Scope) -> bool:
+    """Return True if FastAPI serves the request below a path, or traces it."""
+    return bool(scope.get("root_path")) or _TRACED in scope
+
+
+def thread_in(scope: Scope) -> str | None:
+    """Return the thread that an append names in its path, ``None`` for any other request."""
+    found = _MESSAGES.fullmatch(scope["path"]) if scope["method"] == "POST" else None
+    # `NamedRoute` matches names with an escaped slash; the decoded path would split them.
+    return None if found is None or has_written_slash(scope) else found[1]
 
 
 def _read_changes(scope: Scope) -> ParsedChanges | None:
@@ -187,16 +206,19 @@ def _read_recall(scope: Scope) -> ParsedRecall | None:
     return ParsedRecall(segments=segments, asked=asked)
 
 
-def _read_append(scope: Scope, thread: str) -> ParsedAppend | None:
+def read_append(scope: Scope, thread: str, document: object) -> ParsedAppend | None:
+    """
+    Return an append to *thread* with the body *document*; ``None`` if its head is not valid.
+
+    Raises:
+        ValidationError: The body is not valid.
+    """
     segments = _segments(scope["query_string"])
     keys = _values(scope, b"idempotency-key")
     are_good = all(0 < len(each) <= IDEMPOTENCY_KEY_CHARACTERS_MAX for each in keys)
     if segments is None or len(keys) > 1 or not are_good or len(thread) > ID_CHARACTERS_MAX:
         return None
-    try:
-        messages = AppendRequest.model_validate(scope["state"].get(DOCUMENT))
-    except ValidationError:
-        return None
+    messages = AppendRequest.model_validate(document)
     key = keys[0] if keys else None
     return ParsedAppend(thread=thread, segments=segments, key=key, messages=messages)
 
@@ -205,9 +227,11 @@ def _values(scope: Scope, header: bytes) -> list[str]:
     return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
 
 
-def _segments(query: bytes) -> list[str] | None:
+@lru_cache(maxsize=_QUERIES_MAX)
+def _segments(query: bytes) -> tuple[str, ...] | None:
+    """Return the scope that a query names; cached, since clients repeat theirs."""
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     are_good = all(
         name == _SCOPE and 0 < len(segment) <= ID_CHARACTERS_MAX for name, segment in pairs
     )
-    return [each for _, each in pairs] if are_good and len(pairs) <= SEGMENTS_MAX else None
+    return tuple(each for _, each in pairs) if are_good and len(pairs) <= SEGMENTS_MAX else None

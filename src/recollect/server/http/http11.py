@@ -12,6 +12,8 @@ from recollect.server.http.allowed_origins import HEADER_BYTES_MAX, TOO_LONG
 from recollect.server.http.problems import Problem
 from recollect.server.settings import Settings
 
+RECEIVED: Final = "recollect.received"
+"""Name in the scope of the part of the body that has arrived, until `receive` is called."""
 LINGER_S: Final = 1.0
 """After a refusal, read and discard the request this long, so that the client reads the refusal."""
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
@@ -103,6 +105,8 @@ class _Protocol(HttpToolsProtocol):
         self._unread = 0
         if not self._is_told_again:
             super().on_headers_complete()
+            # uvicorn extends this array as the body arrives, before the application runs.
+            cast("dict[str, Any]", self.scope)[RECEIVED] = self.cycle.body
 
     def on_chunk_header(self) -> None:
         self._unread = 0

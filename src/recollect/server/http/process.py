@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from recollect.errors import UsageError
 from recollect.observability.logs import package_logger
 from recollect.server.http.http11 import protocol_of
-from recollect.server.http.request_log import JsonLines
+from recollect.server.http.request_log import JsonLines, TurnHandler
 from recollect.server.settings import Settings
 
 _KEEP_ALIVE_S: Final = 30
@@ -122,9 +122,10 @@ def url_of(listening: socket.socket) -> str:
 
 def log_to_stderr(*, level: str = "info") -> None:
     """Write the service's log as JSON lines, and of other libraries only warnings and errors."""
-    # The lines show no thread or process: skip collecting them (logging HOWTO, Optimization).
+    # The lines show no thread, process or place: do not collect them (logging HOWTO, Optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    handler = logging.StreamHandler()
+    logging._srcfile = None  # noqa: SLF001 (the documentation says to)
+    handler = TurnHandler()
     handler.setFormatter(JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]

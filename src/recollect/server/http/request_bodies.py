@@ -22,7 +22,7 @@ FILE_IMPORT_PATH: Final = "/v1/import/file"
 _FILE: Final = frozenset({"application/octet-stream"})
 _LINES: Final = frozenset({"application/x-ndjson", "application/jsonl", "application/json-lines"})
 _JSON: Final = "application/json"
-_IN_LOOP_BYTES: Final = 16_000
+IN_LOOP_BYTES: Final = 16_000
 """Parse a larger body in a thread, so that it does not block the event loop."""
 
 
@@ -132,7 +132,7 @@ async def _read_json(body: bytes, content_type: str) -> Json:
         raise BodyRefusedError(_NOT_JSON)
     try:
         text = body.decode()
-        if len(body) > _IN_LOOP_BYTES:
+        if len(body) > IN_LOOP_BYTES:
             return await to_thread.run_sync(read_json, text)
         return read_json(text)
     except (UnicodeDecodeError, NotJsonError) as error:

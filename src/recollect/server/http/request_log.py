@@ -7,22 +7,28 @@ import logging
 import os
 import re
 import time
+from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TextIO
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect import __version__
+from recollect.memory.runtime import running_loop
 from recollect.observability.logs import kind_of, package_logger, place_of
 from recollect.records import Json
 from recollect.server.http.problems import Problem
 from recollect.server.http.prometheus import Metrics
+from recollect.text.json_text import json_writer
 
 LOG: Final = package_logger("recollect.server")
 REQUEST_ID: ContextVar[str] = ContextVar("recollect_request_id", default="")
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _ELSEWHERE: Final = "(none)"
+_REQUEST: Final = "request"
+"""The event of a request's line."""
+_write_line: Final = json_writer(json.JSONEncoder(ensure_ascii=True))
 VERSION_HEADER: Final = b"recollect-version"
 """Response header by which a client detects a service of another version."""
 SECURITY_HEADERS: Final = (
@@ -49,7 +55,49 @@ class JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
             line["place"] = place_of(record.exc_info[1])
-        return json.dumps(line, ensure_ascii=True)
+        return _write_line(line)
+
+
+class TurnHandler(logging.StreamHandler[TextIO]):
+    """
+    Writes a log, with the lines of requests written together for each turn of the event loop.
+
+    Each write lets a store's thread take the interpreter, for which the loop then has to wait.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hold the line of a request back for this turn; write any other at once."""
+        loop = running_loop() if record.msg == _REQUEST else None
+        if loop is None:
+            self.flush()
+            super().emit(record)
+            return
+        self._held.append(record)
+        if len(self._held) == 1:
+            loop.call_soon(self.flush)
+
+    def flush(self) -> None:
+        """Write the lines that are held back."""
+        self.acquire()
+        try:
+            held, self._held = self._held, []
+            self._write(held)
+        finally:
+            self.release()
+
+    def _write(self, records: Sequence[logging.LogRecord]) -> None:
+        try:
+            lines = map(self.format, records)
+            if text := "".join(f"{line}{self.terminator}" for line in lines):
+                self.stream.write(text)
+            super().flush()
+        except (OSError, ValueError):  # a log that cannot be written must not fail the request
+            if records:
+                self.handleError(records[-1])
 
 
 class RequestLogging:
@@ -127,7 +175,7 @@ class RequestLogging:
             "ms": round(seconds * 1_000, 1),
             "key": principal.key_id if principal is not None else None,
         }
-        LOG.info("request", extra={"fields": fields})
+        LOG.info(_REQUEST, extra={"fields": fields})
 
 
 _UNEXPECTED: Final = Problem(

@@ -82,9 +82,14 @@ class Reach:
 
     def acting(self, memory: Recollect) -> Recollect:
         """Return *memory*, a view of the service's memory, as the caller uses it."""
+        actor = self.principal.actor
+        if self.stamp is None:
+            proviso = proviso_of(self.principal, self.service.now)
+            return memory.acting(actor, proviso=proviso)
         # Under a stamp the store itself refuses a write after any change of keys.
-        proviso = proviso_of(self.principal, self.service.now) if self.stamp is None else None
-        return memory.acting(self.principal.actor, stamp=self.stamp, proviso=proviso)
+        if memory is not self.service.memory:
+            return memory.acting(actor, stamp=self.stamp)
+        return self.service.view_of(actor, self.stamp)
 
     @property
     def keys(self) -> Keys:

@@ -46,6 +46,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.validation import to_datetime
 
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
+VIEWS_MAX: Final = 1_000
 SECRET: Final = "ServiceSecret"  # noqa: S105 (the name of a kind)
 
 OpenMemory: TypeAlias = Callable[[], AbstractAsyncContextManager[Recollect]]
@@ -83,6 +84,20 @@ class Service:
     """Serialises the chat answers to the same message."""
     first_listings: SingleFlight = field(default_factory=SingleFlight)
     """Serialises listings that read a whole scope, by scope and moment."""
+
+    views: dict[str, tuple[int, Recollect]] = field(default_factory=dict)
+    """The last view of the memory by actor, with its stamp; see `view_of`."""
+
+    def view_of(self, actor: str, stamp: int) -> Recollect:
+        """Return the memory as *actor* changes it under *stamp*; a view has no state of its own."""
+        held = self.views.get(actor)
+        if held is not None and held[0] == stamp:
+            return held[1]
+        view = self.memory.acting(actor, stamp=stamp)
+        if len(self.views) >= VIEWS_MAX:
+            self.views.clear()
+        self.views[actor] = stamp, view
+        return view
 
     def now(self) -> datetime:
         """Return the store's present moment."""

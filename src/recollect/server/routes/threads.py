@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path, Query, Response
 
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
-from recollect.observability.spans import memory_span
 from recollect.records import JsonObject, Thread
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.repeatable_requests import RepeatableRequest
@@ -122,16 +121,14 @@ async def append(
     When the response arrives, they are on disk and can be found by their words.
     """
     settings = await settings_of(reach, asked.assistant)
-    with memory_span("upsert_memory") as span:
-        kept = await reach.memory.append(
-            reach.scope,
-            thread,
-            [each.new_message() for each in asked.messages],
-            idempotency_key=idempotency_key,
-            debounce=debounce_of(reach, settings, asked.quiet_s),
-            settings=settings or None,
-        )
-        span.count(len(kept))
+    kept = await reach.memory.append(
+        reach.scope,
+        thread,
+        [each.new_message() for each in asked.messages],
+        idempotency_key=idempotency_key,
+        debounce=debounce_of(reach, settings, asked.quiet_s),
+        settings=settings or None,
+    )
     return {"messages": [message_to_json(each) for each in kept]}
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from recollect.records import JsonObject, Scope
 from recollect.stores.digests import keyed_digest
-from recollect.stores.fast_records import values_of
+from recollect.stores.fast_records import changer_of, values_of
 from recollect.stores.rows import (
     AuditRow,
     FormationRow,
@@ -21,8 +21,17 @@ from recollect.stores.rows import (
     SideRow,
     ThreadRow,
 )
-from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, Rows
+from recollect.stores.unit_of_work import (
+    Effect,
+    Plan,
+    PlannedWrite,
+    Removal,
+    Rows,
+    changed_effect,
+    writes_of,
+)
 from recollect.stores.validation import to_datetime
+from recollect.text.json_text import json_writer
 
 ResultT = TypeVar("ResultT")
 
@@ -34,7 +43,7 @@ Its digest covers all of them.
 """
 
 _PAGE: Final = 512
-_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
+_write_compact: Final = json_writer(json.JSONEncoder(separators=(",", ":")))
 _DERIVED: Final = frozenset({"seq", "terms", "text_hash", "digest"})
 """Columns computed from others, which the digest of a change leaves out."""
 
@@ -134,7 +143,7 @@ def plan_audited(rows: Rows, plan: Plan[ResultT], change: AuditedChange) -> Plan
     """Run *plan* and add one audit row to the chain of each scope that it changes."""
     planned = plan(rows)
     effect = planned.effect
-    if not any(getattr(effect, name) for name in Effect.__slots__):
+    if not any(writes_of(effect)):
         return planned
     scopes = _scopes_of(rows, effect)
     if change.scope not in scopes:
@@ -149,7 +158,7 @@ def plan_audited(rows: Rows, plan: Plan[ResultT], change: AuditedChange) -> Plan
         )
         for chain, scope_id in chains.items()
     ]
-    return PlannedWrite(replace(effect, audit=audit), planned.result)
+    return PlannedWrite(changed_effect(effect, audit=audit), planned.result)
 
 
 def plan_unnamed(rows: Rows, plan: Plan[ResultT], secret: bytes) -> PlannedWrite[ResultT]:
@@ -217,7 +226,7 @@ def _next_row(
         previous=previous,
         hash=b"",
     )
-    return replace(row, hash=hash_of(row))
+    return _changed_row(row, hash=hash_of(row))
 
 
 def _subject_of(part: _Part) -> str:
@@ -247,8 +256,11 @@ def _digest_of(part: _Part, secret: bytes) -> bytes:
     return digest.digest()
 
 
+_changed_row: Final = changer_of(AuditRow)
+
+
 def _encoded(document: object) -> bytes:
-    return _COMPACT.encode(document).encode()
+    return _write_compact(document).encode()
 
 
 def read_entries(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Final
 
 from recollect.errors import UsageError
+from recollect.stores.fast_records import changer_of
 from recollect.stores.plans.pending_messages import check_wait, due_at_once, is_enough, is_waiting
 from recollect.stores.rows import MICROSECONDS, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite
@@ -39,10 +41,15 @@ class Debounce:
                 raise UsageError(msg)
 
 
+DEFAULT: Final = Debounce()
+"""The debounce of threads without settings."""
+_changed_thread: Final = changer_of(ThreadRow)
+
+
 def check_debounce(given: object) -> Debounce:
     """Return *given* if it is a `Debounce`, and the default one for ``None``."""
     if given is None:
-        return Debounce()
+        return DEFAULT
     if not isinstance(given, Debounce):
         msg = f"debounce must be a Debounce, such as Debounce(quiet_s=30), not {given!r}"
         raise UsageError(msg)
@@ -63,7 +70,7 @@ def thread_after_append(
         return thread
     waits = debounce.quiet_s < math.inf
     first = now if thread.first_pending_at is None else thread.first_pending_at
-    longer = replace(
+    longer = _changed_thread(
         thread,
         last=thread.last + added,
         count=thread.count + added,

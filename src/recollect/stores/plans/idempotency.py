@@ -23,7 +23,15 @@ from recollect.stores.rows import (
     MessageRow,
     ScopeRow,
 )
-from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Removal, ResultT, Rows
+from recollect.stores.unit_of_work import (
+    Effect,
+    Plan,
+    PlannedWrite,
+    Removal,
+    ResultT,
+    Rows,
+    changed_effect,
+)
 from recollect.stores.validation import check_id
 from recollect.text.coded_text import with_code
 
@@ -86,7 +94,7 @@ def with_key(
         result=json.dumps(wrote),
         kept_at=now,
     )
-    return replace(
+    return changed_effect(
         effect,
         idempotency=[*effect.idempotency, row],
         old_keys=[*effect.old_keys, (scope.id, old_before(now))],

@@ -11,7 +11,7 @@ from recollect.errors import ConflictError, NotFoundError, UsageError
 from recollect.ports import Ids
 from recollect.records import Lane, Message, NewMessage, Role, Scope, Thread
 from recollect.stores.digests import request_digest, text_hash
-from recollect.stores.fast_records import maker_of
+from recollect.stores.fast_records import changer_of, maker_of
 from recollect.stores.plans.due_times import Debounce, thread_after_append
 from recollect.stores.plans.idempotency import Idempotency, open_scope, uids_under_key, with_key
 from recollect.stores.plans.lanes import lanes_of
@@ -25,7 +25,7 @@ from recollect.stores.rows import (
     ScopeRow,
     ThreadRow,
 )
-from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows
+from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows, changed_effect
 from recollect.stores.validation import (
     check_content,
     check_id,
@@ -42,6 +42,7 @@ from recollect.text.token_estimate import estimated_tokens
 
 # `maker_of` is faster than the constructor, and a page has many of these.
 _MESSAGE: Final = maker_of(Message)
+_changed_scope: Final = changer_of(ScopeRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +163,7 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     said |= {(request.thread, id_): row.time for id_, row in present.items()}
     written = plan_writes(rows, scope, request.writes, ids=ids, now=request.now, said=said).effect
     # `plan_writes` raised the seq by one too: messages and writes of an append share it.
-    scope = replace(scope, seq=scope.seq + 1)
+    scope = _changed_scope(scope, seq=scope.seq + 1)
     last = next(iter(messages_before(rows, thread, None, 1)), None)
     added = _added_rows(request, scope, thread, present, last=last, ids=ids)
     present |= {row.id: row for row in added}
@@ -175,7 +176,9 @@ def plan_append(rows: Rows, request: Append, ids: Ids) -> PlannedWrite[tuple[Mes
     if settings != thread.settings:
         thread = replace(thread, settings=settings)
     thread = thread_after_append(thread, len(added), request.now, request.debounce, tokens=tokens)
-    effect = replace(written, scopes=written.scopes or [scope], threads=[thread], messages=added)
+    effect = changed_effect(
+        written, scopes=written.scopes or [scope], threads=[thread], messages=added
+    )
     uids = [present[id_].uid for id_ in wanted] or [row.uid for row in written.memories]
     return PlannedWrite(with_key(effect, scope, request.idempotency, uids, request.now), result)
 
