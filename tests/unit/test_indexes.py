@@ -407,7 +407,7 @@ def test_what_a_collection_takes_is_known_before_it_is_searched() -> None:
     before = made.size_bytes
 
     lasting = [made.session_days, made.session_length, made.window_length, made.participants]
-    lasting += [made.personal]
+    lasting += [made.personal, made.opening]
     said = [made.said_as(ROLES[role]) for role in ("user", "assistant")]
 
     (segment,) = (each.segment for each in made.slices)

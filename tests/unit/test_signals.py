@@ -266,9 +266,42 @@ def test_what_is_said_of_oneself_is_personal() -> None:
     assert [1, 0] == signal("personal", collection, "What is new?")
 
 
+def test_an_opening_is_the_first_message_of_a_session_in_the_first_person() -> None:
+    """Later messages, words of others and memories open nothing."""
+    collection = collection_of(
+        said(1, "I've sold my car"),
+        said(2, "I miss it"),
+        said(3, "Cars are sold here", session="t"),
+        said(4, "I know", session="t"),
+        said(5, "I like cars", kind="memory", type="Note", thread=0, session="5"),
+    )
+
+    best = search(collection, read_question("What is new?", ASKED_AT), None, 9).best
+
+    parts = {each.uid: each.signals["opening"] for each in best if "opening" in each.signals}
+    assert {1: WEIGHTS["opening"] / 2} == parts
+
+
+def test_openings_weigh_more_among_more_sessions() -> None:
+    """The opening of a single session is no reason for it."""
+    talk = [said(at, "I sail", session=f"{at // 2}") for at in range(40)]
+
+    found = [max(signal("opening", collection_of(*talk[:n]), "Is it new?")) for n in (2, 8, 40)]
+
+    assert [0, 0.75, 0.95] == pytest.approx(found)
+
+
+def test_nothing_opens_a_session_where_each_entry_is_its_own() -> None:
+    """It would only count the first person twice."""
+    collection = collection_of(said(1, "I sail"), said(2, "I row", session="t"))
+
+    assert [0, 0] == signal("opening", collection, "What is new?")
+
+
 def test_without_a_vector_of_the_query_meaning_is_no_signal() -> None:
     """A query that the embedder does not understand is answered by words alone."""
-    found = signals_of(collection_of(said(1)), read_question(WHEN, ASKED_AT), None)
+    collection = collection_of(said(1), said(2))
+    found = signals_of(collection, read_question(WHEN, ASKED_AT), None)
 
     by_words = {name for name, weight in WEIGHTS_WITHOUT_VECTOR.items() if weight}
     assert by_words - {"outside"} == {each.name for each in found}
@@ -276,7 +309,7 @@ def test_without_a_vector_of_the_query_meaning_is_no_signal() -> None:
 
 def test_with_a_vector_every_weight_has_its_signal() -> None:
     """No weight is without a signal, and no signal without a weight, but for the mark."""
-    collection = collection_of(said(1))
+    collection = collection_of(said(1), said(2))
     similar = collection.similarity(np.array([1, 0], np.float32))
 
     found = signals_of(collection, read_question(WHEN, ASKED_AT), similar, outside={})

@@ -41,6 +41,7 @@ REASONS: Final = {
     "session": "words of its session",
     "session_dense": "meaning of its session",
     "personal": "about oneself",
+    "opening": "opens its session",
     "speaker": "who said it",
     "when": "asks when",
     "date": "the day",

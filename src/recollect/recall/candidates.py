@@ -41,8 +41,8 @@ SCATTERED_FROM: Final = 9
 """Segments from which on searching a joined copy of the collection is faster."""
 _SESSION_DAYS_BYTES: Final = 16
 """Size of `Collection.session_days`, per session: two int64."""
-_SPEAKING_BYTES: Final = 12
-"""Size of `Collection.personal` and `Collection.said_as`, per entry: three float32."""
+_SPEAKING_BYTES: Final = 16
+"""Size of `Collection.personal`, `opening` and `said_as`, per entry: four float32."""
 _COLUMNS: Final = (
     "uid",
     "key",
@@ -251,6 +251,19 @@ class Collection:
     def personal(self) -> Floats:
         """1 for entries written in the first person, else 0."""
         return self.is_first_person.astype(np.float32)
+
+    @cached_property
+    def opening(self) -> Floats:
+        """
+        Value of the first-person messages that open their session; 0 for other entries.
+
+        Nearly 1 among many sessions. 0 in a single one, which its opening does not set apart.
+        """
+        # Each memory is a session of its own, and opens nothing.
+        begins: Bools = self.begins_session & (self.kind == MESSAGE)
+        value = 1 - 1 / max(int(np.count_nonzero(begins)), 1)
+        opens: Bools = begins & self.is_first_person
+        return opens.astype(np.float32) * np.float32(value)
 
     def said_as(self, role: int) -> Floats:
         """Return 1 for entries of a role (see `ROLES`) whose speaker has no name, else 0."""

@@ -70,6 +70,8 @@ def word_signals(collection: Collection, question: AnalysedQuery) -> list[Signal
         Signal("speaker", speaker_signal(collection, question)),
         Signal("personal", collection.personal),
     ]
+    if not is_alone:
+        found.append(Signal("opening", collection.opening))
     if question.asks_when:
         found.append(Signal("when", collection.has_time_expression.astype(np.float32)))
     if days := days_of(question, collection.years):

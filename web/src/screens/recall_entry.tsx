@@ -120,7 +120,7 @@ function signed(value: number, wording: ReturnType<typeof useWording>): string {
   return `${value >= 0 ? "+" : "−"}${wording.number(Math.abs(value), 2)}`;
 }
 
-const SIGNALS = ["dense", "entry", "window", "session", "session_dense", "speaker", "personal", "when", "date", "age", "importance", "graph"] as const;
+const SIGNALS = ["dense", "entry", "window", "session", "session_dense", "speaker", "personal", "opening", "when", "date", "age", "importance", "graph"] as const;
 
 function signalName(name: string, t: ReturnType<typeof useAround>["t"]): string {
   const known = SIGNALS.find((each) => each === name);
