@@ -275,12 +275,13 @@ async function back() {
     found[place] = { boxes: await page.locator(".wrong, .broken").filter({ visible: true }).count(), sayings: await sayings(), turns: await main.locator(".turn").count() };
     await facts.picture(page, `away-${place.split(/[?/]/)[0]}`);
     if (place === "overview") await audited(page, facts, "away");
-    healed();
+    // What was waited for comes a moment after it is known that the service is back: nothing of before may be told meanwhile.
+    proxy.rule = ({ url }) => (url.startsWith("/v1/") ? { slow_ms: 600 } : undefined);
     const since = Date.now();
     await bar.waitFor({ state: "detached" });
+    found[place].left = await sayings();
     await main.locator(ready).first().waitFor();
     found[place].back_ms = Date.now() - since;
-    found[place].left = await sayings();
     proxy.rule = ({ url }) => (url.startsWith("/v1/") || url.startsWith("/health") ? { refuse: true } : undefined);
     proxy.drop("/v1/changes");
   }

@@ -35,7 +35,7 @@ export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, about: rea
   const isSame = state.subject === subject;
   const again = useCallback(() => setRound((n) => n + 1), []);
   const error = isSame ? state.error : undefined;
-  useAgainWhenBack(error, again);
+  useAgainWhenBack(error, again, () => setState((before) => ({ ...before, error: undefined, done: false })));
   const isWaiting = useIsWaiting(error);
   return {
     value: isSame ? state.value : undefined,
@@ -116,7 +116,10 @@ export function usePages<R, A extends Listed>(
   const isSame = pages?.subject === subject;
   const error = failed?.subject === subject ? failed : null;
   const again = useCallback(() => setRound((n) => n + 1), []);
-  useAgainWhenBack(error?.error, again);
+  useAgainWhenBack(error?.error, again, () => {
+    setFailed(null);
+    setFetching(true);
+  });
   const isWaiting = useIsWaiting(error?.error);
   const told = isWaiting ? null : error;
   return {

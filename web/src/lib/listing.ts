@@ -108,7 +108,7 @@ export function useListing<R>(ask: (offset: number, limit: number, signal: Abort
   }, [fetchPart]);
 
   const error = failed?.subject === subject ? failed.error : undefined;
-  useAgainWhenBack(error, again);
+  useAgainWhenBack(error, again, () => setFailed(undefined));
   const isWaiting = useIsWaiting(error);
   const isSame = held.subject === subject;
   const partAt = (place: number) => held.parts.get(Math.floor(place / PART));

@@ -132,9 +132,17 @@ export function useIsWaiting(error: unknown): boolean {
   return !isThere && isAway(error);
 }
 
-/** Ask again, once the service answers, what failed because it was away. */
-export function useAgainWhenBack(error: unknown, again: () => void): void {
+/**
+ * Ask again, once the service answers, what failed because it was away.
+ *
+ * `forget` drops the failure at once where the frame told of it: else it would be told here until the answer has come.
+ */
+export function useAgainWhenBack(error: unknown, again: () => void, forget?: () => void): void {
+  const isWaiting = useIsWaiting(error);
   const callback = useRef(again);
-  callback.current = again;
+  callback.current = () => {
+    if (isWaiting) forget?.();
+    again();
+  };
   useEffect(() => (isAway(error) ? reach.await(() => callback.current()) : undefined), [error]);
 }

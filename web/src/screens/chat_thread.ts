@@ -101,7 +101,10 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
     if (known.length) keptTalks.keep(where + until, known);
   }, [known, where, until]);
   const again = useCallback(() => setTries((n) => n + 1), []);
-  useAgainWhenBack(error, again);
+  useAgainWhenBack(error, again, () => {
+    setError(undefined);
+    setLoading(!known.length);
+  });
   const isWaiting = useIsWaiting(error);
 
   /** Around a message that a link led to, far before the newest ones: what is between is not shown, until it is asked for. */
