@@ -12,7 +12,6 @@ from recollect.stores.fast_records import changer_of
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import NOTHING, Effect, changed_effect, writes_of
-from recollect.text import json_text
 from recollect.text.json_text import json_writer
 
 OPTIONS: tuple[dict[str, Any], ...] = (
@@ -46,7 +45,7 @@ def test_what_json_has_no_form_for_goes_to_the_default() -> None:
 
 
 def test_without_the_encoder_in_c_it_is_written_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_text._json_encoder, "c_make_encoder", None)
+    monkeypatch.setattr("json.encoder.c_make_encoder", None)
 
     assert '{"a": 1}' == json_writer(json.JSONEncoder())({"a": 1})
 
