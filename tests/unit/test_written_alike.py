@@ -45,7 +45,7 @@ def test_what_json_has_no_form_for_goes_to_the_default() -> None:
 
 
 def test_without_the_encoder_in_c_it_is_written_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.text.json_text._json_encoder.c_make_encoder", None)
+    monkeypatch.setattr("json.encoder.c_make_encoder", None)
 
     assert '{"a": 1}' == json_writer(json.JSONEncoder())({"a": 1})
 
