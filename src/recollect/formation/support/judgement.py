@@ -23,6 +23,7 @@ from recollect.formation.support.polarity import (
     stance_reasons,
     turned_reasons,
 )
+from recollect.formation.support.settled_debts import is_settled_debt
 from recollect.text.analysis import STOP_WORDS
 
 NOWHERE_WORDS_MIN: Final = 3
@@ -140,7 +141,9 @@ def _is_grave(word: TracedWord, text: str, cited: Sequence[Passage]) -> bool:
         return False
     said = [f"{each.text}\n{each.question}" for each in cited if each.trust == "user"]
     return not any(
-        is_said_otherwise(word.written, each) or is_killed_by_nature(text, word.start, each)
+        is_said_otherwise(word.written, each)
+        or is_killed_by_nature(text, word.start, each)
+        or is_settled_debt(text, word.start, each)
         for each in said
     )
 
