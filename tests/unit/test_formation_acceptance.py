@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation.grounding import grounds
-from recollect.formation.support import acceptance, cited_passages
+from recollect.formation.support import acceptance, assent, cited_passages
 from recollect.formation.support.acceptance import TakenUp, taken_up
 from tests.unit.test_formation_support import case, note, user
 
@@ -92,6 +92,38 @@ def test_praise_of_an_offer_agrees_to_it(reply: str, *, is_taken: bool) -> None:
     offered = "Two weeks of rest first, then three of electrotechnology."
 
     assert (offered if is_taken else "") == taken_up(reply, offered).text
+
+
+BOWING: Final = "可以先夸手上的功夫，再让他只跟一个唱腔，不许加花。"
+TAKEN: Final = ["中 这法儿不赖", "中啊", "中", "這招真不賴", "這法子還不孬", "那主意不差呀"]
+NOT_TAKEN: Final = [
+    "这法儿不中",
+    "中不中？",
+    "中间那段拉得太快",
+    "徒弟人不赖",
+    "不差钱",
+    "这法儿赖",
+]
+
+
+def taken_in_chinese(replies: list[str]) -> list[str]:
+    """Return the replies that take up what was offered."""
+    return [each for each in replies if taken_up(each, BOWING).text]
+
+
+def test_not_bad_and_fine_agree_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As 中 does at the head of a reply; praise of something else does not."""
+    assert TAKEN == taken_in_chinese(TAKEN)
+    assert [] == taken_in_chinese(NOT_TAKEN)
+
+    with monkeypatch.context() as mutant:
+        mutant.setattr(acceptance, "NO_PROBLEM", re.compile("不[赖孬差中]"))
+        mutant.setattr(acceptance, "YES", re.compile("[中赖孬差]"))
+        assert len(taken_in_chinese(NOT_TAKEN)) > len(NOT_TAKEN) / 2
+    yes = assent.YES.pattern.replace("不[赖孬差]", "(?!)").replace("中(?=", "(?!)(?=")
+    monkeypatch.setattr(acceptance, "YES", re.compile(yes, re.IGNORECASE))
+
+    assert [] == taken_in_chinese(TAKEN)
 
 
 MILK: Final = "I'd suggest a nightly glass of warm milk with honey."

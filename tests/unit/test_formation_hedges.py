@@ -1,9 +1,11 @@
 """Doubt, hearsay and plain words: thirty sentences of each in English and both Chinese scripts."""
 
+import re
 from typing import Final
 
 import pytest
 
+from recollect.formation.grounding import hedges
 from recollect.formation.grounding.hedges import hearsay_in, hedges_in, keeps_hedge
 
 HEDGED: Final = {
@@ -250,3 +252,46 @@ def test_a_value_keeps_what_is_weighed(value: str, quote: str, *, kept: bool) ->
 def test_a_question_and_praise_are_no_hearsay(text: str) -> None:
     """Nobody's words are reported."""
     assert not hearsay_in(text)
+
+
+CONDITION: Final = "she said yes if I take Zosia to her orthodontist on the 30th"
+CONDITION_IN_CHINESE: Final = "她说可以 只要我三十号带女儿去看牙"
+AGREED: Final = [
+    ("The user must take Zosia on the 30th, as agreed with her mother", CONDITION),
+    (
+        "Takes Zosia to the orthodontist in return, by agreement with her mother: he has to",
+        CONDITION,
+    ),
+    ("The bike goes into the hall, as agreed with the landlord", "my landlord said ok to the hall"),
+    ("用户三十号要带女儿看牙，和她妈妈约好的", CONDITION_IN_CHINESE),
+    ("用戶三十號要帶女兒看牙，跟她媽媽講好的", "她說可以 只要我三十號帶女兒去看牙"),
+]
+NOT_AGREED: Final = [
+    ("The user takes Zosia to her orthodontist on the 30th", CONDITION),
+    ("The user gets an extra week, as agreed with her mother", CONDITION),
+    ("The house is haunted, as agreed with the sister", "my sister says the house is haunted"),
+    ("The user moves in June, as agreed with the boss", "maybe the boss says yes to June"),
+    ("用户得到多一周，没有条件", CONDITION_IN_CHINESE),
+]
+
+
+@pytest.mark.parametrize(("value", "quote"), AGREED)
+def test_what_was_agreed_is_told_as_such(value: str, quote: str) -> None:
+    """With whom, and what it depends on."""
+    assert keeps_hedge(value, quote)
+
+
+@pytest.mark.parametrize(("value", "quote"), NOT_AGREED)
+def test_a_condition_is_not_lost(value: str, quote: str) -> None:
+    """As is what somebody thinks, or may agree to."""
+    assert not keeps_hedge(value, quote)
+
+
+def test_an_agreement_that_excuses_everything_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutants ask for no duty, and know no agreement."""
+    with monkeypatch.context() as mutant:
+        mutant.setattr(hedges, "_DUTY", re.compile(""))
+        assert any(keeps_hedge(*each) for each in NOT_AGREED)
+    monkeypatch.setattr(hedges, "_AGREED", re.compile("(?!)"))
+
+    assert not any(keeps_hedge(*each) for each in AGREED[:2])

@@ -337,7 +337,9 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
         r"|th)\b(?! (?:of )?[a-z]{3,}(?<!and)(?<!but)(?<!with))"),
         _day_of_month,
     ),
-    ((rf"\b(?P<part>start|beginning|early|mid|middle|late|end)(?:[ -]?of"
+    # "Start aug 11" begins on a day; it is no part of the month.
+    ((rf"\b(?P<part>(?:start|end)(?! {MONTH_NAME}\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!:))"
+     rf"|beginning|early|mid|middle|late)(?:[ -]?of"
      rf"|[ -](?:in )?)? ?{_NAMED_MONTH}"),
      _part_of_month),
     (rf"{_CMONTH}(?P<part>初|中旬|底|末|上旬|下旬)", _part_of_month),

@@ -123,6 +123,20 @@ _INTENDED: Final = lazy_pattern(
     r"|想|计划|有兴趣|感兴趣|有意|希望|愿|将来|未来|在看|纠结|犹豫",
     re.IGNORECASE,
 )
+_CONSENT: Final = lazy_pattern(
+    r"\b(?:yes|ok(?:ay)?|fine|sure|deal|agrees?|agreed|can|could)\b|[可好行]|同意|答应|得(?=[,，。]|$)",
+    re.IGNORECASE,
+)
+_AGREED: Final = lazy_pattern(
+    r"\b(?:agreed (?:with|between)|agreement with|(?:deal|arrangement) with)\b"
+    r"|[和跟与同][^，。；]{1,8}(?:约|谈|讲|商)[好定]",
+    re.IGNORECASE,
+)
+_CONDITION: Final = lazy_pattern(r"\b(?:if|as long as|provided)\b|如果|只要|要是", re.IGNORECASE)
+_DUTY: Final = lazy_pattern(
+    r"\b(?:must|ha(?:s|ve|d) to|needs? to|is to|owes|in (?:return|exchange))\b|[要得须]|作为交换",
+    re.IGNORECASE,
+)
 _REPORTED_WISH: Final = lazy_pattern(
     r"\b(?:wants?|would like|'d like|hop(?:es?|ing)|wish(?:es)?|dreams?|keen|plans?)\b"
     r"|想要|最想|希望|想|盼|打算",
@@ -221,11 +235,28 @@ def keeps_hedge(value_text: str, quote: str) -> bool:
     if not hedges_in(quote) or not _has_room(value_text):
         return True
     value = _usual(value_text)
-    if _KEPT.search(value) or hedges_in(value):
+    if _KEPT.search(value) or hedges_in(value) or _tells_agreement(value, quote):
         return True
     if _is_uncertain(quote) and not _reports_a_wish(quote):
         return _is_of_its_teller(value, quote)
     return bool(_INTENDED.search(value))
+
+
+def _tells_agreement(value: str, quote: str) -> bool:
+    """
+    Return True if a value tells the yes of somebody as agreed with them, and its condition as due.
+
+    >>> said = "she said yes if I take Zosia on the 30th"
+    >>> _tells_agreement("He must take Zosia on the 30th, as agreed with her", said)
+    True
+    >>> _tells_agreement("He gets a week, as agreed with her", said)
+    False
+    """
+    text = _usual(quote)
+    if any(pattern.search(text) for pattern in (*_DOUBTS, *_INTENTIONS)):
+        return False
+    is_told = _CONSENT.search(text) is not None and _AGREED.search(value) is not None
+    return is_told and (not _CONDITION.search(text) or _DUTY.search(value) is not None)
 
 
 def _is_of_its_teller(value: str, quote: str) -> bool:

@@ -30,7 +30,10 @@ YES: Final = lazy_pattern(
     r"|did that|will do|on it)(?=[.,!;\n]|$)"
     r"|(?:已经|早就?)?(?:问|说|做|弄|办|发|寄)(?:过|好|完)?了(?=$|[\s,，。;；!！~])|搞定"
     r"|是的|没错|没问题|没意见|就[这那]|要得|[这那][个班家款间种些一]"
-    r"|听你的|采纳|同意|はい|うん|いい|お願い|네|좋",
+    r"|听你的|采纳|同意|はい|うん|いい|お願い|네|좋"
+    # Where "good" is 中, and "not bad" praises.
+    r"|(?:^|[，,。!！~\n])\s*中(?=$|[\s,，。!！~吧啊])"
+    r"|(?:^|[\s,，。!！~])(?:[这那][^\s,，。!！~不]{0,4})?(?:真|可|还|挺|蛮)?不[赖孬差](?=$|[\s,，。!！~呀啊嘛])",
     re.IGNORECASE,
 )
 YES_FIRST: Final = lazy_pattern(
@@ -40,7 +43,7 @@ YES_FIRST: Final = lazy_pattern(
     r"|go (?:with|for|ahead)|let's|lets|both|i do|i am|we do|we are|ja|genau|gern|klar|stimmt|si"
     r"|sí|claro"
     r"|vale|oui|sim|isso|certo|da|tak)\b|\W{0,3}(?:好|行|可以|嗯|对|是的?|没错|要|会|有|有的|当然"
-    r"|就|成|得|系|啱"
+    r"|就|成|得|系|啱|中(?=$|[\s,，。!！~吧啊])"
     r"|はい|うん|ええ|そう|네|응|맞)",
     re.IGNORECASE,
 )
@@ -53,7 +56,7 @@ NO: Final = lazy_pattern(
 NO_PROBLEM: Final = lazy_pattern(
     r"\W{0,3}(?:no (?:problem|worries|objections?)|(?:no|nope|nah),? (?:all good|thank|"
     r"(?:that|thats|that's|it's|its|this is) (?:is )?(?:fine|all|it|great|good|perfect|ok(?:ay)?))"
-    r"|not bad|不错|没有?(?:问题|意见|事|关系))",
+    r"|not bad|不[错赖孬差]|没有?(?:问题|意见|事|关系))",
     re.IGNORECASE,
 )
 """Begins as a no, and is a yes."""

@@ -60,6 +60,13 @@ _NEWS: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of what has come about, from which an end may follow: "I joined the new ship on 3 May"."""
+_SALE: Final = re.compile(r"\b(?:sold|let to)\b|卖[给了掉出咗]|租[给出]", re.IGNORECASE)
+_ON_OFFER: Final = re.compile(
+    r"\b(?:offer\w*|asks? \d|asking|price\w*|bid\w*|buy\w*|for sale|to rent|viewing\w*|deposit)\b"
+    r"|[出报要还]价|[要开]\d|看中|想[买租]|定金|押金|首付",
+    re.IGNORECASE,
+)
+"""Words of what may be sold to somebody else: "sold to another" ends no other memory."""
 
 
 def ending_reasons(
@@ -69,7 +76,7 @@ def ending_reasons(
     own = [each for each in cited if each.trust == "user"]
     if not own:
         return  # words of others are doubted for what they are
-    is_news = any(_NEWS.search(simplified(each.text)) for each in own)
+    is_news = any(_is_news(simplified(each.text), text) for each in own)
     if not heard.is_strict_on(text) or (is_news and not heard.others_speak_of(text)):
         # An end is seldom told in the words of its memory: "last payment went out this morning".
         # Words that fit another memory, and not this one, were meant for that; but who has started
@@ -83,6 +90,12 @@ def ending_reasons(
         yield f"{where}: {_NOT_ABOUT}"
     elif not any(_ends(text, each, is_field=where.startswith("/")) for each in about):
         yield f"{where}: the cited words do not say that it is over"
+
+
+def _is_news(said: str, text: str) -> bool:
+    """Return True if *said* tells what has come about, and from which the end of *text* follows."""
+    is_sale = _SALE.search(said) is not None and _ON_OFFER.search(simplified(text)) is not None
+    return is_sale or _NEWS.search(said) is not None
 
 
 def end_remarks(text: str, cited: Sequence[Passage], heard: HeardWindow) -> Iterator[str]:

@@ -19,6 +19,7 @@ from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES,
 from recollect.formation.support.natural_causes import is_killed_by_nature
 from recollect.formation.support.origins import Sources, TracedWord, trace
 from recollect.formation.support.polarity import TEXT_CHARACTERS_MAX, stance_reasons, turned_reasons
+from recollect.formation.support.settled_debts import is_settled_debt
 from recollect.text.analysis import STOP_WORDS
 
 NOWHERE_WORDS_MIN: Final = 3
@@ -136,7 +137,9 @@ def _is_grave(word: TracedWord, text: str, cited: Sequence[Passage]) -> bool:
         return False
     said = [f"{each.text}\n{each.question}" for each in cited if each.trust == "user"]
     return not any(
-        is_said_otherwise(word.written, each) or is_killed_by_nature(text, word.start, each)
+        is_said_otherwise(word.written, each)
+        or is_killed_by_nature(text, word.start, each)
+        or is_settled_debt(text, word.start, each)
         for each in said
     )
 

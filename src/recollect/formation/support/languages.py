@@ -20,6 +20,7 @@ _SMALL_WORDS: Final = {
         the a an is are was were and of to in for with my i he she it his her their they we you
         that this on at has have not from by about would be as but or so who when if me us our
         don't i'm it's she's he's i've do does did can will just
+        no am come die per son met plus
     """,
     "de": """
         der die das und ist ich nicht ein eine einen dem den des mit auf fur im in zu von wir er

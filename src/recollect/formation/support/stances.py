@@ -34,9 +34,15 @@ _CLAUSE: Final = lazy_pattern(
     # Who chats in Chinese parts clauses with spaces: 我爸开 我不会开车.
     r"|(?<=[\u3400-\u9fff])[ \u3000]+(?=[\u3400-\u9fff])"
     r"|\b(?:but|because|though|although|while|whereas|however|so that|aber|sondern|weil|pero|sino"
-    r"|porque|mais|parce que|mas|ma|perche)\b|但是|但|不过(?!敏)|因为|所以|然而|而是",
+    r"|porque|mais|parce que|mas|ma|perche)\b|但是|但|不过(?!敏)|因为|所以|然而|而是"
+    r"|(?<=\s)(?:and|\+|&)\s+(?=(?:i|we|he|she|they)\b)",
     re.IGNORECASE,
 )
+_JOINT: Final = lazy_pattern(r"and|[+&]", re.IGNORECASE)
+_OPINION: Final = lazy_pattern(
+    r"\b(?:think|believe|suppose|reckon|guess|say|said|sure|true|know|told)\b", re.IGNORECASE
+)
+"""What is told in one's words may have two subjects: "I don't think Tom and I like tea"."""
 # Said with a word of denial, and denying nothing.
 _IDIOM: Final = lazy_pattern(
     r"\b(?:can(?:'t|not) wait|don't (?:forget|worry|mind)|do not forget|not only|not just"
@@ -52,7 +58,9 @@ _IDIOM: Final = lazy_pattern(
     r"|forget (?:that |what )?i (?:ever )?(?:said|told (?:you|u)) (?:that )?i (?:don't|dont|do not"
     r"|can't|cant|never|am not|wasn't)"
     r"|nothing (?:beats|better|like)|not (?:bad|sure|yet sure)|(?:no|nope|nah|naw),? (?:i|i'm|im|we"
-    r"|it|its|it's|my|that|he|she|they|(?:be)?cause of)|nicht nur|kein problem|no solo)\b"
+    # "I look, no that word" denies the word; "no that helps" answers.
+    r"|it|its|it's|my|that(?! [a-z]{3,}(?<!s)(?<!ed)\s*(?:$|[.,;!?)]))|he|she|they"
+    r"|(?:be)?cause of)|nicht nur|kein problem|no solo)\b"
     r"|不好意思|不错|不客气|没关系|没事|没问题|差不多|要不要|是不是|好不好|能不能|会不会|有没有"
     r"|不仅|不但"
     r"|不只|对不起|了不起|不用谢|不过(?!敏)|不然|不久|不管|不如|不同|不少|无论|别人|别的|特别"
@@ -191,6 +199,8 @@ def clauses_in(text: str) -> tuple[Clause, ...]:
     start = 0
     for match in (*_CLAUSE.finditer(text), None):
         end = match.start() if match else len(text)
+        if match and _JOINT.match(match.group()) and _OPINION.search(text, start, end):
+            continue
         if text[start:end].strip():
             found.append(_clause(text[start:end]))
         start = match.end() if match else end
