@@ -86,6 +86,7 @@ def test_memories_are_counted_in_one_way(story: Story) -> None:
 
     assert f"{known} memories · {ended} ended" == told["overview"] == told["memories"]
     assert known == told["chat"]
+    assert f"{told['then']['chat']} memories" == told["then"]["overview"]
     facts = next(each.split()[0] for each in told["types"] if "fact" in each)
     assert {f"Fact ({facts})", f"active ({known})"} <= set(told["options"])
 

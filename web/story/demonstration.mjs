@@ -59,7 +59,18 @@ async function counts() {
   const options = await page.locator(".filters option").allInnerTexts();
   await page.goto(`${base}/#/chat?${SCOPE}`);
   await page.locator(".memories-button .count").waitFor();
-  facts.tell("counts", { overview, memories, types, options, chat: await page.locator(".memories-button .count").innerText() });
+  const asOf = "known=2025-03-12";
+  await page.goto(`${base}/#/overview?${SCOPE}&${asOf}`);
+  await page.locator(".of-all").waitFor();
+  const then = { overview: await page.locator(".of-all").innerText() };
+  await page.goto(`${base}/#/chat?${SCOPE}&${asOf}`);
+  await page.locator(".composer-past").waitFor();
+  await page.locator(".memories-button .count").waitFor();
+  then.chat = await page.locator(".memories-button .count").innerText();
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  await page.locator("#composer").waitFor();
+  await page.locator(".memories-button .count").waitFor();
+  facts.tell("counts", { then, overview, memories, types, options, chat: await page.locator(".memories-button .count").innerText() });
 }
 
 /** The day since when something is true is the same everywhere, as it was said. */

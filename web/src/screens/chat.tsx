@@ -244,7 +244,7 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
   const outcomes = useLatest(useAsked(() => (isPast ? Promise.resolve(NO_OUTCOMES) : outcomesOf(scope, thread)), [scope, thread, settled, isPast]).value) ?? NO_OUTCOMES;
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
   const inferred = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);
-  const inForce = inferred.filter((each) => !isEnded(each)).length;
+  const inForce = inferred.filter((each) => !isEnded(each, isPast ? Date.parse(until) : undefined)).length;
   const brought = useMemo(
     () => withEnded(broughtBy(inferred, thread), outcomes.ended, outcomes.memories),
     [inferred, outcomes, thread],
@@ -289,7 +289,7 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
       </section>
       {isPanelOpen && (
         <Boundary about={thread}>
-          <MemoriesPanel thread={thread} isPast={isPast} standing={standing ?? null} memories={known} error={isAway(memories.error) && isAway(talk.error) ? undefined : memories.error} refresh={refresh} close={togglePanel} />
+          <MemoriesPanel thread={thread} until={until} standing={standing ?? null} memories={known} error={isAway(memories.error) && isAway(talk.error) ? undefined : memories.error} refresh={refresh} close={togglePanel} />
         </Boundary>
       )}
     </>

@@ -16,9 +16,10 @@ import { Value } from "../parts/value";
 
 const POLL_MS = 1_500;
 
-export function MemoriesPanel({ thread, isPast, standing, memories, error, refresh, close }: {
+export function MemoriesPanel({ thread, until, standing, memories, error, refresh, close }: {
   thread: string;
-  isPast: boolean;
+  /** The moment that is looked at; "" is now. */
+  until: string;
   standing: Thread | null;
   memories: Memory[] | undefined;
   error: unknown;
@@ -27,6 +28,8 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
 }) {
   const { t } = useAround();
   const { scope } = useHere();
+  const isPast = until !== "";
+  const at = isPast ? Date.parse(until) : Date.now();
   const active = (memories ?? []).filter((each) => each.state === "active");
   const names = byNewest(active);
   const fresh = useFresh(active);
@@ -49,15 +52,15 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
       )}
       {names.map((name) => (
         <section key={name} className="panel-type">
-          <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{active.filter((each) => each.type === name && !isEnded(each)).length}</span></h3>
+          <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{active.filter((each) => each.type === name && !isEnded(each, at)).length}</span></h3>
           <ul>
-            {trueFirst(active.filter((each) => each.type === name)).map((memory) => (
-              <li key={memory.key} className={`panel-memory${fresh.has(`${memory.type}/${memory.key}/${memory.version}`) ? " fresh" : ""}${isEnded(memory) ? " ended" : ""}`}>
+            {trueFirst(active.filter((each) => each.type === name), at).map((memory) => (
+              <li key={memory.key} className={`panel-memory${fresh.has(`${memory.type}/${memory.key}/${memory.version}`) ? " fresh" : ""}${isEnded(memory, at) ? " ended" : ""}`}>
                 {isDocument(memory)
                   ? <Value value={memory.value} scope={scope} />
                   : <a className="said" href={memoryLink(memory, scope)}>{memory.sentence}</a>}
                 <footer>
-                  <StateBadge memory={memory} />
+                  <StateBadge memory={memory} now={at} />
                   {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
                   {isDocument(memory) && <a href={memoryLink(memory, scope)}>{t("panel.open")}</a>}
                   <When at={timeOf(memory)} />
@@ -72,7 +75,7 @@ export function MemoriesPanel({ thread, isPast, standing, memories, error, refre
 }
 
 /** What was written last stands first; what is over stands below what is true. */
-const trueFirst = (memories: readonly Memory[]): Memory[] => ownFirst(newestFirst(memories)).sort((one, other) => Number(isEnded(one)) - Number(isEnded(other)));
+const trueFirst = (memories: readonly Memory[], at: number): Memory[] => ownFirst(newestFirst(memories)).sort((one, other) => Number(isEnded(one, at)) - Number(isEnded(other, at)));
 
 /** The types, that first of which something was written last. */
 const byNewest = (memories: readonly Memory[]): string[] => [...new Set(newestFirst(memories).map((each) => each.type))];
