@@ -39,6 +39,8 @@ TermWeights: TypeAlias = tuple[NDArray[np.int32], Floats]
 
 SCATTERED_FROM: Final = 9
 """Segments from which on searching a joined copy of the collection is faster."""
+FEW_SESSIONS: Final = 3
+"""Sessions up to which their openings do not count."""
 _SESSION_DAYS_BYTES: Final = 16
 """Size of `Collection.session_days`, per session: two int64."""
 _SPEAKING_BYTES: Final = 16
@@ -257,11 +259,11 @@ class Collection:
         """
         Value of the first-person messages that open their session; 0 for other entries.
 
-        Nearly 1 among many sessions. 0 in a single one, which its opening does not set apart.
+        Nearly 1 among many sessions. 0 among few, where it would outweigh the words of others.
         """
         # Each memory is a session of its own, and opens nothing.
         begins: Bools = self.begins_session & (self.kind == MESSAGE)
-        value = 1 - 1 / max(int(np.count_nonzero(begins)), 1)
+        value = max(0.0, 1 - FEW_SESSIONS / max(int(np.count_nonzero(begins)), 1))
         opens: Bools = begins & self.is_first_person
         return opens.astype(np.float32) * np.float32(value)
 
