@@ -51,7 +51,7 @@ def is_settled_debt(text: str, start: int, said: str) -> bool:
 
     So does *said*, of all of it, and by the same one of the two.
 
-    >>> is_settled_debt("Ian paid back all he owed", 22, "he's paid me the rest, we're square")
+    >>> is_settled_debt("Ian paid back all he owed", 21, "he's paid me the rest, we're square")
     True
     >>> is_settled_debt("Ian still owed it", 10, "he's paid me the rest, we're square")
     False
