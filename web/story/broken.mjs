@@ -180,7 +180,7 @@ async function others() {
 async function noMore() {
   await opened("memories");
   await main.locator(".row").first().waitFor();
-  const total = await main.locator(".total").innerText();
+  const total = await main.locator(".total", { hasText: /\d/ }).innerText();
   proxy.rule = ({ url }) => (/[?&]offset=[1-9]/.test(url) ? { refuse: true } : undefined);
   const toEnd = () => page.evaluate(() => { const box = document.querySelector(".half-list"); box.scrollTop = box.scrollHeight; });
   await toEnd();
