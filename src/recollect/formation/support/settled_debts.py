@@ -8,7 +8,7 @@ from typing import Final
 from recollect.text.chinese_scripts import simplified
 
 _OWED: Final = re.compile(r"(?:owed|owing|debts?)\b|[\u3400-\u9fff]{0,12}?欠", re.IGNORECASE)
-"""What was owed; "owes" tells of a debt that is still open."""
+"""Words for a former debt; "owes" tells of one that is still open."""
 _SENTENCE_END: Final = re.compile(r"[.!?;](?=\s|$)|[。！？；\n]")
 _SETTLED: Final = re.compile(
     r"\b(?:paid|pays|gave|given|sent|handed|transferred)\b[^.!?;\n]{0,24}?\b(?:rest|the last"

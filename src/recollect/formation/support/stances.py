@@ -42,7 +42,7 @@ _JOINT: Final = lazy_pattern(r"and|[+&]", re.IGNORECASE)
 _OPINION: Final = lazy_pattern(
     r"\b(?:think|believe|suppose|reckon|guess|say|said|sure|true|know|told)\b", re.IGNORECASE
 )
-"""What is told in one's words may have two subjects: "I don't think Tom and I like tea"."""
+"""An opinion, whose sentence may have two subjects: "I don't think Tom and I like tea"."""
 # Said with a word of denial, and denying nothing.
 _IDIOM: Final = lazy_pattern(
     r"\b(?:can(?:'t|not) wait|don't (?:forget|worry|mind)|do not forget|not only|not just"
