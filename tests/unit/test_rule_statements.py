@@ -34,6 +34,26 @@ STATED = [
     ("My name is Tom, and I hope that helps.", [("user_name", "Tom")]),
     ("Update: I live in Oslo", [("home", "Oslo")]),
 ]
+STATED_WITH_FULL_STOPS = [
+    (
+        "My dentist is Dr. Hauge, every second Tuesday.",
+        [("note", "My dentist is Dr. Hauge, every second Tuesday")],
+    ),
+    (
+        "My bus leaves at 7.40 a.m. from stop No. 5, i.e. at Mrs. Lee's. I like tea.",
+        [
+            ("interests", "tea"),
+            ("note", "My bus leaves at 7.40 a.m. from stop No. 5, i.e. at Mrs. Lee's"),
+        ],
+    ),
+    (
+        "My alarm rings at 6 a.m. I like tea.",
+        [("interests", "tea"), ("note", "My alarm rings at 6 a.m")],
+    ),
+    ("My hero is J. K. Rowling.", [("note", "My hero is J. K. Rowling")]),
+    ("I live in St. Gallen. Call me Dr. Who!", [("home", "St. Gallen"), ("user_name", "Dr. Who")]),
+    ("I like Dr. Who.", []),
+]
 STATED_IN_CHINESE = [
     ("我上個月開始學游泳了，教練叫阿明。", [("note", "我上個月開始學游泳了，教練叫阿明")]),
     (
@@ -132,6 +152,14 @@ def test_a_statement_is_read_without_its_opening_and_degree(
     assert told == told_in(words)
 
 
+@pytest.mark.parametrize(("words", "told"), STATED_WITH_FULL_STOPS)
+def test_the_full_stop_of_an_abbreviation_ends_no_sentence(
+    words: str, told: list[tuple[str, str | int]]
+) -> None:
+    """A value that ends at one is not read: it would be cut."""
+    assert told == told_in(words)
+
+
 @pytest.mark.parametrize(("words", "told"), STATED_IN_CHINESE)
 def test_both_scripts_of_chinese_state_the_same(
     words: str, told: list[tuple[str, str | int]]
@@ -148,7 +176,9 @@ def test_what_is_not_said_of_oneself_as_so_states_nothing(words: str) -> None:
     assert [] == told_in(words) == told_in(simplified(words))
 
 
-@pytest.mark.parametrize("words", [each for each, _ in (*STATED, *STATED_IN_CHINESE)])
+@pytest.mark.parametrize(
+    "words", [each for each, _ in (*STATED, *STATED_WITH_FULL_STOPS, *STATED_IN_CHINESE)]
+)
 def test_each_statement_quotes_the_message_exactly(words: str) -> None:
     assert all(each.quote in words for each in statements_in(1, "user", words))
 

@@ -8,7 +8,7 @@ oneself, in English and in both scripts of Chinese, and says so if there is none
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
@@ -23,7 +23,13 @@ from recollect.formation.rule_relevance import (
     topic_of_field,
     topics_of,
 )
+from recollect.formation.rule_statements import (
+    NOTE,
+    READ_CHARACTERS_MAX,
+    SENTENCE_CHARACTERS_MAX,
+)
 from recollect.text.chinese_scripts import is_chinese, simplified
+from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
 from recollect.text.terms import MONTHS
 
@@ -140,7 +146,7 @@ def answer_of(
     earlier: Sequence[ToldByUser] = (),
     *,
     asked: str = "",
-    talk: str = "",
+    talk: Sequence[str] = (),
 ) -> str:
     """
     Return the answer to the message *said* from the memories in the prompt *system*.
@@ -151,24 +157,47 @@ def answer_of(
         noted: What will be formed of the message.
         earlier: The user's earlier statements in this conversation, oldest first; not formed yet.
         asked: The questions in a message that states something as well.
-        talk: The user's earlier words, whose script is that of words common to both.
+        talk: The user's earlier messages in this conversation: the prompt does not recall them.
+            Their script is that of words common to both.
     """
-    language = language_of(said, talk)
+    language = language_of(said, "\n".join(talk))
     if is_small_talk(said):
         return _sentence("small_talk", language)
     if _FORGETS.search(simplified(said)):
         return _sentence("forget", language)
     lines = list(remembered_in(system))
+    told_here = [
+        told
+        for message in talk
+        for told in (*_told_in(message), *(each for each in earlier if each.quote in message))
+    ]
     if ASKS_ALL.search(simplified(said)):
         return _answer_of_all(lines, earlier, language)
     if noted:
         answer = _answer_of_news(noted, lines, language)
         if asked:
-            answer += _gap(language) + _answer_of_question(asked, lines, earlier, language)
+            answer += _gap(language) + _answer_of_question(asked, lines, told_here, language)
         return answer
     if ASKS.search(simplified(said)):
-        return _answer_of_question(said, lines, earlier, language)
+        return _answer_of_question(said, lines, told_here, language)
     return _sentence("kept", language)
+
+
+def _told_in(message: str) -> Iterator[ToldByUser]:
+    """Yield what the user told in a message, whether or not the rules make a memory of it."""
+    words = " ".join(message[:READ_CHARACTERS_MAX].split())
+    sentences = [each[0].strip() for each in sentence_matches(words)]
+    told = [each for each in sentences if not _is_request(each)]
+    if len(words) <= SENTENCE_CHARACTERS_MAX and told == sentences:
+        told = [words]
+    for each in told:
+        if len(each) <= SENTENCE_CHARACTERS_MAX:
+            yield ToldByUser(field=NOTE, quote=each, value=each.rstrip("。. "))
+
+
+def _is_request(sentence: str) -> bool:
+    plain = simplified(sentence)
+    return bool(ASKS.search(plain) or _FORGETS.search(plain))
 
 
 def _answer_of_all(
@@ -249,6 +278,10 @@ def _is_in(told: ToldByUser, known: Sequence[RememberedLine]) -> bool:
     return any(told.value in each.text for each in known)
 
 
+def _says_the_same(known: str, told: str) -> bool:
+    return told in known or known.rstrip("。. ") in told
+
+
 def _quote_of_earlier(
     said: str, best: RememberedLine | None, earlier: Sequence[ToldByUser], language: Language
 ) -> str:
@@ -258,10 +291,10 @@ def _quote_of_earlier(
     if found is None:
         return ""
     told = earlier[lines.index(found)]
-    if told.field != "note":
+    if told.field != NOTE:
         *before, told = (each for each in earlier if each.field == told.field)
         told = before[-1] if before and ASKS_BEFORE.search(simplified(said)) else told
-    if best is not None and told.value in best.text:
+    if best is not None and _says_the_same(best.text, told.value):
         return ""
     return _sentence("told_here", language, quote=_quoted(told.quote, language))
 

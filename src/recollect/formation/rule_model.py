@@ -86,9 +86,7 @@ class RuleModel:
         talk = [turn.text for turn in before if turn.role == "user"]
         told = [each for text in talk for each in _told_by_user(text)]
         asked = asked_in(last.text)
-        answer = answer_of(
-            last.text, request.system, noted, told, asked=asked, talk="\n".join(talk)
-        )
+        answer = answer_of(last.text, request.system, noted, told, asked=asked, talk=talk)
         for number, word in enumerate(answer.split(" ")):
             yield word if number == 0 else f" {word}"
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PROPER: Final = r"([A-Z]\w+(?: [A-Z]\w+)*)"
+from recollect.text.sentences import TITLES
+
+_PROPER: Final = rf"((?:(?:{TITLES}|[A-Z])\. ?)*[A-Z]\w+(?: [A-Z]\w+)*)"
 _NAME: Final = rf"{_PROPER}(?=[.,!;]|$| and\b)"
 _PLACE: Final = (
     rf"(?:{_PROPER}(?=[.,!;]|$| (?:now|since|with|last|this|in|on|for|and|but|because|\w+ ago"

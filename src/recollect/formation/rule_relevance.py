@@ -43,12 +43,19 @@ _TOPICS: Final = tuple(
             "name",
             r"\b(?:names?|named|called|who am i)\b|我叫|名字|名叫|叫什么|我是谁|就叫|叫她|叫他",
         ),
-        ("home", r"\b(?:liv(?:e|es|ed|ing)|home|address)\b|住|我家|我的家(?![人庭])|地址"),
+        (
+            "home",
+            (
+                r"\b(?:liv(?:e|es|ed|ing)(?! up to\b)|home|address|moved to (?-i:(?=[A-Z])))\b"
+                r"|住|我家|我的家(?![人庭])|地址|搬到了?[^，。！？]{1,8}了"
+            ),
+        ),
         ("move", r"\bmov(?:e|es|ed|ing)\b|搬"),
         ("age", r"\b(?:age|aged|how old|years old)\b|多大|几岁|\d岁"),
         ("occupation", r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living)\b|工作|职业|上班"),
         ("interests", r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies))\b|喜欢|爱好|兴趣"),
         ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
+        ("not_eaten", r"我(?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃"),
         ("allergy", r"\ballerg\w+\b|过敏"),
         ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
         ("cat", r"\b(?:cats?|kitten)\b|猫"),
@@ -68,7 +75,8 @@ _TOPICS: Final = tuple(
     )
 )
 THINGS: Final = frozenset(name for name, _ in _TOPICS) - {
-    *("name", "home", "move", "age", "occupation", "interests", "answers", "allergy", "birthday")
+    *("name", "home", "move", "age", "occupation", "interests", "answers", "not_eaten"),
+    *("allergy", "birthday"),
 }
 """Topics that are persons, animals and things, for which a pronoun may stand."""
 _WEAK: Final = frozenset({"name"})
@@ -83,6 +91,7 @@ _COMMON: Final = frozenset(
         "my me i you your we our the a an to of in on at for it its about that this and or be been "
         "will would can could should many much now still there any call called tell know remember "
         "name please long often by with from today tonight tomorrow yesterday "
+        "am get gets got getting go goes going into "
         "什么 什么时候 怎么 为什么 我的 你的 哪里 多少 时候 今天 今晚 明天 昨天"
     )
 )

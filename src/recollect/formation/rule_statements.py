@@ -16,6 +16,7 @@ from recollect.formation import rule_patterns as english
 from recollect.formation import rule_patterns_chinese as chinese
 from recollect.text.chinese_scripts import simplified
 from recollect.text.numerals_chinese import chinese_values
+from recollect.text.sentences import sentence_matches
 
 READ_CHARACTERS_MAX: Final = 20_000
 """Characters of a message that are read: nobody types more, and the event loop waits."""
@@ -23,7 +24,6 @@ SENTENCE_CHARACTERS_MAX: Final = 500
 """A longer sentence states nothing simple, and some rules look at it once for each word."""
 NOTE: Final = "note"
 """The field of a statement that fits no field of a profile."""
-_SENTENCE: Final = re.compile(r"(?:(?:Hi|Hello|Hey)! ?)?[^.!?。！？\n]+[.!?。！？]?")
 _CLAUSE: Final = re.compile("[^，,；;]+")
 _CLAUSE_START: Final = re.compile(r"[,;，；]|\b(?:and|but|so|because)\b", re.IGNORECASE)
 _JOINT: Final = re.compile(r"\s+")
@@ -68,13 +68,13 @@ def asked_in(words: str) -> str:
     >>> asked_in("I moved to Oslo. Where did I live before?")
     'Where did I live before?'
     """
-    sentences = (each.group().strip() for each in _SENTENCE.finditer(words[:READ_CHARACTERS_MAX]))
+    sentences = (each.group().strip() for each in sentence_matches(words[:READ_CHARACTERS_MAX]))
     return " ".join(each for each in sentences if each.endswith(("?", "？")))
 
 
 def _sentences_in(words: str) -> Iterator[str]:
     """Yield the sentences that may state something, without what others are quoted with."""
-    for match in _SENTENCE.finditer(words):
+    for match in sentence_matches(words):
         sentence = match.group().strip()
         if len(sentence) <= SENTENCE_CHARACTERS_MAX and not _is_quoted(words[: match.start()]):
             yield sentence
@@ -104,7 +104,7 @@ def _english_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
         for match in rule.finditer(plain):
             told = next(each for each in match.groups() if each).strip()
             told = english.INTEREST_DEGREE.sub("", told) if name == "interests" else told
-            if told and _is_meant(plain, start, match):
+            if told and _is_meant(plain, start, match) and not _is_cut(plain, match):
                 quote = sentence[match.start() : match.end()]
                 yield name, int(told) if name == "age" else told, quote
     noted = english.NOTE.search(plain, start)
@@ -112,6 +112,11 @@ def _english_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
         note = sentence[start:].rstrip(".!").strip()
         if _is_meant(plain, start, noted):
             yield NOTE, note, note
+
+
+def _is_cut(sentence: str, match: re.Match[str]) -> bool:
+    """Return True if a statement ends at an abbreviation: "I like Dr", of "I like Dr. Who"."""
+    return sentence[match.end() :].startswith(".") and match.end() < len(sentence) - 1
 
 
 def _is_meant(sentence: str, start: int, match: re.Match[str]) -> bool:
