@@ -222,6 +222,22 @@ def test_a_file_over_the_limit_is_refused(starting: Start, connect: Connect) -> 
     assert 413 == sent(client, b" " * 2_000, "large").status_code
 
 
+def test_a_report_names_the_first_threads(client: httpx.Client) -> None:
+    """Where the messages are now, so that a page can lead there; the count covers all."""
+    rows = [
+        {"conversation_id": f"c{number}", "message_id": "m", "role": "user", "text": "Hello."}
+        for number in range(uploaded_files.THREADS_MAX + 3)
+    ]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    done = report(sent(client, content, "named", "chats.jsonl"))
+    listed = client.get("/v1/threads", params={"scope": "named"}).json()["threads"]
+
+    assert uploaded_files.THREADS_MAX + 3 == done["threads"] == len(listed)
+    assert uploaded_files.THREADS_MAX == len(done["first_threads"])
+    assert {"named"} == {segment for each in done["first_threads"] for segment in each["scope"]}
+    assert {each["id"] for each in done["first_threads"]} <= {each["id"] for each in listed}
+
+
 def test_a_file_that_cannot_be_read_says_so(client: httpx.Client) -> None:
     """An empty one is refused; one that breaks off is kept up to there."""
     assert 422 == sent(client, b"", "empty").status_code

@@ -19,8 +19,10 @@ from benchmarks.answer_rows import read_rows
 from benchmarks.program import main as benchmarks
 from benchmarks.recall_report import from_rows
 from recollect.cli import main
+from recollect.cli.output import program_name
 from recollect.demo.acts import QUESTIONS, DemoQuestion, Timed, ask, count_in_files
 from recollect.demo.story import SCOPE, StoryClock, play, read_chapters, read_messages
+from recollect.errors import EXIT_STATUS
 from recollect.records import PutMemory
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +47,53 @@ def test_the_demonstration_shows_every_act(printed: tuple[str, Path]) -> None:
         assert f"\n{heading}" in text
     # In a pipe `make demo` ends here: without this line nothing leads to the page.
     assert "recollect demo --serve" in text
+
+
+def test_a_kept_demonstration_says_how_it_is_opened_again(printed: tuple[str, Path]) -> None:
+    """At its end, and where a second one is asked for; the memories are found by that command."""
+    text, store = printed
+    again = CliRunner(env=ENVIRONMENT).invoke(main, ["demo", "--keep", str(store)])
+    command = f"recollect serve --open --store {store} --model rules"
+
+    assert EXIT_STATUS["usage"] == again.exit_code
+    assert command in again.stderr
+    assert command in text
+
+
+def test_without_its_page_the_demonstration_offers_no_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says once what is missing, and how that is built; then it ends."""
+    from recollect.server.http import static_page
+
+    monkeypatch.setattr(static_page, "is_built", lambda _: False)
+    monkeypatch.setattr("recollect.cli.commands.demo.run_service", pytest.fail)
+    arguments = ["demo", "--serve", "--keep", str(tmp_path / "demo.db")]
+    result = CliRunner(env=ENVIRONMENT).invoke(main, arguments)
+
+    assert 0 == result.exit_code, result.exception
+    assert 1 == result.stderr.count("`make page`")
+    assert "make page && recollect demo --serve" in result.stdout
+    assert not re.search(r"https?://|in the browser", result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("called", "found", "shown"),
+    [
+        (".venv/bin/recollect", None, ".venv/bin/recollect"),
+        ("/my venv/bin/recollect", None, "'/my venv/bin/recollect'"),
+        ("/venv/bin/recollect", "/venv/bin/recollect", "recollect"),
+        ("/tools/pytest", None, "recollect"),
+    ],
+)
+def test_commands_to_copy_begin_as_this_one_was_called(
+    called: str, found: str | None, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a clone, whose environment's programs are on no path, by their path."""
+    monkeypatch.setattr("sys.argv", [called])
+    monkeypatch.setattr("shutil.which", lambda _: found)
+
+    assert shown == program_name()
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.text)

@@ -157,6 +157,17 @@ def test_a_file_that_breaks_off_is_told(store: str, tmp_path: Path) -> None:
     assert "the file breaks off: what came before was kept" in result.stdout
 
 
+def test_of_a_file_that_is_broken_from_its_beginning_nothing_is_called_kept(
+    store: str, tmp_path: Path
+) -> None:
+    """The reason stands once, with where the fault is."""
+    content = '[\n{"role": "user", "content": "a\nb"}]'
+    result = invoke(store, "import", written(tmp_path, content, "chat.json"), "--table")
+
+    assert "the file breaks off: nothing was kept" in result.stdout
+    assert "the document is broken at line 2, column 31: invalid control char" in result.stderr
+
+
 def test_what_was_erased_is_told_and_brought_back_by_name(store: str, tmp_path: Path) -> None:
     """It is left out and counted, which is no failure; --restore-erased keeps it again."""
     file = written(tmp_path, rows(2))

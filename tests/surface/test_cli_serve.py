@@ -188,7 +188,7 @@ def test_the_page_shows_the_only_memory_of_a_store(tmp_path: Path) -> None:
     kept = ["demo", "--keep", "demo.db", "--embedder", "none"]
     program = [sys.executable, "-m", "recollect", *kept]
     subprocess.run(program, cwd=tmp_path, check=True, capture_output=True)
-    with process(tmp_path, "--open", "--store", "demo.db") as running:
+    with process(tmp_path, "--open", "--store", "demo.db", "--model", "rules") as running:
         assert running.stdout is not None
         first = line_with(running.stdout, r"first key.*(rk_\S+)")
         url, _, key = line_with(running.stdout, r"(http://\S+/#key=\S+)").partition("/#key=")

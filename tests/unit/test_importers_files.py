@@ -13,6 +13,7 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.importers import Incoming, Refused, Row, open_source, read_rows
 from recollect.importers.input_files import LINE_BYTES_MAX
 from recollect.importers.json_stream import CutOffError, Scanner
+from recollect.text.coded_text import CodedText
 
 COUNT = 300
 
@@ -241,6 +242,36 @@ def test_a_chat_object_that_was_cut_off_keeps_the_messages_before(tmp_path: Path
 
     assert 7 == len(kept(found))
     assert [True] == [each.is_cut for each in refused(found)]
+
+
+CALM = '{"role": "user", "content": "hi"}'
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "place"),
+    [
+        (f'[\n  {CALM},\n  {{"role": "user", "content": "a\nb"}}\n]', "broken_document", (3, 33)),
+        (f"[{CALM}\n{CALM}]", "broken_document", (2, 1)),
+        (f"\n\n[\n{CALM},\n{CALM},\n nul]", "broken_document", (6, 2)),
+        ("[\n" + f"{CALM},\n" * 20_000 + " nul]", "broken_document", (20_002, 2)),
+        (f"[{CALM},\n" + "1" * 5_000 + "]", "broken_document", (2, 1)),
+        (f'[{CALM}, {{"role": "user", "content": "wh', "cut_document", None),
+        (f"[{CALM},", "cut_document", None),
+        (f"[{CALM}", "cut_document", None),
+    ],
+)
+def test_a_fault_in_a_document_is_told_once_with_its_place(
+    content: str, code: str, place: tuple[int, int] | None, tmp_path: Path
+) -> None:
+    """By line and column of the file, however much of it was dropped; a cut has no place."""
+    (told,) = refused(rows_in(written(tmp_path, content.encode(), "chat.json")))
+    reason = told.reason
+
+    assert isinstance(reason, CodedText)
+    assert code == reason.code
+    assert place == ((reason.values["line"], reason.values["column"]) if place else None)
+    assert 1 == reason.count("document")
+    assert "kept" not in reason
 
 
 def test_what_follows_a_document_is_not_lost_in_silence(tmp_path: Path) -> None:

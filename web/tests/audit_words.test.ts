@@ -27,6 +27,9 @@ describe("what was erased", () => {
     noteErased("one", { memory: { type: "Note", key: "secret" } });
     expect(erasedKind("one")).toBe("memory");
     expect(erasedKind("two")).toBeUndefined();
+    noteErased("both", { message: { thread: "t", id: "m" } }, true);
+    noteErased("all", { thread: "t" }, true);
+    expect([erasedKind("both"), erasedKind("all")]).toEqual(["quoted", "thread"]);
     expect(kindOf({ scope: true })).toBe("scope");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem, unreachable } from "../src/api/problem";
-import { countsSaid, ImportQueue, rowsOfAll, type Drained, type Importing, type ImportReport } from "../src/lib/import_queue";
+import { countsSaid, ImportQueue, isImported, rowsOfAll, type Drained, type Importing, type ImportReport } from "../src/lib/import_queue";
 
 const taken = (count: number): ImportReport => ({ kind: "export", export: { taken: count, refused: [], refused_count: 0, changed: [], changed_count: 0, erased_count: 0 } });
 const file = (name: string) => new File(["x"], name);
@@ -42,6 +42,12 @@ describe("files that are imported", () => {
     expect(countsSaid(rowsOfAll([report(3, 0, 0), taken(2)]))).toEqual([["import.taken", 5]]);
     expect(countsSaid(rowsOfAll([report(0, 7, 0)]))).toEqual([["import.nothing_new", 0], ["import.there", 7]]);
     expect(countsSaid(rowsOfAll([report(1, 2, 3), report(1, 0, 0)]))).toEqual([["import.taken", 2], ["import.there", 2], ["import.rows_refused", 3]]);
+  });
+
+  it("count as imported unless every row was refused", () => {
+    const done = (taken: number, present: number, refused_count: number) => isImported({ state: "done", report: { kind: "file", file: { taken, present, refused_count } } as ImportReport });
+    expect([done(1, 0, 0), done(0, 2, 0), done(1, 0, 1), done(0, 0, 1)]).toEqual([true, true, true, false]);
+    expect(isImported({ state: "failed", report: null })).toBe(false);
   });
 
   it("are each stopped and gone on with", async () => {

@@ -17,6 +17,8 @@ describe("what an import refused", () => {
   it("is in the reader's language by its code, whatever its words are", () => {
     const told = (reason_code: string, values = {}) => ({ reason: "as the service says it", reason_code, values });
     expect(whyRowRefused(told("not_json", { fault: "line 1" }), say("zh-hant"))).toBe("不是 JSON（line 1）");
+    expect(whyRowRefused(told("broken_document", { line: 2, column: 31 }), say("zh"))).toBe("文档在第 2 行第 31 列损坏");
+    expect(whyRowRefused(told("cut_document"), say("en"))).toBe("the document ends before it is complete: it was cut off; get a whole copy");
     expect(whyRowRefused(told("line_too_long", { limit: 1000 }), say("zh"))).toBe("这一行超过 1000 字节：请拆分");
     expect(whyRowRefused(told("unknown_text", { name: "a.csv", begins: "'role'" }), say("en"))).toBe("a.csv is neither JSON Lines nor a JSON document: it begins with 'role'. Export it as JSON, or write one message a line: {\"role\": \"user\", \"content\": \"…\"}");
     expect(whyRowRefused(told("of_tomorrow"), say("zh"))).toBe("as the service says it");
@@ -24,7 +26,7 @@ describe("what an import refused", () => {
   });
 
   it("stands in a line, or where the service says", () => {
-    expect(["line 12", "after element 3", "notes.jsonl, line 2"].map((each) => placeOf(each, say("zh-hant")))).toEqual(["第 12 行", "after element 3", "notes.jsonl, line 2"]);
+    expect(["line 12", "after element 3", "message 2", "the document", "the end", "notes.jsonl, line 2"].map((each) => placeOf(each, say("zh-hant")))).toEqual(["第 12 行", "第 3 個元素之後", "第 2 則訊息", "整份文件", "結尾", "notes.jsonl, line 2"]);
   });
 });
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import recollect
-from recollect.cli.output import print_labelled, print_line, print_title
+from recollect.cli.output import print_labelled, print_line, print_title, program_name
 from recollect.demo.acts import (
     DOOR_CODE,
     DOOR_QUESTION,
@@ -141,11 +141,14 @@ def reasons_of(entry: Recalled) -> str:
     return " · ".join(f"{REASONS.get(name, name)} {part:.2f}" for name, part in parts if part > 0)
 
 
-async def show(store: Path | str, embedder: str, *, is_last: bool = True) -> None:
+async def show(
+    store: Path | str, embedder: str, *, is_last: bool = True, has_page: bool = True
+) -> None:
     """
     Run the demonstration on a new store at *store*, a file or a URL, which is kept.
 
-    With *is_last* it ends by suggesting commands to try.
+    With *is_last* it ends by suggesting commands to try; without *has_page* the page comes after
+    the command that builds it.
     """
     stage, clock = DemoStage(), StoryClock()
     stage.say("Mira talks to her assistant: about moving, about work, about her kitchen.", "bold")
@@ -159,7 +162,7 @@ async def show(store: Path | str, embedder: str, *, is_last: bool = True) -> Non
         receipt, left = await _erase(stage, memory)
     _forgotten(stage, receipt, left, before, _count(store))
     if is_last:
-        _next(stage)
+        _next(stage, has_page=has_page)
 
 
 def _count(store: Path | str) -> int | None:
@@ -256,13 +259,15 @@ def _forgotten(
     stage.rows(rows)
 
 
-def _next(stage: DemoStage) -> None:
+def _next(stage: DemoStage, *, has_page: bool) -> None:
     stage.act("Next: its page, then your own talk", "")
+    program = program_name()
+    page = f"{program} demo --serve"
     stage.rows(
         [
-            ("the page", "recollect demo --serve", "bold"),
-            ("keep", "recollect import chats.jsonl", "bold"),
-            ("recall", 'recollect recall "where did we want to go in May?"', "bold"),
-            ("examine", "recollect doctor", "bold"),
+            ("the page", page if has_page else f"make page && {page}", "bold"),
+            ("keep", f"{program} import chats.jsonl", "bold"),
+            ("recall", f'{program} recall "where did we want to go in May?"', "bold"),
+            ("examine", f"{program} doctor", "bold"),
         ]
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TextIO, TypeAlias
 
 import click
@@ -51,6 +53,17 @@ def print_json(document: Json) -> None:
 def is_ascii_safer(stream: TextIO) -> bool:
     """Return True if *stream* cannot take every character, so that JSON should escape them."""
     return (stream.encoding or "").lower().replace("-", "") != "utf8"
+
+
+def program_name() -> str:
+    """
+    Return the name under which this program can be called again, for commands to copy.
+
+    In a clone it is called by its path, because the environment's folder is not searched.
+    """
+    called = sys.argv[0]
+    is_path_needed = Path(called).name == "recollect" and shutil.which("recollect") is None
+    return shlex.quote(called) if is_path_needed else "recollect"
 
 
 def note(sentence: str) -> None:

@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 GARBAGE_OBJECTS: Final = 10_000
 """Threshold of the garbage collector, high because a request leaves almost no cycles."""
-NO_PAGE: Final = (
-    "the page is not built, everything else works: install Node 20 or newer with npm, then run "
-    "`make page` in the project, or `pip install .` again"
+BUILD_PAGE: Final = (
+    "install Node 20 or newer with npm, then run `make page` in the project, or `pip install .` "
+    "again"
 )
+NO_PAGE: Final = f"the page is not built, everything else works: {BUILD_PAGE}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,7 +117,14 @@ def _opening_bracket(content: bytes) -> str:
 
 def _join_lines(lines: list[InputLine | Refused]) -> bytes:
     """Return the bytes of *lines*, so that they can be read again as part of a document."""
-    return b"\n".join(line.content for line in lines if isinstance(line, InputLine)) + b"\n"
+    held = {line.number: line for line in lines if isinstance(line, InputLine)}
+    last = max(held)
+    # Blank lines as well, so that a fault is told with the line in which it stands.
+    before = b"".join(
+        (held[number].content if number in held else b"") + b"\n" for number in range(1, last)
+    )
+    # No line break is added where a file was cut off: in a string it would be a fault.
+    return before + held[last].content + (b"\n" if held[last].is_whole else b"")
 
 
 def _is_value(line: InputLine | Refused) -> bool:
@@ -213,11 +220,5 @@ def _read_document(source: InputFile, begun: bytes, reading: ImportOptions) -> I
             yield Refused(place="the end", reason=reason, is_cut=True)
     except CutOffError as error:
         place = f"after element {number}" if number else "the document"
-        yield Refused(
-            place=place,
-            reason=with_code(
-                "broken_document", f"{error}; what came before was kept", fault=str(error)
-            ),
-            is_cut=True,
-        )
+        yield Refused(place=place, reason=reason_of(error), is_cut=True)
     yield from naming.end("the end")

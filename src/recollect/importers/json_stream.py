@@ -25,6 +25,11 @@ NESTED: Final = with_code(
     limit=LEVELS_MAX,
 )
 """The reason with which a value that is nested too deeply is refused."""
+CUT: Final = with_code(
+    "cut_document",
+    "the document ends before it is complete: it was cut off; get a whole copy and import it again",
+)
+"""The reason with which a document that ends too early is refused."""
 
 
 def is_nested(value: object) -> bool:
@@ -65,6 +70,8 @@ class Scanner:
         self._text = ""
         self._at = 0
         self._is_at_end = False
+        self._lines_dropped = 0
+        self._columns_dropped = 0
         self._feed(begun.removeprefix(b"\xef\xbb\xbf"))
 
     def next_character(self) -> str:
@@ -75,13 +82,13 @@ class Scanner:
                     return self._text[self._at]
                 self._at += 1
             if not self._more():
-                raise EndError("the document ends before it is complete: it was cut off")
+                raise EndError(CUT)
 
     def consume(self, expected: str) -> None:
         """Consume the next character, which must be one of *expected*."""
         found = self.next_character()
         if found not in expected:
-            raise CutOffError(f"the document has {found!a} where one of {expected!r} should be")
+            raise self._broken(f"{found!a} where one of {expected!r} should be", self._at)
         self._at += 1
 
     def value(self) -> Json:
@@ -92,21 +99,21 @@ class Scanner:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                failure: ValueError | RecursionError = error
+                failure: ValueError | RecursionError | None = error
             else:
                 # A number at the end of the buffer may continue.
                 if end < len(self._text) or self._is_at_end:
                     self._at = end
                     found: Json = value
                     return found
-                failure = ValueError("it is not complete")
+                failure = None
             if isinstance(failure, RecursionError):
                 raise CutOffError(NESTED)
             if len(self._text) - self._at > LINE_BYTES_MAX:
-                msg = f"a value has more than {LINE_BYTES_MAX} characters, the limit LINE_BYTES_MAX"
-                raise CutOffError(msg)
+                raise CutOffError(_explain_size(len(self._text) - self._at))
+            begins = self._at
             if not self._more(wanted):
-                raise CutOffError(f"the document is broken or was cut off here ({failure})")
+                raise self._explained(failure, begins)
             wanted *= 2  # each retry decodes from the value's start: doubling keeps retries few
 
     def is_at_end(self) -> bool:
@@ -164,6 +171,50 @@ class Scanner:
             text = self._decoder.decode(content, final=not content)
         except UnicodeDecodeError as error:
             msg = f"the document is not UTF-8 from here on ({error.reason}): convert it to UTF-8"
-            raise CutOffError(msg) from error
+            raise CutOffError(with_code("not_utf8", msg)) from error
+        line, column = self._place(self._at)
+        self._lines_dropped, self._columns_dropped = line - 1, column - 1
         self._text = self._text[self._at :] + text
         self._at = 0
+
+    def _place(self, at: int) -> tuple[int, int]:
+        """Return the line and column in the document of the character at *at* in the buffer."""
+        breaks = self._text.count("\n", 0, at)
+        column = at - self._text.rfind("\n", 0, at) if breaks else self._columns_dropped + at + 1
+        return self._lines_dropped + breaks + 1, column
+
+    def _broken(self, fault: str, at: int) -> CutOffError:
+        line, column = self._place(at)
+        msg = f"the document is broken at line {line}, column {column}: {fault}"
+        return CutOffError(with_code("broken_document", msg, line=line, column=column))
+
+    def _explained(self, failure: ValueError | None, begins: int) -> CutOffError:
+        """
+        Return the error for a value at the end of the stream; ``None`` if it may continue.
+
+        It began at *begins* in the buffer that was decoded, and begins the buffer since.
+        """
+        if failure is None or _is_at_end(failure):
+            return CutOffError(CUT)
+        if not isinstance(failure, json.JSONDecodeError):
+            return self._broken(str(failure), self._at)
+        fault = failure.msg.removesuffix(" at")
+        return self._broken(fault[:1].lower() + fault[1:], failure.pos - begins)
+
+
+def _is_at_end(failure: ValueError) -> bool:
+    """Return True if decoding failed because the text ended."""
+    if not isinstance(failure, json.JSONDecodeError):
+        return False
+    # The place of a string without an end is its beginning.
+    return failure.pos >= len(failure.doc) or failure.msg.startswith("Unterminated string")
+
+
+def _explain_size(characters: int) -> str:
+    return with_code(
+        "limit",
+        f"a value has more than {LINE_BYTES_MAX} characters, the limit LINE_BYTES_MAX",
+        limit_name="LINE_BYTES_MAX",
+        actual=characters,
+        limit=LINE_BYTES_MAX,
+    )

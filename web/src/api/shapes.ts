@@ -356,6 +356,8 @@ export interface FileReport {
   changed: Record<string, number>;
   erased_count: number;
   threads: number;
+  /** The first of its threads, by name. */
+  first_threads?: { scope: Scope; id: string }[];
   memories: number;
   undated: number;
   zoneless: number;

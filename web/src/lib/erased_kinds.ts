@@ -7,7 +7,8 @@ import { browserShelf } from "./storage";
 const NAME = "recollect.erased";
 const KEPT_MAX = 50;
 const KINDS = ["thread", "message", "memory", "source", "scope"] as const;
-export type ErasedKind = (typeof KINDS)[number];
+/** "quoted": a message, and the messages that quote it. */
+export type ErasedKind = (typeof KINDS)[number] | "quoted";
 
 export const kindOf = (target: EraseTarget): ErasedKind | undefined => ("messages" in target ? "message" : KINDS.find((each) => each in target));
 
@@ -19,8 +20,10 @@ function kept(): [string, ErasedKind][] {
   }
 }
 
-export function noteErased(receipt: string, target: EraseTarget): void {
-  const kind = kindOf(target);
+/** Note the kind of what a receipt is of; an act on a message that takes what quotes it is told of in all its receipts. */
+export function noteErased(receipt: string, target: EraseTarget, takesQuotes = false): void {
+  const known = kindOf(target);
+  const kind = known === "message" && takesQuotes ? "quoted" : known;
   if (kind) browserShelf.set(NAME, JSON.stringify([...kept(), [receipt, kind]].slice(-KEPT_MAX)));
 }
 

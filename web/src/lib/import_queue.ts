@@ -148,6 +148,13 @@ export interface RowCounts {
 /** How many rows a report tells of as new, as there already, and as refused; an export of the service is not counted by what was there. */
 export const rowsOf = ({ taken, refused_count: refused, ...report }: FileReport | Imported): RowCounts => ({ taken, present: "present" in report ? report.present : 0, refused });
 
+/** Whether something came of a file: one of which every row was refused was read, and not imported. */
+export function isImported({ state, report }: Pick<QueuedFile, "state" | "report">): boolean {
+  if (state !== "done" || !report) return false;
+  const { taken, present, refused } = rowsOfAll([report]);
+  return taken + present > 0 || refused === 0;
+}
+
 /** The rows of several files together. */
 export const rowsOfAll = (reports: readonly ImportReport[]): RowCounts =>
   reports.map((each) => rowsOf(each.kind === "file" ? each.file : each.export)).reduce((sum, each) => ({ taken: sum.taken + each.taken, present: sum.present + each.present, refused: sum.refused + each.refused }), { taken: 0, present: 0, refused: 0 });

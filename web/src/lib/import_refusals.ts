@@ -25,8 +25,15 @@ export function refusalsOf(rows: readonly RefusedRow[]): Refusal[] {
 /** Why a row was refused, as people read it, or as the service says it. */
 export const whyRowRefused = ({ reason, reason_code = "", values = {} }: CodedReason, t: Say): string => whyRefused({ code: reason_code, values }, t) || reason;
 
-/** Where a row stands, as people read it: a line, or as the service says it. */
+const PLACES = { element: "import.place_element", message: "import.place_message", "after element": "import.place_after" } as const;
+const WHOLE_PLACES = new Map([["the document", "import.place_document"], ["the end", "import.place_end"]] as const);
+
+/** Where a row stands, as people read it: a line or a part of a document, or as the service says it. */
 export function placeOf(place: string, t: Say): string {
   const [, line] = /^line (\d+)$/.exec(place) ?? [];
-  return line ? t("json.line", { line }) : place;
+  if (line) return t("json.line", { line });
+  const [, part, count] = /^(element|message|after element) (\d+)$/.exec(place) ?? [];
+  if (part) return t(PLACES[part as keyof typeof PLACES], { count: Number(count) });
+  const whole = WHOLE_PLACES.get(place as "the document" | "the end");
+  return whole ? t(whole) : place;
 }

@@ -98,6 +98,8 @@ export function Toasts() {
 }
 
 const TOAST_MS = 8_000;
+/** What leads somewhere stays for longer: it has to be read, and reached. */
+const LINK_TOAST_MS = 30_000;
 
 /** What was told: it goes by itself, but not while what it offers is under way or has failed. */
 function Told({ toast }: { toast: Toast }) {
@@ -108,9 +110,9 @@ function Told({ toast }: { toast: Toast }) {
   const stays = act.isBusy || Boolean(act.error) || (toast.kind === "wrong" && offered !== undefined);
   useEffect(() => {
     if (stays) return;
-    const timer = setTimeout(() => dismiss(toast.id), TOAST_MS);
+    const timer = setTimeout(() => dismiss(toast.id), toast.link ? LINK_TOAST_MS : TOAST_MS);
     return () => clearTimeout(timer);
-  }, [stays, toast.id, dismiss]);
+  }, [stays, toast.id, toast.link, dismiss]);
   return (
     <div className={`toast toast-${toast.kind}`}>
       <span>{toast.text}</span>

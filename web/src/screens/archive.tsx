@@ -5,7 +5,7 @@ import { api } from "../api/client";
 import type { FileProgress } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { filesIn, importFile } from "../lib/import_file";
-import { canGoOn, ImportQueue, rowsOfAll, useQueue, type Drained, type QueuedFile } from "../lib/import_queue";
+import { canGoOn, ImportQueue, isImported, rowsOfAll, useQueue, type Drained, type QueuedFile } from "../lib/import_queue";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Field } from "../parts/basics";
 import { Icon } from "../parts/icons";
@@ -107,7 +107,7 @@ function AllFiles({ files, goOn }: { files: readonly QueuedFile[]; goOn: (ids: n
   const over = files.filter((each) => each.state === "done" || each.state === "failed" || each.state === "stopped").length;
   return (
     <div className="import-all">
-      <span role="status">{t(isGoing ? "import.files_going" : "import.files_done", { done: isGoing ? over : files.filter((each) => each.state === "done").length, count: files.length })}</span>
+      <span role="status">{t(isGoing ? "import.files_going" : "import.files_done", { done: isGoing ? over : files.filter(isImported).length, count: files.length })}</span>
       {isGoing && <button type="button" className="small" onClick={() => queue.stopAll()}>{t("import.stop_all")}</button>}
       {!isGoing && resumable.length > 1 && <button type="button" className="small" onClick={() => goOn(resumable)}>{t("import.resume_all")}</button>}
     </div>

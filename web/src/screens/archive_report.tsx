@@ -6,6 +6,7 @@ import { useAsked } from "../lib/asking";
 import { countsSaid, rowsOf, type RowCounts } from "../lib/import_queue";
 import { loadDifferences } from "../lib/told_sentences";
 import { placeOf, refusalsOf, whyRowRefused, type Refusal, type RefusedRow } from "../lib/import_refusals";
+import { linkTo } from "../lib/route";
 import { useAround, useWording } from "../lib/session";
 import type { Word } from "../words";
 
@@ -42,8 +43,9 @@ export function FileTold({ report, isOpen }: { report: FileReport; isOpen: boole
   const changed = Object.entries(report.changed).map(([what, count]) => t("cause.of_place", { place: differences?.get(what) ?? what, words: wording.number(count) }));
   return (
     <Reported name={report.name} isOpen={isOpen} rows={rowsOf(report)}>
-      {(report.is_cut || report.is_stopped) && <p className="notice">{t(report.is_stopped ? "import.stopped" : "import.cut")}</p>}
+      {(report.is_cut || report.is_stopped) && <p className="notice">{t(report.is_stopped ? "import.stopped" : report.taken + report.present > 0 ? "import.cut" : "import.cut_nothing")}</p>}
       <Counts counts={counts.filter(([, count]) => count > 0)} />
+      <Threads threads={report.first_threads ?? []} of={report.threads} />
       {changed.length > 0 && <ul className="complaints">{changed.map((each) => <li key={each}>{each}</li>)}</ul>}
       <Refusals rows={report.refused} of={report.refused_count} />
     </Reported>
@@ -60,6 +62,20 @@ export function ExportTold({ name, report, isOpen }: { name: string; report: Imp
       <Refusals rows={report.changed.map(placed)} of={report.changed_count} isFault={false} />
       <Refusals rows={report.refused.map(placed)} of={report.refused_count} />
     </Reported>
+  );
+}
+
+/** The ways to the threads that messages were kept in, the first of them. */
+function Threads({ threads, of }: { threads: NonNullable<FileReport["first_threads"]>; of: number }) {
+  const { t } = useAround();
+  const isAlone = of === 1;
+  const shown = threads.slice(0, PLACES_SHOWN);
+  if (!shown.length) return null;
+  return (
+    <p className="hint report-threads">
+      {shown.map(({ scope, id }) => <a key={`${scope.join("/")} ${id}`} href={linkTo(["chat", id], scope)}>{isAlone ? t("import.open_thread") : id}</a>)}
+      {of > shown.length && <span>{t("import.more", { count: of - shown.length })}</span>}
+    </p>
   );
 }
 

@@ -120,10 +120,20 @@ function newestFirst(threads: readonly Thread[]): Thread[] {
 }
 
 const TITLE_CHARACTERS = 80;
+/** So many messages are looked at for one of the user. */
+const BEGIN_MESSAGES = 5;
 /** What threads begin with, and how many messages they had then: of fewer, that message may be erased. */
 const titles = new Map<string, { text: string; count: number }>();
 /** When the newest message of threads was said, and how many there were then. */
 const newest = new Map<string, { at: string; state: string }>();
+
+/** What the user said first; a thread that begins with a system prompt or a greeting is not known by that. */
+async function firstWords(scope: Scope, id: string): Promise<string> {
+  const [first] = (await api.messages(scope, id, { after: 0, limit: 1 })).messages;
+  if (!first || first.role === "user") return first?.text ?? "";
+  const { messages } = await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES });
+  return (messages.find((each) => each.role === "user") ?? messages.find((each) => each.role !== "system") ?? first).text;
+}
 
 interface NamedThread {
   title: string;
@@ -149,10 +159,10 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, NamedThread>
     if (!missing) return;
     let isOver = false;
     const { id, count } = missing;
-    const first = titleOf(missing) === undefined ? api.messages(scope, id, { after: 0, limit: 1 }) : undefined;
+    const first = titleOf(missing) === undefined ? firstWords(scope, id) : undefined;
     Promise.all([first, api.messages(scope, id, { last: 1 })]).then(
       ([begin, end]) => {
-        if (begin) titles.set(nameOf(id), { text: (begin.messages[0]?.text ?? "").slice(0, TITLE_CHARACTERS), count });
+        if (begin !== undefined) titles.set(nameOf(id), { text: begin.slice(0, TITLE_CHARACTERS), count });
         newest.set(nameOf(id), { at: end.messages[0]?.time ?? missing.created_at, state: stateOf(missing) });
         if (!isOver) setRound((n) => n + 1);
       },

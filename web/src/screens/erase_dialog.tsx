@@ -97,7 +97,7 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
         forgetChangesIn(scope);
         forgetWrittenIn(scope);
         // What was chosen comes first; the messages beside it, in other threads, have a receipt for each thread.
-        made.forEach((each, place) => each && noteErased(each.id, place ? (plan[place] ?? target) : target));
+        made.forEach((each, place) => each && noteErased(each.id, place ? (plan[place] ?? target) : target, "message" in target && !(isAsAsked && !others.length)));
         const receipt = made.find((each) => each !== null);
         tell(t("erase.done", { counts: counted(countsOf(total), t) }), undefined, receipt && { word: "erase.see_receipt", href: receiptLink(receipt.id, scope) });
         done();

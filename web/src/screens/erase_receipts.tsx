@@ -10,7 +10,7 @@ import { counted, countsOf } from "./erase_dialog";
 
 const SHOWN = 5;
 const KIND_WORDS = {
-  thread: "erase.thread_target", message: "erase.message_target", memory: "erase.memory", source: "erase.source_target", scope: "erase.scope",
+  thread: "erase.thread_target", message: "erase.message_target", quoted: "erase.message_and_quotes", memory: "erase.memory", source: "erase.source_target", scope: "erase.scope",
 } as const satisfies Record<ErasedKind, Word>;
 
 export function EraseReceipts({ receipts }: { receipts: readonly EraseReceipt[] }) {

@@ -13,7 +13,8 @@ import click
 
 from recollect.cli.formation_config import FormationOptions
 from recollect.cli.options import Target, embedder_option, run
-from recollect.cli.service_run import ServiceRun, check_service_packages, run_service
+from recollect.cli.output import note, program_name
+from recollect.cli.service_run import BUILD_PAGE, ServiceRun, check_service_packages, run_service
 from recollect.errors import UsageError
 
 _AFTER_S: Final = 4.0
@@ -25,6 +26,7 @@ Examples:
   recollect demo --serve
   recollect demo --keep demo.db
   recollect memories --store demo.db --scope demo/mira
+  recollect serve --open --store demo.db --model rules
   recollect demo --store postgresql://me@localhost/postgres
   recollect demo --store redis://localhost:6379/9
 """
@@ -66,14 +68,17 @@ def demo(
             _play(url, embedder, serves=serves, port=port)
         return
     if keep is not None and Path(keep).exists():
-        raise UsageError(f"{keep!r} exists: name a new file for the demo")
+        raise UsageError(
+            f"{keep!r} exists: name a new file for the demo, or open the one that you kept: "
+            f"{_reopening(keep)}"
+        )
     # Windows cannot remove a file that is still open somewhere.
     with tempfile.TemporaryDirectory(prefix="recollect-demo-", ignore_cleanup_errors=True) as there:
         file = Path(there, "demo.db") if keep is None else Path(keep)
         _play(file, embedder, serves=serves, port=port, is_kept=keep is not None)
     if keep is not None:
-        place = shlex.quote(keep)
-        click.echo(f"\nThe store stays: recollect memories --store {place} --scope demo/mira")
+        listing = f"{program_name()} memories --store {shlex.quote(keep)} --scope demo/mira"
+        click.echo(f"\nThe store stays: {listing}\nIts page and chat: {_reopening(keep)}")
 
 
 def _play(
@@ -82,8 +87,13 @@ def _play(
     """Run the demo on *store*, and with *serves* serve it until Ctrl-C."""
     from recollect.cli.demo_story import show
 
-    run(lambda: show(store, embedder, is_last=not serves))
-    if not serves:
+    has_page = _has_page()
+    opens = serves and has_page
+    run(lambda: show(store, embedder, is_last=not opens, has_page=has_page))
+    if not opens:
+        # Without its page the service has nothing to open, and no key that somebody could use.
+        if serves:
+            note(f"the page is not built, so nothing opens in the browser: {BUILD_PAGE}")
         return
     from recollect.demo.story import SCOPE
     from recollect.server.settings import Settings
@@ -105,6 +115,20 @@ def _play(
     )
     if not is_kept:
         click.echo("The demo has ended; changes made in it are not kept.")
+
+
+def _reopening(kept: str) -> str:
+    """Return the command that opens the page of a kept demo, with its chat."""
+    return f"{program_name()} serve --open --store {shlex.quote(kept)} --model rules"
+
+
+def _has_page() -> bool:
+    """Return True unless the page is missing; without the service's packages nobody knows."""
+    try:
+        from recollect.server.http.static_page import STATIC, is_built
+    except ImportError:
+        return True
+    return is_built(STATIC)
 
 
 def _rules() -> FormationOptions:

@@ -373,7 +373,8 @@ def _print_file(found: FileReport, timezone: str) -> None:
     if found.undated:
         click.echo(f"  {counted(found.undated, 'message')} without a time: dated by the store")
     if found.is_cut:
-        click.echo("  the file breaks off: what came before was kept")
+        kept = "what came before was kept" if found.taken + found.present else "nothing was kept"
+        click.echo(f"  the file breaks off: {kept}")
     if found.is_stopped:
         click.echo(
             "  stopped by an error: import it again to continue; stored rows are not duplicated"
