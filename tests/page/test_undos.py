@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +13,7 @@ import recollect
 from recollect import NewMessage
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import FACT, USER
-from recollect.ports import ToolCall
+from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Evidence, JsonObject, PutMemory, Scope
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -25,7 +26,7 @@ SCOPE: Final[Scope] = ("default",)
 ACTS: Final = (
     *("end", "reject", "delete", "reject a field", "restore", "edit"),
     *("review approve", "review reject", "take back", "take back a move", "save types"),
-    "a formation",
+    *("a formation", "review end", "review keep"),
 )
 
 
@@ -52,6 +53,7 @@ async def filled(folder: Path) -> None:
         await memory.apply(SCOPE, [note("sister", evidence=cited)])
         await memory.form(SCOPE)
     await moved(url)
+    await doubted(url)
 
 
 async def moved(url: str) -> None:
@@ -66,6 +68,27 @@ async def moved(url: str) -> None:
         await memory.apply(SCOPE, [PutMemory(type="Fact", key="home", value=home), job])
         said = [NewMessage(role="user", text="I moved to Braga last week.")]
         await memory.append(SCOPE, "moved", said)
+        await memory.form(SCOPE)
+
+
+async def doubted(url: str) -> None:
+    """Form the end of a fact from words in doubt: it waits for a review."""
+
+    def ends(request: ModelRequest) -> ToolCall:
+        (shown,) = re.findall(r"(m\d+)\W[^\n]{0,80}boat", repr(request))[:1]
+        cited = ["1: I may sell the boat in Faro"]
+        return ToolCall(name="end_memory", arguments={"id": shown, "because": cited})
+
+    boat: JsonObject = {"subject": "Mira", "predicate": "keeps a boat in", "object": "Faro"}
+    types, since = FormationSettings(types=(FACT,)), datetime(2024, 1, 1, tzinfo=UTC)
+    async with recollect.open(
+        url, embedder="none", worker=False, model=ScriptedModel(ends), formation=types
+    ) as memory:
+        await memory.apply(
+            SCOPE, [PutMemory(type="Fact", key="boat", value=boat, valid_from=since)]
+        )
+        said = [NewMessage(role="user", text="I may sell the boat in Faro.")]
+        await memory.append(SCOPE, "boat", said)
         await memory.form(SCOPE)
 
 
@@ -91,6 +114,32 @@ def test_an_act_is_taken_back_exactly(story: Story, act: str) -> None:
 
     assert told["between"] != told["before"]
     assert lasting(told["after"]) == lasting(told["before"])
+
+
+def test_a_waiting_end_is_asked_about_as_one(story: Story) -> None:
+    """The fact holds until then; the card says what would end, why, and in whose words."""
+    told = story.facts["waiting end"]
+    ended = story.facts["undo review end"]
+
+    for said in (
+        "End “Mira keeps a boat in Faro”?",
+        "Because you said “I may sell the boat in Faro.”",
+        "It stays in force until you decide.",
+        "the speaker was in doubt",
+    ):
+        assert said in told["card"]
+    assert "Approve" not in told["card"]
+    assert "would change or end stays in force until you decide" in told["about"]
+    assert (None, None) == (ended["before"]["valid_until"], ended["after"]["valid_until"])
+    assert ended["between"]["valid_until"]
+    assert "End “Mira keeps a boat in Faro”?" in story.facts["overview waits"]
+
+
+def test_the_count_of_what_waits_follows_a_decision_at_once(story: Story) -> None:
+    """Nobody sees a number beside the place that the list no longer has."""
+    assert int(story.facts["waiting end"]["badge"]) - 1 == int(
+        story.facts["badge after the decision"]
+    )
 
 
 def test_the_message_of_a_move_tells_which_home_it_ended(story: Story) -> None:

@@ -13,6 +13,7 @@ import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
 import { keyIn } from "./lib/sign_in";
 import { titleOf } from "./lib/title";
 import { useShortcuts } from "./lib/shortcuts";
+import { useDecided } from "./lib/waiting";
 import { Dialog, Field, Toasts } from "./parts/basics";
 import { Boundary } from "./parts/boundary";
 import { Icon, type IconName } from "./parts/icons";
@@ -133,6 +134,10 @@ function Frame() {
   // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
   const counted = ["overview", "chat", "review", "formation"].includes(place) ? place : "";
   const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined", order: "newest", limit: 1 })).counts?.total, [scope, counted]);
+  useDecided((fewer) => {
+    if (fewer && waiting.value !== undefined) waiting.set(Math.max(0, waiting.value - fewer));
+    waiting.again();
+  });
   useShortcuts(PLACES.map((each) => [each.letter, () => go(linkTo([each.name], scope))]), () => setHelping(true));
   useEffect(() => {
     document.title = titleOf(t(place === "missing" ? "not_found" : place));

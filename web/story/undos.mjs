@@ -73,6 +73,28 @@ async function review() {
   }
 }
 
+/** An end that waits is asked about as one, and the count beside the place is that of what still waits. */
+async function ending() {
+  await at("review", ".card");
+  const card = main.locator(".card", { hasText: "keeps a boat" });
+  const badge = page.locator(".side-link .count").first();
+  await card.getByText("Because you said").waitFor();
+  facts.tell("waiting end", { card: await card.innerText(), about: await main.locator(".page-head").innerText(), badge: await badge.innerText() });
+  await facts.picture(page, "waiting-end");
+  await backAndForth("review end", {
+    standing: () => ofMemory("Fact/boat"), says: "Ended.",
+    act: async () => {
+      await button("End it", card).click();
+      await card.waitFor({ state: "detached" });
+      facts.tell("badge after the decision", await badge.innerText());
+    },
+  });
+  await card.waitFor();
+  await backAndForth("review keep", { standing: async () => ({ waiting: (await asked("memories?state=quarantined&type=Fact")).memories.length }), act: () => button("Keep it", card).click(), says: "Kept as it is." });
+  await at("overview", ".waits");
+  facts.tell("overview waits", await main.locator(".waits").innerText());
+}
+
 async function chat() {
   await at("chat/marked", ".stored-mark");
   await backAndForth("take back", { standing: () => ofMemory("Note/sister"), act: () => main.locator(".marks").getByRole("button", { name: /Undo what/ }).click(), says: "Taken back" });
@@ -127,4 +149,4 @@ async function types() {
   });
 }
 
-await told({ memory, review, chat, formed, correction, types }, { facts, page, noted, close });
+await told({ memory, review, ending, chat, formed, correction, types }, { facts, page, noted, close });

@@ -70,6 +70,14 @@ describe("why a version was written", () => {
     expect(whyWritten("it would end what more trusted words say; of tomorrow", t)).toBe("它会终止更可信的内容；of tomorrow");
   });
 
+  it("names no number under which a model was shown a memory, and gives it no orders", () => {
+    expect(whyWritten("m6: the cited words are not about it: cite those that end it", t)).toBe("原话说的是别的事");
+    expect(whyWritten("m12: the cited words do not say that it is over; m12: of tomorrow", t)).toBe("没有人说它已经结束；of tomorrow");
+    expect(whyWritten("/: the cited words say nothing of it: cite those that do; /age: the number 30 is not in message 3, 4", t)).toBe("没有人这样说过；age：没有人说过 30 这个数字");
+    expect(whyWritten("/: the speaker was in doubt, or told what others say: say so", t)).toBe("说话者并不确定，或在转述他人的话");
+    expect(whyWritten("/likes: the cited words do not say that somebody is not allergic", t)).toBe("likes：没有人说过谁喜欢、想要或受不了它");
+  });
+
   it("is as it was told elsewhere", () => {
     for (const cause of ["the flat is free earlier", "constructor", "restored twice"]) expect(whyWritten(cause, t)).toBe(cause);
   });

@@ -25,6 +25,10 @@ const CAUSES: Record<string, Word> = {
   "the value says of the user what was said of somebody else, or the reverse": "doubt.exchanged",
   "the value tells as of now what was said of before": "doubt.former",
   "it is in another language than its citation; say it in that one": "doubt.language",
+  "the cited words are not about it: cite those that end it": "doubt.not_about", "the cited words do not say that it is over": "doubt.not_over",
+  "the cited words say that the user has left it": "doubt.left", "the cited words do not say that this is the user's": "doubt.not_own",
+  "the cited words say nothing of it: cite those that do": "doubt.unsaid",
+  "the speaker was in doubt, or told what others say: say so": "doubt.unsure_all",
 };
 
 /** Causes that name something; each of the groups is filled into the words. Quotation marks are Python's, either kind. */
@@ -42,19 +46,29 @@ const NAMING: readonly (readonly [RegExp, Word])[] = [
   [/^(['"])(?<told>.+)\1 may or may not be (['"])(?<said>.+)\3, which was said$/, "doubt.short_form"],
   [/^the name (?<told>.+) was not said$/, "doubt.name"],
   [/^the date (?<told>.+) was not said$/, "doubt.date"],
+  [/^the name (?<told>.+) is not in message (?<numbers>[\d, ]*)$/, "doubt.name"],
+  [/^the date (?<told>.+) is not in message (?<numbers>[\d, ]*)$/, "doubt.date"],
+  [/^the number (?<told>.+) is not in message (?<numbers>[\d, ]*)$/, "doubt.number"],
+  [/^the time (?<told>.+) is not in message (?<numbers>[\d, ]*)$/, "doubt.time"],
+  [/^the cited words do not say that somebody (?<is>is|is not) (?<said>.+)$/, "doubt.stance"],
+  [/^the cited words say of somebody else who is (?<said>.+): say of whom$/, "doubt.stance_of_other"],
 ];
 
-/** A cause as people read it. It may be several, of which each may name its place in the value: "/home: it …; /name: it …". */
+/** A place in the value, or the number under which a model was shown the memory. */
+const OF_PLACE = /^(\/[^\s:]*|m\d+): (.+)$/s;
+
+/** A cause as people read it. It may be several, of which each may name its place: "/home: it …; m6: it …". */
 export function whyWritten(cause: string, t: Say): string {
   const whole = said(cause, t);
   if (whole !== undefined) return whole;
-  const parts = cause.split("; ");
-  const told = parts.map((each) => {
-    const [, place = "", reason = each] = /^(\/[^\s:]*): (.+)$/s.exec(each) ?? [];
+  const parts = cause.split("; ").map((each) => {
+    const [, place = "", reason = each] = OF_PLACE.exec(each) ?? [];
     const words = said(reason, t);
-    return words === undefined ? undefined : place.length > 1 ? t("cause.of_place", { place: spoken(place), words }) : words;
+    const isField = place.length > 1 && place.startsWith("/");
+    return { isKnown: words !== undefined || place.startsWith("m"), told: isField ? t("cause.of_place", { place: spoken(place), words: words ?? reason }) : (words ?? reason) };
   });
-  return told.some((each) => each !== undefined) ? told.map((each, at) => each ?? parts[at]).join(t("cause.between")) : cause;
+  // Words that somebody wrote by hand stay exactly as they are.
+  return parts.some((each) => each.isKnown) ? parts.map((each) => each.told).join(t("cause.between")) : cause;
 }
 
 /** Why a version was written; of an undo, which version it took back. */

@@ -44,11 +44,11 @@ export function toldOf(memory: Pick<Memory, "type" | "key" | "value" | "sentence
 }
 
 /** A text short enough for a notice, cut between words where it has any. */
-export function shortened(text: string): string {
-  if (text.length <= TOLD_MAX) return text;
-  const cut = text.slice(0, TOLD_MAX);
+export function shortened(text: string, most = TOLD_MAX): string {
+  if (text.length <= most) return text;
+  const cut = text.slice(0, most);
   const space = cut.lastIndexOf(" ");
-  return `${(space > TOLD_MAX / 2 ? cut.slice(0, space) : cut.slice(0, -1)).trimEnd()}…`;
+  return `${(space > most / 2 ? cut.slice(0, space) : cut.slice(0, -1)).trimEnd()}…`;
 }
 
 export function useMemoryActs(changed: () => void): MemoryActs {

@@ -9,6 +9,7 @@ import { keepChange, takeBack, type Left } from "../lib/kept_changes";
 import { PART, type ListedPart } from "../lib/listing";
 import { addressOf, nextOf, shortened } from "../lib/memory_acts";
 import { sentenceOf, useAround, useWording } from "../lib/session";
+import { tellDecided } from "../lib/waiting";
 import type { Choosing } from "./bulk_choice";
 import { Icon } from "./icons";
 import { Failure } from "./states";
@@ -66,12 +67,14 @@ export function BulkBar({ chosen, total, ask, changed }: { chosen: Choosing; tot
     setResult(made.refused.length || made.stopped ? made : null);
     changed();
     if (!made.changed) return;
+    tellDecided(0);
     const text = t(`bulk.done.${act}`, { count: made.changed, total: wording.number(made.changed) });
     const kept = made.tokens.length ? keepChange(namesOf(changedOf(meant, made)), changedOf(meant, made).map((each) => leftAs(act, each)), made.tokens) : undefined;
     tell(text, kept ? async (progress) => {
       try {
         await takeBack(kept, progress);
       } finally {
+        tellDecided(0);
         changed();
       }
     } : undefined);

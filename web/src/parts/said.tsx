@@ -4,6 +4,7 @@ import type { Memory } from "../api/shapes";
 import { isDocument, pairsOf } from "../lib/sentences";
 import { useAround } from "../lib/session";
 import { lookOf } from "../lib/type_looks";
+import { saidOf } from "../lib/waiting";
 import { SignIcon } from "./icons";
 
 const PAIRS_SHOWN = 6;
@@ -26,9 +27,9 @@ export function TypeName({ type }: { type: string }) {
 }
 
 /** A memory in words: its sentence; of a document the names and values. */
-export function Said({ memory }: { memory: Pick<Memory, "value" | "sentence"> }) {
-  const { named } = useAround();
-  if (!isDocument(memory)) return <span className="said">{memory.sentence}</span>;
+export function Said({ memory }: { memory: Memory }) {
+  const { t, named } = useAround();
+  if (!isDocument(memory)) return <span className="said">{saidOf(memory, t)}</span>;
   const pairs = pairsOf(memory.value);
   return (
     <span className="said said-pairs">

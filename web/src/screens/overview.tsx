@@ -18,6 +18,7 @@ import { isDocument, pairsOf, personIn } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, isToday, momentOf, momentsOf, type Days } from "../lib/time";
 import { lookOf } from "../lib/type_looks";
+import { saidOf } from "../lib/waiting";
 import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
@@ -181,7 +182,7 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
       <div>
         {former && isDocument(memory)
           ? <><a href={memoryLink(memory, scope)}>{named(memory.type)}</a><FormerAndNow former={former} now={memory.value} /></>
-          : <a className="said" href={memoryLink(memory, scope)}>{isDocument(memory) ? <Said memory={memory} /> : memory.sentence}</a>}
+          : <a className="said" href={memoryLink(memory, scope)}>{isDocument(memory) ? <Said memory={memory} /> : saidOf(memory, t)}</a>}
       </div>
       <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={memory.updated_at} /> <UndoOf memory={memory} /></p>
     </li>
@@ -231,7 +232,7 @@ function Recalled({ glance }: { glance: Glance }) {
             <TypeSign type={memory.type} isNamed={false} />
             <span>
               <a className="said" href={memoryLink(memory, scope)}>{memory.sentence}</a>
-              <a className="recalled-for" href={linkTo(["recall"], scope, { q: query })}>{t("quoted", { words: query })}</a>
+              <a className="recalled-for" href={linkTo(["recall"], scope, { q: query })}>{t("overview.asked", { words: query })}</a>
             </span>
             <span className="count" title={t("overview.times", { count })}>{count}<span className="unseen"> {t("overview.times", { count })}</span></span>
           </li>

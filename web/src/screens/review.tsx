@@ -3,7 +3,7 @@
 import { useCallback, useState, type ReactNode } from "react";
 import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Memory, Scope } from "../api/shapes";
+import type { Formation, Memory, Scope } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, usePages } from "../lib/asking";
 import { whyWritten } from "../lib/causes";
@@ -11,14 +11,14 @@ import { useChanges } from "../lib/changes";
 import { leftBy, standing, toldOf } from "../lib/memory_acts";
 import { sinceThen, speakerOf, timeOf } from "../lib/past";
 import { linkTo, useRoute } from "../lib/route";
-import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentsOf, type Days } from "../lib/time";
 import { useUndoable, wayBack } from "../lib/undo";
+import { tellDecided, waitsAs } from "../lib/waiting";
 import { memoryLink, PageHead, When } from "../parts/basics";
 import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
-import { Quotes, Value } from "../parts/value";
+import { Asked, useQuestion, type Question } from "./review_question";
 
 type Decision = "approve" | "reject";
 
@@ -36,6 +36,7 @@ function ReviewNow({ days }: { days: Days }) {
   /* What was decided, until the list is there without it. */
   const [decided, setDecided] = useState<ReadonlySet<Memory>>(new Set());
   const decide = useCallback((memory: Memory) => setDecided((before) => new Set(before).add(memory)), []);
+  const formations = useFormations(waiting.rows);
   const rows = waiting.rows.filter((each) => !decided.has(each));
   return (
     <div className="page">
@@ -44,7 +45,7 @@ function ReviewNow({ days }: { days: Days }) {
       {waiting.isLoading && !waiting.rows.length && !waiting.error && <Loading />}
       {!waiting.isLoading && !rows.length && !waiting.error && <Empty icon="review" title={t("review.none")}><p>{t("review.none_about")}</p></Empty>}
       <ul className="cards">
-        {rows.map((memory) => <Waiting key={`${memory.type}/${memory.key}`} memory={memory} decided={decide} changed={waiting.again} />)}
+        {rows.map((memory) => <Waiting key={`${memory.type}/${memory.key}`} memory={memory} formations={formations} decided={decide} changed={waiting.again} />)}
       </ul>
       <More hasMore={waiting.hasMore} isLoading={waiting.isLoading} more={waiting.more} error={waiting.moreError} />
     </div>
@@ -52,6 +53,17 @@ function ReviewNow({ days }: { days: Days }) {
 }
 
 const THEN_READ = 100;
+const FORMATIONS_READ = 30;
+
+/** The last formations, where ends wait: which messages asked for these is told there alone. */
+function useFormations(waiting: readonly Memory[]): readonly Formation[] {
+  const { scope } = useHere();
+  const isEnding = waiting.some((each) => waitsAs(each) === "end");
+  const asked = useAsked(async () => (isEnding ? (await api.formations(scope, null, FORMATIONS_READ)).formations : []), [scope, isEnding]);
+  return asked.value ?? NONE;
+}
+
+const NONE: readonly Formation[] = [];
 
 /** What waited on an earlier day, each with what became of it: decisions are made today. */
 function ReviewThen({ days }: { days: Days }) {
@@ -60,6 +72,7 @@ function ReviewThen({ days }: { days: Days }) {
   const waited = useAsked(() => api.memories(scope, { state: "quarantined", order: "newest", limit: THEN_READ, ...momentsOf(days) }), [scope, days]);
   const { memories = [], counts } = waited.value ?? {};
   const total = counts?.total ?? memories.length;
+  const formations = useFormations(memories);
   return (
     <div className="page">
       <PageHead title={t("review")} about={t("review.about")}><a className="button" href={linkTo(["review"], scope, { on: "", known: "" })}>{t("review.today")}</a></PageHead>
@@ -67,7 +80,7 @@ function ReviewThen({ days }: { days: Days }) {
       {!waited.value && !waited.error && <Loading />}
       {waited.value && !memories.length && <Empty icon="time" title={t("review.none_then")} />}
       {total > memories.length && <p className="notice">{t("review.more_then", { count: memories.length, total })}</p>}
-      <ul className="cards">{memories.map((memory) => <li key={`${memory.type}/${memory.key}`} className="card"><Doubted memory={memory}><Since memory={memory} /></Doubted></li>)}</ul>
+      <ul className="cards">{memories.map((memory) => <Waited key={`${memory.type}/${memory.key}`} memory={memory} formations={formations} />)}</ul>
     </div>
   );
 }
@@ -85,20 +98,34 @@ function Since({ memory }: { memory: Memory }) {
   return <p className="hint">{t(`review.since.${word}`, { day: found ? wording.day(found.at) : "" })}</p>;
 }
 
+function Waited({ memory, formations }: { memory: Memory; formations: readonly Formation[] }) {
+  const question = useQuestion(memory);
+  return <li className="card"><Doubted memory={memory} question={question} formations={formations}><Since memory={memory} /></Doubted></li>;
+}
+
+/** The verdicts on what waits, and what is told of each: a new memory is approved, one that stands is changed, ended or kept. */
+const VERDICTS = {
+  new: { approve: "review.approve", reject: "reject", approved: "review.approved", rejected: "review.rejected", about: "reject.about" },
+  change: { approve: "review.change_it", reject: "review.keep_it", approved: "review.changed", rejected: "review.kept", about: "review.keep_about" },
+  end: { approve: "review.end_it", reject: "review.keep_it", approved: "review.ended", rejected: "review.kept", about: "review.keep_about" },
+} as const;
+
 /** One memory that waits, with the doubts about it and the two verdicts. */
-function Waiting({ memory, decided, changed }: { memory: Memory; decided: (memory: Memory) => void; changed: () => void }) {
+function Waiting({ memory, formations, decided, changed }: { memory: Memory; formations: readonly Formation[]; decided: (memory: Memory) => void; changed: () => void }) {
   const { t } = useAround();
   const { can } = useHere();
-  const acts = useVerdict(changed);
+  const question = useQuestion(memory);
+  const words = VERDICTS[question.kind];
+  const acts = useVerdict(changed, words);
   const decide = (decision: Decision) => acts.decide(memory, decision, () => decided(memory));
   return (
     <li className="card">
-      <Doubted memory={memory} />
+      <Doubted memory={memory} question={question} formations={formations} />
       <ActFailure act={acts} />
       {can("write") && (
         <footer>
-          <button type="button" className="accent" disabled={acts.isBusy} onClick={() => decide("approve")}>{t("review.approve")}</button>
-          <button type="button" className="danger" disabled={acts.isBusy} onClick={() => decide("reject")} title={t("reject.about")}>{t("reject")}</button>
+          <button type="button" className={question.kind === "end" ? "danger" : "accent"} disabled={acts.isBusy} onClick={() => decide("approve")}>{t(words.approve)}</button>
+          <button type="button" className={question.kind === "new" ? "danger" : undefined} disabled={acts.isBusy} onClick={() => decide("reject")} title={t(words.about)}>{t(words.reject)}</button>
         </footer>
       )}
     </li>
@@ -106,7 +133,8 @@ function Waiting({ memory, decided, changed }: { memory: Memory; decided: (memor
 }
 
 /** What a memory says, the words that it rests on, and why it is doubted. */
-function Doubted({ memory, children }: { memory: Memory; children?: ReactNode }) {
+function Doubted({ memory, question, formations, children }: { memory: Memory; question: Question; formations: readonly Formation[]; children?: ReactNode }) {
+  const { t } = useAround();
   const { scope } = useHere();
   return (
     <>
@@ -116,18 +144,16 @@ function Doubted({ memory, children }: { memory: Memory; children?: ReactNode })
         {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
         <span className="row-when"><When at={timeOf(memory)} /></span>
       </header>
-      {isDocument(memory)
-        ? <Value value={memory.value} evidence={memory.evidence} scope={scope} />
-        : <p className="card-said">{memory.sentence}</p>}
-      <Quotes evidence={isDocument(memory) ? (memory.evidence[""] ?? []) : Object.values(memory.evidence).flat()} scope={scope} />
-      <Doubt memory={memory} />
+      <Asked memory={memory} question={question} formations={formations} />
+      <Failure error={question.error} again={question.again} />
+      {question.cause && <p className="notice">{whyWritten(question.cause, t)}</p>}
       {children}
     </>
   );
 }
 
 /** A verdict on what waits, with a way back. */
-function useVerdict(changed: () => void) {
+function useVerdict(changed: () => void, words: (typeof VERDICTS)[keyof typeof VERDICTS]) {
   const { t, tell, named } = useAround();
   const { scope } = useHere();
   const change = useUndoable();
@@ -138,7 +164,12 @@ function useVerdict(changed: () => void) {
       outcome: async () => ((await isDecided(scope, memory, decision)) ? {} : undefined),
       succeed: (answer) => {
         done();
-        tell(t(decision === "approve" ? "review.approved" : "review.rejected"), wayBack(scope, answer, changed, { what: toldOf(memory, named), memories: leftBy(scope, answer) }));
+        tellDecided(1);
+        const undone = () => {
+          tellDecided(0);
+          changed();
+        };
+        tell(t(decision === "approve" ? words.approved : words.rejected), wayBack(scope, answer, undone, { what: toldOf(memory, named), memories: leftBy(scope, answer) }));
       },
     });
   return { ...act, decide };
@@ -149,13 +180,4 @@ async function isDecided(scope: Scope, memory: Memory, decision: Decision): Prom
   const now = await standing(scope, memory);
   if (now === null) return decision === "approve";
   return now.version > memory.version && now.state === (decision === "approve" ? "active" : "rejected");
-}
-
-function Doubt({ memory }: { memory: Memory }) {
-  const { t } = useAround();
-  const { scope } = useHere();
-  const history = useAsked(() => api.history(scope, memory.type, memory.key), [scope, memory.type, memory.key, memory.version]);
-  const cause = history.value?.revisions.find((each) => each.version === memory.version)?.cause;
-  if (history.error && !isGone(history.error)) return <Failure error={history.error} again={history.again} />;
-  return cause ? <p className="notice">{whyWritten(cause, t)}</p> : null;
 }

@@ -1,0 +1,146 @@
+/** What a memory that waits asks: to be kept, or to change or end one that stands until then. */
+
+import type { ReactNode } from "react";
+import { api } from "../api/client";
+import { isGone } from "../api/problem";
+import type { Formation, Memory, Message, Scope } from "../api/shapes";
+import { useAsked } from "../lib/asking";
+import { changesBetween } from "../lib/diff";
+import { freshEvidence } from "../lib/evidence";
+import { shortened } from "../lib/memory_acts";
+import { isOver, useOthers } from "../lib/one_after_another";
+import { shown, spoken } from "../lib/pointer";
+import { linkTo } from "../lib/route";
+import { isDocument } from "../lib/sentences";
+import { useAround, useHere, useWording } from "../lib/session";
+import { proposedFor, saidFor, waitsAs } from "../lib/waiting";
+import { Icon } from "../parts/icons";
+import { Changes, Quotes, Value } from "../parts/value";
+
+type Before = Pick<Memory, "value" | "sentence" | "evidence">;
+
+export interface Question {
+  kind: "new" | "change" | "end";
+  /** What stands until it is decided. */
+  before?: Before;
+  /** Why it waits. */
+  cause?: string;
+  error: unknown;
+  again: () => void;
+}
+
+/** The doubt about a new value whose approval ends what is true now in its place. */
+const ENDS = "it would end what more trusted words say";
+
+export function useQuestion(memory: Memory): Question {
+  const { scope } = useHere();
+  const kind = waitsAs(memory);
+  const history = useAsked(() => api.history(scope, memory.type, memory.key), [scope, memory.type, memory.key, memory.version]);
+  const cause = history.value?.revisions.find((each) => each.version === memory.version)?.cause;
+  const before = useAsked(() => (kind === "change" ? versionBefore(scope, memory) : Promise.resolve(undefined)), [scope, kind, memory.type, memory.key]);
+  const replaces = kind === "new" && (cause ?? "").split("; ").includes(ENDS);
+  const replaced = useOthers(scope, replaces ? memory : undefined).find((each) => !isOver(each));
+  const error = isGone(history.error) ? before.error : (history.error ?? before.error);
+  return { kind: replaced ? "change" : kind, before: replaced ?? before.value, cause, error, again: history.error ? history.again : before.again };
+}
+
+/** The version for which a change was proposed; none where it was erased since. */
+async function versionBefore(scope: Scope, { type, key }: Memory): Promise<Before | undefined> {
+  const proposed = proposedFor(key);
+  if (!proposed) return undefined;
+  try {
+    const { revisions } = await api.history(scope, type, proposed.key);
+    return revisions.find((each) => each.version === proposed.version);
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The question, the words because of which it is asked, and what holds until it is decided. */
+export function Asked({ memory, question: { kind, before }, formations }: { memory: Memory; question: Question; formations: readonly Formation[] }) {
+  const { t } = useAround();
+  const wording = useWording();
+  if (kind === "end") {
+    return (
+      <>
+        <p className="card-said">{t("review.end", { what: memory.sentence })}</p>
+        <Because memory={memory} formations={formations} />
+        <p className="hint">{t("review.since", { day: wording.day(memory.valid_until ?? memory.updated_at) })}</p>
+      </>
+    );
+  }
+  if (kind === "change" && before) return <Change memory={memory} before={before} />;
+  return <New memory={memory}>{kind === "change" && <p className="hint">{t("review.holds")}</p>}</New>;
+}
+
+function New({ memory, children }: { memory: Memory; children?: ReactNode }) {
+  const { scope } = useHere();
+  const isOfFields = isDocument(memory);
+  return (
+    <>
+      {isOfFields ? <Value value={memory.value} evidence={memory.evidence} scope={scope} /> : <p className="card-said">{memory.sentence}</p>}
+      <Quotes evidence={isOfFields ? (memory.evidence[""] ?? []) : Object.values(memory.evidence).flat()} scope={scope} />
+      {children}
+    </>
+  );
+}
+
+function Change({ memory, before }: { memory: Memory; before: Before }) {
+  const { t, named } = useAround();
+  const { scope } = useHere();
+  const changes = changesBetween(before.value, memory.value);
+  const [only] = changes;
+  const isOfFields = isDocument(memory);
+  const isOne = changes.length === 1 && only?.kind === "changed";
+  const asked = !isOfFields
+    ? t("review.change", { before: before.sentence, after: memory.sentence })
+    : isOne ? t("review.change_field", { name: spoken(only.pointer, named), before: shown(only.before), after: shown(only.after) }) : t("review.change_of", { what: named(memory.type) });
+  return (
+    <>
+      <p className="card-said">{asked}</p>
+      {isOfFields && !isOne && <Changes before={before.value} after={memory.value} />}
+      <Quotes evidence={freshEvidence(memory, before)} scope={scope} />
+      <p className="hint">{t("review.holds")}</p>
+    </>
+  );
+}
+
+const SAID_MAX = 200;
+
+/** The messages that would end it, each in its first words. */
+function Because({ memory, formations }: { memory: Memory; formations: readonly Formation[] }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const said = saidFor(formations, memory);
+  const messages = useAsked(() => Promise.all(said.map((each) => messageOf(scope, each, memory.created_at))), [scope, said, memory.created_at]);
+  return (
+    <ul className="quotes">
+      {said.map((each, place) => {
+        const found = messages.value?.[place];
+        const words = found && shortened(found.text, SAID_MAX);
+        return (
+          <li key={place}>
+            <a className="quote" href={linkTo(["chat", each.thread], scope, { message: each.message })}>
+              <Icon name="link" />
+              <span>{words === undefined ? t("review.because_message") : t(found?.role === "user" ? "review.because_you" : "review.because", { words })}</span>
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** So many messages before the formation are looked through. */
+const LOOKED_THROUGH = 200;
+
+async function messageOf(scope: Scope, { thread, message }: { thread: string; message: string }, until: string): Promise<Message | undefined> {
+  try {
+    const { messages } = await api.messages(scope, thread, { last: LOOKED_THROUGH, until });
+    return messages.find((each) => each.id === message);
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
