@@ -63,7 +63,7 @@ export const complaints: ReadonlyMap<string, string> = new Map([
   ["is for collections; a document has one value in each field", "只用于集合；文档的每个字段只有一个值"],
   ["has no effect without 'single_valued': leave it out", "没有 'single_valued' 就不起作用：请去掉"],
   ["is for documents: update_mode 'patch'", "只用于文档：update_mode 为 'patch'"],
-  ["the memory type {name} has the update_mode {old}, not {new}: give the new type another name, or say migrate=True", "记忆类型 {name} 的 update_mode 是 {old}，而不是 {new}：请给新类型另起名字，或先转换已有的记忆"],
+  ["the memory type {name} has the update_mode {old}, not {new}: give the new type another name", "记忆类型 {name} 的 update_mode 是 {old}，而不是 {new}：请给新类型另起名字"],
   ["{what}: {actual}; the limit {name} is {limit}", "{what}：{actual}，上限 {name} 为 {limit}"],
   ["bytes of {place} with its references written out", "{place} 展开引用后的字节数"],
   ["levels of {place} with its references written out", "{place} 展开引用后的层数"],

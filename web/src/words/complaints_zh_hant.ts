@@ -63,7 +63,7 @@ export const complaints: ReadonlyMap<string, string> = new Map([
   ["is for collections; a document has one value in each field", "只用於集合；文件的每個欄位只有一個值"],
   ["has no effect without 'single_valued': leave it out", "沒有 'single_valued' 就不起作用：請去掉"],
   ["is for documents: update_mode 'patch'", "只用於文件：update_mode 為 'patch'"],
-  ["the memory type {name} has the update_mode {old}, not {new}: give the new type another name, or say migrate=True", "記憶類型 {name} 的 update_mode 是 {old}，而不是 {new}：請給新類型另取名稱，或先轉換已有的記憶"],
+  ["the memory type {name} has the update_mode {old}, not {new}: give the new type another name", "記憶類型 {name} 的 update_mode 是 {old}，而不是 {new}：請給新類型另取名稱"],
   ["{what}: {actual}; the limit {name} is {limit}", "{what}：{actual}，上限 {name} 為 {limit}"],
   ["bytes of {place} with its references written out", "{place} 展開參照後的位元組數"],
   ["levels of {place} with its references written out", "{place} 展開參照後的層數"],
