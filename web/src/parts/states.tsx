@@ -67,12 +67,13 @@ const SLOW_MS = 4_000;
 export function Loading({ rows = 3 }: { rows?: number }) {
   const { t } = useAround();
   const [isSlow, setSlow] = useState(false);
-  // One that is away is not slow: that is said above.
+  // One that is away is not slow: that is said above, and the wait begins anew when it is back.
   const isThere = useStanding() === "there";
   useEffect(() => {
+    setSlow(false);
     const timer = setTimeout(() => setSlow(true), SLOW_MS);
     return () => clearTimeout(timer);
-  }, []);
+  }, [isThere]);
   return (
     <div className="loading" role="status">
       <span className={isSlow && isThere ? "hint" : "unseen"}>{t(isSlow && isThere ? "loading.slow" : "loading")}</span>
