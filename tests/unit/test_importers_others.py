@@ -574,7 +574,7 @@ def test_a_value_of_a_hundred_thousand_levels_is_refused(tmp_path: Path) -> None
 
     told = reasons(rows_in(document)), reasons(rows_in(lines))
 
-    assert ([f"{NESTED}; what came before was kept"], [NESTED]) == told
+    assert ([NESTED], [NESTED]) == told
     assert 2 == len(memories(rows_in(lines)))
 
 
@@ -693,8 +693,8 @@ def test_without_the_guard_the_bomb_would_be_unpacked(
     packed = tmp_path / "bomb.json.gz"
     packed.write_bytes(gzip.compress(b"[" + b" " * 4_000_000))
 
-    assert ["the document ends before it is complete: it was cut off; what came before was kept"
-            ] == reasons(rows_in(packed))  # fmt: skip
+    (told,) = reasons(rows_in(packed))
+    assert told.startswith("the document ends before it is complete: it was cut off")
 
 
 def test_a_zip_archive_that_was_cut_off_says_so(tmp_path: Path) -> None:
