@@ -45,7 +45,7 @@ class SystemIds:
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def _take(self) -> int:
-        """Return random bits that no other call gets, on any thread."""
+        """Return 80 random bits that no other call gets, on any thread."""
         if self._process != os.getpid():  # a fork, whose parent has the same bits ready
             self._process, self._ready = os.getpid(), []
         try:
