@@ -117,8 +117,8 @@ FAULTS: Final = (
     Fault("lib/evidence.ts", " || freshEvidence(version, before).length", "", "told"),
     Fault("lib/rich_text.ts", r"""|$(?![\s\S]))/m""", ")/m", "rich_text"),
     Fault("lib/overview.ts", "one.type.localeCompare(other.type) || ", "", "overview"),
-    Fault("lib/causes.ts", "place.length > 1 ? t(", "false ? t(", "told"),
-    Fault("lib/causes.ts", "each ?? parts[at]", "each", "told"),
+    Fault("lib/causes.ts", "told: isField ? t(", "told: false ? t(", "told"),
+    Fault("lib/causes.ts", "words ?? reason })", "reason })", "told"),
     Fault("lib/search_words.ts", "sought.some(", "sought.every(", "search_words"),
     Fault(
         "lib/search_words.ts",
