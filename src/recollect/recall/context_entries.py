@@ -98,10 +98,11 @@ class EntryPacker:
     def add(self, more: Sequence[Recalled], *, may_repeat: bool = False) -> None:
         """Offer *more* entries to the next `fill`; with *may_repeat* also repeating ones."""
         ordered = _memories_before_repeats(_ordered_by_value(more, self._count))
-        self._waiting += [replace(each, may_repeat=may_repeat) for each in ordered]
         if may_repeat:
+            ordered = [replace(each, may_repeat=True) for each in ordered]
             own = {id(each) for each in more}
             self._repeats = [each for each in self._repeats if id(each.entry) not in own]
+        self._waiting += ordered
 
     def fill(self, room: TokenRoom) -> bool:
         """Add the entries that fit, the best ones first; return True if there was any."""

@@ -202,10 +202,13 @@ class _Reasons:
         # The prompt shows the query: the same question, asked before, would only repeat it.
         texts = (plan.query, *plan.said, *(each.text for each in history))
         said = {plain_words(text) for text in texts} - {""}
+        initials = {each[0] for each in said}
         self._same = {
             (each.scope, content.thread, content.id)
             for each in (*ranked, *plan.attitudes)
-            if isinstance(content := each.content, Message) and plain_words(content.text) in said
+            if isinstance(content := each.content, Message)
+            and _may_begin_with(content.text, initials)
+            and plain_words(content.text) in said
         }
         # A memory that rests on a text that the prompt shows says nothing new either.
         same = ((thread, id_) for scope, thread, id_ in self._same if scope == plan.scope)
@@ -230,6 +233,13 @@ class _Reasons:
         evidence = (each for many in content.evidence.values() for each in many)
         rests_on = {(each.thread, each.message) for each in evidence}
         return bool(rests_on) and rests_on <= known
+
+
+def _may_begin_with(text: str, initials: AbstractSet[str]) -> bool:
+    """Return False if the plain words of *text* begin with none of *initials*, as most do."""
+    first = text[:1]
+    # A second character that is not ASCII may be an accent of the first.
+    return not text[:2].isascii() or not first.isalnum() or first.lower() in initials
 
 
 def says_nothing(plan: ContextPlan, content: Message | Memory) -> bool:
