@@ -29,7 +29,7 @@ from recollect.stores.plans.erase_targets import (
 from recollect.stores.postgres import store as postgres_store
 from recollect.stores.postgres import vacuum as cleaning
 from recollect.stores.sqlite import checkpoints as files
-from recollect.stores.sqlite import store as sqlite_store
+from recollect.stores.sqlite.store import SQLiteStore
 from tests.harness.postgres_server import PostgresServer, find_binaries
 
 ADA, ADAS_PETS, BOB = ("users", "ada"), ("users", "ada", "pets"), ("users", "ad")
@@ -154,10 +154,10 @@ async def test_no_byte_is_left_in_any_file(
 
 MUTANTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "the checkpoints stay": lambda patch: patch.setattr(
-        sqlite_store, "erase_checkpoints", lambda *_, **__: None
+        files, "erase_checkpoints", lambda *_, **__: None
     ),
     "the log is not cut": lambda patch: patch.setattr(
-        sqlite_store, "remove_erased_bytes", lambda *_, **__: None
+        files, "remove_erased_bytes", lambda *_, **__: None
     ),
 }
 
@@ -206,7 +206,7 @@ async def test_an_erase_of_another_process_takes_them_too(tmp_path: Path) -> Non
 
 async def test_a_locked_file_leaves_the_talk(tmp_path: Path) -> None:
     """Nothing is called erased as long as a copy cannot be; the call can be repeated."""
-    store = sqlite_store.SQLiteStore(f"{tmp_path}/store.db", lock_wait_s=0.1)
+    store = SQLiteStore(f"{tmp_path}/store.db", lock_wait_s=0.1)
     thread_id = thread_id_of(ADA, "talk")
     async with store:
         await store.append(ADA, "talk", [NewMessage(role="user", text="hello")])
@@ -227,7 +227,7 @@ async def test_a_locked_file_leaves_the_talk(tmp_path: Path) -> None:
 
 async def test_a_receipt_is_not_clean_while_bytes_may_be_left(tmp_path: Path) -> None:
     """Another connection reads from the log of the checkpoints: the next cleaning does it."""
-    store = sqlite_store.SQLiteStore(f"{tmp_path}/store.db", lock_wait_s=0.1)
+    store = SQLiteStore(f"{tmp_path}/store.db", lock_wait_s=0.1)
     async with store:
         with checkpointer(f"{tmp_path}/store.db") as saver:
             keep(saver, thread_id_of(ADA, "talk"), CANARY)
@@ -247,7 +247,7 @@ async def test_a_receipt_is_not_clean_while_bytes_may_be_left(tmp_path: Path) ->
 
 def test_an_erase_meanwhile_is_cleaned_as_well(tmp_path: Path) -> None:
     """Who has cleaned takes back only the mark of the erase after which it began."""
-    file = files.file_beside(f"{tmp_path}/store.db")
+    file = f"{tmp_path}/store.db-checkpoints"
     with checkpointer(f"{tmp_path}/store.db") as saver:
         keep(saver, thread_id_of(ADA, "talk"), CANARY)
         keep(saver, thread_id_of(ADA, "other"), CANARY)

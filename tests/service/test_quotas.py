@@ -18,7 +18,7 @@ from recollect.records import JsonObject, PutMemory, Scope
 from recollect.server.authorization import PERMISSIONS, RESERVED
 from recollect.server.http import service as opening
 from recollect.server.http.authentication import is_guarded
-from recollect.server.langgraph import LANGGRAPH_ROUTERS
+from recollect.server.langgraph.langgraph_routes import LANGGRAPH_ROUTERS
 from recollect.server.mcp.recollect_tool_definitions import TOOL_HINTS
 from recollect.server.mcp.streamable_http import PATH as MCP_PATH
 from recollect.server.mcp.streamable_http import mcp_door

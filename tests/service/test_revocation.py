@@ -31,7 +31,7 @@ from recollect.server.http.event_streams import FollowingResponse
 from recollect.server.http.fast_routes import FastRoutes
 from recollect.server.http.scope_access import Reach
 from recollect.server.key_watch import KeyWatch
-from recollect.server.langgraph import LANGGRAPH_ROUTERS
+from recollect.server.langgraph.langgraph_routes import LANGGRAPH_ROUTERS
 from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.server.mcp.streamable_http import PATH as MCP_PATH
 from recollect.server.mcp.streamable_http import mcp_door

@@ -372,14 +372,15 @@ def test_a_loaded_formation_is_noticed() -> None:
 SERVICE_DEFERRED = (
     *("numpy", "recollect.agents", "recollect.chat", "recollect.conversation", "recollect.graph"),
     *("recollect.formation.grounding", "recollect.formation.support", "recollect.importers"),
+    *("recollect.server.langgraph.runs", "recollect.server.mem0", "sqlite3"),
+    *("recollect.server.schemas.administration", "recollect.stores.sqlite.examination"),
 )
 
 
 def service_loads(*more: str) -> list[str]:
     """Return which deferred modules a new interpreter loads with the service and with *more*."""
-    imports = ", ".join(
-        ("recollect.cli.commands.serve", "recollect.server.http.application", *more)
-    )
+    service = ("recollect.cli.commands.serve", "recollect.server.http.application")
+    imports = ", ".join((*service, "recollect.stores.sqlite.store", *more))
     printed = subprocess.run(
         [sys.executable, "-c", f"import sys, {imports}; print(*sys.modules)"],
         env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
@@ -391,7 +392,7 @@ def service_loads(*more: str) -> list[str]:
 
 
 def test_the_service_starts_without_what_only_some_requests_need() -> None:
-    """Chat, review, sorted listings, graphs and imports load their modules themselves."""
+    """Chat, review, graphs, other clients' routes and so on load their modules themselves."""
     assert [] == service_loads()
 
 
@@ -401,6 +402,10 @@ def test_the_service_starts_without_what_only_some_requests_need() -> None:
         ("recollect.memory.review", "recollect.formation.grounding"),
         ("recollect.server.column_listings", "numpy"),
         ("recollect.server.uploaded_files", "recollect.importers"),
+        ("recollect.server.http.openapi", "recollect.server.schemas.administration"),
+        ("recollect.server.mem0.memories", "recollect.server.mem0"),
+        ("recollect.stores.sqlite.checkpoints", "sqlite3"),
+        ("recollect.stores.sqlite.examination", "numpy"),
     ],
 )
 def test_a_service_that_loads_too_much_is_noticed(module: str, loads: str) -> None:

@@ -48,7 +48,7 @@ def test_a_fork_does_not_use_what_its_parent_has_ready() -> None:
     """The control: in the same process the bits that are ready are used."""
     ids = SystemIds()
     ids.entry_id()
-    ready = ids._ready[-2:]
+    ready = ids._bits._ready[-2:]
     same = ids.entry_id()
     with patch("os.getpid", lambda: -1):
         other = ids.entry_id()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import webbrowser
 from collections.abc import Mapping
 
 
@@ -36,4 +35,6 @@ def page_url(service: str, key: str) -> str:
 
 def open_browser(url: str) -> None:
     """Open *url* in a thread, because some browsers return only when they are closed."""
+    import webbrowser
+
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -233,6 +232,8 @@ def read_file(path: Path) -> Mapping[str, object]:
         UsageError: It cannot be read, or is not an object of settings.
         LimitError: It is larger than ``FILE_BYTES_MAX``.
     """
+    import tomllib
+
     from recollect.formation.strict_json import NotJsonError, read_json
 
     if path.suffix not in {".toml", ".json"}:

@@ -76,6 +76,14 @@ def run_service(run: ServiceRun) -> None:
     Raises:
         RecollectError: The memory could not be opened.
     """
+    gc.disable()  # the imports make many objects and hardly any garbage
+    try:
+        _serve(run)
+    finally:
+        gc.enable()
+
+
+def _serve(run: ServiceRun) -> None:
     from recollect.server.http.application import create_app
     from recollect.server.http.process import bound_socket, log_to_stderr, run_server, url_of
     from recollect.server.http.prometheus import Metrics
@@ -111,6 +119,7 @@ def run_service(run: ServiceRun) -> None:
         gc.collect()
         gc.freeze()  # collections during requests skip the imported modules
         gc.set_threshold(GARBAGE_OBJECTS)
+        gc.enable()
         run_server(app, run.settings, listening)
 
 

@@ -37,7 +37,9 @@ def read_json(text: str) -> Json:
     except ValueError as error:
         msg = f"it is no JSON: {error}"
         raise NotJsonError(msg) from None
-    _check_characters(value)
+    # Without an escape as \u0000 only a character of the text itself can be one that is refused.
+    if "\\u" in text or not text.isascii():
+        _check_characters(value)
     return value
 
 

@@ -117,13 +117,14 @@ def open_checkpoint_file(url: str) -> sqlite3.Connection | None:
     scheme, rest = _split(url)
     if scheme != "sqlite":
         return None
-    from recollect.stores.sqlite.checkpoints import connect, file_beside
+    from recollect.stores.sqlite.checkpoints import connect
+    from recollect.stores.sqlite.connections import location_of
 
     path = Path(_path_of(rest))
     if path.is_dir():
         msg = f"{str(path)!r} is a folder: name a file in it, such as {str(path / 'memory.db')!r}"
         raise StoreError(msg)
-    return connect(file_beside(path))
+    return connect(location_of(str(path.resolve())).checkpoints)
 
 
 def server_parameters(url: str) -> dict[str, Any] | None:

@@ -162,6 +162,8 @@ def check_list(given: object, what: str) -> list[Any]:
 
     A text and a mapping are refused: their letters or keys would be taken for the elements.
     """
+    if type(given) is list:  # mostly, and faster than the abstract classes
+        return given.copy()
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Collection):
         msg = f"{given!r} is not a list: give each {what} as an element, even a single one: [...]"
         raise UsageError(msg)
@@ -229,7 +231,7 @@ def check_time(time: datetime, what: str) -> int:
     """Return *time* in microseconds since 1970, UTC."""
     if not isinstance(time, datetime):
         raise UsageError(f"{what} must be a datetime, not {time!r}")
-    if time.tzinfo is None or time.utcoffset() is None:
+    if time.tzinfo is not UTC and (time.tzinfo is None or time.utcoffset() is None):
         msg = f"{what} has no zone: {time.isoformat()}; give one, as in time.replace(tzinfo=UTC)"
         raise UsageError(msg)
     moment = (time - _EPOCH) // _MICROSECOND
@@ -347,6 +349,8 @@ def _check_scalar(value: object, what: str) -> None:
 
 def check_object(value: Json, what: str) -> str:
     """Return *value* as JSON text if it is a JSON object."""
+    if type(value) is dict and not value:  # mostly, as a message's metadata
+        return "{}"
     if not isinstance(value, Mapping):
         raise UsageError(f"{what} must be a JSON object, not {type(value).__name__}")
     return encode_json(value, what)

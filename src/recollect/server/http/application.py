@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequ
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import anyio
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -26,11 +26,9 @@ from recollect.server.http.compression import Compression
 from recollect.server.http.deadlines import Deadlines
 from recollect.server.http.fast_appends import FastAppends
 from recollect.server.http.fast_routes import FastRoutes, is_append
-from recollect.server.http.mounts import Door, add_doors
-from recollect.server.http.openapi import add_documents
-from recollect.server.http.problems import answer_error, answer_http, answer_invalid
+from recollect.server.http.mounts import Door, LateRoutes, add_doors
+from recollect.server.http.problems import MEM0, answer_error, answer_http, answer_invalid
 from recollect.server.http.prometheus import Metrics
-from recollect.server.http.query_params import check_parameters
 from recollect.server.http.request_bodies import RequestBodies
 from recollect.server.http.request_log import RequestLogging
 from recollect.server.http.service import (
@@ -43,12 +41,12 @@ from recollect.server.http.service import (
     opened_service,
 )
 from recollect.server.http.static_page import STATIC, page_router
-from recollect.server.langgraph import LANGGRAPH_ROUTERS
-from recollect.server.mem0 import MEM0_ROUTERS
 from recollect.server.revocation import Revocation
 from recollect.server.routes import ROUTERS
 from recollect.server.settings import Settings, checked
 
+LANGGRAPH: Final = ("/store", "/assistants", "/threads", "/runs")
+"""The paths of the routes for LangGraph's clients."""
 ExceptionHandler: TypeAlias = Callable[[Request, Exception], Coroutine[object, object, Response]]
 DESCRIPTION: Final = """\
 The memory of an LLM application: threads of messages, memories, recall, erasure.
@@ -146,16 +144,38 @@ async def serving(
 
 
 def _with_routes(app: FastAPI, static: Path, doors: Sequence[Door]) -> FastAPI:
+    # Taken as they are: `include_router` would analyse each endpoint again, and match it slower.
     for router in ROUTERS:
-        # Load balancers may add parameters to health checks: only routes under /v1 are strict.
-        strict = [Depends(check_parameters)] if router.prefix else []
-        app.include_router(router, dependencies=strict)
-    for router in (*LANGGRAPH_ROUTERS, *MEM0_ROUTERS):
-        app.include_router(router)
+        app.router.routes.extend(router.routes)
+    late = (
+        LateRoutes(
+            *LANGGRAPH,
+            module="recollect.server.langgraph.langgraph_routes",
+            routers="LANGGRAPH_ROUTERS",
+        ),
+        LateRoutes(MEM0, module="recollect.server.mem0", routers="MEM0_ROUTERS"),
+    )
+    app.router.routes.extend(late)
     add_doors(app, doors)
-    app.include_router(page_router(static))
-    add_documents(app)
+    app.router.routes.extend(page_router(static).routes)
+    _add_documents(app, late)
     return app
+
+
+def _add_documents(app: FastAPI, late: Sequence[LateRoutes]) -> None:
+    """Complete an application's ``openapi()``; what only it needs is imported by its first call."""
+    described = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            from recollect.server.http.openapi import completed
+
+            for each in late:
+                each.load(app)
+            app.openapi_schema = completed(described())
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
 def connection_limits(

@@ -1,17 +1,20 @@
-"""Mount other applications, such as MCP, beside the routes."""
+"""Mount other applications, such as MCP, beside the routes; import rare routes when needed."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 from fastapi import FastAPI
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from recollect.deferred_imports import load_modules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +95,43 @@ def add_doors(app: FastAPI, doors: Sequence[Door]) -> None:
     """Route requests to the path of each door to it."""
     for door in doors:
         app.router.routes.append(Route(door.path, _Opened(door)))
+
+
+class LateRoutes(BaseRoute):
+    """
+    The routes below some paths, imported with the first request for one of them.
+
+    They then take the place of this route, so that a request is matched as if they had always been
+    there.
+
+    Args:
+        paths: The first segments of the paths of all its routes.
+        module: The module that defines the routers.
+        routers: The name of the routers in it.
+    """
+
+    def __init__(self, *paths: str, module: str, routers: str) -> None:
+        self._paths = paths
+        self._module = module
+        self._routers = routers
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether the path of a request is one of these paths, or below one."""
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        is_below = any(path == each or path.startswith(f"{each}/") for each in self._paths)
+        return Match.FULL if scope["type"] == "http" and is_below else Match.NONE, {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Import the routes, and match the request again."""
+        await load_modules(self._module)
+        app: FastAPI = scope["app"]
+        self.load(app)
+        await app.router(scope, receive, send)
+
+    def load(self, app: FastAPI) -> None:
+        """Put the routes in the place of this one."""
+        routes = app.router.routes
+        if self in routes:  # else a request that came at the same time has done it
+            routers = getattr(import_module(self._module), self._routers)
+            at = routes.index(self)
+            routes[at : at + 1] = [each for router in routers for each in router.routes]

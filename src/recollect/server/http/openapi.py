@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
-from fastapi import FastAPI
 from pydantic import TypeAdapter
 
 from recollect.server.http.api_examples import (
     ApiPart,
-    Examples,
     add_example,
     read_examples,
     refusal_example,
@@ -39,20 +37,9 @@ _HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
 }
 
 
-def add_documents(app: FastAPI) -> None:
-    """Add responses, errors and security schemes to an application's ``openapi()``."""
-    described, examples = app.openapi, read_examples()
-
-    def openapi() -> ApiPart:
-        if app.openapi_schema is None:
-            app.openapi_schema = completed(described(), examples)
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]
-
-
-def completed(document: ApiPart, examples: Examples) -> ApiPart:
+def completed(document: ApiPart) -> ApiPart:
     """Return FastAPI's document with response schemas, errors, security schemes and examples."""
+    examples = read_examples()
     answers = {each.answer for each in OPERATIONS.values() if each.answer is not None}
     schemas, defined = _schemas_of([*answers, UndoResponse, ProblemResponse])
     parts = document.setdefault("components", {})

@@ -1,13 +1,21 @@
-"""Reject query parameters that a route does not declare."""
+"""Routers that reject query parameters which a route does not declare."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fastapi import Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+
+
+def strict_router(
+    *, prefix: str, tags: list[str], route_class: type[APIRoute] = APIRoute
+) -> APIRouter:
+    """Return a router whose routes reject undeclared query parameters."""
+    strict = [Depends(check_parameters)]
+    return APIRouter(prefix=prefix, tags=[*tags], route_class=route_class, dependencies=strict)
 
 
 async def check_parameters(request: Request) -> None:

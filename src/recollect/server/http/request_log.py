@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import time
 from collections.abc import Sequence
@@ -20,11 +19,13 @@ from recollect.observability.logs import kind_of, package_logger, place_of
 from recollect.records import Json
 from recollect.server.http.problems import Problem
 from recollect.server.http.prometheus import Metrics
+from recollect.stores.system_clock import RandomBits
 from recollect.text.json_text import json_writer
 
 LOG: Final = package_logger("recollect.server")
 REQUEST_ID: ContextVar[str] = ContextVar("recollect_request_id", default="")
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_REQUEST_IDS: Final = RandomBits(16)
 _ELSEWHERE: Final = "(none)"
 _REQUEST: Final = "request"
 """The event of a request's line."""
@@ -212,4 +213,4 @@ def _id_of(scope: Scope) -> str:
             given = value.decode("latin-1")
             if _ID.fullmatch(given):
                 return str(given)
-    return os.urandom(16).hex()
+    return f"{_REQUEST_IDS.take():032x}"

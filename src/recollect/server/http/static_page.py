@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
 from recollect.server.http.compression import takes_gzip
@@ -45,13 +46,11 @@ the released package, which brings it. The API is described in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file of the page, with a compressed copy if that is smaller."""
+    """A file of the page."""
 
     content: bytes
     media_type: str
     tag: str
-    packed: bytes | None = None
-    """The content, gzipped; ``None`` if that is hardly smaller."""
 
 
 def is_built(folder: Path) -> bool:
@@ -72,12 +71,24 @@ def read_files(folder: Path) -> Mapping[str, File]:
             kind = types.guess_type(path.name)[0] or "application/octet-stream"
             tag = hashlib.sha256(content).hexdigest()[:32]
             name = path.relative_to(folder).as_posix()
-            found[name] = File(content=content, media_type=kind, tag=tag, packed=_packed(content))
+            found[name] = File(content=content, media_type=kind, tag=tag)
     return found
 
 
-def _packed(content: bytes) -> bytes | None:
-    """Return *content* gzipped, ``None`` if that saves little; equal bytes at every start."""
+class PackedFiles:
+    """Compressed copies of the page's files, each made when it is first requested."""
+
+    def __init__(self) -> None:
+        self._by_tag: dict[str, bytes | None] = {}
+
+    async def of(self, file: File) -> bytes | None:
+        """Return the content gzipped, ``None`` if that saves little; equal bytes every time."""
+        if file.tag not in self._by_tag:
+            self._by_tag[file.tag] = await to_thread.run_sync(_gzipped, file.content)
+        return self._by_tag[file.tag]
+
+
+def _gzipped(content: bytes) -> bytes | None:
     packed = gzip.compress(content, mtime=0)  # without a time, so that equal files are equal bytes
     return packed if len(packed) <= _SMALLER * len(content) else None
 
@@ -116,7 +127,7 @@ def _deep(path: str, query: str) -> Response:
 
 def page_router(folder: Path = STATIC) -> APIRouter:
     """Return the routes of the page; files are read in advance, not on each request."""
-    files = read_files(folder)
+    files, copies = read_files(folder), PackedFiles()
     router = APIRouter(include_in_schema=False)
 
     async def page(request: Request) -> Response:
@@ -132,13 +143,14 @@ def page_router(folder: Path = STATIC) -> APIRouter:
                 return _deep(path, request.url.query)
             return no_path(request.url.path).response()
         is_for_ever = path.startswith(_ASSETS)
-        packed = file.packed if takes_gzip(request.headers.get("accept-encoding", "")) else None
+        copy = await copies.of(file)
+        packed = copy if takes_gzip(request.headers.get("accept-encoding", "")) else None
         headers = {
             "etag": f'"{file.tag}-gzip"' if packed else f'"{file.tag}"',
             "cache-control": _FOR_EVER if is_for_ever else "no-cache",
             "content-security-policy": _POLICY,
         }
-        if file.packed:
+        if copy:
             headers["vary"] = "accept-encoding"
         if request.headers.get("if-none-match") == headers["etag"]:
             return Response(status_code=304, headers=headers)

@@ -1,17 +1,1 @@
 """Routes for LangGraph's clients: its store, threads, runs and assistants."""
-
-from __future__ import annotations
-
-from typing import Final
-
-from fastapi import APIRouter
-
-from recollect.server.langgraph import assistants, runs, threads
-from recollect.server.langgraph import store_items as items
-
-LANGGRAPH_ROUTERS: Final[tuple[APIRouter, ...]] = (
-    items.router,
-    assistants.router,
-    threads.router,
-    runs.router,
-)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from recollect.errors import UsageError
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import LIMIT, Administering, CursorParameter, Limit
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.wire.audits import audit_entry_to_json, verdict_to_json
 
-router: Final = APIRouter(prefix="/v1/audit", tags=["audit"])
+router: Final = strict_router(prefix="/v1/audit", tags=["audit"])
 _AUDIT: Final = "audit"
 _HASH: Final = r"^[0-9a-f]{64}$"
 

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Header
+from fastapi import Header
 
 from recollect.errors import UsageError
 from recollect.records import JsonObject, Message, Scope
 from recollect.server.http.event_streams import Event, FollowingResponse
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
 
-router: Final = APIRouter(prefix="/v1", tags=["changes"])
+router: Final = strict_router(prefix="/v1", tags=["changes"])
 LAST_EVENT_ID_CHARACTERS_MAX: Final = 64
 _PLACE: Final = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
 

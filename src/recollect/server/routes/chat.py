@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
-from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
 from recollect.deferred_imports import load_modules
@@ -15,6 +14,7 @@ from recollect.ports import ModelRequest
 from recollect.records import Json, JsonObject, Message
 from recollect.server.http.event_streams import Event, check_streams, event_stream
 from recollect.server.http.problems import problem_of
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.http.type_registry import settings_of
 from recollect.server.routes.recall import note
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recollect.chat import Chatbot
     from recollect.recall.context import Context
 
-router: Final = APIRouter(prefix="/v1", tags=["chat"])
+router: Final = strict_router(prefix="/v1", tags=["chat"])
 NO_MODEL: Final = (
     "there is no answer, because the service has no model; the message was stored: start it with "
     "--model provider/model, or with a base URL of a local one"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter
-
 from recollect.server.http.metered_search import metered_search
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reading
 from recollect.server.routes.recall import note
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.recall_requests import ContextRequest
 from recollect.wire.contexts import context_to_json
 
-router: Final = APIRouter(prefix="/v1", tags=["recall"])
+router: Final = strict_router(prefix="/v1", tags=["recall"])
 
 
 @router.post("/context", summary="Build the context of a prompt")

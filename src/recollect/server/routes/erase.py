@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from recollect.errors import ConflictError, RepeatedRequestError, UsageError
@@ -14,6 +14,7 @@ from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.records import JsonObject, Scope
 from recollect.server.authorization import RESERVED
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Below, Erasing, IdempotencyKey, Reach
 from recollect.server.langgraph.run_records import delete_erased
@@ -50,7 +51,7 @@ class _ShownErase(BaseModel):
     until: datetime
 
 
-router: Final = APIRouter(prefix="/v1/erase", tags=["erase"])
+router: Final = strict_router(prefix="/v1/erase", tags=["erase"])
 CONFIRM_S: Final = 600.0
 """Lifetime of a confirmation token."""
 QUOTATIONS_MAX: Final = 200

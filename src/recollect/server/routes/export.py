@@ -6,14 +6,14 @@ import json
 from collections.abc import AsyncIterator
 from typing import Final
 
-from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
 from recollect.records import JsonObject
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Below, Reach, Reading
 from recollect.wire.record_digests import ended
 
-router: Final = APIRouter(prefix="/v1", tags=["transfer"])
+router: Final = strict_router(prefix="/v1", tags=["transfer"])
 MEDIA_TYPE: Final = "application/x-ndjson"
 
 

@@ -6,16 +6,17 @@ from contextlib import ExitStack
 from pathlib import PurePath
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.responses import StreamingResponse
 
 from recollect.deferred_imports import load_modules
 from recollect.server.http.event_streams import event_stream
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Name, Writing
 from recollect.stores.validation import ID_CHARACTERS_MAX
 from recollect.text.time_zones import read_zone
 
-router: Final = APIRouter(prefix="/v1", tags=["transfer"])
+router: Final = strict_router(prefix="/v1", tags=["transfer"])
 
 
 @router.post(

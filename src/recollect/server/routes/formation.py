@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
-from fastapi import APIRouter
-
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import FormationStatus, Scope
 from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
@@ -32,7 +31,7 @@ from recollect.wire.formations import formation_to_json
 from recollect.wire.threads import pending_to_json
 from recollect.worker.formation_result import FormationResult
 
-router: Final = APIRouter(prefix="/v1", tags=["formation"], route_class=NamedRoute)
+router: Final = strict_router(prefix="/v1", tags=["formation"], route_class=NamedRoute)
 _PENDING: Final = "pending"
 _FORMATIONS: Final = "formations"
 _PAGE: Final = 200

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from recollect.deferred_imports import load_modules
 from recollect.records import Json
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Name, Reading
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import Time
@@ -16,7 +17,7 @@ from recollect.wire.elements import time_to_json
 if TYPE_CHECKING:
     from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact
 
-router: Final = APIRouter(prefix="/v1", tags=["graph"])
+router: Final = strict_router(prefix="/v1", tags=["graph"])
 NODES: Final = 100
 NODES_MAX: Final = 2_000
 DEPTH_MAX: Final = 5

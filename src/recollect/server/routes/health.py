@@ -15,6 +15,7 @@ from recollect.observability.logs import summary_of
 from recollect.server.authorization import granted
 from recollect.server.http.authentication import authenticated
 from recollect.server.http.problems import Problem
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.request_log import LOG
 from recollect.server.http.scope_access import Administering
 from recollect.server.http.service import Service
@@ -22,7 +23,7 @@ from recollect.server.schemas.elements import JsonAnswer
 from recollect.wire.health import health_to_json
 
 router: Final = APIRouter(tags=["operations"])
-guarded: Final = APIRouter(prefix="/v1/health", tags=["operations"])
+guarded: Final = strict_router(prefix="/v1/health", tags=["operations"])
 WAITING_MAX: Final = 1_000
 """Pending threads are counted up to this number."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 
 from recollect.errors import GoneError, NotFoundError
 from recollect.memory.facade import Recollect
@@ -12,6 +12,7 @@ from recollect.server.api_keys import ID_CHARACTERS, KEYS_SCOPE, Key, SecretSour
 from recollect.server.authorization import check_bound, check_giving
 from recollect.server.http.authentication import key_in
 from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Administering, IdempotencyKey, Reach
 from recollect.server.schemas.elements import JsonAnswer
@@ -26,7 +27,7 @@ async def caller_key(request: Request) -> str:
 
 
 CallerKey = Annotated[str, Depends(caller_key)]
-router: Final = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=NamedRoute)
+router: Final = strict_router(prefix="/v1/keys", tags=["keys"], route_class=NamedRoute)
 
 
 @router.get("", summary="List the keys of a scope and below it")

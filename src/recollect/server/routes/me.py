@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter
-
 from recollect import __version__
 from recollect.records import JsonObject
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import (
     LIMIT,
     LIMIT_MAX,
@@ -22,7 +21,7 @@ from recollect.stores.plans.due_times import Debounce
 from recollect.stores.validation import JSON_DEPTH_MAX
 from recollect.wire.administration import Answerer, answerer_to_json
 
-router: Final = APIRouter(prefix="/v1", tags=["service"])
+router: Final = strict_router(prefix="/v1", tags=["service"])
 _SCOPES: Final = "scopes"
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from fastapi.responses import JSONResponse
 
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
@@ -22,6 +22,7 @@ from recollect.records import (
 )
 from recollect.server.http.etags import Expected, IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
@@ -47,7 +48,7 @@ from recollect.stores.validation import ID_CHARACTERS_MAX, check_time
 from recollect.text.coded_text import with_code
 from recollect.wire.memories import memory_to_json, revision_to_json
 
-router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
+router: Final = strict_router(prefix="/v1", tags=["memories"], route_class=NamedRoute)
 TypeName = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["Fact"])]
 Key = Annotated[str, Path(min_length=1, max_length=ID_CHARACTERS_MAX, examples=["home"])]
 State = Literal["active", "quarantined", "rejected"]

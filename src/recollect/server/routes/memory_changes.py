@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter
-
 from recollect.deferred_imports import load_modules
 from recollect.errors import RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, EndMemory, Write
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import ChangeMemoriesRequest, MemoryVersionInput
 from recollect.server.undo import Changing
 
-router: Final = APIRouter(prefix="/v1", tags=["memories"])
+router: Final = strict_router(prefix="/v1", tags=["memories"])
 
 
 @router.post("/memories/change", summary="Change several memories")

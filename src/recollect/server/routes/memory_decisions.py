@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
@@ -13,6 +13,7 @@ from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, PutMemory, Write
 from recollect.server.http.etags import Expected
 from recollect.server.http.path_names import NamedRoute
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     IdempotencyKey,
@@ -26,7 +27,7 @@ from recollect.server.schemas.requests import EndRequest, RejectRequest, Restore
 from recollect.server.undo import Changing, Undoable
 from recollect.wire.elements import time_to_json
 
-router: Final = APIRouter(prefix="/v1", tags=["memories"], route_class=NamedRoute)
+router: Final = strict_router(prefix="/v1", tags=["memories"], route_class=NamedRoute)
 
 
 @router.post(f"{ADDRESS}/approve", summary="Approve a quarantined memory")

@@ -9,11 +9,12 @@ from datetime import datetime
 from itertools import chain, zip_longest
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from recollect.errors import ForbiddenError
 from recollect.records import Json, JsonObject, Memory, Revision
 from recollect.server.field_quotes import field_quotes
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.http.type_registry import types_of
 from recollect.server.memory_listings import (
@@ -28,7 +29,7 @@ from recollect.stores.validation import check_time, to_datetime
 from recollect.wire.elements import time_to_json
 from recollect.wire.memories import memory_to_json
 
-router: Final = APIRouter(prefix="/v1", tags=["memories"])
+router: Final = strict_router(prefix="/v1", tags=["memories"])
 NEWEST: Final = 24
 WAITING: Final = 3
 RECALLED: Final = 5

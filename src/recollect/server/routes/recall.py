@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from fastapi import APIRouter
-
 from recollect.recall.query_analysis import is_question
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import Memory, Message
 from recollect.server.http.metered_search import metered_search
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.recall_history import RecallNote
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
@@ -21,7 +20,7 @@ from recollect.text.analysis import fold
 from recollect.text.token_estimate import estimated_tokens
 from recollect.wire.recalls import recall_to_json
 
-router: Final = APIRouter(prefix="/v1", tags=["recall"])
+router: Final = strict_router(prefix="/v1", tags=["recall"])
 _MORE: Final = 4
 """Search this many times the limit if entries are filtered out afterwards."""
 _LIMIT_MAX: Final = 1_000

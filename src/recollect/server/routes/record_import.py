@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from recollect.errors import ForbiddenError, UsageError
 from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.memory.record_imports import open_record_import
 from recollect.records import Json, JsonObject, Scope
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Writing
 from recollect.server.routes.export import MEDIA_TYPE
 from recollect.server.schemas.elements import JsonAnswer
@@ -21,7 +22,7 @@ from recollect.stores.validation import check_scope
 from recollect.text.coded_text import coded_fields, reason_of, with_code
 from recollect.wire.record_digests import END
 
-router: Final = APIRouter(prefix="/v1", tags=["transfer"])
+router: Final = strict_router(prefix="/v1", tags=["transfer"])
 LINE_BYTES_MAX: Final = 1_000_000
 REFUSED_MAX: Final = 1_000
 """Maximum refused or changed lines in a report; the counts cover all."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter
-
 from recollect.errors import UsageError
 from recollect.formation.scope_types import problem_of, scope_settings
 from recollect.formation.types import load_types
 from recollect.formation.types.memory_type import MemoryType, check_types_change
 from recollect.memory.facade import Recollect
 from recollect.records import Json
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reading, Writing
 from recollect.server.http.type_registry import keep_types, own_settings, types_of
@@ -20,7 +19,7 @@ from recollect.server.schemas.requests import TypesRequest
 from recollect.server.undo import Changing
 from recollect.side_records import SCOPE_SETTINGS, DeleteSideRecord
 
-router: Final = APIRouter(prefix="/v1", tags=["types"])
+router: Final = strict_router(prefix="/v1", tags=["types"])
 
 
 @router.get("/types", summary="List the memory types of a scope")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from recollect.memory.facade import Recollect
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Writing
 from recollect.server.schemas.requests import UndoRequest
 from recollect.server.undo import read_undo
 
-router: Final = APIRouter(prefix="/v1", tags=["memories"])
+router: Final = strict_router(prefix="/v1", tags=["memories"])
 
 
 @router.post("/undo", summary="Undo a change", status_code=204)

@@ -6,15 +6,16 @@ from collections import Counter, defaultdict
 from datetime import timedelta
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from recollect.records import Scope
+from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Below, Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.usage import COUNTS
 from recollect.stores.pages import each_row
 
-router: Final = APIRouter(prefix="/v1", tags=["usage"])
+router: Final = strict_router(prefix="/v1", tags=["usage"])
 DAYS: Final = 30
 _PAGE: Final = 500
 

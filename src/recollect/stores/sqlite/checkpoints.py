@@ -31,7 +31,6 @@ from recollect.stores.sqlite.connections import LOCK_WAIT_S
 from recollect.stores.sqlite.driver_errors import LOG
 from recollect.stores.sqlite.engine import check_engine, version_of
 
-SUFFIX: Final = "-checkpoints"
 _TABLES: Final = frozenset({"checkpoints", "writes"})
 _OWNER_ONLY: Final = 0o600
 _MARKS: Final = (1 << 31) - 1
@@ -46,16 +45,6 @@ _FAILURES: Final[dict[str, tuple[type[StoreError], str]]] = {
     "SQLITE_NOTADB": (StoreCorruptError, "it is not a database: name another file"),
 }
 """The error class and the advice by the beginning of SQLite's error name."""
-
-
-def file_beside(path: str | os.PathLike[str]) -> str:
-    """
-    Return the checkpoint file of the store in the file *path*.
-
-    >>> file_beside("/srv/memory.db")
-    '/srv/memory.db-checkpoints'
-    """
-    return f"{Path(path).resolve()}{SUFFIX}"
 
 
 def connect(file: str, *, lock_wait_s: float = LOCK_WAIT_S) -> sqlite3.Connection:

@@ -51,6 +51,11 @@ class SqliteLocation:
         """The VFS that connections use: by default the one with page checksums."""
         return self.vfs or checksum_layer()
 
+    @property
+    def checkpoints(self) -> str:
+        """The file beside it for LangGraph's checkpoints; see the module `checkpoints`."""
+        return f"{self.path}-checkpoints"
+
     def waiting(self, lock_wait_s: float) -> SqliteLocation:
         """Return the same file with another lock timeout."""
         return replace(self, lock_wait_s=lock_wait_s)

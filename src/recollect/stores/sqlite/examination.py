@@ -7,10 +7,8 @@ The caller opens the read transaction; nothing is written.
 from __future__ import annotations
 
 import json
-import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain, pairwise
 from types import MappingProxyType
@@ -18,13 +16,12 @@ from typing import Any, Final, TypeAlias
 
 import apsw
 
-from recollect.errors import RecollectError
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.rows import NO_SCOPE, MemoryRow, MessageRow, RevisionRow, ScopeRow
 from recollect.stores.scope_paths import segments_of
 from recollect.stores.sqlite.checked_rows import memory_row, message_row, revision_row, side_row
-from recollect.stores.sqlite.checksums import DamagedRowError
+from recollect.stores.sqlite.row_damage import UNREADABLE
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import check_scope, to_datetime
@@ -41,10 +38,6 @@ SCOPED_TABLES: Final = (
     "idempotency", "formation", "side_record", "index_file",
 )  # fmt: skip
 """The tables whose rows belong to a scope."""
-UNREADABLE: Final = (
-    DamagedRowError, ArithmeticError, LookupError, TypeError, ValueError, struct.error
-)  # fmt: skip
-"""The errors that reading a damaged row raises."""
 _INTEGRITY_MAX: Final = 100
 """Findings of SQLite's integrity check, at most."""
 
@@ -126,26 +119,7 @@ def examine(connection: apsw.Connection) -> Iterator[str]:
         yield from _wrong_entries(connection)
 
 
-@contextmanager
-def decoding(connection: apsw.Connection) -> Iterator[None]:
-    """
-    Turn an error of the block that a damaged row caused into one that names the row.
-
-    Raises:
-        DamagedRowError: The block raised an error, and a row cannot be decoded.
-    """
-    try:
-        yield
-    except RecollectError:
-        raise
-    except UNREADABLE as error:
-        found = None if isinstance(error, DamagedRowError) else _cause_of(error, connection)
-        if found is None:
-            raise
-        raise DamagedRowError(found) from error
-
-
-def _cause_of(error: Exception, connection: apsw.Connection) -> str | None:
+def cause_of(error: Exception, connection: apsw.Connection) -> str | None:
     """Return the damage to rows that may have caused *error*, if any."""
     found = unreadable_rows(connection)
     if isinstance(error, LookupError):

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import apsw
-import numpy as np
+
+if TYPE_CHECKING:
+    import numpy as np
 
 LAYER: Final = "cksmvfs"
 """The name of the VFS once it is loaded; the extension that contains it has another name."""
@@ -45,7 +47,7 @@ def checksum_layer() -> str | None:
 
 def _load() -> bool:
     try:
-        from apsw import sqlite_extra  # noqa: PLC0415 (drivers from before 3.50 have none)
+        from apsw import sqlite_extra
     except ImportError:
         return False
     default, connection = apsw.vfs_names()[0], apsw.Connection(":memory:")
@@ -80,6 +82,8 @@ def page_checksum(page: bytes) -> bytes:
     >>> page_checksum(bytes(4_096)).hex()
     '0000000000000000'
     """
+    import numpy as np
+
     count = (len(page) - RESERVED_BYTES) // _WORD_BYTES
     words = np.frombuffer(page, dtype="<u4", count=count)
     sums = [int((words * each).sum(dtype=np.uint32)) for each in _coefficients_of(count)]
@@ -117,4 +121,6 @@ def _coefficients_of(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _reversed_words(numbers: Sequence[int]) -> np.ndarray:
+    import numpy as np
+
     return np.array([each & 0xFFFF_FFFF for each in reversed(numbers)], dtype=np.uint32)

@@ -17,8 +17,8 @@ from recollect.errors import StoreClosedError, StoreCorruptError
 from recollect.stores.call_queue import CallQueue
 from recollect.stores.sqlite.connections import SqliteLocation, close_quietly, connect
 from recollect.stores.sqlite.driver_errors import is_mismatch, store_errors
-from recollect.stores.sqlite.examination import decoding
 from recollect.stores.sqlite.file_identity import Identity
+from recollect.stores.sqlite.row_damage import decoding
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Query

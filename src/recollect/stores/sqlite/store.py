@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Final, TypeVar, get_args
 from weakref import finalize
 
 import apsw
 
+from recollect.deferred_imports import load_modules
 from recollect.errors import StoreClosedError, StoreFullError, UsageError
 from recollect.ports import Clock, Ids
 from recollect.stores.change_feed import IndexFile, IndexFileDraft
@@ -22,7 +23,6 @@ from recollect.stores.exit_wait import waited_for
 from recollect.stores.in_place import has_loop
 from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.sqlite.bootstrap import open_file
-from recollect.stores.sqlite.checkpoints import erase_checkpoints, file_beside, remove_erased_bytes
 from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation
 from recollect.stores.sqlite.disk_reserve import Reserve
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
@@ -35,6 +35,8 @@ from recollect.stores.sqlite.writer import Errand, Writer
 from recollect.stores.unit_of_work import Plan, Query, Rows
 
 ResultT = TypeVar("ResultT")
+_CHECKPOINTS: Final = "recollect.stores.sqlite.checkpoints"
+"""The module that loads Python's own ``sqlite3``, which only erasing needs."""
 
 
 class SQLiteStore(Store):
@@ -91,7 +93,6 @@ class SQLiteStore(Store):
         )
         self._location = location
         self.address = f"sqlite:{location.path}"
-        self._beside = file_beside(location.path)
         self._process = os.getpid()
         self._is_closed = False
         reserve = Reserve(location.path)
@@ -177,13 +178,19 @@ class SQLiteStore(Store):
         wait_s = min(CLEAN_WAIT_S, self._location.lock_wait_s)
         in_thread = asyncio.get_running_loop().run_in_executor
         await in_thread(None, self._index_files.sweep)
-        work = partial(remove_erased_bytes, self._beside, lock_wait_s=wait_s)
+        await load_modules(_CHECKPOINTS)
+        from recollect.stores.sqlite.checkpoints import remove_erased_bytes
+
+        work = partial(remove_erased_bytes, self._location.checkpoints, lock_wait_s=wait_s)
         await in_thread(None, work)
 
     async def _erase_checkpoints(self, threads: CheckpointThreads) -> None:
         self._check_process()
+        await load_modules(_CHECKPOINTS)
+        from recollect.stores.sqlite.checkpoints import erase_checkpoints
+
         wait_s = self._location.lock_wait_s
-        work = partial(erase_checkpoints, self._beside, threads, lock_wait_s=wait_s)
+        work = partial(erase_checkpoints, self._location.checkpoints, threads, lock_wait_s=wait_s)
         await asyncio.get_running_loop().run_in_executor(None, work)
 
     async def _secret(self) -> bytes:

@@ -18,9 +18,9 @@ from recollect.stores.sqlite.connections import SqliteLocation, close_quietly, c
 from recollect.stores.sqlite.disk_reserve import Reserve
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
 from recollect.stores.sqlite.effects import write_effect
-from recollect.stores.sqlite.examination import decoding
 from recollect.stores.sqlite.file_identity import Identity
 from recollect.stores.sqlite.index_files import IndexFiles
+from recollect.stores.sqlite.row_damage import decoding
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.settings_stamp import Stamps
 from recollect.stores.sqlite.statements import WRITES
