@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from recollect.formation.support.subjects import KIN
+from recollect.formation.wording.relatives import KIN
 from recollect.text.analysis import STOP_WORDS
 from recollect.text.clock_times import times_in
 from recollect.text.number import Number
