@@ -27,6 +27,9 @@ def lacks(said: str, value: str) -> tuple[str, ...]:
         ("i do mon weds fri", "works Mondays, Wednesdays and Fridays"),
         ("i work weekdays", "works Monday to Friday"),
         ("alarm at 0630", "gets up at 6:30"),
+        ("she's in florida till march so she cant", "she is in Florida until March 2026"),
+        ("im on days til may", "works days until May 2026"),
+        ("the pool is shut thru march", "the pool is shut through March 2026"),
         ("class of 09", "graduated in 2009"),
         ("back in 2 wks", "is back around 3 December 2025"),
     ],
@@ -43,6 +46,8 @@ def test_a_short_form_tells_the_whole(said: str, value: str) -> None:
         ("the 2 o'clock is 2.30 now", "meets at 15:30"),
         ("she's retiring in spring", "she retires in 2028"),
         ("back in 2 wks", "is back on 24 December 2025"),
+        ("she's in florida till march", "she is in Florida until May 2026"),
+        ("the till may break again", "the till breaks in May 2026"),
         ("it costs 4.99", "arrives at 4:59"),
     ],
 )

@@ -49,7 +49,9 @@ _ABSOLUTE: Final = (
     r"|(?<=every )|(?<=until )|(?<=from )|(?<=least )|(?<=before )"
     r"|(?<=after )|(?<=around )|(?<=next )|(?<=last )|(?<=\bmid )|(?<=\bmid-))"
     r"(?P<name>may|march)\b"),
-    r"(?<=till )(?P<name>(?-i:March|May))\b",
+    # "Till march"; not "the till may break".
+    (r"(?:(?<!\bthe till )(?<!\ba till )(?<=\btill )|(?<=\btil )|(?<=\bthru )|(?<=\bthrough ))"
+    r"(?P<name>may|march)\b"),
     # "April and May"; not "and may go there".
     (r"(?:(?<=\bor )|(?<=\band ))(?P<name>(?-i:May|March)\b|(?:may|march)\b(?! [a-z]))"),
     (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=until )|(?<=\btil )|(?<=till )"

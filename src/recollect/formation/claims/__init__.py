@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
+from recollect.formation.claims.carried_scales import carries
 from recollect.formation.claims.sources import SaidText, SourceClaims
 from recollect.formation.claims.temperature_scales import Scale, exchanged
 from recollect.formation.claims.value_texts import DATES_MAX, ValueText, ValueTexts, leaves_in
@@ -45,7 +46,6 @@ _RANGE: Final = re.compile(
     r"|to) ?$"
 )
 _WEEK_DAYS: Final = 7
-_TEN_THOUSAND: Final = 10_000
 _YEAR_DAYS_MIN: Final = 360
 _MOSTLY: Final = 0.2
 """A text counts as Chinese if more than this share of its letters are Chinese."""
@@ -92,10 +92,13 @@ class Heard:
         self._value_texts = texts or ValueTexts()
         self._known = frozenset(leaves_in(before)) if before is not None else frozenset()
         written = "\n".join(map(_written, self._known))
+        stood = [SourceClaims(SaidText(text=written, at=None, speaker=None))] if written else []
         self._sources = [
             *(each if isinstance(each, SourceClaims) else SourceClaims(each) for each in sources),
-            *([SourceClaims(SaidText(text=written, at=None, speaker=None))] if written else []),
+            *stood,
         ]
+        # A scale carries over within a talk and what it changes, not from every memory.
+        self._talk = [*(each for each in self._sources if each.source.at), *stood]
 
     def lacks_of(self, value: Json) -> tuple[str, ...]:
         """Return the unsupported claims of all of *value*, without duplicates, in order."""
@@ -106,7 +109,10 @@ class Heard:
         if leaf in self._known:
             return ()
         if not isinstance(leaf, str):
-            return () if self._has_amount(leaf) else (f"the number {_written(leaf)}",)
+            is_said = self._has_amount(leaf) or (
+                isinstance(leaf, int) and self._is_carried(Fraction(leaf))
+            )
+            return () if is_said else (f"the number {_written(leaf)}",)
         text = plain(leaf)
         if not text.strip() or any(_stands_in(text, each.text) for each in self._sources):
             return ()
@@ -286,20 +292,15 @@ class Heard:
             longer = number.literal + "."
             literals = (literal for each in self._sources for literal in each.literals)
             return any(each == number.literal or each.startswith(longer) for each in literals)
-        if any(map(self._is_shortened, number.readings)):
+        if any(map(self._is_carried, number.readings)):
             return True
         years = range(number.decade, number.decade + 10) if number.decade else ()
         return any(map(self._has_amount, (*number.readings, *years)))
 
-    def _is_shortened(self, amount: Fraction) -> bool:
-        """Return True if 30万 was said as 三十 next to an amount with 万."""
-        small = amount / _TEN_THOUSAND
-        return small.denominator == 1 and any(
-            small in each.amounts
-            and any(other >= _TEN_THOUSAND and other % _TEN_THOUSAND == 0 for other in each.amounts)
-            for each in self._sources
-            if "万" in each.text
-        )
+    def _is_carried(self, amount: Fraction) -> bool:
+        """Return True for 75,000 if a message says 75 of what it or another tells in thousands."""
+        bare = chain.from_iterable(each.bare for each in self._talk)
+        return carries(amount, bare, chain.from_iterable(each.told_scales for each in self._talk))
 
     def _names(self, value: ValueText) -> Iterator[tuple[int, str]]:
         is_translated = self._is_chinese and not any(map(_is_han, value.text))

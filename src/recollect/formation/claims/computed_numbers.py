@@ -32,10 +32,6 @@ _NOTES: Final = {"fiver": Fraction(5), "tenner": Fraction(10)}
 _NOTE: Final = re.compile(r"\b(fiver|tenner)s?\b", re.IGNORECASE)
 _HALF_BEHIND: Final = re.compile(r"(?:公斤|千克|斤|公里|里|米|岁|个?月|个?小时|天|块|倍)半")
 _SCALE_BEHIND: Final = re.compile(r" ?(?P<scale>grand|mil|k)\b", re.IGNORECASE)
-_SCALED: Final = (
-    (re.compile(r"\d ?(?:k|grand)\b", re.IGNORECASE), 1_000),
-    (re.compile(r"\d ?(?:万|w\b)", re.IGNORECASE), 10_000),
-)
 _IN_OTHER_UNITS: Final = (
     (re.compile(r"(?: and a half)? ?(?:hours?|hrs?)\b|个?半?(?:小时|钟头)", re.IGNORECASE), 60),
     (re.compile(r" ?weeks?\b|个?(?:星期|礼拜)|周(?!岁|年|[一二三四五六日末])", re.IGNORECASE), 7),
@@ -91,13 +87,12 @@ def _sentences(text: str, numbers: Sequence[Number]) -> Iterator[Sequence[Number
 
 
 def _scaled(text: str, numbers: Sequence[Number]) -> Iterator[Fraction]:
-    """Yield "half a million", "2.5 grand", "6k … of about 18", a third as 33 %."""
+    """Yield "half a million", "2.5 grand", a third as 33 %."""
     for match in _PART_OF_SCALE.finditer(text):
         yield _PARTS[match["part"].lower()] * _SCALES[match["scale"].lower()]
     if _EVERY_SECOND.search(text):
         yield Fraction(2)
     yield from (_NOTES[match.group(1).lower()] for match in _NOTE.finditer(text))
-    scales = [scale for pattern, scale in _SCALED if pattern.search(text)]
     for number in numbers:
         behind = _SCALE_BEHIND.match(text, number.end)
         if _HALF_BEHIND.match(text, number.end):
@@ -105,8 +100,6 @@ def _scaled(text: str, numbers: Sequence[Number]) -> Iterator[Fraction]:
         for value in number.readings:
             if behind:
                 yield value * _SCALES[behind["scale"].lower()]
-            elif value < 1_000:
-                yield from (value * scale for scale in scales)
             units = (unit for each, unit in _IN_OTHER_UNITS if each.match(text, number.end))
             yield from (value * unit for unit in units)
             if 0 < value < 1:

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
+from recollect.formation.claims.carried_scales import SaidScale, bare_amounts, said_scales
 from recollect.formation.claims.computed_numbers import computed_from
 from recollect.formation.claims.temperature_scales import Scale, scales_in
 from recollect.formation.grounding.latin_names import HeardWords
@@ -73,6 +74,19 @@ class SourceClaims:
         for piece in pieces_of(self.text):
             found |= computed_from(piece, numbers_in(piece), said_on)
         return frozenset(found)
+
+    @cached_property
+    def bare(self) -> frozenset[Fraction]:
+        """Return the numbers that count nothing, which may have a scale told elsewhere."""
+        pieces = pieces_of(self.text)
+        return frozenset().union(*(bare_amounts(each, numbers_in(each)) for each in pieces))
+
+    @cached_property
+    def told_scales(self) -> tuple[SaidScale, ...]:
+        """Return the scales of the amounts of the text."""
+        pieces = pieces_of(self.text)
+        found = (each for piece in pieces for each in said_scales(piece, numbers_in(piece)))
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def literals(self) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ NEAR_LINES: Final = 6
 VOICES_MAX: Final = 30
 """Most messages searched for a claim that the citations do not contain."""
 _NAME: Final = "the name "
+_NUMBER: Final = "the number "
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,23 @@ def _claims_elsewhere(
         yield from _implied(voice, quote, wanting.pointer)
         missing = tuple(each for each in missing if each not in told)
         if not missing:
+            return
+    if any(each.startswith(_NUMBER) for each in missing):
+        yield from _scale_elsewhere(wanting, voices, at, heard)
+
+
+def _scale_elsewhere(
+    wanting: _Wanting, voices: Sequence[Voice], at: Sequence[int], heard: HeardWindow
+) -> Iterator[Citation]:
+    """Yield a citation for the near message of a user with the scale of an amount: "68 grand"."""
+    for voice in _others(heard, voices, at, ()):
+        if voice.trust != "user" or not voice.claims.told_scales:
+            continue
+        lacking = heard.lacks(voices, wanting.leaf, wanting.before)
+        if set(heard.lacks([*voices, voice], wanting.leaf, wanting.before)) < set(lacking):
+            scaled = (each for each in voice.sentences if each.told_scales)
+            said = next((each.source.text for each in scaled), voice.text)
+            yield from _implied(voice, quotable(said), wanting.pointer)
             return
 
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from recollect.formation.support.content_words import Token
 from recollect.formation.support.restrictions import without_restrictions
-from recollect.formation.support.stances import Clause, tells_end
-from recollect.formation.support.subjects import speaks_of_user
+from recollect.formation.support.stances import Clause, clauses_in, tells_end
+from recollect.formation.support.subjects import speaks_of_another, speaks_of_user
 from recollect.formation.support.vocabulary import is_neutral, neutral_length
 
 _NOTHING_FOUND: Final = re.compile(
@@ -34,6 +34,8 @@ _MEANS: Final = re.compile(
 )
 _MEANT_NOT: Final = re.compile(r" *(?:and )?not (?!all\b|any|every)|不是", re.IGNORECASE)
 """Of whom the speaker does not speak: "Kelly my manager I mean, not Dev's sister"."""
+_NAME_HAN: Final = 2
+"""Characters of a Chinese clause that are read as its subject."""
 _OF_ALLERGY: Final = frozenset("过敏不没原检测耐受")
 
 
@@ -120,3 +122,34 @@ def without_exceptions(clause: Clause) -> Clause:
     """Return a clause without the denials that only open an exception."""
     denials = [at for at in clause.denials if not _EXCEPTION.match(clause.text, at)]
     return replace(clause, denials=tuple(denials))
+
+
+def names_subject(said: Clause, clause: Clause) -> bool:
+    """Return True if *said* names what *clause* begins with."""
+    first = clause.words[0] if clause.words else None
+    if first is None:
+        return False
+    key = first.key[:_NAME_HAN] if first.is_run else first.key
+    return any(key in each.key if first.is_run else key == each.key for each in said.words)
+
+
+def without_kept_subject(clause: Clause, before: str, denying: Sequence[Clause]) -> Clause:
+    """
+    Return a clause of a value without its subject, if all of it stood *before*.
+
+    "She can't do Pickle" says what she can't do. That Pickle loves him, as the note said already,
+    it does not deny. The *denying* clauses have to speak of somebody else.
+    """
+    is_kept = clause.text.strip() in {each.text.strip() for each in clauses_in(before)}
+    if not is_kept or not denying or not all(map(speaks_of_another, denying)):
+        return clause
+    first, rest = clause.words[0], clause.words[1:]
+    if not first.is_run:
+        return replace(clause, words=rest)
+    cut = replace(
+        first,
+        key=first.key[_NAME_HAN:],
+        folded=first.folded[_NAME_HAN:],
+        start=first.start + _NAME_HAN,
+    )
+    return replace(clause, words=(cut, *rest) if cut.key else rest)

@@ -21,11 +21,26 @@ _FORMER: Final = re.compile(
     r"|上次|以前|原[来來本先定]|本[来來]|之前",
     re.IGNORECASE,
 )
+# "I am" tells no time: a time of day stands behind a number, or behind its day.
+_MORNING: Final = (
+    r"\bmornings?\b|(?:\d ?|\b(?:the|this|each|every|tomorrow|early|mon|tues?|wed|thurs?|fri"
+    r"|sat|sun|\w{3,6}day|five|fifteen|thirty|one|two|three|four|six|seven|eight|nine|ten|eleven|twelve"
+    r"|o'clock) )a\.?m\b"
+)
+# "She left", "that's all right": neither is a side.
+_LEFT: Final = (
+    r"(?<!\bi )(?<!\bhe )(?<!she )(?<!they )(?<!\bwe )(?<!has )(?<!have )(?<!had )(?<!'s )(?<!ve )"
+    r"(?<!who )(?<!just )(?<!'d )(?<!got )\bleft\b(?! over| out\b| at \d| home| work)"
+)
+_RIGHT: Final = (
+    r"(?<!all )(?<!that's )(?<!thats )(?<!\bis )(?<!\bok )(?<!are )\bright\b(?!,? (?:away|now|after"
+    r"|before|there|here|then|one|thing|time|size|amount|answer|price|choice)\b| ?\?)"
+)
 _OPPOSITES: Final = tuple(
     (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
     for one, other in (
-        (r"\bmornings?\b|\bam\b", r"\b(?:evenings?|tonight|night(?! shifts?)|pm)\b"),
-        (r"\bleft\b", r"\bright\b"),
+        (_MORNING, r"\b(?:evenings?|tonight|night(?! shifts?)|pm)\b"),
+        (_LEFT, _RIGHT),
         (r"早上|上午|早晨|清晨", r"晚上|夜里|傍晚"),
         (r"上半年", r"下半年"),
         (r"左", r"右"),

@@ -14,10 +14,12 @@ from recollect.formation.support.clause_denials import (
     denies_all,
     excepts_same,
     is_untouched,
+    names_subject,
     own_keys,
     tells_both,
     tells_denial,
     without_exceptions,
+    without_kept_subject,
     without_meant,
 )
 from recollect.formation.support.content_words import Token, is_form
@@ -211,7 +213,7 @@ class _Said:
         if widens(" ".join(each.text for each in clauses), self.text):
             return "all"
         if self.has_denial or _denies(before):
-            return self._dropped(clauses)
+            return self._dropped(clauses, before)
         if not is_exposed:
             return ""
         for key, word in {
@@ -221,13 +223,15 @@ class _Said:
                 return word.folded
         return self._turned_run(clauses)
 
-    def _dropped(self, clauses: Sequence[Clause]) -> str:
+    def _dropped(self, clauses: Sequence[Clause], before: str) -> str:
         """Return a word that was said only with a denial, of a value without one."""
         is_restricted = self.restricts and any(restricts(each.text) for each in clauses)
         if is_restricted or any(map(tells_denial, clauses)) or _has_bad(clauses):
             return ""
         clauses = [each for each in clauses if not _FORMER.search(each.text)]
         is_changed = any(CHANGE.search(each.text) for each in clauses)
+        former = before[:TEXT_CHARACTERS_MAX]
+        clauses = [without_kept_subject(e, former, self._denying(e)) for e in clauses]
         parts = [clause.words for clause in clauses]
         told = frozenset(word.key for words in parts for word in words)
         if self._language not in {"en", ""}:
@@ -238,6 +242,11 @@ class _Said:
             if any(found) and all(map(all, filter(None, found))):
                 return next(each.folded for each, where in zip(plain, found, strict=True) if where)
         return self._dropped_run(clauses)
+
+    def _denying(self, clause: Clause) -> list[Clause]:
+        """Return the clauses that deny something and name what *clause* begins with."""
+        said = [each for each, flipped in self._clauses if each.denials and not flipped]
+        return [each for each in said if names_subject(each, clause)]
 
     def _dropped_run(self, clauses: Sequence[Clause]) -> str:
         """Return what was said only with a negation, in a script without spaces."""

@@ -57,11 +57,18 @@ _IDIOM: Final = lazy_pattern(
     # What is taken back denies no more: "forget that I said I don't eat mutton".
     r"|forget (?:that |what )?i (?:ever )?(?:said|told (?:you|u)) (?:that )?i (?:don't|dont|do not"
     r"|can't|cant|never|am not|wasn't)"
+    # "Nah savannah's swapping with me", "nah we'd rather walk": it answers, and a sentence follows.
+    r"|(?:nope|nah|naw)(?![^.,;:!?\n]*(?:n't|n(?:o|ot|ever|one)\b|\b(?:ca|wo|do)nt\b))"
+    r"(?= \w+(?:'\w+| \w+){0,2}?(?:'(?:s (?:\w+ing|\w+ed|got|been|on|in|at|the|a|my|off|fine|ok"
+    r"|good|better|gonna)|re|ll|d|ve)| (?:is|are|was|were|will|has|have|does|did|can|would|wants?"
+    r"|got|said|says|works?|comes?|gives?|makes?|brings?)\b))"
+    r"|no(?= \w+'(?:s \w+ing|ll|re|ve)\b)"
     r"|nothing (?:beats|better|like)|not (?:bad|sure|yet sure)|(?:no|nope|nah|naw),? (?:i|i'm|im|we"
     # "I look, no that word" denies the word; "no that helps" answers.
     r"|it|its|it's|my|that(?! [a-z]{3,}(?<!s)(?<!ed)\s*(?:$|[.,;!?)]))|he|she|they"
     r"|(?:be)?cause of)|nicht nur|kein problem|no solo)\b"
     r"|不好意思|不错|不客气|没关系|没事|没问题|差不多|要不要|是不是|好不好|能不能|会不会|有没有"
+    r"|(?:(?<=[\s，,。.！!？?])|(?<!.))(?:不是?|没有?|唔[系使]|冇)[啦啊喔哦呀](?=[^不没冇唔未别，。！？]{4,40}(?:[，。！？]|$))"
     r"|不仅|不但"
     r"|不只|对不起|了不起|不用谢|不过(?!敏)|不然|不久|不管|不如|不同|不少|无论|别人|别的|特别"
     r"|区别|分别|个别|没想到|不料|不得不|不得已|忍不住|恨不得|巴不得|不愧|不光|不单|不止|离不开|少不了"

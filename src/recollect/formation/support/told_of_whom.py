@@ -11,7 +11,6 @@ from recollect.formation.grounding.common_words import COMMON
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.content_words import stem_of
 from recollect.formation.support.heard_window import HeardWindow
-from recollect.formation.support.subjects import KIN, KIN_HAN
 from recollect.formation.support.told_clauses import (
     TEXT_CHARACTERS_MAX,
     OwnWord,
@@ -21,6 +20,7 @@ from recollect.formation.support.told_clauses import (
     words_of,
 )
 from recollect.formation.support.voices import SENTENCE_END
+from recollect.formation.wording.relatives import KIN, KIN_HAN
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
 from recollect.text.days import WEEKDAYS, weekday_number
