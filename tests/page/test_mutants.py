@@ -159,6 +159,9 @@ FAULTS: Final = (
     Fault("lib/receipts.ts", "receipt.reason?.trim()", "receipt.reason", "failures"),
     Fault("lib/import_queue.ts", 'taken ? "import.taken" : ', "", "import_queue"),
     Fault("lib/told_sentences.ts", '.split(" or ")', '.split(" nor ")', "told_sentences"),
+    Fault("lib/former_fields.ts", ' && each !== value', "", "former_fields"),
+    Fault("lib/former_fields.ts", '?.cause !== "undone"', '?.cause !== ""', "former_fields"),
+    Fault("words/zh_hant.ts", 'recall: "召回"', 'recall: "回想"', "words"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 
