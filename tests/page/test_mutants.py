@@ -46,7 +46,7 @@ FAULTS: Final = (
     Fault("lib/time.ts", ".filter(Boolean).sort()", ".filter(Boolean)", "listing"),
     Fault("lib/past.ts", "each.state !== then.state", "true", "past"),
     Fault("lib/answer_sources.ts", "&& nameDigest(each.key) === key", "", "answer_sources"),
-    Fault("lib/answer_sources.ts", "each.quoted && ", "", "answer_sources"),
+    Fault("lib/answer_sources.ts", "isQuoted: quoted }] : []", "isQuoted: false }] : []", "answer_sources"),
     Fault("lib/taken_back.ts", "stored.some(isThere)", "stored.every(isThere)", "taken_back"),
     Fault("lib/taken_back.ts", " && !isRedo", "", "taken_back"),
     Fault("lib/past.ts", "each.version > version &&", "", "past"),
