@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from recollect.chat.answer_sources import USED_MAX
 from tests.page.test_demonstration import _played as filled
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def test_the_sources_of_an_answer_are_there_again(story: Story) -> None:
     assert "Utrecht” (until 29 March 2025)" in facts["answer"]
     assert 2 == len(facts["used"])
     assert facts["used"] == facts["used_again"]
+    # As many as are kept with an answer, though it was given more.
+    assert (
+        facts["counted"] == facts["counted_again"] == f"{USED_MAX} entries recalled for this answer"
+    )
     assert "六月六号" in facts["said"]
     assert any("六月六号" in each for each in facts["used_message"])
 

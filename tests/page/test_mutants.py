@@ -46,7 +46,12 @@ FAULTS: Final = (
     Fault("lib/time.ts", ".filter(Boolean).sort()", ".filter(Boolean)", "listing"),
     Fault("lib/past.ts", "each.state !== then.state", "true", "past"),
     Fault("lib/answer_sources.ts", "&& nameDigest(each.key) === key", "", "answer_sources"),
-    Fault("lib/answer_sources.ts", "each.quoted && ", "", "answer_sources"),
+    Fault(
+        "lib/answer_sources.ts",
+        "isQuoted: quoted }] : []",
+        "isQuoted: false }] : []",
+        "answer_sources",
+    ),
     Fault("lib/taken_back.ts", "stored.some(isThere)", "stored.every(isThere)", "taken_back"),
     Fault("lib/taken_back.ts", " && !isRedo", "", "taken_back"),
     Fault("lib/past.ts", "each.version > version &&", "", "past"),
@@ -155,10 +160,14 @@ FAULTS: Final = (
     Fault("lib/days.ts", "isWholeDay(moment) ? calendar : here", "here", "days"),
     Fault("lib/recall_reasons.ts", " && apart(each) > 0", "", "recall_reasons"),
     Fault("lib/recall_reasons.ts", "floor > 0 || ", "", "recall_reasons"),
+    Fault("lib/recall_reasons.ts", '["repeats", "empty"] as', '["repeats"] as', "recall_reasons"),
     Fault("lib/receipts.ts", "FOLDED_FROM = 3", "FOLDED_FROM = 2", "failures"),
     Fault("lib/receipts.ts", "receipt.reason?.trim()", "receipt.reason", "failures"),
     Fault("lib/import_queue.ts", 'taken ? "import.taken" : ', "", "import_queue"),
     Fault("lib/told_sentences.ts", '.split(" or ")', '.split(" nor ")', "told_sentences"),
+    Fault("lib/former_fields.ts", " && each !== value", "", "former_fields"),
+    Fault("lib/former_fields.ts", '?.cause !== "undone"', '?.cause !== ""', "former_fields"),
+    Fault("words/zh_hant.ts", 'recall: "召回"', 'recall: "回想"', "words"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
 )
 

@@ -20,6 +20,7 @@ from recollect.records import MemoryState, PutMemory
 from recollect.server.http.static_page import INDEX, PLACES, STATIC
 from recollect.testing.frozen_clock import FrozenClock
 from recollect.testing.scripted_model import ScriptedModel
+from recollect.text.token_estimate import estimated_tokens
 
 if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
@@ -164,6 +165,9 @@ def test_recall_explains_itself(story: Story) -> None:
     assert "words" in recall["signals"]
     assert "over the budget" in recall["dropped"] or "said already" in recall["dropped"]
     assert recall["rendered"].startswith("<memory")
+    # The budget is for the texts: the prompt, which has more in it, tells its own number.
+    assert re.search(r"The texts: \d+ of 40 tokens", recall["texts"])
+    assert f"about {estimated_tokens(recall['rendered'])} tokens" in recall["prompt"]
     assert "Where does Ada live?" in story.facts["used_by"]
 
 

@@ -5,6 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.text.token_estimate import estimated_tokens
+
 QUESTION = "Where do I keep my boat?"
 AGAIN = "where do I keep  my BOAT"
 ANSWER = "My boat lies in the harbour of Lagos."
@@ -20,10 +22,18 @@ def web(client: httpx.Client) -> httpx.Client:
     return client
 
 
-def recalled(web: httpx.Client, query: str, **more: object) -> dict[str, Any]:
+def say(client: httpx.Client, scope: str, *texts: str) -> None:
+    """Keep what a user says in a thread of a scope."""
+    messages = [{"role": "user", "text": each} for each in texts]
+    client.post("/v1/threads/talk/messages", params={"scope": scope}, json={"messages": messages})
+
+
+def recalled(
+    web: httpx.Client, query: str, *, scope: str = "ada", **more: object
+) -> dict[str, Any]:
     """Return what a recall answers."""
     told: dict[str, Any] = web.post(
-        "/v1/recall", params=SCOPE, json={"query": query, "budget_tokens": 500, **more}
+        "/v1/recall", params={"scope": scope}, json={"query": query, "budget_tokens": 500, **more}
     ).json()
     return told
 
@@ -49,3 +59,44 @@ def test_a_question_is_dropped_where_that_is_asked(web: httpx.Client) -> None:
 def test_a_sentence_finds_itself(web: httpx.Client) -> None:
     """Whoever types the words of a message looks for it."""
     assert ANSWER == texts(recalled(web, ANSWER, skip_question=True)["entries"])[0]
+
+
+def test_what_tells_nothing_is_dropped_with_the_question(client: httpx.Client) -> None:
+    """The user's other questions and a greeting; the answer and a question that tells stay."""
+    empty = ("Where do I live?", "Hello!", "我的船停在哪里？")
+    telling = "Where do I keep the oars, since my sister has the shed now?"
+    say(client, "bea", ANSWER, *empty, telling)
+
+    skipping = recalled(client, QUESTION, scope="bea", skip_question=True)
+
+    assert {ANSWER, telling} == set(texts(skipping["entries"]))
+    assert set(empty) == {e["text"] for e in skipping["dropped"] if e["reason"] == "empty"}
+    assert "Where do I live?" in texts(recalled(client, QUESTION, scope="bea")["entries"])
+
+
+def test_who_types_the_words_of_a_message_finds_it(client: httpx.Client) -> None:
+    """Also of one that tells nothing."""
+    say(client, "cleo", "Hello!", ANSWER)
+
+    assert "Hello!" in texts(recalled(client, "hello", scope="cleo", skip_question=True)["entries"])
+
+
+def test_as_many_are_found_as_are_asked_for(client: httpx.Client) -> None:
+    """What is dropped takes no place of what tells something; what comes after is told, too."""
+    boats = [f"My boat number {at} lies in the harbour." for at in range(6)]
+    say(client, "dora", *boats, *(f"Where do I keep my boat {at}?" for at in range(6)))
+
+    found = recalled(client, QUESTION, scope="dora", skip_question=True, limit=4)
+
+    assert 4 == len(found["entries"])
+    assert set(texts(found["entries"])) < set(boats)
+    assert sum(each["tokens"] for each in found["entries"]) == found["tokens"]
+    assert "limit" in {each["reason"] for each in found["dropped"]}
+
+
+def test_the_tokens_of_the_prompt_are_told_beside_those_of_the_texts(web: httpx.Client) -> None:
+    """The budget is for the texts: the block has a line of its own around each."""
+    found = recalled(web, QUESTION)
+
+    assert estimated_tokens(found["rendered"]) == found["rendered_tokens"] > found["tokens"]
+    assert recalled(web, QUESTION, render=False)["rendered_tokens"] is None

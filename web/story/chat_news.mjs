@@ -12,6 +12,8 @@ const SCOPE = "scope=mira";
 const NEWS = "Guess what, I've taken up the cello since last week; my teacher is called Duarte.";
 
 const answer = page.locator(".turn-assistant").last();
+/** How many sources an answer has, those that are not shown at once included. */
+const counted = () => answer.locator(".used-chips").getAttribute("aria-label");
 const chips = () => answer.locator(".used-chip").allInnerTexts();
 const say = async (words) => {
   const before = await page.locator(".turn-assistant").count();
@@ -33,9 +35,11 @@ async function sources() {
   facts.tell("answer", await say("Where does Mira live, and where did she live before?"));
   await answer.locator(".used-chip").nth(1).waitFor();
   facts.tell("used", await chips());
+  facts.tell("counted", await counted());
   await reload();
   await answer.locator(".used-chip").nth(1).waitFor();
   facts.tell("used_again", await chips());
+  facts.tell("counted_again", await counted());
   facts.tell("said", await say("展览文字什么时候要交？"));
   await reload();
   await answer.locator(".used-chip").first().waitFor();

@@ -247,7 +247,9 @@ async function recallAsked() {
     entries: await page.locator(".entry-text").allInnerTexts(),
     signals: await page.locator(".signals tbody").first().innerText(),
     dropped: await page.locator(".dropped").innerText(),
-    rendered: (await page.locator(".rendered").innerText()).slice(0, 200),
+    rendered: await page.locator(".rendered").innerText(),
+    texts: await page.locator(".recall-sum").innerText(),
+    prompt: await page.locator("summary", { hasText: "The prompt" }).innerText(),
   });
   await facts.picture(page, "recall");
   await audited("recall");

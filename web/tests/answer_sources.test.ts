@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isReferredTo, nameDigest, referencesIn, sourcesOf } from "../src/lib/answer_sources";
-import { usedFirst } from "../src/lib/turns";
+import { nameDigest, referencesIn, sourcesOf } from "../src/lib/answer_sources";
 
 const HOME = { type: "Fact", key: "home", sentence: "Mira lives in Porto", text: "" };
 const reference = { type: "Fact", key: nameDigest("home"), quoted: true };
@@ -25,12 +24,5 @@ describe("what an answer refers to", () => {
     expect(referencesIn({ used: [reference, null, "x", []] })).toEqual([reference]);
     expect(referencesIn({ used: "x" })).toEqual([]);
     expect(referencesIn(undefined)).toEqual([]);
-  });
-
-  it("marks what the answer says in other words than the entry", () => {
-    const given = [{ text: "x" }, { type: "Fact", key: "home", text: "home: Porto; age: 30", score: -1 }];
-    expect(usedFirst(given, "You live in Porto.", [reference]).map((each) => each.isQuoted)).toEqual([true, false]);
-    expect(isReferredTo({ type: "Fact", key: "age" }, [reference])).toBe(false);
-    expect(isReferredTo({ type: "Fact", key: "home" }, [{ ...reference, quoted: false }])).toBe(false);
   });
 });

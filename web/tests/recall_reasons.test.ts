@@ -66,6 +66,8 @@ describe("why an entry is missing", () => {
     expect(on("b", answer([entry("a")], [entry("b", { reason: "limit" })]), { ...asked, limit: "1" })).toEqual({ word: "limit", rank: 2, limit: 1 });
     expect(on("b", answer([entry("a")], [entry("b", { reason: "budget", tokens: 70 })]))).toEqual({ word: "budget", tokens: 70 });
     expect(on("b", answer([entry("a")], [entry("b", { reason: "repeats" })]))).toEqual({ word: "repeats" });
+    expect(on("b", answer([entry("a")], [entry("b", { reason: "empty" })]))).toEqual({ word: "empty" });
+    expect(verdictOn(entry("b"), asked, answer([entry("a")]), answer([entry("a")], [entry("b", { reason: "empty" })]), NOW)).toEqual({ word: "empty" });
     expect(on("c", answer([entry("a")]), { ...asked, floor: "20" })).toEqual({ word: "floor", relevance: 0.1, floor: 0.2 });
   });
 

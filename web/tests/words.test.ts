@@ -97,7 +97,7 @@ function firstModules(): Set<string> {
 /** Characters that are simplified from others, and are traditional of their own too: 修 also stands for 脩, 回 for 迴. */
 const OF_BOTH_SCRIPTS = new Set("核修合面他你即回出只它向制既查同表搜准致系才划注旗布游逾");
 /** What mainland China says where Taiwan has another word. */
-const OF_THE_MAINLAND = /用[戶户]|信息|消息|默[認认]|[設设]置|加[載载]|[鏈链]接|搜索|密[鑰钥]|[導导][入出]|粘[貼贴]|字符|服[務务]器|[數数][據据](?![庫库])|屏幕|[調调]用|[進进]程|[運运]行|添加|撤回|文[檔档]|智能|[標标][簽签][頁页]|召回|[軟软]件/;
+const OF_THE_MAINLAND = /用[戶户]|信息|消息|默[認认]|[設设]置|加[載载]|[鏈链]接|搜索|密[鑰钥]|[導导][入出]|粘[貼贴]|字符|服[務务]器|[數数][據据](?![庫库])|屏幕|[調调]用|[進进]程|[運运]行|添加|撤回|文[檔档]|智能|[標标][簽签][頁页]|[軟软]件/;
 
 describe("traditional Chinese", () => {
   const texts = [...Object.values(zhHant), ...zhHantTypes.values(), ...Object.values(routes.operations), ...Object.values(routes.groups), ...differences.values(), ...complaints.values(), ...parameters.values()].join("\n");
@@ -112,6 +112,11 @@ describe("traditional Chinese", () => {
 
   it("is in the words of Taiwan", () => {
     expect(texts.split("\n").filter((each) => OF_THE_MAINLAND.test(each))).toEqual([]);
+  });
+
+  it("calls a recall as simplified Chinese does", () => {
+    expect(texts.split("\n").filter((each) => /回想|回憶/.test(each))).toEqual([]);
+    expect([zhHant.recall, zhHant["overview.recalled"]]).toEqual(["召回", "最常召回"]);
   });
 });
 

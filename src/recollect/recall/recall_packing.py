@@ -8,8 +8,12 @@ from typing import Literal, Protocol
 
 from recollect.ports import TokenCounter
 
-DropReason = Literal["limit", "budget", "repeats", "score"]
-"""Why an entry was dropped: over a limit, a repetition of a kept one, or below ``min_score``."""
+DropReason = Literal["limit", "budget", "repeats", "score", "empty"]
+"""
+Why an entry was dropped: over a limit, a repetition of a kept one, or below ``min_score``.
+
+``empty`` is only for callers that skip messages that tell nothing, such as "Where do I live?".
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,8 @@ export interface RecallAnswer {
   ms: number;
   reranker?: string | null;
   rendered?: string | null;
+  /** About how many tokens the whole prompt has; `tokens` are those of the entries' texts. */
+  rendered_tokens?: number | null;
 }
 
 export interface RecallUse {

@@ -52,8 +52,3 @@ export function sourcesOf(references: readonly SourceReference[], { memories, th
     return found !== undefined && position !== undefined ? [{ entry: { kind: "message", thread: found }, isQuoted: quoted, position }] : [];
   });
 }
-
-/** Mark what an answer quotes of the entries that it was just given. */
-export function isReferredTo({ type, key }: Partial<RecallEntry>, references: readonly SourceReference[]): boolean {
-  return type !== undefined && references.some((each) => each.quoted && each.type === type && each.key === nameDigest(key ?? ""));
-}

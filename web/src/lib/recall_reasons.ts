@@ -109,7 +109,7 @@ export type Verdict =
   | { word: "here"; rank: number }
   | { word: "limit"; rank: number; limit: number }
   | { word: "budget"; tokens: number }
-  | { word: "repeats" }
+  | { word: "repeats" | "empty" }
   | { word: "floor"; relevance: number; floor: number }
   | { word: "waits" | "rejected" | "messages" | "far" }
   | { word: "ended" | "later" | "unknown"; at: string };
@@ -125,7 +125,8 @@ export function verdictOn(entry: Named & { content?: RecallEntry["content"]; tok
   const floor = shareOf(asked.floor);
   const dropped = answer.dropped[at(answer.dropped)];
   if (dropped?.reason === "budget") return { word: "budget", tokens: dropped.tokens };
-  if (dropped?.reason === "repeats" || (!wideEntry && wide.dropped[at(wide.dropped)]?.reason === "repeats")) return { word: "repeats" };
+  const left = [dropped?.reason, wideEntry ? undefined : wide.dropped[at(wide.dropped)]?.reason];
+  for (const word of ["repeats", "empty"] as const) if (left.includes(word)) return { word };
   if (dropped?.reason === "score" || (wideEntry && wideEntry.relevance < floor)) return { word: "floor", relevance: (dropped ?? wideEntry)?.relevance ?? 0, floor };
   if (wideRank) return { word: "limit", rank: wideRank, limit: Number(asked.limit) };
   return entry.kind === "message" ? { word: asked.among === "memories" ? "messages" : "far" } : hiddenBecause(entry.content as Memory | null | undefined, asked, now);

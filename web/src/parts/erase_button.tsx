@@ -9,8 +9,8 @@ import { lazyScreen } from "./lazy_screen";
 
 export const LazyErase = lazyScreen("erase", async () => ({ default: (await withLateWords(import("../screens/erase_dialog"))).EraseDialog }));
 
-/** A button that erases; with `isIcon` its words are for who hears it or rests on it. */
-export function EraseButton({ target, what, isIcon = false, done }: { target: EraseTarget; what: "erase.for_good" | "erase.this_thread"; isIcon?: boolean; done: () => void }) {
+/** A button that erases; with `isIcon` its words are for who hears it or rests on it, else `about` says more. */
+export function EraseButton({ target, what, isIcon = false, about, done }: { target: EraseTarget; what: "erase.for_good" | "erase.this_thread"; isIcon?: boolean; about?: string; done: () => void }) {
   const { t } = useAround();
   const { can } = useHere();
   const [isOpen, setOpen] = useState(false);
@@ -19,7 +19,7 @@ export function EraseButton({ target, what, isIcon = false, done }: { target: Er
     <>
       {isIcon
         ? <button type="button" className="plain icon-button" aria-label={t(what)} title={t(what)} onClick={() => setOpen(true)}><Icon name="erase" /></button>
-        : <button type="button" className="danger" onClick={() => setOpen(true)}>{t(what)}</button>}
+        : <button type="button" className="danger" title={about} onClick={() => setOpen(true)}>{t(what)}</button>}
       {isOpen && <LazyErase target={target} close={() => setOpen(false)} done={() => { setOpen(false); done(); }} />}
     </>
   );

@@ -44,15 +44,17 @@ function below(evidence: EvidenceMap, pointer: string): Evidence[] {
   return evidence[pointer] ?? [];
 }
 
-export function Value({ value, evidence = {}, scope, at = "", aside }: {
+export function Value({ value, evidence = {}, scope, at = "", aside, former }: {
   value: JsonObject;
   evidence?: EvidenceMap;
   scope: Scope;
   at?: string;
   /** What stands beside the name of each field. */
   aside?: (pointer: string, name: string) => ReactNode;
+  /** What fields said before, by their pointers. */
+  former?: ReadonlyMap<string, string>;
 }) {
-  const { named } = useAround();
+  const { t, named } = useAround();
   return (
     <dl className="value">
       {Object.entries(value).map(([name, each]) => {
@@ -65,6 +67,7 @@ export function Value({ value, evidence = {}, scope, at = "", aside }: {
             </dt>
             <dd>
               <Part value={each} pointer={pointer} evidence={evidence} scope={scope} />
+              {former?.has(pointer) && <span className="sentence-before">{t("overview.before")} <del>{former.get(pointer)}</del></span>}
             </dd>
           </div>
         );

@@ -32,7 +32,7 @@ import { Messages } from "./chat_messages";
 import { useTalk } from "./chat_talk";
 
 const MEMORIES_READ = 200;
-const FORMATIONS_READ = 10;
+const FORMATIONS_READ = 30;
 const FRESH_READ = 30;
 const HISTORIES_READ = 4;
 

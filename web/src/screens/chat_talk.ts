@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { api } from "../api/client";
 import { cut, mayBeDone, Problem, problemIn, type ToldProblem } from "../api/problem";
-import type { Message, Prompt, RecallEntry } from "../api/shapes";
+import type { Message, Prompt } from "../api/shapes";
 import { newKey, outbox, placeOf, useOutbox, type Unsent } from "../lib/outbox";
 import { useAround, useHere } from "../lib/session";
 import { turns, type TurnUse } from "../lib/turns";
@@ -31,7 +31,6 @@ export interface Shown {
 interface Done {
   user: Message | null;
   assistant: Message | null;
-  recalled?: Partial<RecallEntry>[];
   prompt?: Prompt;
   reason?: string | null;
 }
@@ -113,9 +112,9 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
           else if (event.event === "error") throw problemIn(told, told.status ?? 0, "");
           else if (event.event === "done") {
             isDone = true;
-            const { assistant: given, recalled = [], prompt = null } = told;
+            const { assistant: given, prompt = null } = told;
             if (given) {
-              turns.note(place, given.id, { recalled, prompt });
+              turns.note(place, given.id, { prompt });
               add(given);
             } else tell(me.model ? (told.reason ?? t("chat.kept_only")) : t("chat.kept_only"));
           }

@@ -7,22 +7,20 @@ import { sourcesOf, type KnownSources, type SourceReference, type UsedEntry } fr
 import { useAsked } from "../lib/asking";
 import { linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
-import { usedFirst, type TurnUse } from "../lib/turns";
+import type { TurnUse } from "../lib/turns";
 import { Dialog, memoryLink } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { TypeSign } from "../parts/said";
 
 const CHIPS = 3;
 
-/** What an answer of this page was given, or what a kept one refers to. */
-export function Used({ use, references, answer, known }: { use?: TurnUse; references: readonly SourceReference[]; answer: string; known: KnownSources }) {
-  const kept = useMemo(() => sourcesOf(references, known), [references, known]);
-  const given = useMemo(() => use && usedFirst(use.recalled, answer, references), [use, answer, references]);
+/** What an answer refers to, the same whether the page was left since or not, and the prompt of one that was given on this page. */
+export function Used({ use, references, known }: { use?: TurnUse; references: readonly SourceReference[]; known: KnownSources }) {
+  const ordered: UsedEntry[] = useMemo(() => sourcesOf(references, known), [references, known]);
   const { t } = useAround();
   const wording = useWording();
   const [isAll, setAll] = useState(false);
   const [isPromptOpen, setPromptOpen] = useState(false);
-  const ordered: UsedEntry[] = given ?? kept;
   const shown = isAll ? ordered : ordered.filter((each) => each.isQuoted).slice(0, CHIPS);
   const rest = ordered.length - shown.length;
   const prompt = use?.prompt;

@@ -8,10 +8,13 @@ import { nameOf } from "../lib/bulk";
 import { useChanges } from "../lib/changes";
 import { PART, useListing, type ListedPart, type Listing } from "../lib/listing";
 import { ORDERS, orderIn, type Order } from "../lib/orders";
+import { formerFields } from "../lib/former_fields";
 import { countedOf, NOTHING } from "../lib/counts";
 import { inForceOn } from "../lib/in_force";
 import { speakerOf, timeOf } from "../lib/past";
+import { spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
+import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, isToday, momentOf, momentsOf } from "../lib/time";
 import { hasWordsOf } from "../lib/search_words";
@@ -209,6 +212,7 @@ function Row({ memory, recalls, isHere, href, showScope, choosing, on }: { /** T
         <TypeSign type={memory.type} />
         <span className="row-body">
           <Said memory={memory} />
+          {memory.version > 1 && isDocument(memory) && !showScope && !on && <Former memory={memory} />}
           <span className="row-about">
             <TypeName type={memory.type} />
             {speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}
@@ -221,4 +225,14 @@ function Row({ memory, recalls, isHere, href, showScope, choosing, on }: { /** T
       </a>
     </div>
   );
+}
+
+/** What fields of a document said before they were corrected. */
+function Former({ memory: { type, key, version } }: { memory: Memory }) {
+  const { t, named } = useAround();
+  const { scope } = useHere();
+  const history = useAsked(() => api.history(scope, type, key), [scope, type, key, version]);
+  const former = [...formerFields(history.value?.revisions ?? [])];
+  if (!former.length) return null;
+  return <span className="sentence-before">{t("overview.before")} {former.map(([pointer, text], place) => <span key={pointer}>{place > 0 && " · "}<span className="said-name">{spoken(pointer, named)}</span> <del>{text}</del></span>)}</span>;
 }

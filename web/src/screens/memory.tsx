@@ -11,6 +11,7 @@ import { standing, useMemoryActs } from "../lib/memory_acts";
 import { endOf } from "../lib/days";
 import { distinct, writtenByHand } from "../lib/evidence";
 import { believedAt, believedSince, speakerOf } from "../lib/past";
+import { formerFields } from "../lib/former_fields";
 import { formerOf, isOver, nextOf, useOthers } from "../lib/one_after_another";
 import { go, linkTo } from "../lib/route";
 import { isDocument, isLong, personIn } from "../lib/sentences";
@@ -131,11 +132,11 @@ function Open({ memory, history, isEditing, setEditing, again }: {
         </div>
         {can("write") && !isEditing && (
           <div className="acts" role="group" aria-label={t("memory.acts")}>
-            <button type="button" onClick={() => setEditing(true)}><Icon name="edit" />{t("edit")}</button>
+            <button type="button" title={t("edit.about")} onClick={() => setEditing(true)}><Icon name="edit" />{t("edit")}</button>
             {memory.state !== "rejected" && <button type="button" disabled={acts.isBusy} onClick={() => void acts.reject(memory)} title={t("reject.about")}>{t("reject")}</button>}
             {!isOver(memory) && <button type="button" disabled={acts.isBusy} onClick={() => void acts.end(memory)} title={t("end.about")}>{t("end")}</button>}
             <button type="button" className="danger" disabled={acts.isBusy} title={t("delete.about")} onClick={() => void acts.remove(memory, () => go(linkTo(["memories"], scope)))}>{t("delete")}</button>
-            <EraseButton target={{ memory: { type: memory.type, key: memory.key } }} what="erase.for_good" done={() => { again(); go(linkTo(["memories"], scope)); }} />
+            <EraseButton target={{ memory: { type: memory.type, key: memory.key } }} what="erase.for_good" about={t("erase.for_good_about")} done={() => { again(); go(linkTo(["memories"], scope)); }} />
           </div>
         )}
       </header>
@@ -177,7 +178,7 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
     return (
       <>
         <Block title={t("memory.value")}>
-          <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={aside} />
+          <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={aside} former={formerFields(revisions ?? [])} />
           {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
           {hasNone && <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p>}
         </Block>

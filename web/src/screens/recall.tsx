@@ -141,7 +141,8 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
       <Dropped entries={answer.dropped} />
       {answer.rendered && (
         <details className="fold" open>
-          <summary>{t("recall.rendered")}</summary>
+          <summary>{t("recall.rendered", { tokens: wording.number(answer.rendered_tokens ?? 0) })}</summary>
+          <p className="hint">{t("recall.rendered_about")}</p>
           <pre className="rendered" tabIndex={0}>{answer.rendered}</pre>
         </details>
       )}

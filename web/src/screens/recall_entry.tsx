@@ -17,6 +17,7 @@ export function hrefOf(entry: Pick<RecallEntry, "kind" | "id" | "type" | "key" |
 export function reasonOf(reason: string | undefined, t: ReturnType<typeof useAround>["t"]): string {
   if (reason === "budget") return t("dropped.budget");
   if (reason === "repeats") return t("dropped.repeats");
+  if (reason === "empty") return t("dropped.empty");
   if (reason === "limit") return t("dropped.limit");
   if (reason === "score") return t("dropped.score");
   return reason ?? "";

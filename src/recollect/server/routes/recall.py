@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.recall.query_analysis import is_question
+from recollect.recall.empty_turns import is_empty_answer, is_empty_turn
+from recollect.recall.query_analysis import asks_for_answers, is_question
+from recollect.recall.recall_packing import DropReason
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import Memory, Message
 from recollect.server.http.metered_search import metered_search
@@ -36,7 +38,7 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
     """
     if asked.below:
         reach.may("read", below=True)
-    is_narrowed = asked.thread is not None or bool(asked.roles)
+    is_narrowed = asked.thread is not None or bool(asked.roles) or asked.skip_question
     with metered_search(reach.service, reach.scope, asked.query) as search:
         found = await reach.memory.recall(
             reach.scope,
@@ -50,15 +52,17 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
             min_score=asked.min_score,
         )
         if asked.skip_question:
-            found = without_question(found)
+            found = without_empty_turns(without_question(found))
         if is_narrowed:
             found = narrowed(reach, found, asked)
         search.found = len(found.entries)
     await note(reach, found.query, found.entries)
+    rendered = found.render() if asked.render else None
     return {
         **recall_to_json(found, reach.relative, whole=asked.whole),
         "ms": search.ms,
-        "rendered": found.render() if asked.render else None,
+        "rendered": rendered,
+        "rendered_tokens": None if rendered is None else estimated_tokens(rendered),
     }
 
 
@@ -71,12 +75,36 @@ def without_question(found: Recall) -> Recall:
     def is_asked(each: Recalled) -> bool:
         return isinstance(each.content, Message) and words_of(each.content.text) == asked
 
-    same = [each for each in found.entries if is_asked(each)]
+    return _dropped(found, [each for each in found.entries if is_asked(each)], "repeats")
+
+
+def without_empty_turns(found: Recall) -> Recall:
+    """
+    Return the results with the messages that tell nothing among the dropped ones.
+
+    A user's earlier questions share more words with a question than the answer does. Whoever
+    types the words of such a message looks for it, or asks for earlier answers.
+    """
+    if asks_for_answers(found.query):
+        return found
+    asked = words_of(found.query)
+
+    def is_empty(content: Message | Memory) -> bool:
+        if isinstance(content, Memory) or words_of(content.text) == asked:
+            return False
+        return is_empty_answer(content) or is_empty_turn(content)
+
+    return _dropped(found, [each for each in found.entries if is_empty(each.content)], "empty")
+
+
+def _dropped(found: Recall, entries: Sequence[Recalled], reason: DropReason) -> Recall:
+    """Return the results with some of their *entries* among the dropped ones."""
+    left = {id(each) for each in entries}
     return replace(
         found,
-        entries=tuple(each for each in found.entries if not is_asked(each)),
-        dropped=(*(DroppedEntry(entry=each, reason="repeats") for each in same), *found.dropped),
-        tokens=found.tokens - sum(estimated_tokens(each.text) for each in same),
+        entries=tuple(each for each in found.entries if id(each) not in left),
+        dropped=(*(DroppedEntry(entry=each, reason=reason) for each in entries), *found.dropped),
+        tokens=found.tokens - sum(estimated_tokens(each.text) for each in entries),
     )
 
 
@@ -95,8 +123,10 @@ def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
         is_here = each.scope == reach.scope and content.thread == asked.thread
         return not is_here and (not asked.roles or content.role in asked.roles)
 
-    kept = tuple(each for each in found.entries if is_wanted(each))[: asked.limit]
-    return replace(found, entries=kept)
+    kept = [each for each in found.entries if is_wanted(each)]
+    others = sum(estimated_tokens(each.text) for each in found.entries if not is_wanted(each))
+    wanted = replace(found, entries=tuple(kept), tokens=found.tokens - others)
+    return _dropped(wanted, kept[asked.limit :], "limit")
 
 
 async def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:

@@ -116,6 +116,7 @@ class RecallResponse(ResponseModel, title="Recall"):
             "behind_s": 0.0,
             "ms": 1.9,
             "rendered": None,
+            "rendered_tokens": None,
         }
     )
 
@@ -137,3 +138,7 @@ class RecallResponse(ResponseModel, title="Recall"):
     )
     ms: float
     rendered: str | None = Field(description="The text for a prompt, marked as data.")
+    rendered_tokens: int | None = Field(
+        description="An estimate of the tokens of `rendered`; `tokens` and the budget count only "
+        "the texts of the entries."
+    )

@@ -83,7 +83,8 @@ class RecallRequest(EntryFilters):
     skip_question: bool = Field(
         default=False,
         description="Drop messages that only ask the query itself, as the one by which it was "
-        "asked in a chat does: a question is no answer to itself.",
+        "asked in a chat does, and those that tell nothing, such as the user's other questions "
+        "about what is remembered: a question is no answer.",
     )
     render: bool = True
 
