@@ -44,16 +44,22 @@ def plan_provided(rows: Rows, plan: Plan[ResultT], proviso: Proviso) -> PlannedW
     return planned
 
 
-def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> PlannedWrite[ResultT]:
+def plan_since(
+    rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int, seq: int | None = None
+) -> PlannedWrite[ResultT]:
     """
-    Run *plan* if nothing was erased in *scope* since *epoch*.
+    Run *plan* if nothing was erased in *scope* since *epoch*, and no memory changed since *seq*.
 
     Raises:
-        StaleReadError: Something was erased since.
+        StaleReadError: Something was erased since, or a memory was changed.
     """
     found = rows.scope(scope)
     if (found.epoch if found else 0) != epoch:
         raise StaleReadError(f"something was erased in {scope!r} since it was read: read it again")
+    # Messages raise the sequence number as well, but contradict no decision about memories.
+    changed = rows.changed(found.id, seq, None) if found and seq is not None else ()
+    if any(each.kind == "memory" for each in changed):
+        raise StaleReadError(f"a memory in {scope!r} was changed since it was read: read it again")
     return plan(rows)
 
 
