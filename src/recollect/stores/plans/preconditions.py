@@ -7,6 +7,7 @@ from typing import TypeVar
 from recollect.errors import RecollectError, StaleReadError
 from recollect.records import Scope
 from recollect.side_records import SETTING_KINDS
+from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Proviso, Rows
 
 ResultT = TypeVar("ResultT")
@@ -56,11 +57,17 @@ def plan_since(
     found = rows.scope(scope)
     if (found.epoch if found else 0) != epoch:
         raise StaleReadError(f"something was erased in {scope!r} since it was read: read it again")
-    # Messages raise the sequence number as well, but contradict no decision about memories.
-    changed = rows.changed(found.id, seq, None) if found and seq is not None else ()
-    if any(each.kind == "memory" for each in changed):
+    if found and seq is not None and _has_changed_memory(rows, found, seq):
         raise StaleReadError(f"a memory in {scope!r} was changed since it was read: read it again")
     return plan(rows)
+
+
+def _has_changed_memory(rows: Rows, scope: ScopeRow, seq: int) -> bool:
+    """Return True if a memory of *scope* was written after *seq*; spare the read if nothing was."""
+    # Messages raise the sequence number as well, but contradict no decision about memories.
+    return scope.seq != seq and any(
+        each.kind == "memory" for each in rows.changed(scope.id, seq, None)
+    )
 
 
 def changes_settings(effect: Effect) -> bool:
