@@ -374,6 +374,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "plans.archive.side_archive_record", lambda *_: {"kind": "secret"},
         SideRecordUpkeepContract.test_they_are_archived, {},
     ),
+    "an undo looks for the erases of memories alone": (
+        "plans.undo_reversal._put_back_records",
+        lambda undo: [each["memory"] for each in undo.changes if "memory" in each],
+        SideRecordUpkeepContract.test_a_removed_one_of_an_erased_thread_stays_gone, {},
+    ),
     "a vector is kept for any text": (
         "contract.changes.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},
     ),

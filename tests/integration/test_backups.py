@@ -1,7 +1,7 @@
 """A backup brings back what it held, and nothing of what was erased since."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from recollect.errors import (
     StoreCorruptError,
     UsageError,
 )
-from recollect.lifecycle import backup_restore
+from recollect.lifecycle import backup_restore, backups, store_copy
 from recollect.lifecycle.backup_restore import apply_ledger, read_ledger, restore_backup
 from recollect.lifecycle.backups import back_up, write_ledger
 from recollect.lifecycle.copy_journal import MARK
@@ -437,3 +437,67 @@ async def test_the_ledger_of_another_store_is_not_applied(
         await apply_ledger(old, ledger)
 
     assert {"ada", "bob", "eve"} == (await ids_in(old)).keys()
+
+
+LATE = [NewMessage(role="user", text="pay 10")]
+
+
+def be_late(patch: pytest.MonkeyPatch, store: Store) -> None:
+    """Have a request under a key come right after a scope of *store* was read once more."""
+    plain, late = Store.archive, iter(["late"])
+
+    async def archive(self: Store, scope: Scope) -> list[JsonObject]:
+        found = await plain(self, scope)
+        for key in late if self is store and scope == ADA else ():
+            await self.append(ADA, "talk", LATE, idempotency_key=key)
+        return found
+
+    patch.setattr(Store, "archive", archive)
+
+
+async def texts_after_retry(store: Store) -> list[str]:
+    """Repeat the late request; return what stands in the thread."""
+    await store.append(ADA, "talk", LATE, idempotency_key="late")
+    return [each.text for each in (await store.messages(ADA, "talk")).rows]
+
+
+async def backed_up_meanwhile(patch: pytest.MonkeyPatch, folder: Path) -> list[str]:
+    """Restore an archive that was made during a request, and repeat that."""
+    backup = folder / "backup"
+    async with open_store("memory:") as store:
+        await store.append(ADA, "talk", [NewMessage(role="user", text="hello")])
+        be_late(patch, store)
+        with backup.open("x", encoding="utf-8") as file:
+            await backups._write_archive(store, file)
+    await restore_backup(backup, str(folder / "new.db"), None)
+    async with open_store(folder / "new.db") as restored:
+        return await texts_after_retry(restored)
+
+
+async def copied_meanwhile(patch: pytest.MonkeyPatch, _: Path) -> list[str]:
+    """Copy a store during a request, and repeat that at the copy."""
+    async with open_store("memory:") as source, open_store("memory:") as destination:
+        await source.append(ADA, "talk", [NewMessage(role="user", text="hello")])
+        await store_copy.copy_store(source, destination)
+        be_late(patch, source)
+        await store_copy.copy_store(source, destination)
+        return await texts_after_retry(destination)
+
+
+@pytest.mark.parametrize("moved", [backed_up_meanwhile, copied_meanwhile])
+async def test_a_request_meanwhile_is_carried_out_when_it_is_repeated(
+    moved: Callable[..., Awaitable[list[str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it wrote came too late for a backup or a copy, so its key is not taken along either."""
+    assert ["hello", "pay 10"] == await moved(monkeypatch, tmp_path)
+
+
+@pytest.mark.parametrize("moved", [backed_up_meanwhile, copied_meanwhile])
+async def test_keys_without_what_they_wrote_are_seen(
+    moved: Callable[..., Awaitable[list[str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup, or a copy, that takes all keys along loses what is repeated under them."""
+    for module in (backups, store_copy):
+        monkeypatch.setattr(module, "requests_among", lambda requests, _: requests)
+
+    assert ["hello"] == await moved(monkeypatch, tmp_path)

@@ -12,7 +12,13 @@ from recollect.chat import Chatbot
 from recollect.chat.answer_sources import USED_MAX, name_digest
 from recollect.chat.chat_prompt import NOTHING_KNOWN, filled
 from recollect.demo.story import read_types
-from recollect.errors import ModelError, ModelUnavailableError, NotFoundError, UsageError
+from recollect.errors import (
+    GoneError,
+    ModelError,
+    ModelUnavailableError,
+    NotFoundError,
+    UsageError,
+)
 from recollect.formation.config import FormationSettings
 from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.rule_model import RuleModel
@@ -464,3 +470,64 @@ async def test_the_answer_to_news_does_not_outlast_their_erase(
     assert "I noted what you told me." == answer.text
     left = (await memory.recall(ADA, "cello Duarte")).entries
     assert not any("cello" in each.text or "Duarte" in each.text for each in left)
+
+
+async def answered_during(memory: recollect.Recollect, target: recollect.EraseTarget) -> Message:
+    """Ask for a secret, and erase *target* while it is answered; return the question."""
+    bot = Chatbot(memory, ScriptedModel(["It is 4711, as you said."]), ADA, thread="talk")
+    said = await bot.hear("My number is 4711. What is it?")
+    async with bot.answering(said, once=True) as answer:
+        async for _ in answer.pieces:
+            await memory.erase(ADA, target)
+    assert answer.kept is None
+    return said
+
+
+ERASED = {
+    "thread": recollect.EraseThread(thread="talk"),
+    "scope": recollect.EraseScope(),
+    "another thread": recollect.EraseThread(thread="before"),
+}
+
+
+@pytest.mark.parametrize("name", ERASED)
+async def test_an_answer_during_an_erase_is_not_kept(
+    memory: recollect.Recollect, name: str
+) -> None:
+    """It may repeat what was erased, also of another talk of the scope."""
+    await memory.append(ADA, "before", "My number is 4711.")
+
+    said = await answered_during(memory, ERASED[name])
+
+    rows = (await memory.messages(ADA, "talk")).rows
+    assert [said] * (name == "another thread") == list(rows)
+
+
+async def test_what_was_erased_is_not_answered(memory: recollect.Recollect) -> None:
+    """Erased after it was heard, it does not reach the model."""
+    asked: list[ModelRequest] = []
+    bot = Chatbot(memory, ScriptedModel(lambda each: asked.append(each) or "Aye."), ADA)
+    for target in (recollect.EraseThread(thread=bot.thread), recollect.EraseScope()):
+        said = await bot.hear("My number is 4711.")
+        await memory.erase(ADA, target)
+
+        with pytest.raises(GoneError, match="erased or removed"):
+            async with bot.answering(said):
+                pass
+
+    assert ([], ()) == (asked, (await memory.threads(ADA)).rows)
+
+
+async def test_an_answer_that_outlives_an_erase_is_found(
+    memory: recollect.Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chatbot that does not guard its answer brings erased words back."""
+
+    async def unguarded(memory: recollect.Recollect, _: object) -> recollect.Recollect:
+        return memory
+
+    monkeypatch.setattr("recollect.chat.chatbot.guarded", unguarded)
+    with pytest.raises(AssertionError):
+        await answered_during(memory, recollect.EraseScope())
+
+    assert "4711" in (await memory.messages(ADA, "talk")).rows[0].text

@@ -34,7 +34,7 @@ def events_of(text: str) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def erased(client: httpx.Client, scope: dict[str, str], target: dict[str, Any]) -> None:
+def erased(client: httpx.Client, scope: dict[str, Any], target: dict[str, Any]) -> None:
     """Erase something, in the two steps that it takes."""
     shown = client.post("/v1/erase/preview", params=scope, json={"target": target}).json()
     done = client.post("/v1/erase", params=scope, json={"confirm": shown["confirm"]})
@@ -125,6 +125,33 @@ def test_a_turn_that_was_erased_is_not_said_again(starting: Start, connect: Conn
             assert (410, "gone") == (late.status_code, late.json()["code"])
             assert ["assistant"] == [each["role"] for each in messages]
     assert 2 == len(asked)
+
+
+def test_an_answer_during_an_erase_says_that_it_is_not_kept(
+    starting: Start, connect: Connect
+) -> None:
+    """Its stream ends as usual; the thread stays erased."""
+    asked, go = threading.Event(), threading.Event()
+
+    async def answer(_: ModelRequest) -> str:
+        asked.set()
+        await anyio.to_thread.run_sync(go.wait)
+        return "It is 4711."
+
+    def say() -> httpx.Response:
+        return client.post("/v1/chat", params=ADA, json={"thread": "c", "text": "My PIN is 4711"})
+
+    model = ScriptedModel(answer, identity="script/test")
+    with connect(starting(model=model)) as client, ThreadPoolExecutor(1) as pool:
+        told = pool.submit(say)
+        assert asked.wait(20)
+        erased(client, ADA, {"thread": "c"})
+        go.set()
+        name, done = events_of(told.result(20).text)[-1]
+        found = client.get("/v1/threads", params=ADA).json()["threads"]
+
+    assert ("done", None, []) == (name, done["assistant"], found)
+    assert "erased" in done["reason"]
 
 
 def test_a_chat_without_a_model_keeps_and_says_so(client: httpx.Client) -> None:

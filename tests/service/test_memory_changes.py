@@ -78,6 +78,35 @@ def test_each_act_changes_all_that_are_named_and_is_taken_back(
         assert before == standing(client, scope), act
 
 
+def test_of_two_values_approved_together_one_holds(client: httpx.Client, served: Served) -> None:
+    """The type allows one at a time: the second that is named ends the first."""
+    lives = {"subject": "Ben", "predicate": "lives in"}
+    writes = [
+        PutMemory(type="Fact", key=each, value={**lives, "object": each}, state="quarantined")
+        for each in ("Oslo", "Rome")
+    ]
+    memory = served.service.memory
+    assert memory.loop is not None
+    applied = memory.apply((*ROOT_SCOPE, "ben"), writes)
+    asyncio.run_coroutine_threadsafe(applied, memory.loop).result()
+
+    named = [{"type": "Fact", "key": each, "version": 1} for each in ("Oslo", "Rome")]
+    done = client.post(
+        "/v1/memories/change",
+        params={"scope": "ben", **UNDO},
+        json={"act": "approve", "memories": named},
+    )
+    found = client.get("/v1/memories", params={"scope": "ben"}).json()["memories"]
+    client.post("/v1/undo", params={"scope": "ben"}, json={"undo": done.json()["undo"]})
+    undone = client.get("/v1/memories", params={"scope": "ben"}).json()["memories"]
+
+    assert {"Oslo": False, "Rome": True} == {
+        each["key"]: each["valid_until"] is None for each in found
+    }
+    assert ["quarantined"] * 2 == [each["state"] for each in undone]
+    assert [None, None] == [each["valid_until"] for each in undone]
+
+
 @on_every_store
 def test_nothing_is_done_if_one_was_changed_since(client: httpx.Client, served: Served) -> None:
     """A memory at another version, or one that is gone, refuses the whole change."""

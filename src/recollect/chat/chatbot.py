@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from anyio import CancelScope
@@ -12,8 +12,9 @@ from anyio import CancelScope
 from recollect.chat.answer_sources import USED, references_of
 from recollect.chat.chat_prompt import NOTHING_KNOWN, filled, newest_within, turns_of
 from recollect.chat.corrections import correction_of
-from recollect.errors import GoneError, NotFoundError, UsageError
+from recollect.errors import GoneError, NotFoundError, StaleReadError, UsageError
 from recollect.formation.config import FormationSettings
+from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.ports import Model, ModelRequest, TokenCounter
 from recollect.recall.context import Context
@@ -33,7 +34,8 @@ class ChatAnswer:
     An answer that is being streamed: iterate over *pieces*.
 
     *known* is the context that the model was given, *request* the whole prompt including it.
-    *text* is what was streamed so far, *kept* the stored message, once the answer has ended.
+    *text* is what was streamed so far, *kept* the stored message, once the answer has ended;
+    ``None`` if nothing was said, or something was erased in the scope meanwhile.
     """
 
     def __init__(self, known: Context, request: ModelRequest, stream: AsyncIterator[str]) -> None:
@@ -157,13 +159,19 @@ class Chatbot:
         the prompt had of the memory, by digests. With *once*, an answer stored concurrently by
         another caller is used instead.
 
+        If anything is erased in the scope before the answer has ended, it is not stored: it may
+        repeat what was erased.
+
         Raises:
             UsageError: No model is configured.
+            GoneError: *message* was erased or removed.
             ModelError: The model failed; the answer so far is stored.
         """
         if self._model is None:
             raise UsageError("the chatbot cannot answer without a model: give it one")
-        conversation = await self._conversation(message)
+        # Before anything is read, so that every erase of what the prompt has is noticed.
+        guard = await guarded(self.memory, self.scope)
+        conversation = await self._stored_conversation(message)
         known = await self._known(message, conversation)
         request = self._request(conversation, known)
         answer = ChatAnswer(known, request, self._model.stream(request))
@@ -173,7 +181,7 @@ class Chatbot:
             # Shielded: a user who interrupts the answer has seen its beginning, so it is stored.
             with CancelScope(shield=True):
                 given = await self.answer_to(message) if once else None
-                answer.kept = given or await self._keep_answer(message.thread, answer)
+                answer.kept = given or await self._keep_answer(guard, message.thread, answer)
             await answer.aclose()
 
     async def reply(self, text: str) -> str:
@@ -229,11 +237,28 @@ class Chatbot:
         )
         return (*before, message)
 
+    async def _stored_conversation(self, message: Message) -> Sequence[Message]:
+        """
+        Return the last messages of the thread up to *message*.
+
+        Raises:
+            GoneError: It is not stored any more.
+        """
+        found = await self.memory.last_messages(
+            self.scope, message.thread, limit=HISTORY_MESSAGES + 1, before=message.position + 1
+        )
+        if not found or found[-1].id != message.id:
+            raise GoneError("the message was erased or removed before it was answered: ask again")
+        return found
+
     def _shown(self, conversation: Sequence[Message]) -> Sequence[Message]:
         """Return the messages that the prompt shows as turns."""
         return newest_within(conversation, budget_tokens=HISTORY_TOKENS, count=self._count)
 
-    async def _keep_answer(self, thread: str, answer: ChatAnswer) -> Message | None:
+    async def _keep_answer(
+        self, memory: Recollect, thread: str, answer: ChatAnswer
+    ) -> Message | None:
+        """Store the answer through *memory*, unless something was erased since it was guarded."""
         if not answer.text:
             return None
         used = references_of(answer.known, answer.text, self.scope)
@@ -242,17 +267,20 @@ class Chatbot:
             **({} if answer.is_whole else {"interrupted": True}),
         }
         message = NewMessage(role="assistant", text=answer.text, metadata=metadata)
-        return await self._keep(thread, message)
+        with suppress(StaleReadError):
+            return await self._keep(thread, message, memory=memory)
+        return None
 
     async def _keep(
         self,
         thread: str,
         message: NewMessage,
         *,
+        memory: Recollect | None = None,
         debounce: Debounce | None = None,
         idempotency_key: str | None = None,
     ) -> Message:
-        kept = await self.memory.append(
+        kept = await (memory or self.memory).append(
             self.scope,
             thread,
             [message],

@@ -17,6 +17,7 @@ from recollect.records import JsonObject
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import back_up_file, file_of, open_store, put_in_place
 from recollect.stores.plans.erase_ledger import entry_record
+from recollect.stores.plans.idempotency_archive import requests_among
 from recollect.wire.record_digests import END, Digest
 
 
@@ -84,7 +85,8 @@ async def _write_archive(store: Store, file: TextIO) -> BackedUp:
     async for scope in each_scope(store):
         found = await store.archive(scope)
         scopes, records = scopes + 1, records + len(found)
-        _write_lines(file, digest, [*found, *await store.requests(scope)])
+        requests = requests_among(await store.requests(scope), found)
+        _write_lines(file, digest, [*found, *requests])
     _write_lines(file, digest, await store.requests(None))
     file.write(json.dumps(digest.end_record()) + "\n")
     return BackedUp(form="archive", erases=len(ledger), scopes=scopes, records=records)

@@ -24,6 +24,7 @@ from recollect.records import JsonObject, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import RESTORE_RECORDS
 from recollect.stores.plans.erase_ledger import LedgerEntry, erases_below, named_in
+from recollect.stores.plans.idempotency_archive import requests_among
 from recollect.wire.record_digests import Digest, digests_of
 
 LOG: Final = package_logger("recollect.lifecycle.store_copy")
@@ -141,7 +142,7 @@ class _Copying:
                 self.gone.add(scope)
                 await self._follow(scope, since)
         if not self.prefix:
-            await self._carry_keys(None)
+            await self._carry_keys(None, ())
 
     async def _read_ahead(self) -> AsyncGenerator[tuple[Scope, _Archives]]:
         """Yield each scope of the source as both hold it; the next is read while one is used."""
@@ -168,8 +169,11 @@ class _Copying:
         await self.notes.drop_others()
         await self.destination.vacate(MARK)
 
-    async def _carry_keys(self, scope: Scope | None) -> None:
-        if self.carries_keys and (requests := await self.source.requests(scope)):
+    async def _carry_keys(self, scope: Scope | None, records: Sequence[JsonObject]) -> None:
+        """Copy the keys of the requests that wrote *records*, those of a scope."""
+        if not self.carries_keys:
+            return
+        if requests := requests_among(await self.source.requests(scope), records):
             await self.destination.adopt_requests(scope, requests)
 
     async def _copy_scope(
@@ -189,7 +193,7 @@ class _Copying:
                     "the destination; stop it, and copy again"
                 )
         if wanted:
-            await self._carry_keys(scope)
+            await self._carry_keys(scope, wanted)
             self.notes.find(scope, _content_of(found))
         self.digests[0].take(digests)
         self.digests[1].take(found)

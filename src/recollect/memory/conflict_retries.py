@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from recollect.errors import VersionConflictError
+from recollect.errors import StaleReadError, VersionConflictError
+from recollect.records import Scope
+from recollect.stores.contract.base import Store
 
 ResultT = TypeVar("ResultT")
 TRIES_MAX: Final = 5
@@ -24,3 +26,28 @@ async def retried(change: Callable[[], Awaitable[ResultT]], tries_max: int = TRI
         except VersionConflictError:
             continue
     return await change()
+
+
+async def decided_alone(
+    store: Store, scope: Scope, change: Callable[[Store], Awaitable[ResultT]]
+) -> ResultT:
+    """
+    Return the result of *change*, which depends on which memories the scope has.
+
+    It writes once, through the store that it is given. If another writer changed a memory of the
+    scope after *change* began to read, nothing is written, and it is called again.
+
+    Raises:
+        StaleReadError: Other writers came between *TRIES_MAX* times.
+    """
+
+    async def attempt() -> ResultT:
+        (place,) = await store.places([scope])
+        return await change(store.since(scope, place.epoch, place.seq))
+
+    for _ in range(TRIES_MAX - 1):
+        try:
+            return await attempt()
+        except StaleReadError:
+            continue
+    return await attempt()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import StoreClosedError, UsageError
+from recollect.memory.conflict_retries import decided_alone
 from recollect.memory.runtime import MemoryRuntime
 from recollect.records import (
     Formation,
@@ -169,7 +170,7 @@ class FormationMethods(ABC):
         memory = await existing_memory(self.store, scope, type_, key, expected)
         assistants = self._runtime.assistants
         writes = await rejecting_writes(self.store, scope, memory, pointer, assistants)
-        return await self._decided(scope, writes)
+        return await self._decided(self.store, scope, writes)
 
     async def approve(
         self, scope: ScopeLike, type_: str, key: str, *, expected: int | None = None
@@ -191,10 +192,13 @@ class FormationMethods(ABC):
         from recollect.memory.review import approving_writes, existing_memory
 
         scope = check_scope(scope)
-        memory = await existing_memory(self.store, scope, type_, key, expected)
-        assistants = self._runtime.assistants
-        writes = await approving_writes(self.store, scope, memory, assistants)
-        return await self._decided(scope, writes)
+
+        async def decide(store: Store) -> Memory:
+            memory = await existing_memory(store, scope, type_, key, expected)
+            writes = await approving_writes(store, scope, memory, self._runtime.assistants)
+            return await self._decided(store, scope, writes)
+
+        return await decided_alone(self.store, scope, decide)
 
     async def pending(
         self,
@@ -273,9 +277,9 @@ class FormationMethods(ABC):
             consolidator = consolidator.acting(self._actor, proviso=self._proviso)
         return consolidator
 
-    async def _decided(self, scope: Scope, writes: Sequence[Write]) -> Memory:
+    async def _decided(self, store: Store, scope: Scope, writes: Sequence[Write]) -> Memory:
         """Apply a person's verdict; return the memory that was approved or rejected."""
-        applied = await self.store.apply(scope, writes)
+        applied = await store.apply(scope, writes)
         self._runtime.wake()
         return next(each for each in applied if each is not None)
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from recollect.errors import NotFoundError, VersionConflictError
 from recollect.formation.config import Assistants
 from recollect.formation.rivals import is_single
 from recollect.formation.verdicts import approval_of, rejection_of
-from recollect.records import DeleteMemory, Memory, PutMemory, Scope, Write
+from recollect.records import (
+    DeleteMemory,
+    EndMemory,
+    Memory,
+    MemoryAddress,
+    PutMemory,
+    Scope,
+    Write,
+)
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.proposal_names import is_named, is_shortened, proposed_for
@@ -28,16 +37,25 @@ async def rejecting_writes(
 
 
 async def approving_writes(
-    store: Store, scope: Scope, memory: Memory, assistants: Assistants
+    store: Store,
+    scope: Scope,
+    memory: Memory,
+    assistants: Assistants,
+    decided: Mapping[MemoryAddress, Memory] | None = None,
 ) -> Sequence[Write]:
-    """Return the writes that make a quarantined *memory* active, unchanged."""
+    """
+    Return the writes that make a quarantined *memory* active, unchanged.
+
+    *decided* are the memories that earlier writes of the same change leave otherwise than stored.
+    """
     proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
     known = assistants.type_named(memory.type)
     rivals: Sequence[Memory] = ()
     if known is not None and is_single(known, memory.value):
         # Its type allows one value per subject: approving this one ends the others.
         found = await read_rivals(store, scope, known, {memory.key: memory.value})
-        rivals = found[memory.key]
+        present = {(each.type, each.key): each for each in found[memory.key]} | dict(decided or {})
+        rivals = [each for each in present.values() if each.type == memory.type]
     return approval_of(memory, proposal_for, type_=known, rivals=rivals)
 
 
@@ -66,23 +84,47 @@ async def verdict_writes(
     store: Store,
     scope: Scope,
     verdict: Literal["approve", "reject"],
-    address: tuple[str, str],
-    *,
-    expected: int | None,
+    versions: Mapping[MemoryAddress, int],
     assistants: Assistants,
-) -> Sequence[Write]:
+) -> list[Write]:
     """
-    Return the writes that approve or reject the memory at an address.
+    Return the writes that approve or reject memories, given with the versions that were reviewed.
+
+    They have the same result as a verdict on one after the other: of two values of which only one
+    can hold, the second that is approved ends the first.
 
     Raises:
-        NotFoundError: There is no such memory.
-        UsageError: It cannot be approved: it is not in quarantine.
-        VersionConflictError: It is not at version *expected*.
+        NotFoundError: A memory does not exist.
+        UsageError: One cannot be approved: it is not in quarantine.
+        VersionConflictError: One is not at its version.
     """
-    memory = await existing_memory(store, scope, *address, expected)
-    if verdict == "approve":
-        return await approving_writes(store, scope, memory, assistants)
-    return await rejecting_writes(store, scope, memory, "", assistants)
+    writes: list[Write] = []
+    decided: dict[MemoryAddress, Memory] = {}
+    for address, expected in versions.items():
+        memory = await existing_memory(store, scope, *address, expected)
+        if verdict == "reject":
+            writes += await rejecting_writes(store, scope, memory, "", assistants)
+            continue
+        more = await approving_writes(store, scope, memory, assistants, decided)
+        decided |= await _after(store, memory, more, decided)
+        writes += more
+    return writes
+
+
+async def _after(
+    store: Store, memory: Memory, writes: Sequence[Write], decided: Mapping[MemoryAddress, Memory]
+) -> dict[MemoryAddress, Memory]:
+    """Return the memories as the *writes* that approve *memory* leave them."""
+    found: dict[MemoryAddress, Memory] = {}
+    for write in writes:
+        address = write.type, write.key
+        if isinstance(write, PutMemory) and address == (memory.type, memory.key):
+            until, version = write.valid_until, memory.version + 1
+            found[address] = replace(memory, state="active", valid_until=until, version=version)
+        elif isinstance(write, EndMemory):
+            was = decided.get(address) or await existing_memory(store, memory.scope, *address, None)
+            found[address] = replace(was, valid_until=write.at, version=was.version + 1)
+    return found
 
 
 async def existing_memory(

@@ -59,6 +59,27 @@ class SinceContract(Contract):
 
         assert before == await ids_in(store)
 
+    async def test_a_change_after_another_memory_is_refused(self, store: Store) -> None:
+        """
+        With *seq* it does so also after a memory of the scope was written.
+
+        It is for a change that depends on which memories there are: what was said is no reason.
+        """
+        await keep_facts(store, "Oslo")
+        (place,) = await store.places([ADA])
+        reader = store.since(ADA, place.epoch, place.seq)
+        await tell(store, "m1")
+        await store.apply(BOB, [fact("work")])
+        await reader.apply(BOB, [fact("home")])
+        await tell(reader, "m2")
+        await store.apply(ADA, [fact("new")])
+
+        with pytest.raises(StaleReadError, match="was changed since"):
+            await reader.apply(ADA, [fact("other")])
+
+        assert await store.get(ADA, "Fact", "other") is None
+        assert await store.get(BOB, "Fact", "home")
+
     async def test_nothing_that_rests_on_it_is_written(self, store: Store) -> None:
         """The data that was read may be what was erased."""
         await keep_facts(store, "Oslo")

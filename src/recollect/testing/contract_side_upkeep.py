@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.errors import ConflictError, UsageError, VersionConflictError
+from recollect.errors import ConflictError, StaleReadError, UsageError, VersionConflictError
 from recollect.records import JsonObject, ProlongMemory
 from recollect.side_records import DeleteSideRecord, ProlongSideRecord, SideWrite
 from recollect.stores.contract.base import Store
@@ -163,6 +163,20 @@ class SideRecordUpkeepContract(Contract):
             await store.undo(ADA, log.last)
 
         assert before == await store.archive(ADA)
+
+    async def test_a_removed_one_of_an_erased_thread_stays_gone(self, store: Store) -> None:
+        """StaleReadError: Its thread was erased since, though nothing was left of it."""
+        log = UndoLog()
+        await store.apply(ADA, [put("gone", thread=TALK), put("k")])
+        delete = DeleteSideRecord(kind=KIND, key="gone", thread=TALK)
+        await store.noting(log).apply(ADA, [delete])
+        assert log.last is not None
+
+        await store.erase(ADA, EraseThread(thread=TALK))
+        with pytest.raises(StaleReadError, match="erased"):
+            await store.undo(ADA, log.last)
+
+        assert await store.side_record(ADA, KIND, "gone", thread=TALK) is None
 
     @pytest.mark.parametrize("wrong", [{"place": "x"}, {"place": ["", 5, "k"]}, {"after": None}])
     async def test_an_undo_of_one_may_be_refused(self, store: Store, wrong: JsonObject) -> None:

@@ -33,6 +33,10 @@ NO_MODEL: Final = (
     "there is no answer, because the service has no model; the message was stored: start it with "
     "--model provider/model, or with a base URL of a local one"
 )
+ERASED: Final = (
+    "the answer was not stored, because something was erased in this scope meanwhile: it may "
+    "repeat what was erased"
+)
 
 
 @router.post("/chat", summary="Send a message and stream the answer", response_model=None)
@@ -106,7 +110,8 @@ async def _answer(
             await _count_recall(reach, said, answer.known)
             async for piece in answer.pieces:
                 yield Event(name="token", content={"text": piece})
-        done = await _done(reach, said, answer.kept, answer.known, None)
+        reason = ERASED if answer.text and answer.kept is None else None
+        done = await _done(reach, said, answer.kept, answer.known, reason)
         if with_prompt:
             done = {**done, "prompt": prompt_to_json(answer.request)}
         yield Event(name="done", content=done)

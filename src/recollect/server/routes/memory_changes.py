@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import RepeatedRequestError, UsageError
+from recollect.memory.conflict_retries import decided_alone
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, EndMemory, Write
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.schemas.requests import ChangeMemoriesRequest, MemoryVersionInput
+from recollect.server.schemas.requests import ChangeMemoriesRequest
 from recollect.server.undo import Changing
+from recollect.stores.contract.base import Store
 
 router: Final = strict_router(prefix="/v1", tags=["memories"])
 
@@ -35,9 +38,19 @@ async def change_memories(
     """
 
     async def act(memory: Recollect) -> JsonAnswer:
-        writes = await _writes_of(reach, asked)
-        await change.noting(memory).apply(reach.scope, writes)
-        return change.with_token({"changed": len(writes) if asked.because else len(asked.memories)})
+        noted = change.noting(memory)
+
+        async def decide(store: Store) -> int:
+            writes = await _writes_of(reach, asked, store)
+            await noted.over(store).apply(reach.scope, writes)
+            return len(writes)
+
+        # What an approval ends depends on all memories of the scope, beside those that are named.
+        is_approval = asked.act == "approve"
+        count = await (
+            decided_alone(noted.store, reach.scope, decide) if is_approval else decide(noted.store)
+        )
+        return change.with_token({"changed": count if asked.because else len(asked.memories)})
 
     async def again(_: RepeatedRequestError) -> JsonAnswer:
         return change.with_token({"changed": len(asked.memories)})
@@ -46,7 +59,7 @@ async def change_memories(
     return await request.answer(act, again)
 
 
-async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write]:
+async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest, store: Store) -> list[Write]:
     """
     Return the writes of a change to each of its memories, in order.
 
@@ -54,8 +67,8 @@ async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write]:
         UsageError: A memory is named twice, a time is given with another change than `end`, or a
             message with another one than `undo`.
     """
-    addresses = [(each.type, each.key) for each in asked.memories]
-    if len(set(addresses)) < len(addresses):
+    versions = {(each.type, each.key): each.version for each in asked.memories}
+    if len(versions) < len(asked.memories):
         raise UsageError("a memory is named twice: name each once")
     if asked.at is not None and asked.act != "end":
         raise UsageError(f"at is the time at which memories end: leave it out with {asked.act}")
@@ -66,29 +79,23 @@ async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write]:
         from recollect.memory.message_undo import message_undo_writes
 
         said = asked.because.thread, asked.because.message
-        versions = {(each.type, each.key): each.version for each in asked.memories}
-        return await message_undo_writes(reach.memory.store, reach.scope, said, versions)
-    return [write for each in asked.memories for write in await _writes_to(reach, asked, each)]
-
-
-async def _writes_to(
-    reach: Reach, asked: ChangeMemoriesRequest, memory: MemoryVersionInput
-) -> list[Write]:
-    type_, key, version = memory.type, memory.key, memory.version
-    if asked.act == "delete":
-        return [DeleteMemory(type=type_, key=key, expected=version)]
-    if asked.act == "end":
-        at = asked.at or reach.service.now()
-        return [EndMemory(type=type_, key=key, at=at, expected=version)]
+        return await message_undo_writes(store, reach.scope, said, versions)
+    if asked.act in {"delete", "end"}:
+        return _removals(asked, asked.at or reach.service.now())
     await load_modules("recollect.memory.review")
     from recollect.memory.review import verdict_writes
 
-    writes = await verdict_writes(
-        reach.memory.store,
-        reach.scope,
-        "approve" if asked.act == "approve" else "reject",
-        (type_, key),
-        expected=version,
-        assistants=reach.service.assistants,
-    )
-    return list(writes)
+    verdict: Final = "approve" if asked.act == "approve" else "reject"
+    return await verdict_writes(store, reach.scope, verdict, versions, reach.service.assistants)
+
+
+def _removals(asked: ChangeMemoriesRequest, at: datetime) -> list[Write]:
+    """Return the writes that delete the memories, or end them at a time."""
+    if asked.act == "end":
+        return [
+            EndMemory(type=each.type, key=each.key, at=at, expected=each.version)
+            for each in asked.memories
+        ]
+    return [
+        DeleteMemory(type=each.type, key=each.key, expected=each.version) for each in asked.memories
+    ]

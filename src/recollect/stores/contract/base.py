@@ -104,14 +104,17 @@ class Store(
         return MeteredStore(self, meter)
 
     @final
-    def since(self, scope: Scope, epoch: int) -> Store:
+    def since(self, scope: Scope, epoch: int, seq: int | None = None) -> Store:
         """
         Return a view for writing results of *scope* as read at *epoch* (see `places`).
 
         After an erase in that scope a change through the view raises `StaleReadError`. The data
-        that was read may be what was erased.
+        that was read may be what was erased. With *seq* it does so also after a memory of the scope
+        was written: for a change that depends on which memories there are.
         """
-        return SinceStore(self, check_scope(scope), check_position(epoch, "an epoch"))
+        epoch = check_position(epoch, "an epoch")
+        seq = None if seq is None else check_position(seq, "a sequence number")
+        return SinceStore(self, check_scope(scope), epoch, seq)
 
     @final
     def noting(self, log: UndoLog) -> Store:
@@ -334,12 +337,13 @@ class KeyedStore(StoreView):
 
 
 class SinceStore(StoreView):
-    """A view that rejects changes after an erase in a scope that was read."""
+    """A view that rejects changes after an erase, or another write, in a scope that was read."""
 
-    def __init__(self, store: Store, scope: Scope, epoch: int) -> None:
+    def __init__(self, store: Store, scope: Scope, epoch: int, seq: int | None = None) -> None:
         super().__init__(store)
         self._scope = scope
         self._epoch = epoch
+        self._seq = seq
 
     async def _change(self, action: str, scope: Scope, plan: Plan[ResultT]) -> ResultT:
         return await self._store._change(action, scope, self._checked(plan))
@@ -349,4 +353,4 @@ class SinceStore(StoreView):
         return await self._store._transact(self._checked(plan))
 
     def _checked(self, plan: Plan[ResultT]) -> Plan[ResultT]:
-        return partial(plan_since, plan=plan, scope=self._scope, epoch=self._epoch)
+        return partial(plan_since, plan=plan, scope=self._scope, epoch=self._epoch, seq=self._seq)

@@ -93,6 +93,34 @@ def _names_of(rows: Rows, scope_id: int, result: str) -> list[Json]:
     return names
 
 
+def requests_among(
+    requests: Iterable[JsonObject], records: Iterable[JsonObject]
+) -> list[JsonObject]:
+    """
+    Return the *requests* whose entries are among *records*, an archive that was read before them.
+
+    The others were made in between. Without what they wrote their keys would be worse than none: a
+    retry would be answered as done, and write nothing.
+    """
+    names = {_name_of(each) for each in records}
+    return [
+        each
+        for each in requests
+        if all(
+            tuple(name) in names
+            for name in check_list(each["wrote"] or [], "name")
+            if isinstance(name, list)
+        )
+    ]
+
+
+def _name_of(record: JsonObject) -> tuple[Json, ...]:
+    """Return the name of a message or memory in an archive, as a request's record has it."""
+    if record["kind"] == "memory":
+        return record["type"], record["key"], "memory"
+    return record.get("thread"), record.get("id")
+
+
 def plan_requests(
     rows: Rows, scope: Scope | None, records: Sequence[JsonObject]
 ) -> PlannedWrite[int]:

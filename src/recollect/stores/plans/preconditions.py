@@ -7,6 +7,7 @@ from typing import TypeVar
 from recollect.errors import RecollectError, StaleReadError
 from recollect.records import Scope
 from recollect.side_records import SETTING_KINDS
+from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Proviso, Rows
 
 ResultT = TypeVar("ResultT")
@@ -44,17 +45,29 @@ def plan_provided(rows: Rows, plan: Plan[ResultT], proviso: Proviso) -> PlannedW
     return planned
 
 
-def plan_since(rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int) -> PlannedWrite[ResultT]:
+def plan_since(
+    rows: Rows, plan: Plan[ResultT], scope: Scope, epoch: int, seq: int | None = None
+) -> PlannedWrite[ResultT]:
     """
-    Run *plan* if nothing was erased in *scope* since *epoch*.
+    Run *plan* if nothing was erased in *scope* since *epoch*, and no memory changed since *seq*.
 
     Raises:
-        StaleReadError: Something was erased since.
+        StaleReadError: Something was erased since, or a memory was changed.
     """
     found = rows.scope(scope)
     if (found.epoch if found else 0) != epoch:
         raise StaleReadError(f"something was erased in {scope!r} since it was read: read it again")
+    if found and seq is not None and _has_changed_memory(rows, found, seq):
+        raise StaleReadError(f"a memory in {scope!r} was changed since it was read: read it again")
     return plan(rows)
+
+
+def _has_changed_memory(rows: Rows, scope: ScopeRow, seq: int) -> bool:
+    """Return True if a memory of *scope* was written after *seq*; spare the read if nothing was."""
+    # Messages raise the sequence number as well, but contradict no decision about memories.
+    return scope.seq != seq and any(
+        each.kind == "memory" for each in rows.changed(scope.id, seq, None)
+    )
 
 
 def changes_settings(effect: Effect) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from recollect.errors import ConflictError, StaleReadError, UsageError, VersionConflictError
 from recollect.ports import Ids
-from recollect.records import Json
+from recollect.records import Json, JsonObject
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.erase_ledger import entry_of, named_in
@@ -61,20 +61,27 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int, secret: bytes) -> P
 
 def _check_unerased(rows: Rows, undo: Undo, secret: bytes) -> None:
     """
-    Raise if a memory that was removed, or a message that it cites, was erased by its name since.
+    Raise if what the undo would put back, or a message that it cites, was erased by its name since.
 
     Such an erase found nothing in the scope, which has the epoch of the change, therefore.
     """
-    removed = [each["memory"] for each in undo.changes if each.get("did") == REMOVED]
-    receipts = rows.receipts(unclean=False) if removed else ()
-    for record in removed:
-        if not isinstance(record, Mapping):
-            continue
+    gone = list(_put_back_records(undo))
+    receipts = rows.receipts(unclean=False) if gone else ()
+    for record in gone:
         written = int(str(record["updated_at"]))
         since = [entry_of(row, secret) for row in receipts if row.erased_at >= written]
         if since and named_in(since, [record]):
-            what = f"{record['type']}/{record['key']} in {undo.scope!r}, or its evidence,"
+            kind = record.get("type") or record["side_kind"]
+            what = f"{kind}/{record['key']} in {undo.scope!r}, its thread, or its evidence,"
             raise StaleReadError(f"{what} was erased since: the change cannot be undone")
+
+
+def _put_back_records(undo: Undo) -> Iterator[JsonObject]:
+    """Yield the archive records of the memories and side records that an undo would put back."""
+    for change in undo.changes:
+        record = change.get("was" if change.get("did") == SIDE else "memory")
+        if isinstance(record, Mapping):
+            yield record
 
 
 class _Undoing:

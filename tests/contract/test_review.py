@@ -1,0 +1,129 @@
+"""Review: two values of which one can hold are never both approved, whoever approves and when."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.types import FACT, NOTE
+from recollect.memory.facade import Recollect
+from recollect.memory.review import verdict_writes
+from recollect.ports import Clock, Ids
+from recollect.records import Memory, MemoryState, PutMemory, Scope, Write
+from recollect.stores.contract.base import Store, StoreView
+from recollect.stores.in_process.store import InProcessStore
+from recollect.testing import FrozenClock, SeededIds
+
+Opener: TypeAlias = Callable[[Clock, Ids], Store]
+ADA: Final = ("users", "ada")
+FORMED: Final = FormationSettings(types=(FACT, NOTE))
+Approval: TypeAlias = Callable[[], Awaitable[object]]
+
+
+class Overtaken(StoreView):
+    """A store whose first write comes after somebody else's *approval*."""
+
+    def __init__(self, store: Store, approval: Approval) -> None:
+        super().__init__(store)
+        self._approvals = [approval]
+
+    async def _change(self, action: str, scope: Scope, plan: Any) -> Any:
+        if self._approvals:
+            await self._approvals.pop()()
+        return await self._store._change(action, scope, plan)
+
+
+def home(city: str, state: MemoryState = "quarantined") -> PutMemory:
+    """Return a write that says where Ben lives."""
+    value = {"subject": "Ben", "predicate": "lives in", "object": city}
+    return PutMemory(type="Fact", key=city, value=value, state=state)
+
+
+async def in_force(memory: Recollect) -> list[str]:
+    """Return where Ben lives now, according to the active facts."""
+    rows = (await memory.memories(ADA, type_="Fact", state="active")).rows
+    return [each.key for each in rows if each.valid_until is None]
+
+
+async def opened(stack: AsyncExitStack, store: Store, *waiting: PutMemory) -> Recollect:
+    """Open a memory in which facts wait for a review."""
+    memory = Recollect(store, embedder="none", formation=FORMED, worker=False)
+    await stack.enter_async_context(memory)
+    await memory.apply(ADA, waiting)
+    return memory
+
+
+async def overtaken_approval(store: Store) -> list[str]:
+    """Approve one value while another person approves the other; return those in force."""
+    async with AsyncExitStack() as stack:
+        memory = await opened(stack, store, home("Oslo"), home("Rome"))
+
+        async def approve_rome() -> Memory:
+            return await memory.approve(ADA, "Fact", "Rome")
+
+        late = memory.over(Overtaken(memory.store, approve_rome))
+        await late.approve(ADA, "Fact", "Oslo")
+        return await in_force(memory)
+
+
+async def test_an_approval_sees_one_that_overtakes_it(open_empty: Opener) -> None:
+    """It ends the value that was approved while it was being decided."""
+    assert ["Oslo"] == await overtaken_approval(open_empty(FrozenClock(), SeededIds(1)))
+
+
+async def test_approvals_at_once_leave_one_in_force(open_empty: Opener) -> None:
+    async with AsyncExitStack() as stack:
+        cities = ["Oslo", "Rome", "Bonn"]
+        store = open_empty(FrozenClock(), SeededIds(1))
+        memory = await opened(stack, store, *map(home, cities))
+
+        await asyncio.gather(*(memory.approve(ADA, "Fact", each) for each in cities))
+
+        assert 1 == len(await in_force(memory))
+
+
+async def test_of_several_approved_together_the_last_holds(open_empty: Opener) -> None:
+    """As if one were approved after the other; the value before them ends as well."""
+    async with AsyncExitStack() as stack:
+        store = open_empty(FrozenClock(), SeededIds(1))
+        memory = await opened(stack, store, home("Lima", "active"), home("Oslo"), home("Rome"))
+        versions = {("Fact", "Oslo"): 1, ("Fact", "Rome"): 1}
+
+        writes: Sequence[Write] = await verdict_writes(
+            memory.store, ADA, "approve", versions, Assistants(default=FORMED)
+        )
+        await memory.apply(ADA, writes)
+
+        assert ["Rome"] == await in_force(memory)
+
+
+async def test_a_talk_in_between_is_no_reason_to_decide_again(open_empty: Opener) -> None:
+    """Messages change no memory: an approval in a busy scope is not held up."""
+    async with AsyncExitStack() as stack:
+        memory = await opened(stack, open_empty(FrozenClock(), SeededIds(1)), home("Oslo"))
+        said: list[str] = []
+
+        async def append() -> None:
+            said.append("hello")
+            await memory.append(ADA, "talk", said[-1:])
+
+        class Talking(StoreView):
+            async def _change(self, action: str, scope: Scope, plan: Any) -> Any:
+                await append()
+                return await self._store._change(action, scope, plan)
+
+        await memory.over(Talking(memory.store)).approve(ADA, "Fact", "Oslo")
+
+        assert (["Oslo"], ["hello"]) == (await in_force(memory), said)
+
+
+def test_an_approval_that_ignores_other_writers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A view that forgets the sequence number at which a decision was read is caught."""
+    plain = Store.since
+    monkeypatch.setattr(Store, "since", lambda self, scope, epoch, _: plain(self, scope, epoch))
+    found = asyncio.run(overtaken_approval(InProcessStore(clock=FrozenClock(), ids=SeededIds(1))))
+
+    assert ["Oslo", "Rome"] == sorted(found)
