@@ -160,6 +160,15 @@ FAULTS: Final = (
     Fault("lib/import_queue.ts", 'taken ? "import.taken" : ', "", "import_queue"),
     Fault("lib/told_sentences.ts", '.split(" or ")', '.split(" nor ")', "told_sentences"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
+    Fault("lib/owned_shelf.ts", "JSON.stringify([store, ", "JSON.stringify([", "owned_shelf"),
+    Fault("lib/owned_shelf.ts", "prefix ?? scope]", "scope]", "owned_shelf"),
+    Fault("lib/owned_shelf.ts", "|| read.who !== who()", "", "owned_shelf"),
+    Fault(
+        "lib/owned_shelf.ts",
+        "clear: (name) => shelf.set(name, null)",
+        "clear: () => {}",
+        "owned_shelf",
+    ),
 )
 
 
