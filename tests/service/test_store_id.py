@@ -9,8 +9,8 @@ from recollect.server.testing import serving
 
 def store_id(path: Path, secret: str) -> str:
     """Return the id that a service over a store gives."""
-    with serving(store=str(path), secret=secret) as served:
-        answer = httpx.get(f"{served.url}/v1/me", headers={"x-api-key": served.key})
+    with serving(store=str(path), secret=secret, auth=False) as served:
+        answer = httpx.get(f"{served.url}/v1/me")
     return str(answer.json()["store"])
 
 
