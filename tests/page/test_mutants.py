@@ -169,6 +169,15 @@ FAULTS: Final = (
     Fault("lib/former_fields.ts", '?.cause !== "undone"', '?.cause !== ""', "former_fields"),
     Fault("words/zh_hant.ts", 'recall: "召回"', 'recall: "回想"', "words"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
+    Fault("lib/owned_shelf.ts", "JSON.stringify([store, ", "JSON.stringify([", "owned_shelf"),
+    Fault("lib/owned_shelf.ts", "prefix ?? scope]", "scope]", "owned_shelf"),
+    Fault("lib/owned_shelf.ts", "|| read.who !== who()", "", "owned_shelf"),
+    Fault(
+        "lib/owned_shelf.ts",
+        "clear: (name) => shelf.set(name, null)",
+        "clear: () => {}",
+        "owned_shelf",
+    ),
 )
 
 

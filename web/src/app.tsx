@@ -7,6 +7,7 @@ import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { lookAgain, useCutOff } from "./lib/changes";
 import { noteKeyFrom } from "./lib/key_handover";
+import { setOwner } from "./lib/owned_shelf";
 import { go, linkTo, useRoute } from "./lib/route";
 import { daysIn, isToday } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
@@ -76,6 +77,8 @@ export function App() {
   const here = useMemo(() => {
     if (!me.value) return null;
     const { permissions } = me.value;
+    // What this page still holds of another store or scope, in its screens and elsewhere, goes with it.
+    if (setOwner(me.value)) location.reload();
     return {
       me: me.value,
       scope: JSON.parse(subject) as Scope,

@@ -7,7 +7,7 @@ const memory = (): Shelf => {
   const held = new Map<string, string>();
   return { get: (name) => held.get(name) ?? null, set: (name, value) => void (value === null ? held.delete(name) : held.set(name, value)) };
 };
-const HERE = placeOf(["acme"], [], "t");
+const HERE = placeOf("acme", [], "t");
 const said = { key: "k", place: HERE, text: "Hello.", assistant: "", after: 4 };
 const message = (position: number, role = "user", text = "Hello.") => ({ id: `m${position}`, position, role: role as "user", text });
 const unsure = (part: Partial<Unsent> = {}): Unsent => ({ ...said, message: null, state: "unsent", isUnsure: true, error: null, ...part });
@@ -31,8 +31,8 @@ describe("a message on its way", () => {
   it("belongs to its thread, its scope and the scope of the key", () => {
     const outbox = new Outbox(memory());
     outbox.add(said);
-    expect(outbox.of(placeOf(["acme"], ["t"], ""))).toEqual([]);
-    expect(outbox.of(placeOf(["other"], [], "t"))).toEqual([]);
+    expect(outbox.of(placeOf("acme", ["t"], ""))).toEqual([]);
+    expect(outbox.of(placeOf("other", [], "t"))).toEqual([]);
     expect(outbox.of(HERE)).toBe(outbox.of(HERE));
   });
 

@@ -13,6 +13,8 @@ export interface Me {
   embedder: string | null;
   assistants: string[];
   quiet_s: number;
+  /** An id of the store. */
+  store?: string;
   limits: Record<string, number>;
 }
 

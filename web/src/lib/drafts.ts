@@ -1,13 +1,13 @@
 /** What is typed and not yet sent, by the place where it is typed: it outlasts a look at another screen, and a reload. */
 
 import { useCallback, useState } from "react";
-import { tabShelf } from "./storage";
+import { ownTab } from "./owned_shelf";
 
 const NAME = "recollect.drafts";
 
 function all(): Record<string, string> {
   try {
-    return JSON.parse(tabShelf.get(NAME) ?? "{}") as Record<string, string>;
+    return JSON.parse(ownTab.get(NAME) ?? "{}") as Record<string, string>;
   } catch {
     return {};
   }
@@ -21,11 +21,11 @@ export function useDraft(place: string): [string, (text: string) => void] {
     (typed: string) => {
       setText(typed);
       const { [place]: _, ...others } = all();
-      tabShelf.set(NAME, JSON.stringify(typed ? { ...others, [place]: typed } : others));
+      ownTab.set(NAME, JSON.stringify(typed ? { ...others, [place]: typed } : others));
     },
     [place],
   );
   return [text, set];
 }
 
-export const forgetDrafts = (): void => tabShelf.set(NAME, null);
+export const forgetDrafts = (): void => ownTab.clear(NAME);

@@ -2,7 +2,7 @@
 
 import type { EraseTarget, Scope } from "../api/shapes";
 import { linkTo } from "./route";
-import { browserShelf } from "./storage";
+import { ownBrowser } from "./owned_shelf";
 
 const NAME = "recollect.erased";
 const KEPT_MAX = 50;
@@ -14,7 +14,7 @@ export const kindOf = (target: EraseTarget): ErasedKind | undefined => ("message
 
 function kept(): [string, ErasedKind][] {
   try {
-    return JSON.parse(browserShelf.get(NAME) ?? "[]") as [string, ErasedKind][];
+    return JSON.parse(ownBrowser.get(NAME) ?? "[]") as [string, ErasedKind][];
   } catch {
     return [];
   }
@@ -24,7 +24,7 @@ function kept(): [string, ErasedKind][] {
 export function noteErased(receipt: string, target: EraseTarget, takesQuotes = false): void {
   const known = kindOf(target);
   const kind = known === "message" && takesQuotes ? "quoted" : known;
-  if (kind) browserShelf.set(NAME, JSON.stringify([...kept(), [receipt, kind]].slice(-KEPT_MAX)));
+  if (kind) ownBrowser.set(NAME, JSON.stringify([...kept(), [receipt, kind]].slice(-KEPT_MAX)));
 }
 
 export const erasedKind = (receipt: string): ErasedKind | undefined => kept().find(([id]) => id === receipt)?.[1];

@@ -5,7 +5,7 @@ import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { takeAllBack, type Token } from "./bulk";
-import { tabShelf } from "./storage";
+import { ownTab } from "./owned_shelf";
 import { forgetAllUndone, forgetUndoneIn, noteUndone } from "./undone_changes";
 
 const NAME = "recollect.changes";
@@ -39,7 +39,7 @@ const watchers = new Set<() => void>();
 
 /** Newest first. */
 function kept(): KeptChange[] {
-  const text = tabShelf.get(NAME);
+  const text = ownTab.get(NAME);
   if (text !== read.text) {
     try {
       read = { text, changes: JSON.parse(text ?? "[]") as KeptChange[] };
@@ -54,7 +54,7 @@ function keep(changes: KeptChange[]): void {
   const fresh = changes.filter((each) => Date.now() < each.until);
   let text = JSON.stringify(fresh);
   while (text.length > CHARACTERS_MAX && fresh.pop()) text = JSON.stringify(fresh);
-  tabShelf.set(NAME, fresh.length ? text : null);
+  ownTab.set(NAME, fresh.length ? text : null);
   for (const each of [...watchers]) each();
 }
 
@@ -74,6 +74,7 @@ export function forgetChangesIn(scope: Scope): void {
 }
 
 export function forgetAllChanges(): void {
+  ownTab.clear(NAME);
   keep([]);
   forgetAllUndone();
 }

@@ -111,8 +111,8 @@ export function useOutbox(place: string): readonly Unsent[] {
  */
 export const isDoubtful = ({ isUnsure, failedAt = Infinity }: Pick<Unsent, "isUnsure" | "failedAt">, readAt: number): boolean => isUnsure && readAt <= failedAt;
 
-/** A thread of a scope as the key that is used has it, so that another key's thread of that name is another place. */
-export const placeOf = (bound: readonly string[], scope: readonly string[], thread: string): string => JSON.stringify([bound, scope, thread]);
+/** A thread of a scope as its owner has it, see `ownerOf`: a thread of that name in another store, or under another key, is another place. */
+export const placeOf = (whose: string, scope: readonly string[], thread: string): string => JSON.stringify([whose, scope, thread]);
 
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

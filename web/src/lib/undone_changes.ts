@@ -1,7 +1,7 @@
 /** What stands again in the place of memories that are gone because the change that made them was undone, in this tab. */
 
 import type { Memory, Scope } from "../api/shapes";
-import { tabShelf } from "./storage";
+import { ownTab } from "./owned_shelf";
 
 const NAME = "recollect.undone";
 const KEPT_MAX = 50;
@@ -21,13 +21,13 @@ const addressOf = ({ scope, type, key }: Address): Address => ({ scope, type, ke
 
 function kept(): Undone[] {
   try {
-    return JSON.parse(tabShelf.get(NAME) ?? "[]") as Undone[];
+    return JSON.parse(ownTab.get(NAME) ?? "[]") as Undone[];
   } catch {
     return [];
   }
 }
 
-const keep = (all: Undone[]): void => tabShelf.set(NAME, all.length ? JSON.stringify(all.slice(-KEPT_MAX)) : null);
+const keep = (all: Undone[]): void => ownTab.set(NAME, all.length ? JSON.stringify(all.slice(-KEPT_MAX)) : null);
 
 /** Keep what a change that was undone had made, and what it had changed besides: that is as it was before. */
 export function noteUndone(memories: readonly (Address & { version: number | null })[]): void {
@@ -44,4 +44,4 @@ export const standInsteadOf = (gone: Address): readonly Address[] => kept().find
 /** An erase takes the names, too. */
 export const forgetUndoneIn = (scope: Scope): void => keep(kept().filter((each) => ![each.gone, ...each.stand].some(isIn(scope))));
 
-export const forgetAllUndone = (): void => keep([]);
+export const forgetAllUndone = (): void => ownTab.clear(NAME);

@@ -1,7 +1,7 @@
 /** Which versions of memories were written on this page, in this browser: the service does not tell these from a program's. */
 
 import type { Memory, Revision, Scope } from "../api/shapes";
-import { browserShelf } from "./storage";
+import { ownBrowser } from "./owned_shelf";
 
 const NAME = "recollect.written";
 const KEPT_MAX = 300;
@@ -16,19 +16,19 @@ const isIn = (scope: Scope) => (each: Written): boolean => JSON.stringify(each.s
 
 function kept(): Written[] {
   try {
-    return JSON.parse(browserShelf.get(NAME) ?? "[]") as Written[];
+    return JSON.parse(ownBrowser.get(NAME) ?? "[]") as Written[];
   } catch {
     return [];
   }
 }
 
 export const noteWritten = (scope: Scope, memory: Pick<Memory, "type" | "key" | "version">): void =>
-  browserShelf.set(NAME, JSON.stringify([...kept(), { scope, name: nameOf(memory) }].slice(-KEPT_MAX)));
+  ownBrowser.set(NAME, JSON.stringify([...kept(), { scope, name: nameOf(memory) }].slice(-KEPT_MAX)));
 
 /** An erase takes the names, too. */
-export const forgetWrittenIn = (scope: Scope): void => browserShelf.set(NAME, JSON.stringify(kept().filter((each) => !isIn(scope)(each))));
+export const forgetWrittenIn = (scope: Scope): void => ownBrowser.set(NAME, JSON.stringify(kept().filter((each) => !isIn(scope)(each))));
 
-export const forgetAllWritten = (): void => browserShelf.set(NAME, null);
+export const forgetAllWritten = (): void => ownBrowser.clear(NAME);
 
 /** Whether somebody wrote here what a memory says now: as this version, or as an earlier one that says the same. */
 export function isWrittenHere(scope: Scope, { type, key, sentence }: Pick<Memory, "type" | "key" | "sentence">, revisions: readonly Pick<Revision, "version" | "sentence">[]): boolean {

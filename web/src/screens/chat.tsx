@@ -8,6 +8,7 @@ import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { placeOf, type Unsent } from "../lib/outbox";
+import { ownerOf } from "../lib/owned_shelf";
 import { isEnded } from "../lib/overview";
 import { broughtBy, endedIn, withEnded, type Ended } from "../lib/past";
 import { keptTalks } from "../lib/kept_talks";
@@ -250,7 +251,7 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
   }, [changed]);
   useChanges(scope, refresh);
   const talk = useTalk(thread, { wanted, until }, settled, refresh);
-  const [text, setText] = useDraft(placeOf(me.prefix ?? me.scope, scope, thread));
+  const [text, setText] = useDraft(placeOf(ownerOf(me), scope, thread));
   const outcomes = useLatest(useAsked(() => (isPast ? Promise.resolve(NO_OUTCOMES) : outcomesOf(scope, thread)), [scope, thread, settled, isPast]).value) ?? NO_OUTCOMES;
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
   const inferred = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);

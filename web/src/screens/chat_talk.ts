@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import { api } from "../api/client";
 import { cut, mayBeDone, Problem, problemIn, type ToldProblem } from "../api/problem";
 import type { Message, Prompt } from "../api/shapes";
+import { ownerOf } from "../lib/owned_shelf";
 import { newKey, outbox, placeOf, useOutbox, type Unsent } from "../lib/outbox";
 import { useAround, useHere } from "../lib/session";
 import { turns, type TurnUse } from "../lib/turns";
@@ -74,7 +75,7 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
   const { me, scope } = useHere();
   const { t, tell } = useAround();
   const where = JSON.stringify([scope, thread]);
-  const place = placeOf(me.prefix ?? me.scope, scope, thread);
+  const place = placeOf(ownerOf(me), scope, thread);
   const waiting = useOutbox(place);
   const read = useThread(scope, thread, at, round);
   const { known, add } = read;

@@ -48,6 +48,7 @@ from recollect.stores.validation import to_datetime
 SERVICE_SCOPE: Final[Scope] = (RESERVED, "settings")
 VIEWS_MAX: Final = 1_000
 SECRET: Final = "ServiceSecret"  # noqa: S105 (the name of a kind)
+STORE_ID_CHARACTERS: Final = 16
 
 OpenMemory: TypeAlias = Callable[[], AbstractAsyncContextManager[Recollect]]
 """Opens the memory of the service; it is closed when the service ends."""
@@ -65,6 +66,8 @@ class Service:
     assistants: Assistants
     model: Model | None
     signer: Signer
+    store_id: str
+    """An id of the store, by which a client tells it from others at the same address."""
     rates: Rates
     usage: UsageBook
     recalled: RecallLog
@@ -165,6 +168,7 @@ async def opened_service(
         UsageError: The settings choose a scope that no key of the store is bound to.
     """
     async with open_memory() as memory:
+        kept = await _kept_secret(memory)
         keys, usage = Keys(memory.store), UsageBook(memory.store)
         quotas = Quotas(usage, limits_of(settings), metrics.messages.inc)
         async with _started(settings, memory.store, keys, start):
@@ -174,7 +178,9 @@ async def opened_service(
                 keys=keys,
                 assistants=assistants,
                 model=model,
-                signer=Signer((settings.secret or await _kept_secret(memory)).encode()),
+                signer=Signer((settings.secret or kept).encode()),
+                # Not of the configured secret: several stores may be served with the same one.
+                store_id=Signer(kept.encode()).derived("store id").hex()[:STORE_ID_CHARACTERS],
                 rates=Rates(rate=settings.requests_a_second, burst=settings.burst),
                 usage=usage,
                 recalled=RecallLog(),

@@ -47,6 +47,7 @@ async def me(reach: Reading) -> JsonAnswer:
         "scope": reach.relative(reach.scope),
         "assistants": sorted(service.assistants.named),
         "quiet_s": debounce.quiet_s,
+        "store": service.store_id,
     }
 
 

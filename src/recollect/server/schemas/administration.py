@@ -44,6 +44,9 @@ class MeResponse(ResponseModel, title="Me"):
     embedder: str
     assistants: list[str]
     quiet_s: float
+    store: str = Field(
+        description="An id of the store: stays the same, and is another one for each store."
+    )
     limits: LimitsResponse
 
 
