@@ -17,6 +17,7 @@ from recollect.formation.grounding.implied_citations import NEAR_LINES, complete
 from recollect.formation.grounding.leaf_claims import LeafClaims
 from recollect.formation.grounding.quote_numbers import renumbered
 from recollect.formation.grounding.quotes import hedges_in, keeps_hedge
+from recollect.formation.grounding.telling_reasons import without_reasons
 from recollect.formation.grounding.validity import is_about, is_told_ahead, moment_of
 from recollect.formation.operations import (
     Citation,
@@ -360,7 +361,7 @@ def _hedge_fault(operation: Operation, pointer: str) -> Fault:
 def _quoted(cited: Sequence[Citation]) -> list[str]:
     """Return the sentences of the model's own quotes."""
     parts = [part for each in cited if not each.implied for part in SENTENCE_END.split(each.quote)]
-    return [part for part in parts if part.strip()]
+    return [without_reasons(part) for part in parts if part.strip()]
 
 
 def _keeps(text: str, quoted: Sequence[str]) -> bool:

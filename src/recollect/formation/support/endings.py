@@ -9,6 +9,7 @@ from typing import Final
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.content_words import WordIndex, tokens_in
 from recollect.formation.support.heard_window import HeardWindow
+from recollect.formation.support.label_names import labelled_clauses
 from recollect.formation.support.leaves import contents_of
 from recollect.formation.support.origins import Sources, trace
 from recollect.formation.support.stances import BAD, Clause, clauses_in
@@ -82,7 +83,8 @@ def ending_reasons(
         # Words that fit another memory, and not this one, were meant for that; but who has started
         # a job says by it that the former one's hours are over as well.
         is_other = not _shared(text, own, heard) and _are_about_another(own, heard, where)
-        if is_other and not is_news and not _follows_for_past(text, own, heard, where):
+        is_told = is_news or _follows_for_past(text, own, heard, where)
+        if is_other and not is_told and not _ends_label(own, heard, where):
             yield f"{where}: {_NOT_ABOUT}"
         return
     about = [each for each in own if _shared(text, [each], heard)]
@@ -90,6 +92,11 @@ def ending_reasons(
         yield f"{where}: {_NOT_ABOUT}"
     elif not any(_ends(text, each, is_field=where.startswith("/")) for each in about):
         yield f"{where}: the cited words do not say that it is over"
+
+
+def _ends_label(cited: Sequence[Passage], heard: HeardWindow, target: str) -> bool:
+    """Return True if the quotes say that it is over with what the label alone names."""
+    return any(_CUE.search(simplified(each)) for each in labelled_clauses(cited, heard, target))
 
 
 def _is_news(said: str, text: str) -> bool:

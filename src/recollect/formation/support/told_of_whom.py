@@ -11,6 +11,7 @@ from recollect.formation.grounding.common_words import COMMON
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.content_words import stem_of
 from recollect.formation.support.heard_window import HeardWindow
+from recollect.formation.support.run_on_clauses import parts_of
 from recollect.formation.support.told_clauses import (
     TEXT_CHARACTERS_MAX,
     OwnWord,
@@ -70,12 +71,21 @@ _OTHER_IN_VALUE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """Names somebody else in a clause about the user, or tells what something is called."""
+_REPORTS: Final = "(?:says?|said|thinks?|thought|told me|reckons?|believes?|feels?)"
+_REPORTS_HAN: Final = "(?:[说讲]|觉得|认为)"
 # What somebody reports is about who is named in it.
 _REPORTED: Final = lazy_pattern(
-    rf"^.{{0,20}}?(?:\b(?:{KIN}|he|she|they) (?:says?|said|thinks?|told me|reckons?)\b"
-    rf"|(?:{KIN_HAN}|他|她)[\u3400-\u9fff]{{0,2}}[说讲])",
+    rf"^.{{0,20}}?(?:\b(?:{KIN}|he|she|they) {_REPORTS}\b"
+    rf"|(?:{KIN_HAN}|他|她)[\u3400-\u9fff]{{0,2}}{_REPORTS_HAN})",
     re.IGNORECASE,
 )
+_REPORTED_IN_VALUE: Final = lazy_pattern(
+    rf"^[\W_]{{0,4}}(?:(?:(?:the )?user's|his|her|their|my) (?:\w+ )?(?:{KIN})(?: [A-Z]\w+)?"
+    rf" {_REPORTS}\b(?: that\b)?"
+    rf"|(?:用户|使用者)的?(?:{KIN_HAN})[\u3400-\u9fff]{{0,3}}?{_REPORTS_HAN})",
+    re.IGNORECASE,
+)
+"""The head of a report in a value, behind which "she" may be the user or who reports."""
 _NAMES_RELATIVE: Final = lazy_pattern(
     rf"(?:\b(?P<kin>{KIN}) is (?:called |named )?(?P<name>[A-Z]\w{{1,20}})"
     rf"|(?P<亲>{KIN_HAN})(?:名?叫|是)(?P<名>[\u3400-\u9fff]{{2,4}}))\W*$"
@@ -217,25 +227,30 @@ def _count_of(words: Sequence[OwnWord], told: OwnWords) -> int:
 def _subject_of_value(text: str) -> tuple[Subject, int]:
     """Return who a clause of a value speaks of, and where that is said."""
     text = simplified(text)
-    if found := _OF_USER.search(text):
-        return "user", found.end()
-    found = _OF_OTHER.search(text)
+    head = _REPORTED_IN_VALUE.match(text)
+    start = head.end() if head else 0
+    if found := _OF_USER.search(text[start:]):
+        return "user", start + found.end()
+    found = None if head else _OF_OTHER.search(text)
     return ("other", found.end()) if found else ("", 0)
 
 
 def _told_by_subject(text: str) -> Iterator[tuple[Subject, TextClause]]:
     """Yield the clauses of what was said, each with the subject that it names itself."""
     for sentence in SENTENCE_END.split(simplified(text)):
-        for clause in text_clauses(sentence):
-            subject: Subject = ""
-            said = _REPORTED.sub("", clause.text)
-            if _THIRD.search(said):
-                subject = "other"
-            elif _FIRST.search(said):
-                subject = "user"
-            elif _is_named(clause.text):
-                subject = "other"
-            yield subject, clause
+        for whole in text_clauses(sentence):
+            for clause in parts_of(whole):
+                yield _subject_said(clause.text), clause
+
+
+def _subject_said(text: str) -> Subject:
+    """Return who a clause of what was said speaks of."""
+    said = _REPORTED.sub("", text)
+    if _THIRD.search(said):
+        return "other"
+    if _FIRST.search(said):
+        return "user"
+    return "other" if _is_named(text) else ""
 
 
 def _is_named(text: str) -> bool:
