@@ -97,8 +97,8 @@ async def test_what_cannot_be_stored_is_shown_as_it_is_kept(memory: recollect.Re
     ("told", "asked", "answer"),
     [
         (("I live in Bergen.", "I moved to Oslo."), "Where do I live now?", "I remember: “home: "),
-        (("我住在卑尔根。", "我搬到了奥斯陆。"), "我现在住在哪里？", "我记得：“home: "),
-        (("我住在卑爾根。", "我搬到了奧斯陸。"), "我現在住在哪裡？", "我記得：「home: "),
+        (("我住在卑尔根。", "我搬到了奥斯陆。"), "我现在住在哪里？", "我记得：“住处："),
+        (("我住在卑爾根。", "我搬到了奧斯陸。"), "我現在住在哪裡？", "我記得：「住處："),
     ],
 )
 async def test_the_rules_answer_with_what_holds_now(
@@ -409,6 +409,20 @@ async def test_the_rules_form_by_the_types_of_the_scope(memory: recollect.Recoll
     assert profile is not None
     assert {"name": "Mirabel", "home": "Lisbon"} == profile.value
     assert [{"note": "My parrot eats mango"}] == [each.value for each in notes]
+
+
+@pytest.mark.parametrize("asked", ["我住在哪里？", "我住在哪裡？", "Where do I live?"])
+async def test_a_field_is_quoted_by_its_name_in_any_language(
+    memory: recollect.Recollect, asked: str
+) -> None:
+    """The value alone is too short to be known by: two characters stand in any answer."""
+    await memory.put(ADA, "User", "User", {"home": "成都"})
+    await Chatbot(memory, RuleModel(), ADA, thread="talk").reply(asked)
+
+    (answer,) = await memory.last_messages(ADA, "talk", limit=1)
+
+    home = {"type": "User", "key": name_digest("User"), "quoted": True}
+    assert home in references_in(answer)
 
 
 async def test_an_answer_keeps_what_it_was_given_without_its_names(

@@ -66,7 +66,7 @@ BLOCK = render_block(
         ),
         ("What is my name?", "I remember: “name: Mira” (12 April 2025)."),
         ("What is my first name?", "I remember: “name: Mira” (12 April 2025)."),
-        ("我叫什么名字？", "我记得：“name: Mira”（2025年4月12日）。"),
+        ("我叫什么名字？", "我记得：“名字：Mira”（2025年4月12日）。"),
         ("What is the boat called?", "I remember nothing about that. Tell me, and I will."),
         (
             "Am I allergic to shellfish?",
@@ -452,12 +452,19 @@ def test_it_reads_a_block_of_records_as_well() -> None:
     )
 
 
-@pytest.mark.parametrize("asked", ["What do you know about me?", "你知道我的什么？"])
-def test_it_lists_what_it_knows(asked: str) -> None:
-    """Memories in force, and nothing that has ended."""
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ("What do you know about me?", "“name: Mira”"),
+        ("你知道我的什么？", "“名字：Mira”"),
+        ("你知道我的什麼？", "「名字：Mira」"),
+    ],
+)
+def test_it_lists_what_it_knows(asked: str, named: str) -> None:
+    """Memories in force, and nothing that has ended; fields by their names in the language."""
     told = answer_of(asked, CONTEXT, ())
 
-    assert "name: Mira" in told
+    assert named in told
     assert "Porto" in told
     assert "Utrecht" not in told
 
@@ -469,7 +476,7 @@ def test_records_outside_a_block_are_read_too() -> None:
 {"source": 5, "who": "User", "text": "home: Rome"}
 {no record}"""
 
-    assert "I remember: “user_name: Will” (12 April 2025)." == answer_of(
+    assert "I remember: “user name: Will” (12 April 2025)." == answer_of(
         "What is my name?", system, ()
     )
     assert answer_of("Where do I live?", system, ()).startswith("I remember nothing")

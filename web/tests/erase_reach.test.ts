@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EraseTarget, Evidence, Memory } from "../src/api/shapes";
-import { planOf } from "../src/lib/erase_plan";
+import { isTyped, planOf } from "../src/lib/erase_plan";
 import { affectedBy, isNothing, takes, totalsOf } from "../src/lib/erase_reach";
 
 const said = (thread: string, message: string): Evidence => ({ thread, message });
@@ -49,5 +49,13 @@ describe("what an erase takes", () => {
   it("may be nothing", () => {
     expect(isNothing({ messages: 0, memories: 0, revised: 0 })).toBe(true);
     expect(isNothing({ messages: 0, memories: 0, revised: 1 })).toBe(false);
+  });
+});
+
+describe("the word that confirms an erase", () => {
+  it("is that word, in any case and with blanks around it", () => {
+    expect(["Erase", " erase ", "ERASE"].map((each) => isTyped(each, "Erase"))).toEqual([true, true, true]);
+    expect(["", " ", "Eras", "Erase it"].map((each) => isTyped(each, "Erase"))).toEqual([false, false, false, false]);
+    expect(isTyped("抹除 ", "抹除")).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Formation, Memory, Revision } from "../src/api/shapes";
-import { believedAt, believedSince, broughtBy, daysOf, endedIn, lanesOf, ownFirst, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
+import { believedAt, believedSince, broughtBy, daysOf, endedIn, lanesOf, ownFirst, saysNothing, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -37,6 +37,10 @@ describe("a profile in time", () => {
     expect(believedAt(ALL, Date.parse("2026-01-06T00:00:00Z"))?.value).toEqual({ home: "Porto" });
     expect(believedAt(ALL, Date.parse("2025-12-31T00:00:00Z"))).toBeUndefined();
     expect(believedAt(ALL, NOW)?.version).toBe(3);
+  });
+
+  it("has nothing to show before its first version, and where all fields are gone", () => {
+    expect([undefined, { value: {} }, { value: { home: null, likes: [] } }, FIRST].map(saysNothing)).toEqual([true, true, true, false]);
   });
 
   it("changes exactly at the moment of the next version", () => {

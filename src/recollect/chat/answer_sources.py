@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from recollect.formation.field_names import FIELD_NAMES, spoken_field
 from recollect.recall.context import Context
 from recollect.records import Json, JsonObject, Memory, Message, Scope
 
@@ -66,7 +67,9 @@ def _words_of(lines: tuple[str, ...]) -> Iterator[str]:
         # Before the words of a message stands its speaker, before a value its field. A name stands
         # in many answers that do not quote the profile.
         values = () if _NAMES.match(told) else (each.partition(": ")[2] for each in without)
-        for words in (*without, *values):
+        # The rule model says the usual fields by their names in the language of the answer.
+        spoken = (spoken_field(each, to) for each in without for to in FIELD_NAMES)
+        for words in (*without, *spoken, *values):
             plain = words.strip(_ENDS).casefold()
             if len(plain) >= _QUOTED_CHARACTERS_MIN:
                 yield plain

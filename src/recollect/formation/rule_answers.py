@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, Literal
+from typing import Final
 
+from recollect.formation.field_names import AnswerLanguage as Language
+from recollect.formation.field_names import spoken_field
 from recollect.formation.question_parts import question_parts
 from recollect.formation.remembered_lines import RememberedLine, day_in, remembered_in
 from recollect.formation.rule_relevance import (
@@ -32,8 +34,6 @@ from recollect.text.chinese_scripts import is_chinese, simplified
 from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
 from recollect.text.terms import MONTHS
-
-Language = Literal["en", "zh", "zh-hant"]
 
 _SHOWN_OF_ALL: Final = 6
 
@@ -331,7 +331,7 @@ def _sentence(name: str, language: Language, **values: str) -> str:
 
 
 def _quote(line: RememberedLine, language: Language) -> str:
-    return _quoted(line.text, language)
+    return _quoted(spoken_field(line.text, language) if line.field else line.text, language)
 
 
 def _quoted(text: str, language: Language) -> str:

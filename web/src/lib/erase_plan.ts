@@ -2,6 +2,9 @@
 
 import type { EraseTarget, Quotation } from "../api/shapes";
 
+/** Whether the word that confirms an erase was typed: in any case, and with blanks around it, as phones write it. */
+export const isTyped = (typed: string, word: string): boolean => typed.trim().toLowerCase() === word.toLowerCase();
+
 export const nameOf = ({ thread, message }: Pick<Quotation, "thread" | "message">): string => JSON.stringify([thread, message]);
 
 /** One erase for the target, with the messages of its thread if it is a message; then one for each other thread. */

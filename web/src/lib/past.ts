@@ -1,7 +1,7 @@
 /** Versions of a memory in time: what was believed on a day, what a message brought in, how to undo it. */
 
 import type { Formation, Json, Memory, Revision } from "../api/shapes";
-import { wordsOf } from "./sentences";
+import { pairsOf, wordsOf } from "./sentences";
 
 const DAY_MS = 86_400_000;
 
@@ -37,6 +37,9 @@ export function believedAt(revisions: readonly Revision[], moment: number): Revi
       (each.believed_until === null || moment < Date.parse(each.believed_until)),
   );
 }
+
+/** Whether a version has nothing to show: there was none, or its fields are all gone. */
+export const saysNothing = (revision: Pick<Revision, "value"> | undefined): boolean => !revision || pairsOf(revision.value).length === 0;
 
 /** The first later version with another state, and when it came; none came: it stands as it did. */
 export function sinceThen(revisions: readonly Revision[], version: number): { state: Revision["state"]; at: string } | undefined {

@@ -6,7 +6,7 @@ import type { EraseCounts, ErasePreview, EraseReceipt, EraseTarget, Message } fr
 import { useAct } from "../lib/act";
 import { useAsked } from "../lib/asking";
 import { reachOf } from "../lib/erase_look";
-import { nameOf, planOf } from "../lib/erase_plan";
+import { isTyped, nameOf, planOf } from "../lib/erase_plan";
 import { isNothing, totalsOf, type Affected } from "../lib/erase_reach";
 import { noteErased, receiptLink } from "../lib/erased_kinds";
 import { forgetChangesIn } from "../lib/kept_changes";
@@ -85,7 +85,7 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
   const [shown] = previews.value ?? [];
   const { total, chosen, ticked } = totalsOf(target, preview, plan, previews.value ?? [preview], reach.value?.memories.map((each) => each.memory) ?? []);
   // A total that may still change is not agreed to.
-  const isReady = typed === word && shown !== undefined && (!others.length || !reach.isLoading || Boolean(reach.error));
+  const isReady = isTyped(typed, word) && shown !== undefined && (!others.length || !reach.isLoading || Boolean(reach.error));
   const erase = (confirmed: ErasePreview) => {
     const known = new Set(receipts.value?.receipts.map((each) => each.id));
     void act.run({
@@ -128,7 +128,7 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
         </fieldset>
       )}
       <p className="notice wrong-notice">{t("erase.warning")}</p>
-      <Field label={t("erase.type_word", { word })}>{(id) => <input id={id} data-first autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
+      <Field label={t("erase.type_word", { word })} hint={t("erase.type_about", { act: t("erase.do") })}>{(id) => <input id={id} data-first autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
       <Failure error={previews.error} again={previews.again} />
       <ActFailure act={act} />
       <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="danger" disabled={!isReady || act.isBusy}>{t("erase.do")}</button></footer>

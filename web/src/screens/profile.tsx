@@ -8,7 +8,7 @@ import { useAsked } from "../lib/asking";
 import { whyOfVersion } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
 import { chainOf, useOthers, type Placed } from "../lib/one_after_another";
-import { believedAt, daysOf, lanesOf, scaleEnd, ownFirst, spanDays, speakerOf } from "../lib/past";
+import { believedAt, daysOf, lanesOf, scaleEnd, ownFirst, saysNothing, spanDays, speakerOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -104,6 +104,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
   const from = Date.parse(oldestFirst[0]?.believed_from ?? new Date(now).toISOString());
   const whole = Math.max(end - from, 1);
   const label = place === stops.length - 1 ? t("profile.today") : isByDay ? wording.day(moment) : wording.moment(new Date(moment).toISOString());
+  const lanes = lanesOf(revisions, now);
   const share = (at: number) => `${(Math.min(Math.max(at - from, 0), whole) / whole) * 100}%`;
   return (
     <>
@@ -115,8 +116,8 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
         </div>
         <input id="day" type="range" min={0} max={stops.length - 1} value={Math.max(0, place)} aria-valuetext={label} onChange={(event) => setPlace(Number(event.target.value))} />
         <div className="slider-ends"><span>{wording.day(from)}</span><span>{t("profile.today")}</span></div>
-        <div className="lanes" role="table" aria-label={t("profile.lanes")}>
-          {lanesOf(revisions, now).map((lane) => (
+        {lanes.length > 0 && <div className="lanes" role="table" aria-label={t("profile.lanes")}>
+          {lanes.map((lane) => (
             <div key={lane.name} className="lane" role="row">
               <span className="lane-name" role="rowheader">{named(lane.name.replaceAll("_", " "))}</span>
               <span className="lane-track" role="cell">
@@ -129,19 +130,19 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
               </span>
             </div>
           ))}
-        </div>
+        </div>}
       </section>
       {oldestFirst.length > 0 && <OneAfterAnother address={address} newest={oldestFirst[oldestFirst.length - 1] as Revision} />}
       <div className="two">
         <section className="block">
           <h2>{place === stops.length - 1 ? t("profile.now") : t("profile.then", { day: label })}</h2>
-          {revision ? <Value value={revision.value} evidence={revision.evidence} scope={scope} /> : <p className="faint">{t("profile.nothing_then")}</p>}
+          {revision && !saysNothing(revision) ? <Value value={revision.value} evidence={revision.evidence} scope={scope} /> : <p className="faint">{t("profile.nothing_then")}</p>}
         </section>
-        <section className="block">
+        {revision && <section className="block">
           <h2>{t("profile.changed")}</h2>
-          {revision ? <Changes before={before?.value ?? {}} after={revision.value} /> : <p className="faint">{t("profile.nothing_then")}</p>}
-          {revision && <Quotes evidence={freshEvidence(revision, before)} scope={scope} />}
-        </section>
+          <Changes before={before?.value ?? {}} after={revision.value} />
+          <Quotes evidence={freshEvidence(revision, before)} scope={scope} />
+        </section>}
       </div>
     </>
   );

@@ -300,13 +300,13 @@ function Erase() {
     <Part id="erase" title={t("erase")} about={t("erase.about")}>
       <form className="erase" onSubmit={(event) => { event.preventDefault(); ask(); }}>
         <Field label={t("erase.what")}>{(id) => <select id={id} value={kind} onChange={(event) => { setKind(event.target.value as TargetKind); setOne(""); setOther(""); setNone(null); }}>{TARGETS.map((each) => <option key={each} value={each}>{t(TARGET_WORDS[each])}</option>)}</select>}</Field>
-        {kind !== "scope" && <Field label={t(kind === "memory" ? "memories.type" : kind === "source" ? "erase.source" : "erase.thread")}>{(id) => <input id={id} value={one} required autoComplete="off" list={`${list}-one`} onChange={(event) => setOne(event.target.value)} />}</Field>}
+        {kind !== "scope" && <Field label={t(kind === "memory" ? "memories.type" : kind === "source" ? "erase.source" : "erase.thread")} hint={kind === "thread" || kind === "message" ? t("erase.thread_about") : undefined}>{(id) => <input id={id} value={one} required autoComplete="off" list={`${list}-one`} onChange={(event) => setOne(event.target.value)} />}</Field>}
         {needsTwo && <Field label={t(kind === "memory" ? "memory.key" : "erase.message")}>{(id) => <input id={id} value={other} required autoComplete="off" list={`${list}-other`} onChange={(event) => setOther(event.target.value)} />}</Field>}
         <datalist id={`${list}-one`}>{known.ones.map((each) => <option key={each.value} value={each.value}>{each.label}</option>)}</datalist>
         <datalist id={`${list}-other`}>{known.others.map((each) => <option key={each.value} value={each.value}>{each.label}</option>)}</datalist>
         {none && <p className="notice" role="alert">{t(none)}</p>}
         <ActFailure act={previewing} />
-        <button type="submit" className="danger" disabled={previewing.isBusy}>{t("erase.preview")}</button>
+        <button type="submit" className="danger" disabled={previewing.isBusy || (kind !== "scope" && !one.trim()) || (needsTwo && !other.trim())}>{t("erase.preview")}</button>
       </form>
       <Failure error={receipts.error} again={receipts.again} />
       {receipts.value && <EraseReceipts receipts={receipts.value.receipts} />}
