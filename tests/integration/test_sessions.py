@@ -60,7 +60,7 @@ def test_what_is_right_is_kept_at_once() -> None:
     talks = as_it_is()
 
     assert stopped(talks).keys() == STILL_STOPPED, stopped(talks)
-    assert 344 == sum(len(each.sessions) for each in talks)
+    assert 384 == sum(len(each.sessions) for each in talks)
     assert not [each for talk in talks for each in talk.contexts.values() if not each.text]
 
 
