@@ -154,6 +154,9 @@ def test_an_export_is_whole_or_none(story: Story) -> None:
     assert 5_000 == story.facts["exported"]["messages"]
     assert 0 == counts(story.facts["put_back"]["report"])["New"]
     assert 5_000 == story.facts["put_back"]["held"]
+    # Threads, of which the first are linked: whoever imports an export looks for them.
+    assert story.facts["put_back"]["links"]
+    assert all(each.startswith("#/chat/") for each in story.facts["put_back"]["links"])
     assert "broke off" in story.facts["export_broken"]["told"]
     assert 0 == story.facts["export_broken"]["downloads"]
 

@@ -170,6 +170,7 @@ FAULTS: Final = (
     Fault("words/zh_hant.ts", 'recall: "召回"', 'recall: "回想"', "words"),
     Fault("lib/erase_plan.ts", "typed.trim().", "typed.", "erase_reach"),
     Fault("lib/past.ts", "!revision || pairsOf", "!revision && pairsOf", "past"),
+    Fault("lib/told_apart.ts", "?? 0) > 1", "?? 0) > 0", "told_apart"),
     Fault("lib/undo.ts", "return agrees() ? change(false) : null", "return change(false)", "undo"),
     Fault("lib/owned_shelf.ts", "JSON.stringify([store, ", "JSON.stringify([", "owned_shelf"),
     Fault("lib/owned_shelf.ts", "prefix ?? scope]", "scope]", "owned_shelf"),

@@ -205,6 +205,15 @@ def test_a_neighbour_in_the_graph_is_expanded_by_keyboard(story: Story) -> None:
     assert story.facts["graph"]["before"] < story.facts["graph"]["after"]
 
 
+def test_a_name_that_no_fact_has_is_looked_for_elsewhere(story: Story) -> None:
+    """The graph draws facts and entities: a profile or a message may name it."""
+    told = story.facts["graph_unknown"]
+
+    assert "No fact names “Nobody”" in told["said"]
+    assert "a profile, a note or a message" in told["said"]
+    assert "#/recall?q=Nobody" == told["leads"]
+
+
 def test_health_is_shown_with_each_background_task(story: Story) -> None:
     """Settings say how the store is, and name each task and its state in words."""
     health = story.facts["health"]

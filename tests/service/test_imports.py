@@ -228,3 +228,24 @@ def test_settings_of_a_thread_are_those_of_an_append(client: httpx.Client) -> No
     assert (1, 1, 0) == (told["taken"], told["changed_count"], told["refused_count"])
     (found,) = client.get("/v1/threads", params={"scope": "settled"}).json()["threads"]
     assert {} == found["settings"]
+
+
+def test_the_threads_of_an_export_are_told(client: httpx.Client) -> None:
+    """Also of one that was imported before: whoever imports it looks for them."""
+    for thread in ("kitchen", "harbour"):
+        said = {"messages": [{"role": "user", "text": "I bake."}]}
+        client.post(f"/v1/threads/{thread}/messages", params={"scope": "zoe"}, json=said)
+    exported = client.get("/v1/export", params={"scope": "zoe"}).content
+
+    def put_back() -> Any:
+        return client.post(
+            "/v1/import", params={"scope": "copy"}, content=exported, headers=LINES
+        ).json()
+
+    told, again = put_back(), put_back()
+
+    assert (2, 2, 0) == (told["threads"], again["threads"], again["taken"])
+    assert {"kitchen", "harbour"} == {each["id"] for each in told["first_threads"]}
+    scopes = {"/".join(each["scope"]) for each in told["first_threads"]}
+    assert {"copy"} == {each.partition("/")[0] for each in scopes}
+    assert told["first_threads"] == again["first_threads"]

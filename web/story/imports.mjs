@@ -208,7 +208,7 @@ async function exported() {
   facts.tell("exported", { name: download.suggestedFilename(), messages: archive.split("\n").filter((each) => each.startsWith('{"kind": "message"')).length });
   await choose("back.jsonl", archive);
   await report.waitFor();
-  facts.tell("put_back", { report: await report.innerText(), held: await held("large") });
+  facts.tell("put_back", { report: await report.innerText(), held: await held("large"), links: await report.locator(".report-threads a").evaluateAll((all) => all.map((each) => each.getAttribute("href"))) });
   proxy.rule = ({ url }) => (url.startsWith("/v1/export") ? { cut: 5_000 } : undefined);
   let downloads = 0;
   page.on("download", () => { downloads += 1; });

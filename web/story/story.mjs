@@ -332,6 +332,9 @@ async function egoGraph() {
     const answer = await page.request.put(`${base}/v1/memories/Fact/${key}`, { data: { value: { subject, predicate, object } } });
     if (!answer.ok()) facts.tell("fact_refused", await answer.text());
   }
+  await page.goto(`${base}/#/graph?entity=Nobody`);
+  await page.locator(".empty a").waitFor();
+  facts.tell("graph_unknown", { said: await page.locator(".empty").innerText(), leads: await page.locator(".empty a").getAttribute("href") });
   await page.goto(`${base}/#/graph?entity=Ada`);
   await page.locator(".node.first").waitFor();
   const before = await page.locator(".node").count();

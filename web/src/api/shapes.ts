@@ -341,6 +341,9 @@ export interface Imported {
   changed: (CodedReason & { line: number })[];
   changed_count: number;
   erased_count: number;
+  threads?: number;
+  /** The first of its threads. */
+  first_threads?: { scope: Scope; id: string }[];
 }
 
 /** How far the import of a file is; *fraction* is of its bytes, null where that is not known. */

@@ -59,6 +59,7 @@ export function ExportTold({ name, report, isOpen }: { name: string; report: Imp
   return (
     <Reported name={name} isOpen={isOpen} rows={rowsOf(report)}>
       <Counts counts={counts} />
+      <Threads threads={report.first_threads ?? []} of={report.threads ?? 0} />
       <Refusals rows={report.changed.map(placed)} of={report.changed_count} isFault={false} />
       <Refusals rows={report.refused.map(placed)} of={report.refused_count} />
     </Reported>

@@ -21,6 +21,7 @@ import { daysIn, momentOf, momentsOf, type Days } from "../lib/time";
 import { modelName } from "../lib/model_name";
 import { plainOf } from "../lib/rich_text";
 import { useTitle } from "../lib/title";
+import { sameTitled } from "../lib/told_apart";
 import { When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { EraseButton } from "../parts/erase_button";
@@ -179,9 +180,12 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, NamedThread>
 function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isRead, isPast, begin }: { threads: Paged<Thread>; named: ReadonlyMap<string, NamedThread>; chosen: string | undefined; isRead: boolean; isPast: boolean; begin: () => void }) {
   const { t } = useAround();
   const { scope } = useHere();
+  const wording = useWording();
   // The order of the newest messages, once all of them are known: until then none jumps.
   const areDated = !isPast && threads.every((each) => !each.count || named.get(each.id)?.at);
   const ordered = newestFirst(areDated ? threads.map((each) => ({ ...each, created_at: named.get(each.id)?.at ?? each.created_at })) : threads);
+  const same = sameTitled(ordered.map(({ id }) => ({ id, title: named.get(id)?.title ?? id })));
+  const whenOf = ({ id, created_at }: Thread) => (isPast ? created_at : (named.get(id)?.at ?? created_at));
   const isNew = isRead && !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
@@ -205,7 +209,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
             <a className={each.id === chosen ? "thread here" : "thread"} aria-current={each.id === chosen ? "page" : undefined} href={linkTo(["chat", each.id], scope)}>
               <span className="thread-name" title={each.id}>{named.get(each.id)?.title}</span>
               <span className="thread-about">
-                {!isPast && <>{t("chat.count", { count: each.count })} · </>}<When at={isPast ? each.created_at : (named.get(each.id)?.at ?? each.created_at)} />
+                {same.has(each.id) && <>{wording.moment(whenOf(each))}{!isPast && " · "}</>}{!isPast && t("chat.count", { count: each.count })}{!same.has(each.id) && <>{!isPast && " · "}<When at={whenOf(each)} /></>}
                 {!isPast && each.formed < each.last && <span className="pending-dot" title={t("chat.pending")} />}
               </span>
             </a>

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Annotated, Final
 
 from fastapi import Query, Request
@@ -17,6 +17,7 @@ from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Writing
 from recollect.server.routes.export import MEDIA_TYPE
 from recollect.server.schemas.elements import JsonAnswer
+from recollect.server.uploaded_files import THREADS_MAX
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.validation import check_scope
 from recollect.text.coded_text import coded_fields, reason_of, with_code
@@ -57,6 +58,7 @@ class _Import:
         )
         self._batch: list[tuple[int, JsonObject]] = []
         self._waiting: list[tuple[int, JsonObject]] = []
+        self._threads: dict[tuple[Scope, str], None] = {}
 
     def answer(self) -> JsonAnswer:
         """Return the report on all lines."""
@@ -68,6 +70,11 @@ class _Import:
             "changed": changed.first,
             "changed_count": changed.count,
             "erased_count": self.noted["erased"].count,
+            "threads": len(self._threads),
+            "first_threads": [
+                {"scope": self._reach.relative(scope), "id": thread}
+                for scope, thread in islice(self._threads, THREADS_MAX)
+            ],
         }
 
     async def take(self, line: int, written: bytes) -> None:
@@ -159,6 +166,14 @@ class _Import:
             self._waiting += [rows[place] for place in taken.waiting]
             for note in taken.notes:
                 self.noted[note.what].note(rows[note.place][0], note.reason)
+            left_out = {each.place for each in taken.notes if each.what != "changed"}
+            self._note_threads(each for at, each in enumerate(records) if at not in left_out)
+
+    def _note_threads(self, records: Iterable[JsonObject]) -> None:
+        """Note the threads that *records* brought, or found here."""
+        for each in records:
+            if each["kind"] == "thread":
+                self._threads[scope_of(each), str(each["id"])] = None
 
 
 @router.post(

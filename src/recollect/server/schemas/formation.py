@@ -183,6 +183,13 @@ class RefusedLine(ResponseModel, title="ImportNote"):
     values: Object = Field(default={})
 
 
+class ImportedThread(ResponseModel, title="ImportedThread"):
+    """A thread of an import, by which its messages can be found."""
+
+    scope: list[str]
+    id: str
+
+
 class ImportResponse(ResponseModel, title="ImportResult"):
     """The number of stored records, and the lines that were refused or changed."""
 
@@ -192,3 +199,5 @@ class ImportResponse(ResponseModel, title="ImportResult"):
     changed: list[RefusedLine]
     changed_count: Count
     erased_count: Count = Field(description="Lines left out because their data was erased here.")
+    threads: Count = Field(description="Threads of the import, those included that were here.")
+    first_threads: list[ImportedThread] = Field(description="The first of them.")
