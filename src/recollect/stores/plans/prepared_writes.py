@@ -96,8 +96,9 @@ def request_beside(settings: JsonObject | None, writes: Sequence[PreparedWrite])
 
 
 def _removes_part(write: PreparedWrite) -> bool:
-    is_removal = isinstance(write, PreparedSideWrite) and write.value is None
-    return is_removal and write.place[1] == ATTACHMENT_PART
+    if not isinstance(write, PreparedSideWrite):
+        return False
+    return write.value is None and write.place[1] == ATTACHMENT_PART
 
 
 def prepare_write(write: Write | SideWrite | PreparedWrite) -> PreparedWrite:
