@@ -222,6 +222,25 @@ def test_a_repetition_is_known_after_the_types_of_its_scope_changed(
     assert 1 == len(found)
 
 
+def test_a_written_value_is_answered_again_though_its_type_refuses_it_now(
+    client: httpx.Client,
+) -> None:
+    """It was written; a repetition checks nothing, as it writes nothing."""
+    scope, url = {"scope": "typed value"}, "/v1/memories/Pet/rex"
+    body, headers = {"value": {"name": "Rex"}}, {"idempotency-key": "k"}
+    client.put("/v1/types", params=scope, json={"types": TYPES})
+    first = client.put(url, params=scope, json=body, headers=headers)
+    aged = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+    changed = [{**TYPES[0], "parameters": aged}]
+    client.put("/v1/types", params=scope, json={"types": changed})
+
+    again = client.put(url, params=scope, json=body, headers=headers)
+    new = client.put(url, params=scope, json=body, headers={"idempotency-key": "l"})
+
+    assert (201, 201, 422) == (first.status_code, again.status_code, new.status_code)
+    assert first.json() == again.json()
+
+
 def test_a_key_that_was_revoked_or_rotated_is_not_told_again(client: httpx.Client) -> None:
     """The repetition brings no key back: it is gone."""
     body = {"name": "made", "permissions": ["read"]}
