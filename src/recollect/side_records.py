@@ -21,6 +21,8 @@ LIFETIME_OF: Final = "Item"
 """Type of the memories that have a lifetime."""
 SCOPE_SETTINGS: Final = "ScopeSettings"
 """Kind and key of the side record with the formation settings of a scope and those below it."""
+TYPES_SETTING: Final = "types"
+"""Name of the memory types in the settings of a scope, and in those of its threads."""
 FORGOTTEN: Final = "Forgotten"
 """
 Kind of the side records that mark an erased memory, by a keyed digest of its content.

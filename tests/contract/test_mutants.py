@@ -243,6 +243,11 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "plans.threads.uids_under_key", any_request,
         IdempotencyContract.test_a_key_is_for_one_request, {},
     ),
+    "what is derived is another request": (
+        "contract.threads.request_beside", lambda *given: [repr(each) for each in given if each],
+        IdempotencyContract.test_what_is_derived_is_no_other_request,
+        {"settings": {"assistant": "a", "types": []}, "writes": []},
+    ),
     "keys are good for ever": (
         "plans.idempotency.is_old", lambda *_: False,
         IdempotencyContract.test_a_key_is_good_for_a_week, {},

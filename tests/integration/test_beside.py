@@ -94,6 +94,22 @@ async def test_a_replaced_attachment_is_gone(memory: Recollect) -> None:
     assert ["thread"] == [each["kind"] async for each in memory.export(ADA)]
 
 
+async def test_a_turn_with_a_file_is_kept_once_under_its_key(memory: Recollect) -> None:
+    """A retry is known again, also after a larger file of that name has taken its place."""
+    turn, file = [said("Here is the plan.")], Attachment(name="a", data=b"y")
+    first = await memory.append(ADA, "talk", turn, attachments=[file], idempotency_key="k")
+    again = await memory.append(ADA, "talk", turn, attachments=[file], idempotency_key="k")
+    large = Attachment(name="a", data=b"x" * (PART_BYTES * 2))
+    await memory.attach(ADA, "talk", [large])
+
+    late = await memory.append(ADA, "talk", turn, attachments=[file], idempotency_key="k")
+
+    assert first == again == late == (await memory.messages(ADA, "talk")).rows
+    assert large == await memory.attachment(ADA, "talk", "a")
+    with pytest.raises(ConflictError):
+        await memory.append(ADA, "talk", turn, attachments=[large], idempotency_key="k")
+
+
 async def test_a_file_that_is_too_large_is_refused(memory: Recollect) -> None:
     """With its size and the limit; nothing of the turn is kept."""
     large = Attachment(name="film", data=bytes(ATTACHMENT_BYTES_MAX + 1))

@@ -24,6 +24,7 @@ from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.records import JsonObject, Message
+from recollect.stores.plans.erase_targets import EraseTarget
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
 
@@ -486,7 +487,7 @@ async def test_the_answer_to_news_does_not_outlast_their_erase(
     assert not any("cello" in each.text or "Duarte" in each.text for each in left)
 
 
-async def answered_during(memory: recollect.Recollect, target: recollect.EraseTarget) -> Message:
+async def answered_during(memory: recollect.Recollect, target: EraseTarget) -> Message:
     """Ask for a secret, and erase *target* while it is answered; return the question."""
     bot = Chatbot(memory, ScriptedModel(["It is 4711, as you said."]), ADA, thread="talk")
     said = await bot.hear("My number is 4711. What is it?")
@@ -497,7 +498,7 @@ async def answered_during(memory: recollect.Recollect, target: recollect.EraseTa
     return said
 
 
-ERASED = {
+ERASED: dict[str, EraseTarget] = {
     "thread": recollect.EraseThread(thread="talk"),
     "scope": recollect.EraseScope(),
     "another thread": recollect.EraseThread(thread="before"),
@@ -520,7 +521,12 @@ async def test_an_answer_during_an_erase_is_not_kept(
 async def test_what_was_erased_is_not_answered(memory: recollect.Recollect) -> None:
     """Erased after it was heard, it does not reach the model."""
     asked: list[ModelRequest] = []
-    bot = Chatbot(memory, ScriptedModel(lambda each: asked.append(each) or "Aye."), ADA)
+
+    def answer(request: ModelRequest) -> str:
+        asked.append(request)
+        return "Aye."
+
+    bot = Chatbot(memory, ScriptedModel(answer), ADA)
     for target in (recollect.EraseThread(thread=bot.thread), recollect.EraseScope()):
         said = await bot.hear("My number is 4711.")
         await memory.erase(ADA, target)

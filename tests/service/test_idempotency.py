@@ -200,6 +200,47 @@ def test_a_late_repetition_does_not_undo_what_others_did(client: httpx.Client) -
     assert "active" == client.get("/v1/threads/t", params=scope).json()["state"]
 
 
+@pytest.mark.parametrize("path", ["threads/t/messages", "chat"])
+def test_a_repetition_is_known_after_the_types_of_its_scope_changed(
+    client: httpx.Client, path: str
+) -> None:
+    """A client sends no types: to it the repetition is the same request."""
+    scope = {"scope": f"types {path}"}
+    said = {"thread": "t", "text": "hi"}
+    body = said if path == "chat" else {"messages": [{"role": "user", "text": "hi"}]}
+
+    def ask() -> httpx.Response:
+        headers = {"idempotency-key": "k"}
+        return client.post(f"/v1/{path}", params=scope, json=body, headers=headers)
+
+    first = ask()
+    client.put("/v1/types", params=scope, json={"types": TYPES})
+    again = ask()
+    found = client.get("/v1/threads/t/messages", params=scope).json()["messages"]
+
+    assert first.status_code == again.status_code
+    assert 1 == len(found)
+
+
+def test_a_written_value_is_answered_again_though_its_type_refuses_it_now(
+    client: httpx.Client,
+) -> None:
+    """It was written; a repetition checks nothing, as it writes nothing."""
+    scope, url = {"scope": "typed value"}, "/v1/memories/Pet/rex"
+    body, headers = {"value": {"name": "Rex"}}, {"idempotency-key": "k"}
+    client.put("/v1/types", params=scope, json={"types": TYPES})
+    first = client.put(url, params=scope, json=body, headers=headers)
+    aged = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+    changed = [{**TYPES[0], "parameters": aged}]
+    client.put("/v1/types", params=scope, json={"types": changed})
+
+    again = client.put(url, params=scope, json=body, headers=headers)
+    new = client.put(url, params=scope, json=body, headers={"idempotency-key": "l"})
+
+    assert (201, 201, 422) == (first.status_code, again.status_code, new.status_code)
+    assert first.json() == again.json()
+
+
 def test_a_key_that_was_revoked_or_rotated_is_not_told_again(client: httpx.Client) -> None:
     """The repetition brings no key back: it is gone."""
     body = {"name": "made", "permissions": ["read"]}

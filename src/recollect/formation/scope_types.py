@@ -11,11 +11,11 @@ from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.types import MemoryType, load_types
 from recollect.observability.logs import package_logger
 from recollect.records import Json, JsonObject, Scope
-from recollect.side_records import SCOPE_SETTINGS, PutSideRecord, SideRecord
+from recollect.side_records import SCOPE_SETTINGS, TYPES_SETTING, PutSideRecord, SideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 
-TYPES: Final = "types"
+TYPES: Final = TYPES_SETTING
 LOG: Final = package_logger("recollect.memory")
 # The log does not name the scope, which may be a person's name.
 _SKIPPED: Final = "the settings of a scope are invalid and skipped: run `recollect doctor`"

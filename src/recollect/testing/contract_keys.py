@@ -11,7 +11,8 @@ from recollect.errors import (
     UsageError,
     VersionConflictError,
 )
-from recollect.records import DeleteMemory, NewMessage
+from recollect.records import DeleteMemory, JsonObject, NewMessage
+from recollect.side_records import ATTACHMENT_PART, DeleteSideRecord, SideWrite
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.plans.upkeep import KEY_S
@@ -101,6 +102,36 @@ class IdempotencyContract(Contract):
 
         assert 1 == len(await store.history(ADA, "Fact", "home"))
         assert await store.thread(ADA, "other") is None
+
+    @pytest.mark.parametrize(
+        ("settings", "writes"),
+        [
+            ({"assistant": "a", "types": [{"name": "Pet"}]}, []),
+            ({"assistant": "a"}, [DeleteSideRecord(kind=ATTACHMENT_PART, key="f", thread=TALK)]),
+        ],
+        ids=["types of the scope", "parts of a file"],
+    )
+    async def test_what_is_derived_is_no_other_request(
+        self, store: Store, settings: JsonObject, writes: list[SideWrite]
+    ) -> None:
+        """The types of the scope, or the parts of a file to be replaced, differ at a retry."""
+        chosen: JsonObject = {"assistant": "a"}
+        asked = [said("m1")]
+        first = await store.append(ADA, TALK, asked, idempotency_key="k", settings=chosen)
+
+        again = await store.append(
+            ADA, TALK, asked, idempotency_key="k", settings=settings, writes=writes
+        )
+
+        assert first == again
+        for other in ({"assistant": "b"}, {}, None):
+            with pytest.raises(ConflictError):
+                await store.append(ADA, TALK, asked, idempotency_key="k", settings=other)
+        part = DeleteSideRecord(kind="Other", key="f", thread=TALK)
+        with pytest.raises(ConflictError):
+            await store.append(
+                ADA, TALK, asked, idempotency_key="k", settings=chosen, writes=[part]
+            )
 
     async def test_a_key_is_of_one_scope(self, store: Store) -> None:
         """The same key in two scopes is two keys."""

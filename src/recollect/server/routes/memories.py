@@ -250,23 +250,34 @@ async def put(
     Repeated under the same `Idempotency-Key`, nothing is written, and the response is the current
     memory.
     """
-    writes = asked.writes(type, key, expected_version(if_match, if_none_match))
-    await check_value(reach, type, asked.value)
-    with memory_span("upsert_memory"):
-        (*_, written) = await change.memory.apply(
-            reach.scope, writes, idempotency_key=idempotency_key
-        )
-    if written is None and idempotency_key:
-        written = await existing_memory(reach, type, key)
-    if written is None:
-        msg = with_code(
-            "expired_at_once",
-            f"{type}/{key} was written and has already expired: give a later expires_at",
-            memory=f"{type}/{key}",
-        )
-        raise UsageError(msg)
-    response.status_code = 201 if written.version == 1 else 200
-    return change.with_token(answered(reach, written, response))
+    expected = expected_version(if_match, if_none_match)
+
+    def shown(written: Memory) -> JsonAnswer:
+        response.status_code = 201 if written.version == 1 else 200
+        return change.with_token(answered(reach, written, response))
+
+    async def act(memory: Recollect) -> JsonAnswer:
+        # Not before: a repetition is answered even if its type has been changed since.
+        await check_value(reach, type, asked.value)
+        with memory_span("upsert_memory"):
+            writes = asked.writes(type, key, expected)
+            (*_, written) = await change.noting(memory).apply(reach.scope, writes)
+        if written is None:
+            msg = with_code(
+                "expired_at_once",
+                f"{type}/{key} was written and has already expired: give a later expires_at",
+                memory=f"{type}/{key}",
+            )
+            raise UsageError(msg)
+        return shown(written)
+
+    async def again(_: RepeatedRequestError) -> JsonAnswer:
+        return shown(await existing_memory(reach, type, key))
+
+    request = RepeatableRequest(
+        reach, idempotency_key, "put", type, key, asked.model_dump_json(), expected
+    )
+    return await request.answer(act, again)
 
 
 @router.delete(ADDRESS, summary="Delete a memory", status_code=204)

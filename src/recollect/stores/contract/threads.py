@@ -14,7 +14,7 @@ from recollect.stores.pages import page_of
 from recollect.stores.plans.due_times import Debounce, check_debounce
 from recollect.stores.plans.pending_messages import check_settings
 from recollect.stores.plans.positions import messages_after, messages_before, messages_until
-from recollect.stores.plans.prepared_writes import prepare_write
+from recollect.stores.plans.prepared_writes import prepare_write, request_beside
 from recollect.stores.plans.thread_edits import (
     Replacement,
     plan_keeping,
@@ -97,7 +97,7 @@ class ThreadStore(Transactor):
         settled = None if settings is None else check_settings(settings)
         check_count(len(writes), WRITES_MAX, "WRITES_MAX", "writes in one call")
         changes = [prepare_write(each) for each in writes]
-        beside = [each for each in (settled, changes) if each]
+        beside = request_beside(settings, changes)
         request = Append(
             scope=scope,
             thread=thread,

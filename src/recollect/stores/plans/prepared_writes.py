@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, get_args
@@ -17,7 +17,13 @@ from recollect.records import (
     Trust,
     Write,
 )
-from recollect.side_records import DeleteSideRecord, PutSideRecord, SideWrite
+from recollect.side_records import (
+    ATTACHMENT_PART,
+    TYPES_SETTING,
+    DeleteSideRecord,
+    PutSideRecord,
+    SideWrite,
+)
 from recollect.stores.digests import text_hash
 from recollect.stores.fast_records import maker_of
 from recollect.stores.plans.evidence import encode_evidence
@@ -74,6 +80,25 @@ PreparedWrite = PreparedMemoryWrite | PreparedSideWrite
 
 # `maker_of` is faster than the constructor, and imports make many of these.
 _PUT: Final = maker_of(PreparedPut)
+
+
+def request_beside(settings: JsonObject | None, writes: Sequence[PreparedWrite]) -> list[object]:
+    """
+    Return what a request to append asks for beside its messages, for the digest of its key.
+
+    A retry must be recognised, so this leaves out what the caller did not ask for and derives anew
+    from what is stored by then: the memory types of the scope, and the removal of the parts of a
+    file that is replaced.
+    """
+    given = {name: each for name, each in (settings or {}).items() if name != TYPES_SETTING}
+    told = [each for each in writes if not _removes_part(each)]
+    return [each for each in (check_object(given, "settings") if given else "", told) if each]
+
+
+def _removes_part(write: PreparedWrite) -> bool:
+    if not isinstance(write, PreparedSideWrite):
+        return False
+    return write.value is None and write.place[1] == ATTACHMENT_PART
 
 
 def prepare_write(write: Write | SideWrite | PreparedWrite) -> PreparedWrite:
