@@ -169,6 +169,7 @@ FAULTS: Final = (
         "clear: () => {}",
         "owned_shelf",
     ),
+    Fault("lib/overview.ts", "updated_at) <= now ?", "updated_at) > now ?", "overview"),
 )
 
 

@@ -35,6 +35,9 @@ export function changeOf(memory: Memory, now: number): ChangeWord {
   return memory.version === 1 ? "new" : "changed";
 }
 
+/** When it changed last, as seen on a day: what was written later, by an import say, was said or true by then. */
+export const changedAt = (memory: Memory, now: number): string => (Date.parse(memory.updated_at) <= now ? memory.updated_at : timeOf(memory));
+
 export type FormationWord = "no_model" | "paused" | "waits_model" | "failing" | "waiting" | "done" | "none";
 
 /** How formation is, in one word: what hinders it before what it does. */

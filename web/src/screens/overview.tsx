@@ -9,7 +9,7 @@ import { changesBetween } from "../lib/diff";
 import { NO_COUNTS } from "../lib/counts";
 import { countsInForce } from "../lib/in_force";
 import { formerOf } from "../lib/one_after_another";
-import { byType, changeOf, mainQuote, quotesOf } from "../lib/overview";
+import { byType, changedAt, changeOf, mainQuote, quotesOf } from "../lib/overview";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
@@ -184,7 +184,7 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
           ? <><a href={memoryLink(memory, scope)}>{named(memory.type)}</a><FormerAndNow former={former} now={memory.value} /></>
           : <a className="said" href={memoryLink(memory, scope)}>{isDocument(memory) ? <Said memory={memory} /> : saidOf(memory, t)}</a>}
       </div>
-      <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={memory.updated_at} /> <UndoOf memory={memory} /></p>
+      <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={changedAt(memory, now)} /> <UndoOf memory={memory} /></p>
     </li>
   );
 }
