@@ -170,6 +170,10 @@ FAULTS: Final = (
         "owned_shelf",
     ),
     Fault("lib/overview.ts", "updated_at) <= now ?", "updated_at) > now ?", "overview"),
+    Fault("lib/waiting.ts", 'state !== "rejected" || typeof pointer', "typeof pointer", "waiting"),
+    Fault("lib/waiting.ts", 'memory.state !== "active" && ', "", "waiting"),
+    Fault("lib/waiting.ts", "changes.length === 1 && only", "only", "waiting"),
+    Fault("lib/choice_titles.ts", ": shortened(sentence)", ": key", "choice_titles"),
 )
 
 

@@ -18,7 +18,7 @@ import { isDocument, pairsOf, personIn } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, isToday, momentOf, momentsOf, type Days } from "../lib/time";
 import { lookOf } from "../lib/type_looks";
-import { saidOf } from "../lib/waiting";
+import { isProposal } from "../lib/waiting";
 import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
@@ -180,9 +180,9 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
     <li className="changed-row">
       <TypeSign type={memory.type} isNamed={false} />
       <div>
-        {former && isDocument(memory)
+        {former && isDocument(memory) && !isProposal(memory)
           ? <><a href={memoryLink(memory, scope)}>{named(memory.type)}</a><FormerAndNow former={former} now={memory.value} /></>
-          : <a className="said" href={memoryLink(memory, scope)}>{isDocument(memory) ? <Said memory={memory} /> : saidOf(memory, t)}</a>}
+          : <a className="said" href={memoryLink(memory, scope)}><Said memory={memory} /></a>}
       </div>
       <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={changedAt(memory, now)} /> <UndoOf memory={memory} /></p>
     </li>
