@@ -65,7 +65,7 @@ def sentence_of(value: JsonObject) -> str:
         asides = [context] if context and not told >= set(terms_of(context)) else []
         asides += [words] if (words := memory_text(others)) else []
         return f"{content} ({'; '.join(asides)})" if asides else content
-    if _REFUSED_FIELD <= value.keys() and str(value["pointer"]).startswith("/"):
+    if value.keys() >= _REFUSED_FIELD and str(value["pointer"]).startswith("/"):
         return memory_text({parse_pointer(str(value["pointer"]))[0]: value["value"]})
     only = _only_text(value)
     if only is not None and (only[0] in _SENTENCE_FIELDS or only[0] == "instructions"):
