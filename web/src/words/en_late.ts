@@ -1,7 +1,7 @@
 /** What the screens that come later say, in English. */
 
 export const enLate = {
-  "audit.about": "Each action is a row whose hash covers the row before it.",
+  "audit.about": "Each change that somebody asked for is a row whose hash covers the row before it. What was formed in the background is not among them: Formation lists that, with what it read.",
   "audit.broken": "The chain is broken at row {row}.",
   "audit.ok": "{count} rows, and the chain is whole.",
   "audit.rows": "Latest rows",

@@ -3,7 +3,7 @@
 import type { enLate } from "./en_late";
 
 export const zhHantLate: Record<keyof typeof enLate, string> = {
-  "audit.about": "每個動作是一列，其雜湊涵蓋前一列。",
+  "audit.about": "每個由人或程式發起的變更是一列，其雜湊涵蓋前一列。背景形成的內容不在其中：它們與所讀的訊息一起列在「形成」裡。",
   "audit.broken": "鏈在第 {row} 列中斷。",
   "audit.ok": "共 {count} 列，鏈完整無缺。",
   "audit.rows": "最近的紀錄",

@@ -3,7 +3,7 @@
 import type { enLate } from "./en_late";
 
 export const zhLate: Record<keyof typeof enLate, string> = {
-  "audit.about": "每个操作是一行，其哈希涵盖上一行。",
+  "audit.about": "每个由人或程序发起的变更是一行，其哈希涵盖上一行。后台形成的内容不在其中：它们与所读的消息一起列在“形成”里。",
   "audit.broken": "链在第 {row} 行断开。",
   "audit.ok": "共 {count} 行，链完整。",
   "audit.rows": "最近的行",
