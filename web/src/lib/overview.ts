@@ -1,8 +1,9 @@
 /** What the overview shows of what the service answers. */
 
-import type { Backlog, FieldQuotes, Formation, Memory } from "../api/shapes";
+import type { Backlog, FieldQuotes, Formation, Memory, NewestMemory } from "../api/shapes";
+import { changesBetween } from "./diff";
 import { timeOf } from "./past";
-import { pointerOf } from "./pointer";
+import { pointerOf, shown } from "./pointer";
 
 export interface Day {
   day: string;
@@ -21,6 +22,13 @@ export const quotesOf = (quotes: readonly FieldQuotes[], { type, key }: Pick<Mem
 export function mainQuote(quotes: FieldQuotes["fields"], { value }: Pick<Memory, "value">): string | undefined {
   const main = "object" in value ? "object" : Object.keys(value)[0];
   return main === undefined ? undefined : quotes[pointerOf([main])];
+}
+
+/** What a memory said in the places that its last change gave other words; "" where it changed none, or how is not told. */
+export function saidBefore(newest: readonly NewestMemory[], { type, key, value }: Pick<Memory, "type" | "key" | "value">): string {
+  const former = newest.find(({ memory }) => memory.type === type && memory.key === key)?.former;
+  if (!former) return "";
+  return changesBetween(former, value).flatMap((each) => (each.kind === "changed" ? [shown(each.before)] : [])).join(", ");
 }
 
 /** Whether it is over, and no longer true. */

@@ -228,6 +228,7 @@ export const en = {
   "not_found.about": "The address leads to no screen of this page.",
   "not_found.home": "To the overview",
   "overview.before": "Before:",
+  "overview.by_hand": "Corrected by hand, before:",
   "overview.lately": "Changed lately",
   "chat.learnt": "Learnt",
   "chat.taken_back": "Taken back: no memory rests on it now; the message stays",

@@ -230,6 +230,7 @@ export const zh: Record<keyof typeof en, string> = {
   "not_found.about": "这个地址不对应任何页面。",
   "not_found.home": "回到概览",
   "overview.before": "此前：",
+  "overview.by_hand": "由人工更正，此前：",
   "overview.lately": "最近的变化",
   "chat.learnt": "学到",
   "chat.taken_back": "已撤回：不再有记忆以它为据；消息仍在",

@@ -230,6 +230,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "not_found.about": "這個網址沒有對應的畫面。",
   "not_found.home": "回到總覽",
   "overview.before": "之前：",
+  "overview.by_hand": "由人工更正，之前：",
   "overview.lately": "最近的變更",
   "chat.learnt": "學到",
   "chat.taken_back": "已復原：不再有記憶以它為據；訊息仍在",
