@@ -174,6 +174,15 @@ FAULTS: Final = (
     Fault("lib/waiting.ts", 'memory.state !== "active" && ', "", "waiting"),
     Fault("lib/waiting.ts", "changes.length === 1 && only", "only", "waiting"),
     Fault("lib/choice_titles.ts", ": shortened(sentence)", ": key", "choice_titles"),
+    Fault("lib/import_queue.ts", "slice(-REPORTS_MAX)", "slice()", "import_queue"),
+    Fault(
+        "lib/recall_reasons.ts",
+        "[...telling, ...longest.filter(",
+        "[...longest.filter(",
+        "recall_reasons",
+    ),
+    Fault("lib/overview.ts", 'each.kind === "changed" ? [shown', "true ? [shown", "overview"),
+    Fault("lib/diff.ts", "|| (end > start &&", "|| (false &&", "diff"),
 )
 
 
