@@ -269,6 +269,25 @@ def test_the_search_of_each_answer_counts_as_a_recall(starting: Start, connect: 
         assert ["Where do I live?"] * searches == [each["query"] for each in found]
 
 
+def test_only_what_was_asked_counts_as_a_recall_of_a_memory(
+    starting: Start, connect: Connect
+) -> None:
+    """A statement asks for nothing; a profile, which each prompt has, counts where it is quoted."""
+    model = ScriptedModel(lambda _: "You live in Oslo.", identity="script/test")
+    with connect(starting(model=model)) as client:
+        for address, value in (
+            ("Note/home", {"context": "home", "content": "Ada lives in Oslo."}),
+            ("User/User", {"home": "Oslo", "occupation": "cook"}),
+        ):
+            client.put(f"/v1/memories/{address}", params=ADA, json={"value": value})
+        for text in ("Translate: I live in Oslo.", "Where do I live?"):
+            client.post("/v1/chat", params=ADA, json={"thread": "c", "text": text})
+        paths = [f"/v1/memories/{address}/recalls" for address in ("Note/home", "User/User")]
+        found = [client.get(path, params=ADA).json()["recalls"] for path in paths]
+
+    assert [["Where do I live?"]] * 2 == [[use["query"] for use in each] for each in found]
+
+
 def test_rules_use_no_tokens(starting: Start, connect: Connect) -> None:
     """They form memories without a model, and what they cost is nothing."""
     with connect(starting(model=RuleModel())) as client:

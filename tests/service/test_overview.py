@@ -100,6 +100,38 @@ def test_the_overview_tells_what_had_become_true_by_a_day(client: httpx.Client) 
 
 
 @on_every_store
+def test_the_overview_of_a_day_asserts_nothing_that_was_said_or_changed_later(
+    client: httpx.Client,
+) -> None:
+    """A field said later is left out of a profile; a fact is told as it was before its end."""
+    scope = {"scope": ["users", "asserted"]}
+    said = [
+        {"id": day, "role": "user", "text": day, "time": f"2023-{day}T10:00:00Z"}
+        for day in ("05-01", "07-01")
+    ]
+    answer = client.post("/v1/threads/t/messages", params=scope, json={"messages": said})
+    assert answer.is_success, answer.text
+    evidence = {f"/{name}": [{"thread": "t", "message": day}] for name, day in
+                (("user_name", "05-01"), ("home", "07-01"))}  # fmt: skip
+    profile = {"value": {"user_name": "Mira", "home": "Basel"}, "evidence": evidence}
+    answer = client.put("/v1/memories/User/User", params=scope, json=profile)
+    assert answer.is_success, answer.text
+    fact = {"value": HOME, "evidence": {"/object": evidence["/user_name"]}}
+    client.put("/v1/memories/Fact/home", params=scope, json=fact)
+    written = client.get("/v1/memories/Fact/home", params=scope).json()["updated_at"]
+    client.post("/v1/memories/Fact/home/end", params=scope, json={"at": "2030-01-01T00:00:00Z"})
+
+    day = glance(client, **scope, valid_at="2023-06-01T00:00:00Z")
+    today = glance(client, **scope, valid_at=written)
+
+    assert [{"user_name": "Mira"}] == [each["value"] for each in day["profiles"]]
+    assert ["user_name: Mira"] == [each["sentence"] for each in day["profiles"]]
+    assert [profile["value"]] == [each["value"] for each in today["profiles"]]
+    (fact,) = [each["memory"] for each in today["newest"] if each["memory"]["type"] == "Fact"]
+    assert (1, None) == (fact["version"], fact["valid_until"])
+
+
+@on_every_store
 def test_what_waited_then_is_told_although_it_was_decided_since(
     served: Served, client: httpx.Client
 ) -> None:

@@ -44,6 +44,13 @@ describe("the difference of two texts", () => {
     expect(textDiff("", "")).toEqual([]);
   });
 
+  it("shows a phrase that was replaced as a phrase, and not word by word", () => {
+    expect(textDiff("Mira lives in Porto, Rua das Amoreiras 18", "Mira lives in Lyon, Rue Mercière 7")).toEqual([
+      { kind: "same", text: "Mira lives in " }, { kind: "removed", text: "Porto, Rua das Amoreiras 18" }, { kind: "added", text: "Lyon, Rue Mercière 7" },
+    ]);
+    expect(textDiff("a big red boat sails here", "a boat sails far from here").map((each) => `${each.kind[0]}:${each.text}`)).toEqual(["s:a ", "r:big red ", "s:boat sails ", "a:far from ", "s:here"]);
+  });
+
   it("compares Chinese by character", () => {
     expect(wordsOf("我住在里斯本")).toHaveLength(6);
     expect(textDiff("我住在北京", "我住在南京").filter((each) => each.kind === "same").map((each) => each.text)).toEqual(["我住在", "京"]);

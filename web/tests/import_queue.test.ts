@@ -77,7 +77,7 @@ describe("files that are imported", () => {
     expect(drained.map((each) => each.failed)).toEqual([["a", "b"]]);
   });
 
-  it("make room for those that are chosen next, unless they can still go on", async () => {
+  it("make room for those that are chosen next, unless they have a report or can still go on", async () => {
     const { queue, add, states, idOf, fail, end } = queueOf();
     add("a", "b", "c", "d");
     await end("a");
@@ -86,8 +86,19 @@ describe("files that are imported", () => {
     queue.stop(idOf("c"));
     await turn();
     add("d", "e");
-    expect(states()).toEqual(["c stopped", "d going", "e waiting"]);
+    expect(states()).toEqual(["a done", "c stopped", "d going", "e waiting"]);
     for (const each of ["c", "d"]) queue.drop(idOf(each));
-    expect(states()).toEqual(["d going", "e waiting"]);
+    expect(states()).toEqual(["a done", "d going", "e waiting"]);
+  });
+
+  it("keep the last reports, and the newest of a file that is imported again", async () => {
+    const { add, states, end } = queueOf();
+    const names = Array.from({ length: 10 }, (_, place) => `f${place}`);
+    for (const name of [...names, "f9"]) {
+      add(name);
+      await end(name);
+      await turn();
+    }
+    expect(states()).toEqual(names.slice(2).map((each) => `${each} done`));
   });
 });

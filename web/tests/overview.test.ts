@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
 import { countedOf, inForceOf, NO_COUNTS, NOTHING } from "../src/lib/counts";
-import { byType, changeOf, formationOf, isEnded, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
+import { byType, changedAt, changeOf, formationOf, isEnded, lastDays, mainQuote, plotOf, saidBefore, quotesOf } from "../src/lib/overview";
 
 const NOW = Date.parse("2026-05-10T12:00:00Z");
 const memory = (key: string, more: Partial<Memory> = {}) => ({ type: "Fact", key, version: 1, state: "active", valid_from: null, valid_until: null, ...more }) as Memory;
@@ -91,4 +91,19 @@ describe("the words below what is known", () => {
     expect(mainQuote({ "/subject": "I am Mira" }, { value: { subject: "Mira", object: "Braga" } })).toBeUndefined();
     expect(mainQuote({}, { value: {} })).toBeUndefined();
   });
+});
+
+test("a change is told with a time of the day that is looked at, or before", () => {
+  const late = memory("a", { updated_at: "2026-06-01T00:00:00Z", said_at: "2026-05-02T00:00:00Z" });
+  expect(changedAt(late, NOW)).toBe("2026-05-02T00:00:00Z");
+  expect(changedAt({ ...late, updated_at: "2026-05-09T00:00:00Z" }, NOW)).toBe("2026-05-09T00:00:00Z");
+});
+
+test("what a fact said before it was corrected is what its last change took out", () => {
+  const lives = (object: string) => ({ subject: "Mira", predicate: "lives in", object });
+  const home = memory("home", { value: lives("Lyon") });
+  const newest = [{ memory: home, former: lives("Porto") }, { memory: memory("cat"), former: null }];
+  expect(saidBefore(newest, home)).toBe("Porto");
+  expect(saidBefore(newest, memory("cat", { value: {} }))).toBe("");
+  expect(saidBefore([{ memory: home, former: lives("Lyon") }], home)).toBe("");
 });

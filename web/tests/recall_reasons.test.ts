@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, RecallAnswer, RecallEntry } from "../src/api/shapes";
-import { barOf, isClear, middleParts, sharedSignals, shownParts, tellingParts, verdictOn, whyAbove } from "../src/lib/recall_reasons";
+import { barOf, isClear, legendOf, middleParts, sharedSignals, shownParts, tellingParts, verdictOn, whyAbove } from "../src/lib/recall_reasons";
 import { addressOf, bodyOf, settingsIn } from "../src/lib/recall_settings";
 
 const signal = (name: string, part: number) => ({ name, part, z: 0, weight: 0 });
@@ -102,6 +102,13 @@ describe("what tells an entry from the others", () => {
   it("stands first, and what most of them have alike does not stand at all", () => {
     const told = entries.map((each) => tellingParts(each, middle).map(({ name, part }) => `${name} ${part}`));
     expect(told).toEqual([["dense 60"], ["entry 50"], [], []]);
+  });
+
+  it("stands below the bar together with the longest parts of it, which the others may have alike", () => {
+    const [, second = entry({})] = entries;
+    expect(legendOf(second, middle).map((each) => each.name)).toEqual(["entry", "speaker"]);
+    expect(legendOf(entry({ speaker: 1, dense: 0.2 }), middle).map((each) => each.name)).toEqual(["speaker", "dense"]);
+    expect(legendOf(entry({ dense: 0, entry: -1 }), new Map())).toEqual([{ name: "entry", part: -100 }]);
   });
 
   it("begins the bar, too", () => {

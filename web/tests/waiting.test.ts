@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import type { Formation } from "../src/api/shapes";
-import { proposedFor, saidFor, saidOf, tellDecided, waitsAs, watchDecided } from "../src/lib/waiting";
+import { changeAsked, isProposal, proposedFor, refusedField, saidFor, saidOf, tellDecided, waitsAs, watchDecided } from "../src/lib/waiting";
 
 const waiting = (key: string, valid_until: string | null = null) => ({ key, valid_until, state: "quarantined" as const, sentence: "Mira lives in Porto" });
 const t = (_: string, { what }: { what: string }) => `End ${what}?`;
@@ -44,4 +44,37 @@ describe("who counts what waits", () => {
     tellDecided(1);
     expect(told).toEqual([1]);
   });
+});
+
+describe("a change of a document", () => {
+  const say = (word: string, values: Record<string, string>) => `${word.slice("review.".length)}(${Object.values(values).join("|")})`;
+  const user = (value: Record<string, string>) => ({ type: "User", value, sentence: Object.entries(value).map((each) => each.join(": ")).join("; ") });
+  const named = (name: string) => name.toUpperCase();
+
+  it("is asked as the one field that it changes, and not as the whole document", () => {
+    expect(changeAsked(user({ name: "Mira", home: "Oslo" }), user({ name: "Mira", home: "Stavanger" }), say, named)).toBe("change_field(HOME|Oslo|Stavanger)");
+  });
+
+  it("names each of several fields, and what is new or goes", () => {
+    expect(changeAsked(user({ home: "Oslo", pet: "a cat" }), user({ home: "Bergen", job: "cook" }), say, named)).toBe("change_of(USER – HOME Oslo → Bergen; PET – a cat; JOB + cook)");
+  });
+
+  it("is asked as two sentences of what is a sentence", () => {
+    const fact = (sentence: string) => ({ type: "Fact", value: { subject: sentence }, sentence });
+    expect(changeAsked(fact("A."), fact("B."), say, named)).toBe("change(A.|B.)");
+  });
+});
+
+test("what waits or was rejected as a change of another memory is told as that", () => {
+  const proposal = { key: "User~3~5f1c", state: "rejected", valid_until: null } as const;
+  expect(isProposal(proposal)).toBe(true);
+  expect(isProposal({ ...proposal, state: "active" })).toBe(false);
+  expect(isProposal({ ...proposal, valid_until: "2026-01-01T00:00:00Z" })).toBe(false);
+  expect(isProposal({ ...proposal, key: "User" })).toBe(false);
+});
+
+test("a rejected field is told by its name and its value", () => {
+  expect(refusedField({ state: "rejected", value: { pointer: "/interests/0", value: "fishing" } })).toEqual({ name: "interests", value: "fishing" });
+  expect(refusedField({ state: "active", value: { pointer: "/interests/0", value: "fishing" } })).toBeUndefined();
+  expect(refusedField({ state: "rejected", value: { note: "x" } })).toBeUndefined();
 });

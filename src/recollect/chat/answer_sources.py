@@ -51,11 +51,19 @@ def references_of(known: Context, answer: str, scope: Scope) -> list[Json]:
     shown += [
         (each.entry.content, (each.text,)) for each in known.entries if each.entry.scope == scope
     ]
-    marked = [
-        (any(words in said for words in _words_of(lines)), content) for content, lines in shown
-    ]
+    marked = [(_quotes(said, lines), content) for content, lines in shown]
     first = sorted(marked, key=lambda each: not each[0])[:USED_MAX]
     return [_reference(content, is_quoted=is_quoted) for is_quoted, content in first]
+
+
+def quoted_documents(known: Context, answer: str) -> list[Memory]:
+    """Return the documents of a prompt, which every prompt has, that the *answer* quotes."""
+    said = answer.casefold()
+    return [each.memory for each in known.profile if _quotes(said, each.fields)]
+
+
+def _quotes(said: str, lines: tuple[str, ...]) -> bool:
+    return any(words in said for words in _words_of(lines))
 
 
 def _words_of(lines: tuple[str, ...]) -> Iterator[str]:

@@ -170,6 +170,12 @@ def _read_record(value: JsonObject, place: str, naming: ThreadNaming) -> Iterato
         yield Refused(place=place, reason=f"{reason} release of Recollect")
 
 
+_PLAIN_ROWS: Final = (
+    'a message is a row {"role": "user", "content": "…"} of one thread, or '
+    '{"conversation_id": "…", "role": "user", "text": "…"}'
+)
+
+
 def _read_object(value: JsonObject, place: str, naming: ThreadNaming) -> Iterator[Row]:
     read = next((read for is_form, read in _FORMS if is_form(value)), None)
     messages = value.get("messages")
@@ -195,7 +201,7 @@ def _read_object(value: JsonObject, place: str, naming: ThreadNaming) -> Iterato
         names = ", ".join(map(shown, [*value][:6]))
         reason = with_code(
             "unknown_form",
-            f"its format is unknown: it has the fields {names or '(none)'}",
+            f"its format is unknown: it has the fields {names or '(none)'}; {_PLAIN_ROWS}",
             fields=names or "(none)",
         )
         yield Refused(place=place, reason=reason)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from recollect.records import JsonObject, Memory
+from recollect.stores.json_pointers import parse_pointer
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import has_chinese
 from recollect.text.searchable import memory_text
@@ -20,6 +21,8 @@ Beside what a quarantined memory would change, in English and in Chinese; never 
 
 The Chinese labels have characters that are the same in both scripts.
 """
+_REFUSED_FIELD: Final = frozenset({"pointer", "value"})
+"""Fields of a memory that keeps a rejected field of another one from being formed again."""
 _WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun".split()
 _FACT: Final = ("subject", "predicate", "object")
 _SENTENCE_FIELDS: Final = (
@@ -48,6 +51,8 @@ def sentence_of(value: JsonObject) -> str:
     ('home: Oslo', 'The boat is called Ida.')
     >>> sentence_of({"instructions": "Answer briefly."})
     'Answer briefly.'
+    >>> sentence_of({"pointer": "/interests/0", "value": "fishing"})
+    'interests: fishing'
     """
     if all(isinstance(value.get(name), str | int | float) for name in _FACT):
         return _joined([str(value[name]) for name in _FACT])
@@ -60,6 +65,8 @@ def sentence_of(value: JsonObject) -> str:
         asides = [context] if context and not told >= set(terms_of(context)) else []
         asides += [words] if (words := memory_text(others)) else []
         return f"{content} ({'; '.join(asides)})" if asides else content
+    if value.keys() >= _REFUSED_FIELD and str(value["pointer"]).startswith("/"):
+        return memory_text({parse_pointer(str(value["pointer"]))[0]: value["value"]})
     only = _only_text(value)
     if only is not None and (only[0] in _SENTENCE_FIELDS or only[0] == "instructions"):
         return only[1]

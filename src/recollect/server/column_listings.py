@@ -7,10 +7,15 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from recollect.records import Memory, Revision, Scope
+from recollect.records import Memory, Scope
 from recollect.server.column_cache import ColumnCache
 from recollect.server.http.scope_access import Reach
-from recollect.server.memory_listings import ListedMemories, ListingRequest, MemoryListing
+from recollect.server.memory_listings import (
+    ListedMemories,
+    ListingRequest,
+    MemoryListing,
+    as_believed,
+)
 from recollect.server.memory_order import (
     MemoryColumns,
     columns_of,
@@ -109,21 +114,3 @@ async def _believed(reach: Reach, memory: Memory, at: datetime) -> Memory | None
         if each.believed_from <= at and (each.believed_until is None or at < each.believed_until):
             return as_believed(memory, each)
     return None
-
-
-def as_believed(memory: Memory, revision: Revision) -> Memory:
-    """Return *memory* as it was when *revision* was current."""
-    return replace(
-        memory,
-        value=revision.value,
-        text=revision.text,
-        version=revision.version,
-        updated_at=revision.believed_from,
-        valid_from=revision.valid_from,
-        valid_until=revision.valid_until,
-        evidence=revision.evidence,
-        trust=revision.trust,
-        state=revision.state,
-        # The time of other evidence is unknown here.
-        said_at=memory.said_at if revision.evidence == memory.evidence else None,
-    )

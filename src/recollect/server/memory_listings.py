@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from recollect.deferred_imports import load_modules
-from recollect.records import JsonObject, Memory, MemoryState
+from recollect.records import JsonObject, Memory, MemoryState, Revision
 from recollect.server.http.scope_access import Reach
 from recollect.stores.rows import Place
 from recollect.stores.validation import check_time, to_datetime
@@ -113,3 +113,21 @@ def _is_true(memory: Memory, at: int | None) -> bool:
         return True
     moment, from_, until = to_datetime(at), memory.valid_from, memory.valid_until
     return (from_ is None or from_ <= moment) and (until is None or moment < until)
+
+
+def as_believed(memory: Memory, revision: Revision) -> Memory:
+    """Return *memory* as it was when *revision* was current."""
+    return replace(
+        memory,
+        value=revision.value,
+        text=revision.text,
+        version=revision.version,
+        updated_at=revision.believed_from,
+        valid_from=revision.valid_from,
+        valid_until=revision.valid_until,
+        evidence=revision.evidence,
+        trust=revision.trust,
+        state=revision.state,
+        # The time of other evidence is unknown here.
+        said_at=memory.said_at if revision.evidence == memory.evidence else None,
+    )

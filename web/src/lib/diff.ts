@@ -102,7 +102,24 @@ export function textDiff(before: string, after: string): Piece[] {
   const isSpace = (text: string) => !text.trim();
   const shared = pieces.filter((each) => each.kind === "same").flatMap((each) => wordsOf(each.text)).filter((each) => !isSpace(each)).length;
   const fewer = Math.min(...[old, now].map((words) => words.filter((each) => !isSpace(each)).length));
-  return shared < SHARED_MIN * fewer ? whole : pieces;
+  return shared < SHARED_MIN * fewer ? whole : inPhrases(pieces);
+}
+
+/** Pieces with changes between which only a space is the same joined: one phrase out, and one in, rather than word by word. */
+function inPhrases(pieces: readonly Piece[]): Piece[] {
+  const found: Piece[] = [];
+  for (let start = 0; start < pieces.length; ) {
+    let end = start;
+    while (pieces[end] && (pieces[end]?.kind !== "same" || (end > start && pieces[end + 1] && !pieces[end]?.text.trim()))) end++;
+    const joined = (kind: Piece["kind"]) => pieces.slice(start, end).filter((each) => each.kind !== kind).map((each) => each.text).join("");
+    const [removed, added] = [joined("added"), joined("removed")];
+    if (removed.trim()) found.push({ kind: "removed", text: removed });
+    if (added.trim()) found.push({ kind: "added", text: added });
+    const same = pieces[end];
+    if (same) found.push(same);
+    start = end + 1;
+  }
+  return found;
 }
 
 function lengths(old: string[], now: string[]): number[][] {

@@ -32,6 +32,7 @@ export interface Drained {
 
 const nothingYet = (): Drained => ({ reports: [], errors: [], failed: [] });
 
+const REPORTS_MAX = 8;
 const BEGUN: FileProgress = { rows: 0, fraction: null };
 
 /** Whether a file that ended so can be imported again as it is, and go well. */
@@ -49,8 +50,9 @@ export class ImportQueue {
   /** Take files in; `settled` is called once none waits any more. */
   async add(scope: Scope, zone: string, files: readonly File[], settled: (drained: Drained) => void): Promise<void> {
     const isSame = (one: QueuedFile, other: File) => one.file.name === other.name && String(one.scope) === String(scope);
-    // What is over makes room; what can still go on stays, unless it is chosen anew.
-    const kept = this.entries.filter((each) => isUnderWay(each) || (this.isBusy ? true : canGoOn(each)) && !files.some((file) => isSame(each, file)));
+    // The last reports stay; what was refused makes room; what can still go on stays. What is chosen anew replaces the former.
+    const told = this.entries.filter((each) => each.report).slice(-REPORTS_MAX);
+    const kept = this.entries.filter((each) => isUnderWay(each) || (this.isBusy || told.includes(each) ? true : canGoOn(each)) && !files.some((file) => isSame(each, file)));
     const added = files.map((file): QueuedFile => ({ id: this.next++, scope, zone, file, state: "waiting", progress: BEGUN, report: null, error: null, isPartial: false }));
     this.write([...kept, ...added]);
     await this.run(settled);

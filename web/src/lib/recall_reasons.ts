@@ -80,6 +80,15 @@ export function tellingParts(entry: Scored, middle: ReadonlyMap<string, number>)
   return parts.sort((one, other) => apart(other) - apart(one)).slice(0, DECIDING);
 }
 
+const LONGEST = 2;
+
+/** What stands below a bar: what tells the entry from the others, and the longest parts of the bar, which all may have alike. */
+export function legendOf(entry: Scored, middle: ReadonlyMap<string, number>): SignalShare[] {
+  const telling = tellingParts(entry, middle);
+  const longest = [...partsByName(entry)].map(([name, part]) => ({ name, part })).sort((one, other) => other.part - one.part).slice(0, LONGEST);
+  return [...telling, ...longest.filter((each) => each.part > 0 && !telling.some(({ name }) => name === each.name))];
+}
+
 /** How wide each part of a bar is, of the width of the best entry: what speaks for it, as long together as the score is high. What tells it from the others comes first. */
 export function barOf({ score, signals }: Scored, most: number, middle: ReadonlyMap<string, number> = new Map()): { name: string; share: number }[] {
   const [length, pieces] = [Math.max(0, score) / Math.max(most, 0.001), signals.filter((each) => each.part > 0.0005)];

@@ -1,10 +1,12 @@
 /** What a memory says, and of which type it is: the same everywhere it is shown. */
 
 import type { Memory } from "../api/shapes";
-import { isDocument, pairsOf } from "../lib/sentences";
-import { useAround } from "../lib/session";
+import { useAsked } from "../lib/asking";
+import { versionBefore } from "../lib/proposals";
+import { isDocument, pairsOf, wordsOf } from "../lib/sentences";
+import { useAround, useHere } from "../lib/session";
 import { lookOf } from "../lib/type_looks";
-import { saidOf } from "../lib/waiting";
+import { changeAsked, isProposal, refusedField, saidOf } from "../lib/waiting";
 import { SignIcon } from "./icons";
 
 const PAIRS_SHOWN = 6;
@@ -29,6 +31,9 @@ export function TypeName({ type }: { type: string }) {
 /** A memory in words: its sentence; of a document the names and values. */
 export function Said({ memory }: { memory: Memory }) {
   const { t, named } = useAround();
+  const refused = refusedField(memory);
+  if (refused) return <span className="said said-pairs"><span><span className="said-name">{named(refused.name)}</span> {wordsOf(refused.value)}</span></span>;
+  if (isProposal(memory)) return <Proposal memory={memory} />;
   if (!isDocument(memory)) return <span className="said">{saidOf(memory, t)}</span>;
   const pairs = pairsOf(memory.value);
   return (
@@ -39,4 +44,13 @@ export function Said({ memory }: { memory: Memory }) {
       {pairs.length > PAIRS_SHOWN && <span className="faint">+{pairs.length - PAIRS_SHOWN}</span>}
     </span>
   );
+}
+
+/** The question of what would change a memory that stands; only the type, where that is gone. */
+function Proposal({ memory }: { memory: Memory }) {
+  const { t, named } = useAround();
+  const { scope } = useHere();
+  const before = useAsked(() => versionBefore(scope, memory), [scope, memory.type, memory.key]);
+  if (before.isLoading) return <span className="said faint">{named(memory.type)}</span>;
+  return <span className="said">{before.value ? changeAsked(before.value, memory, t, named) : isDocument(memory) ? t("review.change_of", { what: named(memory.type) }) : memory.sentence}</span>;
 }

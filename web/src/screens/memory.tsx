@@ -140,6 +140,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
           </div>
         )}
       </header>
+      {can("write") && !isEditing && <WhichAct memory={memory} />}
       <ActFailure act={acts} />
       {memory.state === "rejected" && <p className="notice">{t(revisions?.some((each) => each.state === "active") ? "reject.notice" : "reject.notice_only")}</p>}
       {isEditing
@@ -153,6 +154,14 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       <Uses memory={memory} />
     </>
   );
+}
+
+/** What each of the acts that take a memory away does, told apart in a line each. */
+function WhichAct({ memory }: { memory: Memory }) {
+  const { t } = useAround();
+  const { can } = useHere();
+  const words = [memory.state !== "rejected" && "reject.about", !isOver(memory) && "end.about", "delete.about", can("erase") && "memory.erase_act"] as const;
+  return <details className="which-act"><summary>{t("memory.which_act")}</summary><ul>{words.map((each) => each && <li key={each}>{t(each)}</li>)}</ul></details>;
 }
 
 /** By what it is believed, in a word: of what somebody corrected, no message that the former version cited. */

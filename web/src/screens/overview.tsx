@@ -9,7 +9,7 @@ import { changesBetween } from "../lib/diff";
 import { NO_COUNTS } from "../lib/counts";
 import { countsInForce } from "../lib/in_force";
 import { formerOf } from "../lib/one_after_another";
-import { byType, changeOf, mainQuote, quotesOf } from "../lib/overview";
+import { byType, changedAt, changeOf, mainQuote, quotesOf, saidBefore } from "../lib/overview";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
@@ -18,7 +18,7 @@ import { isDocument, pairsOf, personIn } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, isToday, momentOf, momentsOf, type Days } from "../lib/time";
 import { lookOf } from "../lib/type_looks";
-import { saidOf } from "../lib/waiting";
+import { isProposal } from "../lib/waiting";
 import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
@@ -76,7 +76,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
           <section className="block">
             <h2>{t("overview.known")}<a className="block-link" href={linkTo(["memories"], scope)}>{t("overview.all")}</a></h2>
             {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} quotes={quotesOf(glance.quotes, each)} />)}
-            {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} former={formerOf(each, changed)} words={mainQuote(quotesOf(glance.quotes, each), each)} />)}</ul>}
+            {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} former={formerOf(each, changed)} words={mainQuote(quotesOf(glance.quotes, each), each)} said={saidBefore(glance.newest, each)} />)}</ul>}
           </section>
           {isNow && <Recalled glance={glance} />}
         </div>
@@ -152,7 +152,7 @@ function RestsOn({ words, as: As }: { words: string | undefined; as: "dd" | "spa
 }
 
 /** A memory as a line, with its words and what was true before; its state is left out where all have the same one. */
-function Sentence({ memory, now, former = [], words, hasState = true }: { memory: Memory; now: number; former?: readonly Memory[]; words?: string; hasState?: boolean }) {
+function Sentence({ memory, now, former = [], words, said = "", hasState = true }: { memory: Memory; now: number; former?: readonly Memory[]; words?: string; /** What it said before it was changed. */ said?: string; hasState?: boolean }) {
   const { t } = useAround();
   const { scope } = useHere();
   return (
@@ -162,6 +162,7 @@ function Sentence({ memory, now, former = [], words, hasState = true }: { memory
         <span className="sentence-said">
           <Said memory={memory} />
           <RestsOn words={words} as="span" />
+          {words === undefined && said && <span className="sentence-before">{t("overview.by_hand")} <del>{said}</del></span>}
           {former.map((each) => <span key={each.key} className="sentence-before">{t("overview.before")} <del>{each.sentence}</del></span>)}
         </span>
         <span className="row-when">{hasState && <StateBadge memory={memory} now={now} />} <When at={timeOf(memory)} /></span>
@@ -180,23 +181,25 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
     <li className="changed-row">
       <TypeSign type={memory.type} isNamed={false} />
       <div>
-        {former && isDocument(memory)
+        {former && isDocument(memory) && !isProposal(memory)
           ? <><a href={memoryLink(memory, scope)}>{named(memory.type)}</a><FormerAndNow former={former} now={memory.value} /></>
-          : <a className="said" href={memoryLink(memory, scope)}>{isDocument(memory) ? <Said memory={memory} /> : saidOf(memory, t)}</a>}
+          : <a className="said" href={memoryLink(memory, scope)}><Said memory={memory} /></a>}
+        {former && !isDocument(memory) && !isProposal(memory) && <FormerAndNow former={former} now={memory.value} isNamed={false} />}
       </div>
-      <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={memory.updated_at} /> <UndoOf memory={memory} /></p>
+      <p className="changed-when"><Badge kind={KINDS[word]}>{t(`overview.${word}`)}</Badge> <When at={changedAt(memory, now)} /> <UndoOf memory={memory} /></p>
     </li>
   );
 }
 
 /** Each place that changed: what it said, and what it says. */
-function FormerAndNow({ former, now }: { former: JsonObject; now: JsonObject }) {
+function FormerAndNow({ former, now, isNamed = true }: { former: JsonObject; now: JsonObject; isNamed?: boolean }) {
   const { t, named } = useAround();
-  return (
+  const changes = changesBetween(former, now);
+  return changes.length > 0 && (
     <ul className="former">
-      {changesBetween(former, now).map((each) => (
+      {changes.map((each) => (
         <li key={each.pointer + each.kind}>
-          <span className="said-name">{spoken(each.pointer, named)} </span>
+          {isNamed && <span className="said-name">{spoken(each.pointer, named)} </span>}
           {each.kind !== "added" && <del aria-label={t("diff.removed")}>{shown(each.before)}</del>}
           {each.kind === "changed" && " → "}
           {each.kind !== "removed" && <span>{shown(each.after)}</span>}

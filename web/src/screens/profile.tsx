@@ -7,6 +7,7 @@ import type { Memory, Revision } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { whyOfVersion } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
+import { titleOfChoice } from "../lib/choice_titles";
 import { chainOf, useOthers, type Placed } from "../lib/one_after_another";
 import { believedAt, daysOf, lanesOf, scaleEnd, ownFirst, saysNothing, spanDays, speakerOf } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
@@ -50,7 +51,7 @@ export default function Profile() {
   const until = momentOf(daysIn(query));
   const profiles = useAsked(async () => {
     const known = (await api.types(scope)).types.filter((each) => each.update_mode === "patch");
-    const found = await Promise.all(known.map((each) => api.memories(scope, { type: each.name, limit: 20 })));
+    const found = await Promise.all(known.map((each) => api.memories(scope, { type: each.name, state: "active", limit: 20 })));
     return found.flatMap((each) => ownFirst(each.memories));
   }, [scope]);
   const [, type, key] = parts;
@@ -62,7 +63,7 @@ export default function Profile() {
       <PageHead title={t("profile")} about={t("profile.about")}>
         {chosen && (
           <select aria-label={t("profile.choose")} value={JSON.stringify([chosen.type, chosen.key])} onChange={(event) => go(linkTo(["profile", ...(JSON.parse(event.target.value) as string[])], scope))}>
-            {listed.map((each) => <option key={`${each.type} ${each.key}`} value={JSON.stringify([each.type, each.key])}>{each.type === each.key ? named(each.type) : `${named(each.type)} · ${speakerOf(each) ?? each.key}`}</option>)}
+            {listed.map((each) => <option key={`${each.type} ${each.key}`} value={JSON.stringify([each.type, each.key])}>{titleOfChoice(each, named)}</option>)}
           </select>
         )}
       </PageHead>

@@ -16,6 +16,7 @@ import { Entry, hrefOf, reasonOf } from "./recall_entry";
 import { Missing } from "./recall_missing";
 
 const OTHER = "b_";
+const isWide = (): boolean => matchMedia("(min-width: 901px)").matches;
 const SUGGESTED = 4;
 
 export default function Recall() {
@@ -29,6 +30,13 @@ export default function Recall() {
   const compared = useRecall(isCompared ? other : null);
   const link = (changed: RecallSettings, changedOther: RecallSettings | null) =>
     linkTo(["recall"], scope, { on: "", known: "", ...addressOf(changed), ...(changedOther ? { side: "1", ...addressOf(changedOther, OTHER) } : {}) });
+  const isFresh = one.q === "" && !isCompared;
+  // On a phone the keyboard would cover what was asked before; the frame takes the focus when a screen comes.
+  useEffect(() => {
+    if (!isFresh || !isWide()) return;
+    const soon = setTimeout(() => document.getElementById("search")?.focus({ preventScroll: true }));
+    return () => clearTimeout(soon);
+  }, [isFresh]);
   const follow = (to: string, again: () => void) => (to === location.hash ? again() : go(to));
   return (
     <div className={isCompared ? "page wide-page" : "page"}>
@@ -63,7 +71,7 @@ function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field
   const { t } = useAround();
   const { can } = useHere();
   const [draft, setDraft] = useState(asked);
-  const [isWide] = useState(() => matchMedia("(min-width: 901px)").matches);
+  const [isOpen] = useState(isWide);
   useEffect(() => setDraft(asked), [JSON.stringify(asked)]);
   const set = (name: keyof RecallSettings) => (event: { target: { value: string } }) => setDraft({ ...draft, [name]: event.target.value });
   return (
@@ -72,7 +80,7 @@ function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field
         <input type="search" id={field} value={draft.q} placeholder={t("recall.ask")} aria-label={t("recall.ask")} onChange={set("q")} />
         <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall.do")}</button>
       </div>
-      <details className="ask-more" open={isWide || isNarrowed(asked)}>
+      <details className="ask-more" open={isOpen || isNarrowed(asked)}>
       <summary>{t("recall.options")}</summary>
       <div className="ask-options">
         <label>{t("recall.among")}<select value={draft.among} onChange={set("among")}><option value="">{t("recall.everything")}</option><option value="memories">{t("memories")}</option></select></label>

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { RecallEntry } from "../api/shapes";
-import { barOf, entryName, shownParts, tellingParts, whyAbove } from "../lib/recall_reasons";
+import { barOf, entryName, legendOf, shownParts, whyAbove } from "../lib/recall_reasons";
 import { linkTo } from "../lib/route";
 import { isLong } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -44,7 +44,7 @@ export function Entry({ entry, entries, place, most, shared, middle, isReranked,
   const wording = useWording();
   const { score, parts } = shownParts(entry);
   const signals = entry.signals.map((each, at) => ({ ...each, shown: (parts[at] ?? 0) / 100 }));
-  const telling = tellingParts(entry, middle);
+  const legend = legendOf(entry, middle);
   return (
     <li className="entry">
       <span className="entry-rank" aria-hidden="true">{place + 1}</span>
@@ -60,7 +60,7 @@ export function Entry({ entry, entries, place, most, shared, middle, isReranked,
           {barOf(entry, most, middle).map((each) => <span key={each.name} className={`signal signal-${each.name}`} style={{ width: `${each.share * 100}%` }} />)}
         </div>
         <details className="signals">
-          <summary>{telling.length ? telling.map((each) => <span key={each.name} className="signal-word" title={signalAbout(each.name, t)}><span className={`swatch signal-${each.name}`} aria-hidden="true" />{signalName(each.name, t)} {signed(each.part / 100, wording)}</span>) : t(signals.some((each) => each.shown > 0) ? "recall.as_all" : "recall.no_signals")}</summary>
+          <summary>{legend.length ? legend.map((each) => <span key={each.name} className="signal-word" title={signalAbout(each.name, t)}><span className={`swatch signal-${each.name}`} aria-hidden="true" />{signalName(each.name, t)} {signed(each.part / 100, wording)}</span>) : t(signals.some((each) => each.shown > 0) ? "recall.as_all" : "recall.no_signals")}</summary>
           {entries.length > 1 && <Why entries={entries} place={place} isReranked={isReranked} />}
           <table>
             <thead><tr><th scope="col">{t("recall.signal")}</th><th scope="col" title={t("recall.z_about")}>{t("recall.z")}</th><th scope="col">{t("recall.weight")}</th><th scope="col">{t("recall.part")}</th></tr></thead>

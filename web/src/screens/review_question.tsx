@@ -9,15 +9,13 @@ import { changesBetween } from "../lib/diff";
 import { freshEvidence } from "../lib/evidence";
 import { shortened } from "../lib/memory_acts";
 import { isOver, useOthers } from "../lib/one_after_another";
-import { shown, spoken } from "../lib/pointer";
+import { versionBefore, type Before } from "../lib/proposals";
 import { linkTo } from "../lib/route";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
-import { proposedFor, saidFor, waitsAs } from "../lib/waiting";
+import { changeAsked, saidFor, waitsAs } from "../lib/waiting";
 import { Icon } from "../parts/icons";
 import { Changes, Quotes, Value } from "../parts/value";
-
-type Before = Pick<Memory, "value" | "sentence" | "evidence">;
 
 export interface Question {
   kind: "new" | "change" | "end";
@@ -42,19 +40,6 @@ export function useQuestion(memory: Memory): Question {
   const replaced = useOthers(scope, replaces ? memory : undefined).find((each) => !isOver(each));
   const error = isGone(history.error) ? before.error : (history.error ?? before.error);
   return { kind: replaced ? "change" : kind, before: replaced ?? before.value, cause, error, again: history.error ? history.again : before.again };
-}
-
-/** The version for which a change was proposed; none where it was erased since. */
-async function versionBefore(scope: Scope, { type, key }: Memory): Promise<Before | undefined> {
-  const proposed = proposedFor(key);
-  if (!proposed) return undefined;
-  try {
-    const { revisions } = await api.history(scope, type, proposed.key);
-    return revisions.find((each) => each.version === proposed.version);
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
 }
 
 /** The question, the words because of which it is asked, and what holds until it is decided. */
@@ -93,9 +78,7 @@ function Change({ memory, before }: { memory: Memory; before: Before }) {
   const [only] = changes;
   const isOfFields = isDocument(memory);
   const isOne = changes.length === 1 && only?.kind === "changed";
-  const asked = !isOfFields
-    ? t("review.change", { before: before.sentence, after: memory.sentence })
-    : isOne ? t("review.change_field", { name: spoken(only.pointer, named), before: shown(only.before), after: shown(only.after) }) : t("review.change_of", { what: named(memory.type) });
+  const asked = isOfFields && !isOne ? t("review.change_of", { what: named(memory.type) }) : changeAsked(before, memory, t, named);
   return (
     <>
       <p className="card-said">{asked}</p>

@@ -13,7 +13,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["Whether the response has a token with which POST /v1/undo reverts the change. The token may contain removed data, so this needs the permission `read` as well.", "响应是否带有令牌，可用 POST /v1/undo 撤销此更改。令牌可能含有被移除的数据，因此还须有权限 `read`。"],
   ["The version that was read: `\"3\"`, as the ETag gave it.", "所读到的版本：`\"3\"`，如 ETag 所示。"],
   ["`*`: only if there is none yet.", "`*`：仅当尚不存在时。"],
-  ["As true at this time, by what is known now.", "按现在所知，在此时间成立的。"],
+  ["As true at this time, by what is known now. Fields of profiles that were said later are left out, unless somebody gave the time of the change.", "按现在所知，在此时间成立的。之后才说的用户资料字段会略去，除非有人说明了变化的时间。"],
   ["As it was believed at this time.", "按此时间所相信的。"],
   ["Also import data erased here; this needs the permission `admin`.", "也导入此前在此抹除的数据；须有权限 `admin`。"],
   ["The name of the file, used for a chat without a name.", "文件名，用于没有名字的对话。"],

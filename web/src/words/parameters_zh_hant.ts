@@ -13,7 +13,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["Whether the response has a token with which POST /v1/undo reverts the change. The token may contain removed data, so this needs the permission `read` as well.", "回應是否帶有權杖，可用 POST /v1/undo 復原此變更。權杖可能含有被移除的資料，因此還須有權限 `read`。"],
   ["The version that was read: `\"3\"`, as the ETag gave it.", "所讀到的版本：`\"3\"`，如 ETag 所示。"],
   ["`*`: only if there is none yet.", "`*`：僅當尚不存在時。"],
-  ["As true at this time, by what is known now.", "依現在所知，在此時間成立的。"],
+  ["As true at this time, by what is known now. Fields of profiles that were said later are left out, unless somebody gave the time of the change.", "依現在所知，在此時間成立的。之後才說的使用者資料欄位會略去，除非有人說明了變化的時間。"],
   ["As it was believed at this time.", "依此時間所相信的。"],
   ["Also import data erased here; this needs the permission `admin`.", "也匯入先前在此抹除的資料；須有權限 `admin`。"],
   ["The name of the file, used for a chat without a name.", "檔名，用於沒有名稱的對話。"],

@@ -11,6 +11,9 @@ from starlette.responses import StreamingResponse
 from recollect.deferred_imports import load_modules
 from recollect.errors import RecollectError
 from recollect.ports import ModelRequest
+from recollect.recall.advice_requests import asks_for_advice
+from recollect.recall.query_analysis import is_question
+from recollect.recall.results import Recalled
 from recollect.records import Json, JsonObject, Message
 from recollect.server.http.event_streams import Event, check_streams, event_stream
 from recollect.server.http.problems import problem_of
@@ -110,6 +113,7 @@ async def _answer(
             await _count_recall(reach, said, answer.known)
             async for piece in answer.pieces:
                 yield Event(name="token", content={"text": piece})
+        await _note_documents(reach, said, answer.known, answer.kept.text if answer.kept else "")
         reason = ERASED if answer.text and answer.kept is None else None
         done = await _done(reach, said, answer.kept, answer.known, reason)
         if with_prompt:
@@ -122,7 +126,21 @@ async def _answer(
 async def _count_recall(reach: Reach, said: Message, known: Context) -> None:
     """Count the search that a prompt was made of, whether or not the model answers."""
     reach.service.usage.add(reach.scope, recalls=1)
-    await note(reach, said.text, [each.entry for each in known.entries])
+    if _asks(said):
+        await note(reach, said.text, [each.entry for each in known.entries])
+
+
+def _asks(said: Message) -> bool:
+    return is_question(said.text) or asks_for_advice(said.text)
+
+
+async def _note_documents(reach: Reach, said: Message, known: Context, answer: str) -> None:
+    """Record that an answer used a document: every prompt has them, so that only a quote counts."""
+    from recollect.chat.answer_sources import quoted_documents
+
+    found = quoted_documents(known, answer) if _asks(said) else ()
+    used = [Recalled(scope=each.scope, content=each, score=0.0, signals={}) for each in found]
+    await note(reach, said.text, used)
 
 
 async def _done(

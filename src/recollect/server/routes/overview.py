@@ -13,6 +13,7 @@ from fastapi import Query
 
 from recollect.errors import ForbiddenError
 from recollect.records import Json, JsonObject, Memory, Revision
+from recollect.server.dated_documents import document_at
 from recollect.server.field_quotes import field_quotes
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Reading
@@ -21,6 +22,7 @@ from recollect.server.memory_listings import (
     ListedMemories,
     ListingFilter,
     ListingRequest,
+    as_believed,
     read_listing,
 )
 from recollect.server.schemas.elements import JsonAnswer
@@ -50,7 +52,13 @@ _REVISED: Final = 8
 async def overview(
     reach: Reading,
     valid_at: Annotated[
-        Time | None, Query(description="As true at this time, by what is known now.")
+        Time | None,
+        Query(
+            description=(
+                "As true at this time, by what is known now. Fields of profiles that were said "
+                "later are left out, unless somebody gave the time of the change."
+            )
+        ),
     ] = None,
     known_at: Annotated[Time | None, Query(description="As it was believed at this time.")] = None,
 ) -> JsonAnswer:
@@ -100,13 +108,15 @@ async def _overview_of(
     said_until = ListingFilter(now=now, until=at)
     # Twice as many, because rejected memories are dropped below.
     latest = await read(2 * NEWEST, said_until)
+    if at is not None:
+        latest = [await _as_changed_by(reach, each, to_datetime(at)) for each in latest]
     newest = [each for each in latest if each.state != "rejected"][:NEWEST]
     waiting = await read(WAITING + 1, replace(said_until, state="quarantined", valid_at=at))
     revised = [each.name for each in await types_of(reach) if each.update_mode == "patch"]
     profiles = list[Memory]()
     for name in revised:
-        wanted = ListingFilter(now=now, type=name, state="active", valid_at=at)
-        profiles += await read(PROFILES, wanted)
+        documents = await read(PROFILES, ListingFilter(now=now, type=name, state="active"))
+        profiles += documents if at is None else await _true_at(reach, documents, to_datetime(at))
     day = at if known_at is None else (at or check_time(known_at, "known_at"))
     in_force = replace(said_until, valid_at=day)
     known = await _known(listed, in_force, profiles, ())
@@ -159,6 +169,22 @@ async def _known(
     in_turn = chain.from_iterable(zip_longest(*by_type.values()))
     chosen = _distinct(chain(used[:_KNOWN_RECALLED], filter(None, in_turn)), besides=profiles)
     return chosen[:KNOWN]
+
+
+async def _true_at(reach: Reach, documents: Sequence[Memory], at: datetime) -> list[Memory]:
+    """Return the documents with the fields that are known to have been true at a moment."""
+    found = [await document_at(reach, each, at) for each in documents]
+    return [each for each in found if each is not None]
+
+
+async def _as_changed_by(reach: Reach, memory: Memory, at: datetime) -> Memory:
+    """Return a memory before its changes after *at*; as it is if all of it was written later."""
+    if memory.updated_at <= at:
+        return memory
+    for each in reversed(await reach.memory.history(reach.scope, memory.type, memory.key)):
+        if each.believed_from <= at:
+            return as_believed(memory, each)
+    return memory
 
 
 def _is_in_force(memory: Memory, wanted: ListingFilter) -> bool:
