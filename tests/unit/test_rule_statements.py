@@ -87,6 +87,7 @@ NOT_STATED = [
     "Maybe I like chess.",
     "My sister said I live in Oslo.",
     "She wrote: I live in Lima.",
+    "My riddle: I live in Lima.",
     'He asked "why not? I live in Lima. I like tea."',
     "I don't think I like tea.",
     "It is not true that I live in Oslo.",
@@ -202,14 +203,6 @@ def test_without_one_of_its_guards_it_states_what_is_wrong(
     monkeypatch.setattr(module, name, NEVER)
 
     assert any(told_in(each) for each in (*NOT_STATED, *NOT_STATED_IN_CHINESE))
-
-
-def test_without_the_count_of_quotes_the_words_of_others_are_stated(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rule_statements, "_is_quoted", lambda _: False)
-
-    assert [("interests", "tea")] == told_in('He said "Well. I like tea."')
 
 
 def test_questions_beside_a_statement_are_found() -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from recollect.formation.citations import cited_words
 from recollect.formation.consolidation import LEAVE
+from recollect.formation.prompt import LINE_END
 from recollect.formation.prompt_texts import TEXTS
 from recollect.formation.rule_answers import ToldByUser, answer_of
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
@@ -64,7 +65,7 @@ class RuleModel:
             each
             for number, speaker, words in shown.new
             if _is_user(speaker)
-            for each in statements_in(number, speaker, words)
+            for each in statements_in(number, speaker, words.replace(LINE_END, "\n"))
         ]
         offered = {tool.name for tool in request.tools}
         told = [each for each in said if each.field != "note"]

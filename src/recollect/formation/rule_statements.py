@@ -14,6 +14,8 @@ from typing import Final
 
 from recollect.formation import rule_patterns as english
 from recollect.formation import rule_patterns_chinese as chinese
+from recollect.formation.grounding.foreign_text import foreign_spans
+from recollect.formation.wording.reported_words import is_name, quotation_spans, reported_spans
 from recollect.text.chinese_scripts import simplified
 from recollect.text.numerals_chinese import chinese_values
 from recollect.text.sentences import sentence_matches
@@ -27,9 +29,13 @@ NOTE: Final = "note"
 _CLAUSE: Final = re.compile("[^，,；;]+")
 _CLAUSE_START: Final = re.compile(r"[,;，；]|\b(?:and|but|so|because)\b", re.IGNORECASE)
 _JOINT: Final = re.compile(r"\s+")
-_QUOTED_BEFORE: Final = re.compile(r'[“「『"：]|:(?=\s)')
+HIDDEN: Final = "\ufffc"
+"""The place of a character that is not the speaker's."""
+_CLOSING_MARKS: Final = (
+    "\"'\u201c\u201d\u2018\u2019\u00bb\u00ab\u203a\u2039\u300d\u300f\uff02\uff07`"
+)
+_QUOTED_BEFORE: Final = re.compile(rf'[“「『"：{HIDDEN}]|:(?=\s)')
 """Before a statement: it may be the words of another."""
-_QUOTES: Final = ("“”", "「」", "『』")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 # A clause after one of these may leave out the subject: "我叫林岚，住在杭州".
 _ABOUT_ONESELF: Final = frozenset({"user_name", "age", "occupation", "home"})
@@ -57,6 +63,7 @@ def statements_in(number: int, speaker: str, words: str) -> list[RuleStatement]:
         RuleStatement(number=number, speaker=speaker, quote=quote, field=name, value=value)
         for sentence in _sentences_in(words[:READ_CHARACTERS_MAX])
         for name, value, quote in _stated_in(sentence)
+        if HIDDEN not in quote
     ]
     return sorted(found, key=lambda each: each.field == NOTE)
 
@@ -72,19 +79,39 @@ def asked_in(words: str) -> str:
     return " ".join(each for each in sentences if each.endswith(("?", "？")))
 
 
+def own_words_in(words: str) -> str:
+    """
+    Return *words* with what is quoted, pasted or reported in them hidden, character by character.
+
+    Names and stressed words in quotation marks stay: "my cat is called 'Tom'".
+
+    >>> own_words_in("She wrote 'I live in Rome.' I live in Oslo.").replace(HIDDEN, "_")
+    'She wrote _________________. I live in Oslo.'
+    """
+    spans = [*foreign_spans(words)]
+    spans += [(start, end) for _, start, end in reported_spans(simplified(words))]
+    spans += [
+        (start, end)
+        for start, end in quotation_spans(words, unclosed=True)
+        if not is_name(words[start + 1 : end - 1])
+    ]
+    shown = list(words)
+    for start, end in spans:
+        shown[start:end] = HIDDEN * (end - start)
+    for _, end in spans:
+        # A quoted sentence ends the sentence around it: what follows is the speaker's own.
+        said = words[:end].rstrip(_CLOSING_MARKS)
+        if shown[end - 1] == HIDDEN and said[-1:] in ".!?。！？\n":
+            shown[end - 1] = "."
+    return "".join(shown)
+
+
 def _sentences_in(words: str) -> Iterator[str]:
-    """Yield the sentences that may state something, without what others are quoted with."""
-    for match in sentence_matches(words):
+    """Yield the sentences that may state something, with the words of others hidden."""
+    for match in sentence_matches(own_words_in(words)):
         sentence = match.group().strip()
-        if len(sentence) <= SENTENCE_CHARACTERS_MAX and not _is_quoted(words[: match.start()]):
+        if len(sentence) <= SENTENCE_CHARACTERS_MAX:
             yield sentence
-
-
-def _is_quoted(before: str) -> bool:
-    """Return True inside a quotation that a sentence before has opened."""
-    return before.count('"') % 2 == 1 or any(
-        before.count(opened) > before.count(closed) for opened, closed in _QUOTES
-    )
 
 
 def _stated_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:

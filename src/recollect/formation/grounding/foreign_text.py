@@ -13,6 +13,11 @@ from typing import Final
 from recollect.formation.grounding.injection import instructs
 from recollect.formation.wording import announcements, own_texts
 from recollect.formation.wording.pieces import piece_spans
+from recollect.formation.wording.reported_words import (
+    is_about_oneself,
+    quotation_spans,
+    reported_spans,
+)
 from recollect.text.chinese_scripts import simplified
 from recollect.text.context_guides import GUIDES
 
@@ -45,15 +50,13 @@ _TAG: Final = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,60})(?P<rest
 _OWN_TAGS: Final = frozenset(
     "b i em strong u s a br p span sub sup small mark del ins h1 h2 h3 li ul ol hr".split()
 )
-_MARKS: Final = (
-    ("\u201c", "\u201d"),
-    ("\u300c", "\u300d"),
-    ("\u300e", "\u300f"),
-    ("\u00ab", "\u00bb"),
-)
-_OPENINGS: Final = dict(_MARKS) | {
+_OPENINGS: Final = {
     '"': '"',
+    "\u201c": "\u201d",
     "\u201e": "\u201c",
+    "\u300c": "\u300d",
+    "\u300e": "\u300f",
+    "\u00ab": "\u00bb",
 }
 
 _Span = tuple[int, int]
@@ -86,7 +89,7 @@ def foreign_spans(text: str, *, is_draft: bool = False) -> tuple[_Span, ...]:
         found += _fenced(read, lines)
         found += _quoted(read, lines)
         found += _announced(usual, lines)
-        found += (each for each in _quotations(read) if not own_texts.is_own(usual, *each))
+        found += _quotations(read, usual)
     if len(read) < len(text):
         found.append((len(read), len(text)))
     return tuple(_without_address(usual, _merged(found)))
@@ -294,28 +297,22 @@ def _elements(text: str) -> Iterator[_Span]:
             yield opened.pop(name), match.end()
 
 
-def _quotations(text: str) -> Iterator[_Span]:
-    for opening, closing in (*_MARKS, ('"', '"')):
-        end = -1
-        while (start := text.find(opening, end + 1)) >= 0:
-            end = text.find(closing, start + 1)
-            if end < 0:
-                break
-            said = text[start + 1 : end]
-            inner = said.rfind(opening)
-            if inner >= 0 and opening != closing:
-                start, said = start + 1 + inner, said[inner + 1 :]
-            if not _opens(text, start):
-                end = start
-            elif _is_long(said):
-                yield start, end + 1
+def _quotations(text: str, usual: str) -> Iterator[_Span]:
+    """
+    Yield the quotations of others' words: long ones, and short ones that say "I".
 
-
-def _opens(text: str, at: int) -> bool:
-    """Return True unless a plain quotation mark stands behind a letter, or before a space."""
-    if text[at] != '"':
-        return True
-    return not text[at - 1 : at].isalnum() and not text[at + 1 : at + 2].isspace()
+    A short one counts only where it is told to be of others: it may be a title, or a name.
+    """
+    for start, end in quotation_spans(text):
+        said = text[start + 1 : end - 1]
+        if _is_long(said):
+            if not own_texts.is_own(usual, start, end):
+                yield start, end
+        elif is_about_oneself(said) and own_texts.is_of_others(usual, start, end):
+            yield start, end
+    for colon, start, end in reported_spans(usual):
+        if is_about_oneself(text[start:end]) and own_texts.is_of_others(usual, colon, end):
+            yield start, end
 
 
 def _is_long(said: str) -> bool:

@@ -130,6 +130,22 @@ def is_own(text: str, start: int, end: int) -> bool:
     return own is not None and (others is None or own.start() < others.start())
 
 
+def is_of_others(text: str, start: int, end: int) -> bool:
+    """
+    Return True if what stands around the words from *start* to *end* says that others wrote them.
+
+    >>> said = "My sister wrote 'I live in Oslo' last week."
+    >>> is_of_others(said, 16, 32), is_of_others(said.replace("My sister", "I"), 8, 24)
+    (True, False)
+    """
+    own_end, others_end = _last_ends(text[max(start - _BEFORE, 0) : start])
+    if own_end or others_end:
+        return others_end > own_end
+    behind = text[end : end + _BEHIND]
+    own, others = _OWN.search(behind), _OF_OTHERS.search(behind)
+    return others is not None and (own is None or others.start() < own.start())
+
+
 def asks_reply(before: str) -> bool:
     """
     Return True if a reply is asked for that is not yet written: what follows is not that reply.
