@@ -58,6 +58,8 @@ OWN: Final = [
     ("The dogs' bowl is 'theirs'. I live in Oslo.", {"home"}),
     ("It's '90s music that I hear. I live in Oslo.", {"home"}),
     ("My cat is called 'Tom'.", {"note"}),
+    ("Update from the swamp: I live in Oslo now.", {"home"}),
+    ("News from here: I live in Oslo.", {"home"}),
     ('My cat is called "Tom".', {"note"}),
     ("Here is a mail I got: 'I live in Rome.' I live in Oslo.", {"home"}),
     ("She wrote: I live in Rome.\n\nI live in Oslo.", {"home"}),

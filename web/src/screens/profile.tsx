@@ -9,7 +9,7 @@ import { whyOfVersion } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
 import { titleOfChoice } from "../lib/choice_titles";
 import { chainOf, useOthers, type Placed } from "../lib/one_after_another";
-import { believedAt, daysOf, lanesOf, scaleEnd, ownFirst, saysNothing, spanDays, speakerOf } from "../lib/past";
+import { believedAt, daysOf, lanesOf, scaleEnd, ownFirst, saysNothing, spanDays } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
