@@ -7,7 +7,7 @@ from typing import Final
 from fastapi import APIRouter
 
 from recollect.deferred_imports import load_modules
-from recollect.errors import RepeatedRequestError, UsageError
+from recollect.errors import ConflictError, RepeatedRequestError, UsageError
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, EndMemory, Write
 from recollect.server.http.repeatable_requests import RepeatableRequest
@@ -15,6 +15,8 @@ from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import ChangeMemoriesRequest, MemoryVersionInput
 from recollect.server.undo import Changing
+from recollect.side_records import PutSideRecord, SideWrite
+from recollect.text.coded_text import with_code
 
 router: Final = APIRouter(prefix="/v1", tags=["memories"])
 
@@ -30,7 +32,10 @@ async def change_memories(
     Delete, end, approve or reject several memories, each at the given version.
 
     `undo` reverts what the message in `because` did to them, and to all other memories that the
-    same formation changed because of it.
+    same formation changed because of it: what the messages said that were not undone stands then,
+    in whatever order they are undone. It is refused (409) if that is not known: if nothing is left
+    of the message, if its receipt does not tell what it ended, or if it ended a memory and a later
+    message that stands replaced what it said.
 
     If one of them has changed (412) or is missing (404), nothing is changed.
     """
@@ -38,7 +43,8 @@ async def change_memories(
     async def act(memory: Recollect) -> JsonAnswer:
         writes = await _writes_of(reach, asked)
         await change.noting(memory).apply(reach.scope, writes)
-        return change.with_token({"changed": len(writes) if asked.because else len(asked.memories)})
+        changed = sum(not isinstance(each, PutSideRecord) for each in writes)
+        return change.with_token({"changed": changed if asked.because else len(asked.memories)})
 
     async def again(_: RepeatedRequestError) -> JsonAnswer:
         return change.with_token({"changed": len(asked.memories)})
@@ -47,13 +53,14 @@ async def change_memories(
     return await request.answer(act, again)
 
 
-async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write]:
+async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write | SideWrite]:
     """
     Return the writes of a change to each of its memories, in order.
 
     Raises:
         UsageError: A memory is named twice, a time is given with another change than `end`, or a
             message with another one than `undo`.
+        ConflictError: There is nothing left to undo of the message.
     """
     addresses = [(each.type, each.key) for each in asked.memories]
     if len(set(addresses)) < len(addresses):
@@ -68,8 +75,19 @@ async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest) -> list[Write]:
 
         said = asked.because.thread, asked.because.message
         versions = {(each.type, each.key): each.version for each in asked.memories}
-        return await message_undo_writes(reach.memory.store, reach.scope, said, versions)
+        found = await message_undo_writes(reach.memory.store, reach.scope, said, versions)
+        if not found:
+            raise ConflictError(_told_nothing(said))
+        return found
     return [write for each in asked.memories for write in await _writes_to(reach, asked, each)]
+
+
+def _told_nothing(said: tuple[str, str]) -> str:
+    return with_code(
+        "undo_nothing",
+        f"nothing of what the message {said[1]!r} of the thread {said[0]!r} brought is left to be "
+        "undone: read the memories again",
+    )
 
 
 async def _writes_to(
