@@ -1,4 +1,4 @@
-"""What a formation read and wrote: the sources of its receipt."""
+"""The sources of a receipt: the names of what its formation read and wrote."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Handover(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayInputs:
     """
-    What a replay depends on besides the history.
+    The inputs of a replay besides the history.
 
     *gone_at* returns the messages that do not count for a version, *reasons* those because of which
     a version was written although it does not cite them. *heir* returns how an end goes on whose
@@ -74,7 +74,7 @@ class ReplayInputs:
 
 @dataclass(slots=True, kw_only=True)
 class Replayed:
-    """What stands of a memory; without *parts* nothing does."""
+    """The rest of a memory that stands; without *parts* nothing does."""
 
     parts: dict[Path, tuple[_ValuePart, Revision]] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)

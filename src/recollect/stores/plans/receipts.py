@@ -111,7 +111,7 @@ def restored_formation(given: RecordFields, scope_id: int) -> FormationRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
     """
-    What an erase removes from a scope, as receipts name it.
+    The names of all that an erase removes from a scope, as receipts have them.
 
     *names* are messages and versions of memories, *addresses* those of memories that are removed,
     *threads* those that are erased whole.
