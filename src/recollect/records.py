@@ -453,7 +453,7 @@ class Thread:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formation:
     """
-    Record of one formation run of a scope; erasing anything in the scope blanks *receipt*.
+    Record of one formation run of a scope; an erase of what it read or wrote blanks *receipt*.
 
     *fence* is the fencing token of its claim. *calls* and *tokens* count its model usage.
     *watermarks* maps each thread to the last position formed, *failed* maps each to the positions

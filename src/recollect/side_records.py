@@ -29,6 +29,12 @@ Kind of the side records that mark an erased memory, by a keyed digest of its co
 
 Formation looks them up, so that it does not form the memory again.
 """
+UNDONE_MESSAGE: Final = "UndoneMessage"
+"""
+Kind of the side records that mark a message as taken back, by a digest of its address.
+
+An undo looks them up, so that it does not bring back what the message said.
+"""
 SERVICE_KEY: Final = "ServiceKey"
 """Kind of the side records with the digest of an API key, by its id."""
 SERVICE_KEY_USE: Final = "ServiceKeyUse"
@@ -42,6 +48,11 @@ SETTING_KINDS: Final = frozenset({SCOPE_SETTINGS, SERVICE_KEY, SERVICE_KEY_USE})
 def lifetime_key(key: str) -> str:
     """Return the key of an item's lifetime record, a digest that does not reveal the item's key."""
     return blake2b(key.encode(), digest_size=16).hexdigest()
+
+
+def undone_key(thread: str, message: str) -> str:
+    """Return the key of the mark of a message that was taken back, a digest of its address."""
+    return blake2b(f"{len(thread)} {thread} {message}".encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,6 +154,14 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
         [("stores.contract.memories.plan_undo", undone_anyway)],
         ("append", "put", "form", "forget", "edit", "undo", ERASE, "erase a memory"),
     ),
+    "receipt, erase: a receipt that repeats what is erased stays": (
+        [("stores.plans.receipts.Erasure.spares", lambda *_: True)],
+        ("append", "form", ERASE),
+    ),
+    "receipt, erase: the memories that a formation read are no sources": (
+        [("formation.formation_sources._memories_read", lambda *_: ())],
+        ("append", "form", "edit", ERASE, "erase a memory"),
+    ),
     "embedder, view: a view has a runtime of its own": (
         [("memory.facade.Recollect.over", of_its_own)],
         ("append", "change the embedder"),

@@ -7,15 +7,17 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from recollect.errors import VersionConflictError
+from recollect.errors import ConflictError, StaleReadError, VersionConflictError
 from recollect.formation.config import FormationSettings
 from recollect.formation.rule_model import RuleModel
 from recollect.formation.types import FACT, NOTE, USER
 from recollect.memory.facade import Recollect
 from recollect.memory.message_undo import message_undo_writes
 from recollect.ports import Clock, Ids, Model, ModelRequest, ToolCall
-from recollect.records import Json, Memory, NewMessage, PutMemory, Write
+from recollect.records import Evidence, Json, Memory, NewMessage, PutMemory, Write
+from recollect.side_records import SideWrite
 from recollect.stores.contract.base import Store
+from recollect.stores.locator import open_store
 from recollect.stores.plans.undo import UndoLog
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
@@ -51,7 +53,9 @@ async def told(memory: Recollect, clock: FrozenClock, *texts: str) -> list[str]:
     return [each.id for each in kept]
 
 
-async def undo_of(memory: Recollect, message: str, *addresses: tuple[str, str]) -> list[Write]:
+async def undo_of(
+    memory: Recollect, message: str, *addresses: tuple[str, str]
+) -> list[Write | SideWrite]:
     """Return the undo of a message, naming these memories at their current versions."""
     found = [await memory.get(ADA, *each) for each in addresses]
     versions = {(each.type, each.key): each.version for each in found if each}
@@ -280,3 +284,79 @@ async def test_a_refusal_by_a_person_stays(open_empty: Opener) -> None:
 
         left = (await memory.memories(ADA)).rows
         assert [("Note", "rejected")] == [(each.type, each.state) for each in left]
+
+
+async def test_what_was_undone_does_not_come_back(open_empty: Opener) -> None:
+    """The undo of a message restores what stood before it without what was undone meanwhile."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await memory.put(ADA, "User", "User", {"home": "Oslo"})
+        (madrid,) = await told(memory, clock, "I live in Madrid now.")
+        (lima,) = await told(memory, clock, "I live in Lima now.")
+
+        await taken_back(memory, madrid, ("User", "User"))
+        under_lima = await memory.get(ADA, "User", "User")
+        await taken_back(memory, lima, ("User", "User"))
+
+        user = await memory.get(ADA, "User", "User")
+        assert under_lima is not None
+        assert {"home": "Lima"} == dict(under_lima.value)
+        assert user is not None
+        assert ({"home": "Oslo"}, {}) == (dict(user.value), dict(user.evidence))
+
+
+async def test_what_was_said_again_after_its_undo_counts(open_empty: Opener) -> None:
+    """A message that is formed anew is not taken for undone by the undo of another one."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        (madrid,) = await told(memory, clock, "I live in Madrid now.")
+        await told(memory, clock, "My name is Mira.")
+        await taken_back(memory, madrid, ("User", "User"))
+        clock.advance(60)
+        said = {"/home": [Evidence(thread=TALK, message=madrid, quote="I live in Madrid now.")]}
+        value = {"user_name": "Mira", "home": "Madrid"}
+        await memory.put(ADA, "User", "User", value, evidence=said)
+        (lima,) = await told(memory, clock, "I live in Lima now.")
+
+        await taken_back(memory, lima, ("User", "User"))
+
+        user = await memory.get(ADA, "User", "User")
+        assert user is not None
+        assert value == dict(user.value)
+
+
+async def test_an_end_under_a_later_message_is_not_taken_back(open_empty: Opener) -> None:
+    """The later one would have ended it as well: it is undone first, then all of it is."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await memory.apply(ADA, [COIMBRA])
+        before = await lasting(memory)
+        (braga,) = await told(memory, clock, "I moved to Braga.")
+        (lima,) = await told(memory, clock, "I moved to Lima.")
+        after = await lasting(memory)
+
+        with pytest.raises(ConflictError, match="Fact/home") as refused:
+            await undo_of(memory, braga, ("User", "User"))
+        assert lima in str(refused.value)
+        assert after == await lasting(memory)
+
+        await taken_back(memory, lima, ("User", "User"))
+        await taken_back(memory, braga, ("User", "User"))
+        assert before == await lasting(memory)
+
+
+async def test_an_undo_whose_ends_are_not_recorded_is_refused(open_empty: Opener) -> None:
+    """It would say that all is taken back, and leave the former home ended."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await memory.apply(ADA, [COIMBRA])
+        (braga,) = await told(memory, clock, "I moved to Braga.")
+        records = [
+            {**each, "receipt": {"counts": {"ended": 1}}} if each["kind"] == "formation" else each
+            for each in await memory.store.archive(ADA)
+        ]
+        async with opened(open_store("memory:", clock=clock, ids=SeededIds(2))) as other:
+            await other.store.restore(ADA, records)
+
+            with pytest.raises(StaleReadError, match="no longer recorded"):
+                await undo_of(other, braga, ("User", "User"))

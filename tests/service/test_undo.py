@@ -266,3 +266,32 @@ def test_a_message_is_undone_with_all_that_its_formation_ended(
     assert [422, 422] == [
         client.post("/v1/memories/change", params=scope, json=each).status_code for each in wrong
     ]
+
+
+def test_undos_of_messages_never_bring_back_what_was_undone(
+    starting: Callable[..., Served], connect: Connect
+) -> None:
+    """Madrid comes back after Lima, and Oslo after Madrid; what is undone already is refused."""
+    assistants = Assistants(default=FormationSettings(types=(USER,)))
+    client = connect(starting(model=RuleModel(), assistants=assistants))
+    scope = {"scope": "undone homes"}
+    client.put("/v1/memories/User/User", params=scope, json={"value": {"home": "Oslo"}})
+    for id_, town in [("m1", "Madrid"), ("m2", "Lima")]:
+        said = {"messages": [{"role": "user", "text": f"I live in {town} now.", "id": id_}]}
+        client.post("/v1/threads/t/messages", params=scope, json=said)
+        assert client.post("/v1/form", params=scope).is_success
+
+    def undone(message: str) -> tuple[int, str]:
+        version = client.get("/v1/memories/User/User", params=scope).json()["version"]
+        body = {
+            "act": "undo",
+            "memories": [{"type": "User", "key": "User", "version": version}],
+            "because": {"thread": "t", "message": message},
+        }
+        answer = client.post("/v1/memories/change", params=scope | UNDO, json=body)
+        home = client.get("/v1/memories/User/User", params=scope).json()["value"]["home"]
+        return answer.status_code, home
+
+    assert (200, "Madrid") == undone("m2")
+    assert (200, "Oslo") == undone("m1")
+    assert (409, "Oslo") == undone("m1")

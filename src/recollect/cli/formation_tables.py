@@ -62,8 +62,8 @@ def summed_counts(formation: Formation) -> str:
 
 
 def is_blank(receipt: JsonObject) -> bool:
-    """Return True if an erase has removed a receipt's outcomes; its counts may remain."""
-    return "outcomes" not in receipt and "reason" not in receipt
+    """Return True if an erase has removed a receipt's content; its counts may remain."""
+    return receipt.get("erased") is True or not receipt.keys() & {"outcomes", "reason"}
 
 
 def counts_of(receipt: JsonObject) -> dict[str, int]:

@@ -21,6 +21,7 @@ from recollect.importers import Incoming, InputFile, read_rows
 from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, Evidence, NewMessage, PutMemory, Scope, Write
 from recollect.stores.plans.formation import Formed
+from recollect.stores.receipt_sources import names_by_thread
 
 SCOPE: Final[Scope] = ("demo", "mira")
 CONVERSATION: Final = "conversation.jsonl"
@@ -174,7 +175,13 @@ async def play(memory: Recollect, clock: StoryClock, chapters: Sequence[Chapter]
         outcomes = [await _outcome(memory, write) for write in chapter.writes]
         window = Window(scope=SCOPE, lines=(), watermarks={})
         receipt = {
-            **receipt_of(window, ModelExchanges(), outcomes, model=None),
+            **receipt_of(
+                window,
+                ModelExchanges(),
+                outcomes,
+                model=None,
+                sources=names_by_thread((each.thread, each.id) for each in kept),
+            ),
             "messages": len(chapter.messages),
             "session": chapter.session,
         }

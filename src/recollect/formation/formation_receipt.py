@@ -15,6 +15,7 @@ from recollect.formation.reconciliation import Grounded, OperationOutcome
 from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn
 from recollect.records import Json, JsonObject
+from recollect.stores.receipt_sources import READ
 
 EXCHANGES_MAX: Final = 8
 EXCHANGES_BYTES_MAX: Final = 500_000
@@ -85,8 +86,13 @@ def receipt_of(
     *,
     model: str | None,
     reason: str = "",
+    sources: Mapping[str, Json] | None = None,
 ) -> JsonObject:
-    """Return the receipt as JSON: no part of it is needed to read the memories themselves."""
+    """
+    Return the receipt as JSON: no part of it is needed to read the memories themselves.
+
+    An erase of any of its *sources* blanks it (see `sources_of`); without them, every erase does.
+    """
     refused = _first_that_fit(starmap(_refused, asked.refused), REFUSED_BYTES_MAX)
     receipt: dict[str, Json] = {
         "model": model,
@@ -108,6 +114,8 @@ def receipt_of(
     notes = dict.fromkeys(note for each in asked.grounded for note in each.grounds.notes)
     if notes:
         receipt["notes"] = [kept_text(each, VALUE_CHARACTERS_MAX) for each in notes]
+    if sources is not None:
+        receipt[READ] = sources
     if reason:
         receipt["reason"] = kept_text(reason, VALUE_CHARACTERS_MAX)
     return receipt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -27,6 +27,7 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.side_archive import SIDE, address_in
 from recollect.stores.proposal_names import proposed_for
+from recollect.stores.receipt_sources import sources_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version, remainder_of
 from recollect.stores.validation import check_time
 from recollect.text.searchable import memory_text
@@ -146,6 +147,8 @@ def note_erased(erasures: ScopeErasures, records: Sequence[JsonObject], doomed: 
             _note_side(erasures, record, doomed)
         elif kind == "formation" and is_covered(record.get("committed_at"), erasures.whole_at):
             doomed.formations.add(name[0])
+        elif kind == "formation":
+            _note_sources(erasures, record, doomed)
         elif kind == "thread":
             at = max(erasures.whole_at, erasures.at(EraseThread(thread=name[0])))
             if is_covered(record.get("created_at"), at):
@@ -172,15 +175,27 @@ def _note_memory(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) ->
         time = version.get("believed_from", version.get("updated_at"))
         sources = sources_in(version)
         for thread, id_ in cited_in(version):
-            named = named_version(id_) if thread == MEMORY_THREAD else None
-            if named:
-                found = erasures.at(EraseMemory(type=named[0], key=named[1]))
-            else:
-                found = _message_at(erasures, thread, id_)
+            found = _named_at(erasures, thread, id_)
             if (source := sources.get((thread, id_))) is not None:
                 found = max(found, erasures.at(EraseSource(source=source)))
             if is_covered(time, found):
                 doomed.cited.add((thread, id_))
+
+
+def _note_sources(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) -> None:
+    """Note what is erased of what a formation read or wrote: its receipt may repeat it."""
+    receipt = record.get("receipt")
+    for thread, name in (sources_of(receipt) or ()) if isinstance(receipt, Mapping) else ():
+        if is_covered(record.get("committed_at"), _named_at(erasures, thread, name)):
+            doomed.cited.add((thread, name))
+
+
+def _named_at(erasures: ScopeErasures, thread: str, name: str) -> int:
+    """Return when the message, or the memory of a version, that evidence names was erased."""
+    named = named_version(name) if thread == MEMORY_THREAD else None
+    if named:
+        return erasures.at(EraseMemory(type=named[0], key=named[1]))
+    return _message_at(erasures, thread, name)
 
 
 def _changed_by(record: JsonObject, key: str) -> Iterator[str]:

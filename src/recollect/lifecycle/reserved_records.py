@@ -21,9 +21,12 @@ from recollect.side_records import (
     LIFETIME,
     SCOPE_SETTINGS,
     STATE,
+    UNDONE_MESSAGE,
+    undone_key,
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.json_pointers import is_number
+from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.side_archive import SIDE, address_in
 from recollect.stores.validation import ATTACHMENT_BYTES_MAX, ATTACHMENT_PART_BYTES
 
@@ -131,6 +134,28 @@ def _of_forgotten(key: str, thread: str | None, value: Json) -> str | None:
     return None if thread is None else _A_THREAD
 
 
+def _of_undone(key: str, thread: str | None, value: Json) -> str | None:
+    if not isinstance(value, Mapping) or set(value) != {"thread", "message", "at", "passed"}:
+        return "it must hold 'thread', 'message', 'at' and 'passed' alone"
+    if key != undone_key(str(value["thread"]), str(value["message"])):
+        return "its key must be the digest of its thread and message"
+    RecordFields(value).moment("at")  # raises if it is no time
+    passed = value["passed"]
+    if not isinstance(passed, list) or not all(map(_is_passed, passed)):
+        return "its 'passed' must be a list of versions of memories, each with its messages"
+    return None if thread is None else _A_THREAD
+
+
+def _is_passed(each: Json) -> bool:
+    match each:
+        case {"type": str(), "key": str(), "version": int(), "because": [*because]}:
+            return all(
+                isinstance(one, list) and len(one) == 2 and all(isinstance(e, str) for e in one)
+                for one in because
+            )
+    return False
+
+
 _SideCheck = Callable[[str, str | None, Json], str | None]
 _NO_THREAD: Final = "it must belong to a thread"
 _A_THREAD: Final = "it must not belong to a thread"
@@ -141,4 +166,5 @@ _SIDE_CHECKS: Final[Mapping[str, _SideCheck]] = {
     ATTACHMENT_PART: _of_part,
     LIFETIME: _of_lifetime,
     FORGOTTEN: _of_forgotten,
+    UNDONE_MESSAGE: _of_undone,
 }

@@ -16,6 +16,7 @@ from recollect.observability.spans import Operation
 from recollect.recall.outside_vectors import OUTSIDE
 from recollect.recall.vector_backlog import EMBEDDING
 from recollect.records import DeleteMemory, Write
+from recollect.side_records import SideWrite
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.stores.system_clock import timer_s
@@ -113,7 +114,7 @@ async def store_health(store: Store) -> StoreHealth:
     return StoreHealth(state="ok", latency_ms=round((timer_s() - started) * 1_000, 3))
 
 
-def operation_of(writes: Sequence[Write]) -> Operation:
+def operation_of(writes: Sequence[Write | SideWrite]) -> Operation:
     """Return the name under which *writes* are traced in the semantic conventions."""
     is_removal = bool(writes) and all(isinstance(each, DeleteMemory) for each in writes)
     return "delete_memory" if is_removal else "upsert_memory"

@@ -28,6 +28,7 @@ from recollect.records import (
     Trust,
     Write,
 )
+from recollect.side_records import SideWrite
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_list, check_scope, check_text
 from recollect.text.coded_text import with_code
@@ -91,7 +92,11 @@ class MemoryEdits(ABC):
         return memory
 
     async def apply(
-        self, scope: ScopeLike, writes: Sequence[Write], *, idempotency_key: str | None = None
+        self,
+        scope: ScopeLike,
+        writes: Sequence[Write | SideWrite],
+        *,
+        idempotency_key: str | None = None,
     ) -> tuple[Memory | None, ...]:
         """Apply *writes* in order, all or none; see `Store.apply`."""
         scope, writes = check_scope(scope), check_list(writes, "write")

@@ -1,28 +1,37 @@
 """
 Undo of one message: take back everything that its formation did, in one set of writes.
 
-Memories that cite the message get their former value, or are deleted. Memories that the message
-ended or rejected do not cite it: the receipt of the formation names them.
+Each memory that the message changed gets what stands without it, and without the messages that were
+taken back before: the others are replayed in the order in which they were said. Memories that the
+message ended or rejected do not cite it: the receipt of the formation names them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from recollect.errors import VersionConflictError
-from recollect.formation.evidence import within
-from recollect.formation.operation_outcomes import revision
+from recollect.errors import ConflictError, StaleReadError, VersionConflictError
+from recollect.memory.history_replay import (
+    NOBODY,
+    Handover,
+    MessageAddress,
+    Messages,
+    Replayed,
+    ReplayInputs,
+    changes_beside_evidence,
+    messages_of,
+    new_messages,
+    replayed,
+    standing_version,
+)
 from recollect.memory.review import existing_memory
+from recollect.memory.undone_messages import UndoneMessages, read_undone, undone_mark
 from recollect.records import (
     DeleteMemory,
-    Evidence,
-    EvidenceMap,
     Formation,
-    Json,
     Memory,
     MemoryAddress,
     PutMemory,
@@ -30,24 +39,28 @@ from recollect.records import (
     Scope,
     Write,
 )
+from recollect.side_records import SideWrite
 from recollect.stores.contract.base import Store
-from recollect.stores.json_pointers import covers, join_pointer
-from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.plans.undo import UNDONE
-from recollect.stores.remainder import remainder_of
+from recollect.stores.validation import to_datetime
+from recollect.text.coded_text import with_code
 
 FORMATIONS_A_PAGE: Final = 20
 """Few at a time: each receipt may hold a whole prompt."""
-_MISSING: Final = object()
-
-MessageAddress: TypeAlias = tuple[str, str]
+Histories: TypeAlias = dict[MemoryAddress, tuple[Memory, Sequence[Revision]]]
+Because: TypeAlias = Mapping[tuple[MemoryAddress, datetime], Messages]
+"""The messages because of which a memory was written at a time, without citing them."""
 
 
 async def message_undo_writes(
     store: Store, scope: Scope, said: MessageAddress, versions: Mapping[MemoryAddress, int]
-) -> list[Write]:
+) -> list[Write | SideWrite]:
     """
     Return the writes that take back what the message *said* (thread, id) did to memories.
+
+    What the messages said that were not taken back stands afterwards; a value that rests on words
+    of several messages together goes with any of them. The last write marks the message, so that no
+    other undo brings back what it said. There are no writes if nothing comes from it.
 
     Args:
         versions: The memories to revert, with their current versions. Those that the same
@@ -56,21 +69,23 @@ async def message_undo_writes(
     Raises:
         NotFoundError: A named memory does not exist.
         VersionConflictError: A named memory is not at its version.
+        StaleReadError: The receipt of a formation no longer tells what the message ended.
+        ConflictError: It ended a memory, and a later message that stands replaced what it said.
     """
-    read: dict[MemoryAddress, tuple[Memory, Sequence[Revision]]] = {}
+    read: Histories = {}
     for (type_, key), version in versions.items():
         memory = await existing_memory(store, scope, type_, key, version)
         read[type_, key] = memory, await _history(store, scope, memory)
-    named = await _named_in_receipts(store, scope, said, _formed_at(read, said))
-    for address in named.keys() - read.keys():
+    now, undone = store.now(), await read_undone(store, scope)
+    named, _ = await _receipts_at(store, scope, _formed_at(read, said), said)
+    passed = {(type_, key) for (type_, key, _), who in undone.passed.items() if said in who}
+    for address in (named | passed) - read.keys():
         found = await store.get(scope, *address)
         if found is not None:
             read[address] = found, await _history(store, scope, found)
-    writes = [
-        _reverting(memory, revisions, said, named.get(address, frozenset()))
-        for address, (memory, revisions) in sorted(read.items(), key=lambda each: each[0])
-    ]
-    return [each for each in writes if each is not None]
+    _, because = await _receipts_at(store, scope, _unexplained_at(read), None)
+    undo = _MessageUndo(read, because, undone, said, to_datetime(now))
+    return undo.writes(now)
 
 
 async def _history(store: Store, scope: Scope, memory: Memory) -> Sequence[Revision]:
@@ -82,168 +97,219 @@ async def _history(store: Store, scope: Scope, memory: Memory) -> Sequence[Revis
     return revisions
 
 
-def _formed_at(
-    read: Mapping[MemoryAddress, tuple[Memory, Sequence[Revision]]], said: MessageAddress
-) -> frozenset[datetime]:
-    """Return the times of the formations that the named memories point to."""
-    places = ((revisions, _place_of(revisions, said)) for _, revisions in read.values())
-    # One that does not cite the message may be ended because of it, by its newest version.
-    return frozenset(found[-1 if at is None else at].believed_from for found, at in places)
+def _formed_at(read: Histories, said: MessageAddress) -> frozenset[datetime]:
+    """Return the times of the formations by which a message may have changed the memories."""
+    found = set()
+    for _, revisions in read.values():
+        citing = [
+            version.believed_from
+            for before, version in _pairs(revisions)
+            if said in new_messages(version, before)
+        ]
+        # One that does not cite the message may be ended because of it, by its newest version.
+        found |= set(citing) or {revisions[-1].believed_from}
+    return frozenset(found)
 
 
-def _place_of(revisions: Sequence[Revision], said: MessageAddress) -> int | None:
-    """Return the place of the last version that newly cites the message, ``None`` for none."""
-    citing = [False, *(_cites(each.evidence, said) for each in revisions)]
-    new = [at for at in range(len(revisions)) if citing[at + 1] and not citing[at]]
-    return new[-1] if new else None
+def _unexplained_at(read: Histories) -> frozenset[datetime]:
+    """Return the times of versions whose changes only a receipt explains."""
+    return frozenset(
+        version.believed_from
+        for _, revisions in read.values()
+        for before, version in _pairs(revisions)
+        if version.cause != UNDONE and changes_beside_evidence(version, before)
+    )
 
 
-def _cites(evidence: EvidenceMap, said: MessageAddress) -> bool:
-    return any((each.thread, each.message) == said for found in evidence.values() for each in found)
+def _pairs(revisions: Sequence[Revision]) -> Iterator[tuple[Revision | None, Revision]]:
+    """Yield each version with the one before."""
+    yield from zip([None, *revisions], revisions, strict=False)
 
 
-async def _named_in_receipts(
-    store: Store, scope: Scope, said: MessageAddress, times: frozenset[datetime]
-) -> dict[MemoryAddress, frozenset[datetime]]:
+async def _receipts_at(
+    store: Store, scope: Scope, times: frozenset[datetime], said: MessageAddress | None
+) -> tuple[set[MemoryAddress], dict[tuple[MemoryAddress, datetime], Messages]]:
     """
-    Return the memories in the receipts of the formations at *times*.
+    Return the memories in the receipts of the formations at *times*, and why they were written.
 
-    Each with the times at which it was changed because of the message without citing it.
+    Raises:
+        StaleReadError: *said* is given, and a receipt lacks what may have been ended because of it.
     """
-    found: dict[MemoryAddress, frozenset[datetime]] = {}
+    found: set[MemoryAddress] = set()
+    reasons: dict[tuple[MemoryAddress, datetime], Messages] = {}
     cursor: str | None = None
     while times:
         page = await store.formations(scope, cursor=cursor, limit=FORMATIONS_A_PAGE)
         for formation in page.rows:
             if formation.at in times:
-                for address, is_because in _outcomes_of(formation, said):
-                    at = frozenset([formation.at]) if is_because else frozenset()
-                    found[address] = found.get(address, frozenset()) | at
+                if said is not None:
+                    _check_complete(formation, said)
+                for address, because in _outcomes_of(formation):
+                    found.add(address)
+                    at = address, formation.at
+                    reasons[at] = reasons.get(at, NOBODY) | because
         cursor = page.cursor
         if cursor is None or page.rows[-1].at < min(times):
             break
-    return found
+    return found, reasons
 
 
-def _outcomes_of(
-    formation: Formation, said: MessageAddress
-) -> Iterator[tuple[MemoryAddress, bool]]:
-    """Yield the memories in a receipt, each with whether it names the message as the reason."""
+def _check_complete(formation: Formation, said: MessageAddress) -> None:
+    """Raise if a receipt no longer tells what its formation ended, and it may have ended some."""
+    receipt: Any = formation.receipt
+    counts = receipt.get("counts")
+    is_whole = "outcomes" in receipt and not receipt.get("outcomes_left_out")
+    if not is_whole and (not counts or counts.get("ended")):
+        msg = with_code(
+            "undo_forgotten",
+            f"what the message {said[1]!r} of the thread {said[0]!r} ended is no longer recorded: "
+            "it cannot be taken back as a whole; correct or restore the memories one by one",
+        )
+        raise StaleReadError(msg)
+
+
+def _outcomes_of(formation: Formation) -> Iterator[tuple[MemoryAddress, Messages]]:
+    """Yield the memories in a receipt, each with the messages that it names as the reason."""
     outcomes: Any = formation.receipt.get("outcomes", ())
     for each in outcomes:
-        because = [(cited["thread"], cited["message"]) for cited in each.get("because", ())]
-        yield (each["type"], each["key"]), said in because
+        because = ((cited["thread"], cited["message"]) for cited in each.get("because", ()))
+        yield (each["type"], each["key"]), frozenset(because)
 
 
-def _reverting(
-    memory: Memory, revisions: Sequence[Revision], said: MessageAddress, times: frozenset[datetime]
-) -> Write | None:
-    """Return the write that takes the message back from a memory, ``None`` if nothing is left."""
-    at = _place_of(revisions, said)
-    if at is None:
-        formed = [n for n, each in enumerate(revisions) if each.believed_from in times]
-        at = formed[-1] if formed else None
-    if at is None:
+@dataclass(frozen=True, slots=True)
+class _MessageUndo:
+    """The undo of the message *said*: the memories it may have changed, with their histories."""
+
+    read: Histories
+    because: Because
+    undone: UndoneMessages
+    said: MessageAddress
+    now: datetime
+
+    def writes(self, now: int) -> list[Write | SideWrite]:
+        """Return the writes of the undo, none if nothing comes from the message."""
+        made: list[Write | SideWrite] = []
+        passed: dict[tuple[str, str, int], list[MessageAddress]] = {}
+        ends: list[str] = []
+        without = replace(self.undone, at={**self.undone.at, self.said: self.now})
+        for address, (memory, revisions) in sorted(self.read.items(), key=lambda each: each[0]):
+            if not self._comes_from_it(address, revisions):
+                continue
+            found = self._replayed(address, without)
+            write = _standing(memory, revisions, found, without)
+            if write is None:
+                continue
+            made.append(write)
+            if isinstance(write, PutMemory) and found.handover is not None:
+                passed[*address, memory.version + 1] = sorted(found.handover.because)
+            elif isinstance(write, PutMemory) and _holds_again(memory, write):
+                ends.append(f"{memory.type}/{memory.key}")
+        if ends and (later := self._overtaken_by(without)):
+            raise ConflictError(_told_overtaken(ends, min(later)))
+        return [*made, undone_mark(self.said, now, passed)] if made else []
+
+    def _comes_from_it(self, address: MemoryAddress, revisions: Sequence[Revision]) -> bool:
+        """Return True if a version was written because of the message, and not taken back yet."""
+        taken_back = self.undone.at.get(self.said)
+        return any(
+            self.said in new_messages(version, before) | self._reasons(address, version)
+            for before, version in _pairs(revisions)
+            if taken_back is None or version.believed_from > taken_back
+        )
+
+    def _reasons(self, address: MemoryAddress, version: Revision) -> Messages:
+        if version.cause == UNDONE:
+            return self.undone.passed.get((*address, version.version), NOBODY)
+        return self.because.get((address, version.believed_from), NOBODY)
+
+    def _replayed(self, address: MemoryAddress, undone: UndoneMessages) -> Replayed:
+        _, revisions = self.read[address]
+        inputs = ReplayInputs(
+            gone_at=undone.gone_at,
+            reasons=lambda version: self._reasons(address, version),
+            heir=lambda _, owners: self._heir(address, owners, undone),
+        )
+        return replayed(revisions, inputs)
+
+    def _heir(
+        self, address: MemoryAddress, owners: Messages, undone: UndoneMessages
+    ) -> Handover | None:
+        """
+        Return how a memory stays ended whose successor is taken back: by what succeeded that.
+
+        The successor is the memory of the same type that *owners* brought.
+        """
+        _, revisions = self.read[address]
+        began = revisions[0].believed_from
+        for other, (_, later) in sorted(self.read.items(), key=lambda each: each[0]):
+            is_later = other != address and later[0].believed_from > began
+            if not is_later or other[0] != address[0]:
+                continue
+            if not owners & messages_of(later[0].evidence):
+                continue
+            found = self._replayed(other, undone)
+            until = found.attributes["valid_until"]
+            if until is not None and (because := found.owners["valid_until"]):
+                return Handover(until, because)
         return None
-    brought, before = revisions[at], revisions[at - 1] if at else None
-    if memory.state == "rejected" != brought.state:
-        return None  # a person's refusal outlives what it refuses, or it would be formed again
-    _, standing = _left_of(brought, said)
-    # Other messages of the same formation keep what they said, and so does whoever changed the
-    # memory since: only a version that is this message's alone is reverted as a whole.
-    if at == len(revisions) - 1 and _messages_in(standing) <= _messages_in(_evidence_of(before)):
-        return _deletion(memory) if before is None else _restoration(memory, before)
-    return _without(memory, brought, before, said)
+
+    def _overtaken_by(self, undone: UndoneMessages) -> set[MessageAddress]:
+        """Return the messages that stand and replaced a part of what the message had said."""
+        found: set[MessageAddress] = set()
+        for address, (_, revisions) in self.read.items():
+            for before, version in _pairs(revisions):
+                if before is not None:
+                    found.update(self._overtakers(address, before, version))
+        return {each for each in found if each not in undone.at}
+
+    def _overtakers(
+        self, address: MemoryAddress, before: Revision, version: Revision
+    ) -> Iterator[MessageAddress]:
+        new = new_messages(version, before) | self._reasons(address, version)
+        lost = self.said in messages_of(before.evidence) - messages_of(version.evidence)
+        was_ended = before.valid_until is None and version.valid_until is not None
+        if lost or (was_ended and self.said in messages_of(before.evidence)):
+            yield from new - {self.said}
 
 
-def _left_of(
-    version: Memory | Revision, said: MessageAddress
-) -> tuple[dict[str, Json], EvidenceMap]:
-    """Return the value and the evidence of a version without what needs the message."""
-    sources = json.loads(encode_evidence(version.evidence))
-    left = remainder_of(version.value, sources, {said})
-    if left is None:
-        return {}, {}
-    return dict(left.value), decode_evidence(json.dumps(left.evidence))
-
-
-def _evidence_of(version: Revision | None) -> EvidenceMap:
-    return version.evidence if version else {}
-
-
-def _messages_in(evidence: EvidenceMap) -> set[MessageAddress]:
-    return {(each.thread, each.message) for found in evidence.values() for each in found}
-
-
-def _deletion(memory: Memory) -> DeleteMemory:
-    return DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)
-
-
-def _restoration(memory: Memory, before: Revision) -> PutMemory:
-    """Return the write that makes the version *before* the current one again."""
-    return PutMemory(
-        type=memory.type,
-        key=memory.key,
-        value=before.value,
-        text=before.text,
-        expected=memory.version,
-        valid_from=before.valid_from,
-        valid_until=before.valid_until,
-        expires_at=memory.expires_at,
-        evidence=before.evidence,
-        trust=before.trust,
-        state=before.state,
-        cause=UNDONE,
+def _told_overtaken(ends: Sequence[str], later: MessageAddress) -> str:
+    return with_code(
+        "undo_overtaken",
+        f"the message ended {', '.join(ends)}, and {later[1]!r} of the thread {later[0]!r} replaced"
+        " what it said since: take that message back first",
+        memory=ends[0],
+        thread=later[0],
+        message=later[1],
     )
 
 
-def _without(
-    memory: Memory, brought: Revision, before: Revision | None, said: MessageAddress
+def _holds_again(memory: Memory, write: PutMemory) -> bool:
+    """Return True if a memory that had ended, or was rejected, is in force again."""
+    is_open = memory.valid_until is not None and write.valid_until != memory.valid_until
+    return is_open or (memory.state == "rejected" and write.state != "rejected")
+
+
+def _standing(
+    memory: Memory, revisions: Sequence[Revision], found: Replayed, undone: UndoneMessages
 ) -> Write | None:
-    """
-    Return the write that takes the message from a memory which others have a part in.
-
-    What needs the message goes, as if it were erased. A field that the message replaced in version
-    *brought* gets its former value again, unless it was changed since.
-    """
-    value, evidence = _left_of(memory, said)
-    for name in _replaced_by(said, brought, before):
-        if before and memory.value.get(name, _MISSING) == brought.value.get(name, _MISSING):
-            value[name] = before.value[name]
-            evidence = _outside(name, evidence) | _inside(name, before.evidence)
-    until, state = memory.valid_until, memory.state
-    if before is not None and (until, state) == (brought.valid_until, brought.state):
-        until, state = before.valid_until, before.state
-    if not value:
-        return _deletion(memory)
-    if (value, until, state) == (memory.value, memory.valid_until, memory.state):
-        return None
-    write = revision(memory, value, cause=UNDONE, evidence=evidence, state=state)
-    return replace(write, valid_until=until)
-
-
-def _replaced_by(said: MessageAddress, brought: Revision, before: Revision | None) -> Iterator[str]:
-    """Yield the top-level fields of *before* that the message alone changed in *brought*."""
-    if before is None:
-        return
-    _, standing = _left_of(brought, said)
-    known = _messages_in(before.evidence)
-    for name, was in before.value.items():
-        is_removed = name not in brought.value
-        if is_removed or brought.value[name] != was:
-            # A removed field has no evidence of its own: look at all that the version cites.
-            left = standing if is_removed else _inside(name, standing)
-            cited = brought.evidence if is_removed else _inside(name, brought.evidence)
-            if said in _messages_in(cited) and _messages_in(left) <= known:
-                yield name
-
-
-def _inside(name: str, evidence: EvidenceMap) -> dict[str, tuple[Evidence, ...]]:
-    """Return the evidence of the field *name*, that of the whole value included."""
-    pointer = join_pointer([name])
-    return {pointer + at: each for at, each in within(pointer, evidence).items()}
-
-
-def _outside(name: str, evidence: EvidenceMap) -> dict[str, Sequence[Evidence]]:
-    """Return *evidence* without that of the field *name* and its parts."""
-    return {at: each for at, each in evidence.items() if not covers(join_pointer([name]), at)}
+    """Return the write that leaves what stands of a memory, ``None`` if it stays rejected."""
+    state = found.attributes["state"]
+    if memory.state == "rejected" and state == "rejected":
+        return None  # a person's refusal outlives what it refuses, or it would be formed again
+    if not found.value:
+        return DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)
+    same, evidence = standing_version(found, revisions, frozenset(undone.at))
+    return PutMemory(
+        type=memory.type,
+        key=memory.key,
+        value=found.value,
+        text=same.text if same else None,
+        expected=memory.version,
+        valid_from=found.attributes["valid_from"],
+        valid_until=found.attributes["valid_until"],
+        expires_at=memory.expires_at,
+        evidence=evidence,
+        trust=found.attributes["trust"],
+        state=state,
+        cause=UNDONE,
+    )

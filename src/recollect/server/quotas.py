@@ -22,7 +22,7 @@ from recollect.records import Scope
 from recollect.server.api_keys import KEYS_SCOPE
 from recollect.server.authorization import RESERVED
 from recollect.server.usage import UsageBook, UsageLimits
-from recollect.side_records import FORGOTTEN, LIFETIME, SERVICE_KEY
+from recollect.side_records import FORGOTTEN, LIFETIME, SERVICE_KEY, UNDONE_MESSAGE
 from recollect.stores.contract.base import Store
 from recollect.stores.meter import Meter
 from recollect.stores.plans.outside_removals import LEFT
@@ -36,7 +36,7 @@ from recollect.stores.unit_of_work import Effect, Rows
 
 DOCUMENTS: Final = "langgraph"
 """Second segment of the scopes that hold LangGraph's threads and runs."""
-UNCOUNTED_KINDS: Final = frozenset({FORGOTTEN, LIFETIME, LEFT})
+UNCOUNTED_KINDS: Final = frozenset({FORGOTTEN, LIFETIME, LEFT, UNDONE_MESSAGE})
 """Kinds of side records without data from the caller."""
 NOTHING: Final = "{}"
 RESTORE: Final = "restore"

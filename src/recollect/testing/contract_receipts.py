@@ -186,7 +186,7 @@ class ReceiptContract(Contract):
     async def test_an_erase_blanks_receipts(
         self, store: Store, clock: FrozenClock, target: EraseTarget
     ) -> None:
-        """The scope's formations keep their counts, but their receipts are blanked."""
+        """Receipts that do not name their sources may repeat anything: only their counts stay."""
         await keep_facts(store, "Oslo")
         await store.append(ADA, "other", [said("m1", source="mail")])
         await tell(store, "m1", "removed")
@@ -213,7 +213,7 @@ class ReceiptContract(Contract):
     async def test_a_blank_receipt_says_how_much_was_done(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """A blanked receipt keeps its counts of actions, and nothing else."""
+        """A blanked receipt keeps its counts of actions, and tells that it was erased."""
         await keep_facts(store, "Oslo")
         await tell(store, "m1")
         lease = await claimed(store, clock)
@@ -225,7 +225,7 @@ class ReceiptContract(Contract):
         await store.erase(ADA, EraseMemory(type="Fact", key="home"))
 
         (found,) = (await store.formations(ADA)).rows
-        assert {"counts": known} == found.receipt
+        assert {"counts": known, "outcomes": [], "erased": True} == found.receipt
 
     async def test_an_erased_scope_keeps_no_formation(
         self, store: Store, clock: FrozenClock

@@ -28,6 +28,7 @@ from recollect.testing.contract_messages import MessageContract
 from recollect.testing.contract_newest_memories import NewestContract
 from recollect.testing.contract_pages import ListingContract
 from recollect.testing.contract_pending_threads import PendingContract
+from recollect.testing.contract_receipt_sources import ReceiptSourcesContract
 from recollect.testing.contract_receipts import ReceiptContract
 from recollect.testing.contract_redrive import RedriveContract
 from recollect.testing.contract_resets import ResetContract
@@ -68,6 +69,7 @@ class StoreContract(
     ListeningContract,
     PendingContract,
     ReceiptContract,
+    ReceiptSourcesContract,
     RedriveContract,
     FeedContract,
     ResetContract,

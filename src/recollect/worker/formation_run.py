@@ -25,8 +25,10 @@ from recollect.errors import (
 )
 from recollect.formation.config import Assistants, FormationLimits, FormationSettings
 from recollect.formation.formation_receipt import ModelExchanges, receipt_of
+from recollect.formation.formation_sources import receipt_sources
 from recollect.formation.lanes import formed_with_talk, laned
 from recollect.formation.offer import Offer
+from recollect.formation.operation_outcomes import Present
 from recollect.formation.reconciliation import OperationOutcome, reconcile
 from recollect.formation.scope_types import TYPES, with_scope_types
 from recollect.formation.window import Window
@@ -77,14 +79,24 @@ class _Attempt:
 
     def usage(self, reason: str) -> Formed:
         """Return the usage record of this attempt, which failed for *reason*."""
-        return _failed_usage(self.window, self.dialogue.asked, self.model, reason)
+        offer, asked = self.dialogue.offer, self.dialogue.asked
+        return _failed_usage(self.window, offer, asked, self.model, reason)
 
 
-def _failed_usage(window: Window, asked: ModelExchanges, model: str | None, reason: str) -> Formed:
+def _failed_usage(
+    window: Window, offer: Offer | None, asked: ModelExchanges, model: str | None, reason: str
+) -> Formed:
     """Return the record of a failed formation: no progress, but its model usage."""
     return Formed(
         watermarks={},
-        receipt=receipt_of(window, asked, (), model=model, reason=reason),
+        receipt=receipt_of(
+            window,
+            asked,
+            (),
+            model=model,
+            reason=reason,
+            sources=receipt_sources(window, offer),
+        ),
         status="failed",
         calls=asked.calls,
         tokens=asked.tokens,
@@ -242,8 +254,10 @@ class Former:
         """Store the formation; reconcile again if a memory changed meanwhile."""
         operations = [each.operation for each in asked.grounded]
         conflict: VersionConflictError | None = None
+        shown = offer  # what the model was asked about, whatever is read anew below
         for conflicts in range(CONFLICTS_MAX):
             outcomes: list[OperationOutcome] = []
+            present: Present | None = None
             if offer is not None:
                 present = await read_present(self._store, window, offer, operations)
                 outcomes = await to_thread.run_sync(reconcile, asked.grounded, present)
@@ -254,7 +268,13 @@ class Former:
                 again=window.again,
                 calls=asked.calls,
                 tokens=asked.tokens,
-                receipt=receipt_of(window, asked, outcomes, model=_identity(model)),
+                receipt=receipt_of(
+                    window,
+                    asked,
+                    outcomes,
+                    model=_identity(model),
+                    sources=receipt_sources(window, shown, present, outcomes),
+                ),
                 types=window.types,
                 left_out=window.left_out,
             )
@@ -269,7 +289,7 @@ class Former:
                 continue
             return FormationResult(end="formed", outcomes=tuple(outcomes))
         reason = "a memory that it builds on was changed meanwhile"
-        usage = _failed_usage(window, asked, _identity(model), reason)
+        usage = _failed_usage(window, shown, asked, _identity(model), reason)
         await self._store.release(lease, attempt=usage)
         return FormationResult(end="failed", reason=reason, error=conflict)
 

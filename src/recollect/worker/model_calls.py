@@ -35,7 +35,7 @@ class FormationDialogue:
     """
     The dialogue with a model about one window.
 
-    *asked* holds the exchanges so far, even after an error of the model.
+    *asked* holds the exchanges so far, even after an error of the model; *offer* is what was shown.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class FormationDialogue:
     ) -> None:
         self._model = model
         self._window = window
-        self._offer = offer
+        self.offer = offer
         self._settings = settings
         self._wrong: list[FaultyCall] = []
         self._ids: set[str] = set()
@@ -58,7 +58,7 @@ class FormationDialogue:
             ModelError: The model failed.
         """
         # Parsing long texts is CPU-bound: run it on a thread so that the loop is not blocked.
-        request = await to_thread.run_sync(first_request, self._window, self._offer)
+        request = await to_thread.run_sync(first_request, self._window, self.offer)
         limits = self._settings.limits
         for repair in range(1 + limits.repairs):
             # The limit stops repairs only: the first request is always sent.
@@ -79,22 +79,22 @@ class FormationDialogue:
         faults = [fault for each in self._wrong for fault in each.faults]
         faulty = {each.call for each in faults}
         if not reading.is_whole or None in faulty:
-            return repair_request(request, answer, reading.calls, faults, self._offer.texts)
+            return repair_request(request, answer, reading.calls, faults, self.offer.texts)
         numbers = lines_for(self._wrong, reading.calls, self._window)
-        targets = targets_of(self._wrong, self._offer)
-        cut = cut_request(request, self._window, self._offer, numbers, targets)
+        targets = targets_of(self._wrong, self.offer)
+        cut = cut_request(request, self._window, self.offer, numbers, targets)
         wrong = [call for call in reading.calls if call.id in faulty]
-        return repair_request(cut, replace(answer, text=""), wrong, faults, self._offer.texts)
+        return repair_request(cut, replace(answer, text=""), wrong, faults, self.offer.texts)
 
     def _take(self, request: ModelRequest, answer: ModelAnswer) -> ReadAnswer:
         """Add an answer to *asked*: keep its valid operations, and collect its faulty calls."""
         before = self.asked
         kept = [each.operation for each in before.grounded]
-        reading = read_answer(answer, self._offer, kept=kept, taken=self._ids)
+        reading = read_answer(answer, self.offer, kept=kept, taken=self._ids)
         self._ids |= {call.id for call in reading.calls}
         asked, unasked = reading.operations, list[Operation]()
         if self._wrong and answer.stopped == "end":
-            repairs, unasked = only_repairs(asked, self._wrong, kept, self._offer)
+            repairs, unasked = only_repairs(asked, self._wrong, kept, self.offer)
             asked = tuple(repairs)
         good: list[Grounded] = []
         wrong = [FaultyCall(operation=None, faults=(each,)) for each in reading.faults]

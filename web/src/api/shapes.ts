@@ -244,6 +244,8 @@ export interface Formation {
     refused?: { kind: string; reason: string; type?: string; target?: string }[];
     refused_left_out?: number;
     reason?: string;
+    /** Its content went with something that was erased: which memories it changed is left. */
+    erased?: boolean;
   };
 }
 

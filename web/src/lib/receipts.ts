@@ -45,7 +45,7 @@ export function folded(formations: readonly Formation[]): Formation[][] {
 }
 
 /** An erase in the scope takes what receipts say; counts may be left. */
-export const isBlank = (receipt: Formation["receipt"]): boolean => receipt.outcomes === undefined && receipt.reason === undefined;
+export const isBlank = (receipt: Formation["receipt"]): boolean => receipt.erased === true || (receipt.outcomes === undefined && receipt.reason === undefined);
 
 /** Counts as the receipt has them, or else of its outcomes; what the model's faults were is counted as refused. */
 function countsOf({ receipt }: Formation): [Action, number][] {

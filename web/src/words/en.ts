@@ -220,7 +220,7 @@ export const en = {
   "overview.to_memories": "See memories",
   "overview.waiting": "Waits for you",
   "overview.waits": "to review",
-  "count.memories": "Memories written",
+  "count.memories": "Memories written by hand or program",
   "count.messages": "Messages",
   "count.recalls": "Recalls",
   "count.tokens": "Model tokens",

@@ -222,7 +222,7 @@ export const zh: Record<keyof typeof en, string> = {
   "overview.to_memories": "查看记忆",
   "overview.waiting": "等你决定",
   "overview.waits": "待审核",
-  "count.memories": "写入的记忆",
+  "count.memories": "由人或程序写入的记忆",
   "count.messages": "消息",
   "count.recalls": "召回",
   "count.tokens": "模型词元",

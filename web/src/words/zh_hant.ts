@@ -222,7 +222,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "overview.to_memories": "檢視記憶",
   "overview.waiting": "等你決定",
   "overview.waits": "待審核",
-  "count.memories": "寫入的記憶",
+  "count.memories": "由人或程式寫入的記憶",
   "count.messages": "訊息",
   "count.recalls": "召回",
   "count.tokens": "模型 token 數",

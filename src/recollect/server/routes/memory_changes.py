@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from recollect.deferred_imports import load_modules
-from recollect.errors import RepeatedRequestError, UsageError
+from recollect.errors import ConflictError, RepeatedRequestError, UsageError
 from recollect.memory.conflict_retries import decided_alone
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, EndMemory, Write
@@ -16,7 +16,9 @@ from recollect.server.http.scope_access import IdempotencyKey, Reach, Writing
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import ChangeMemoriesRequest
 from recollect.server.undo import Changing
+from recollect.side_records import PutSideRecord, SideWrite
 from recollect.stores.contract.base import Store
+from recollect.text.coded_text import with_code
 
 router: Final = strict_router(prefix="/v1", tags=["memories"])
 
@@ -32,7 +34,10 @@ async def change_memories(
     Delete, end, approve or reject several memories, each at the given version.
 
     `undo` reverts what the message in `because` did to them, and to all other memories that the
-    same formation changed because of it.
+    same formation changed because of it: what the messages said that were not undone stands then,
+    in whatever order they are undone. It is refused (409) if that is not known: if nothing is left
+    of the message, if its receipt does not tell what it ended, or if it ended a memory and a later
+    message that stands replaced what it said.
 
     If one of them has changed (412) or is missing (404), nothing is changed.
     """
@@ -43,7 +48,7 @@ async def change_memories(
         async def decide(store: Store) -> int:
             writes = await _writes_of(reach, asked, store)
             await noted.over(store).apply(reach.scope, writes)
-            return len(writes)
+            return sum(not isinstance(each, PutSideRecord) for each in writes)
 
         # What an approval ends depends on all memories of the scope, beside those that are named.
         is_approval = asked.act == "approve"
@@ -59,13 +64,16 @@ async def change_memories(
     return await request.answer(act, again)
 
 
-async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest, store: Store) -> list[Write]:
+async def _writes_of(
+    reach: Reach, asked: ChangeMemoriesRequest, store: Store
+) -> list[Write | SideWrite]:
     """
     Return the writes of a change to each of its memories, in order.
 
     Raises:
         UsageError: A memory is named twice, a time is given with another change than `end`, or a
             message with another one than `undo`.
+        ConflictError: There is nothing left to undo of the message.
     """
     versions = {(each.type, each.key): each.version for each in asked.memories}
     if len(versions) < len(asked.memories):
@@ -79,14 +87,25 @@ async def _writes_of(reach: Reach, asked: ChangeMemoriesRequest, store: Store) -
         from recollect.memory.message_undo import message_undo_writes
 
         said = asked.because.thread, asked.because.message
-        return await message_undo_writes(store, reach.scope, said, versions)
+        found = await message_undo_writes(store, reach.scope, said, versions)
+        if not found:
+            raise ConflictError(_told_nothing(said))
+        return found
     if asked.act in {"delete", "end"}:
-        return _removals(asked, asked.at or reach.service.now())
+        return [*_removals(asked, asked.at or reach.service.now())]
     await load_modules("recollect.memory.review")
     from recollect.memory.review import verdict_writes
 
     verdict: Final = "approve" if asked.act == "approve" else "reject"
-    return await verdict_writes(store, reach.scope, verdict, versions, reach.service.assistants)
+    return [*await verdict_writes(store, reach.scope, verdict, versions, reach.service.assistants)]
+
+
+def _told_nothing(said: tuple[str, str]) -> str:
+    return with_code(
+        "undo_nothing",
+        f"nothing of what the message {said[1]!r} of the thread {said[0]!r} brought is left to be "
+        "undone: read the memories again",
+    )
 
 
 def _removals(asked: ChangeMemoriesRequest, at: datetime) -> list[Write]:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.errors import VersionConflictError
-from recollect.side_records import LIFETIME, LIFETIME_OF, lifetime_key
+from recollect.side_records import (
+    LIFETIME,
+    LIFETIME_OF,
+    UNDONE_MESSAGE,
+    lifetime_key,
+    undone_key,
+)
 from recollect.stores.plans.erase_targets import (
     EraseExpired,
     EraseMemory,
@@ -30,7 +37,8 @@ class DoomedRows:
     The rows of a scope that an erase targets.
 
     *named* are (thread, message) pairs that evidence may cite, even if no such message exists. A
-    sweep names nothing: it takes what has expired.
+    sweep names nothing: it takes what has expired. *addresses* are those of the memories that are
+    named, even if none is there.
     """
 
     messages: Sequence[MessageRow] = ()
@@ -39,6 +47,7 @@ class DoomedRows:
     sides: Sequence[SideRow] = ()
     named: Sequence[tuple[str, str]] = ()
     gone_threads: Sequence[str] = ()
+    addresses: Sequence[tuple[str, str]] = ()
     all_of_scope: bool = False
     is_sweep: bool = False
 
@@ -59,6 +68,7 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             return DoomedRows(
                 memories=[*named, *_proposals_for(rows, scope, type_, key)],
                 sides=_lifetime_of(rows, scope, type_, key),
+                addresses=[(type_, key)],
             )
         case EraseExpired(types=types):
             found = rows.memories(scope.id)
@@ -73,11 +83,19 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
             )
         case EraseSource(source=source):
             messages = list(rows.messages_of_source(scope.id, source))
-            return DoomedRows(messages=messages, named=_named_from(rows, scope.id, source))
+            ids = rows.thread_ids(scope.id, sorted({each.thread for each in messages}))
+            said = [(ids[each.thread], each.id) for each in messages]
+            return DoomedRows(
+                messages=messages,
+                named=_named_from(rows, scope.id, source),
+                sides=_marks_of(rows, scope, said),
+            )
         case EraseMessages(thread=thread, messages=ids):
             row = rows.thread(scope.id, thread)
             live = rows.messages_by_id(scope.id, row.number, ids) if row else ()
-            return DoomedRows(messages=live, named=[(thread, each) for each in ids])
+            named_ids = [(thread, each) for each in ids]
+            sides = _marks_of(rows, scope, named_ids)
+            return DoomedRows(messages=live, named=named_ids, sides=sides)
     return _doomed_thread(rows, scope, target.thread)
 
 
@@ -90,6 +108,14 @@ def _proposals_for(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Iterato
         proposed = proposed_for(row.key)
         if proposed and row.state != "active" and is_named(proposed[0], key):
             yield row
+
+
+def _marks_of(
+    rows: Rows, scope: ScopeRow, messages: Sequence[tuple[str, str]]
+) -> Sequence[SideRow]:
+    """Return the marks of messages that were taken back."""
+    places = [("", UNDONE_MESSAGE, undone_key(*each)) for each in messages]
+    return rows.side_records_at(scope.id, places) if places else ()
 
 
 def _lifetime_of(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Sequence[SideRow]:
@@ -114,7 +140,11 @@ def _named_from(rows: Rows, scope_id: int, source: str) -> list[tuple[str, str]]
 def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> DoomedRows:
     # Messages that were removed earlier are still cited as evidence: erase their words as well.
     named = [(thread, each) for each in rows.evidence_in(scope.id, thread)]
-    sides = list(rows.side_records(scope.id, (thread,), None))
+    marks = rows.side_records(scope.id, ("", UNDONE_MESSAGE), None)
+    sides = [
+        *rows.side_records(scope.id, (thread,), None),
+        *(each for each in marks if json.loads(each.value)["thread"] == thread),
+    ]
     row = rows.thread(scope.id, thread)
     if row is None:
         return DoomedRows(named=named, gone_threads=[thread], sides=sides)

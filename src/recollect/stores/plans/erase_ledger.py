@@ -7,7 +7,7 @@ erased, and given a scope, whether the erase was in or below it. The entry alone
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,6 +23,8 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence
+from recollect.stores.receipt_sources import sources_of
+from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.validation import check_id, check_list, check_object
 
@@ -251,7 +253,20 @@ def _candidates(records: Sequence[JsonObject]) -> list[EraseTarget]:
                 for cited in (each for version in versions for each in cited_in(version)):
                     note_message(*cited)
                 found |= _sources_named(versions)
+            case "formation":
+                found |= _sources_of_receipt(record)
     return list(found.values())
+
+
+def _sources_of_receipt(record: JsonObject) -> dict[tuple[str, str, str], EraseTarget]:
+    """Return what a formation read and wrote, as targets; nothing if its receipt lacks that."""
+    receipt, found = record["receipt"], dict[tuple[str, str, str], EraseTarget]()
+    for thread, name in (sources_of(receipt) or ()) if isinstance(receipt, Mapping) else ():
+        found["thread", thread, ""] = EraseThread(thread=thread)
+        found["message", thread, name] = EraseMessages(thread=thread, messages=[name])
+        if thread == MEMORY_THREAD and (named := named_version(name)):
+            found["memory", named[0], named[1]] = EraseMemory(type=named[0], key=named[1])
+    return found
 
 
 def _sources_named(versions: Iterable[JsonObject]) -> dict[tuple[str, str, str], EraseTarget]:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.records import Scope
-from recollect.side_records import FORGOTTEN
+from recollect.side_records import FORGOTTEN, UNDONE_MESSAGE
 from recollect.stores.plans.derived_rows import (
+    Named,
     encoded_remainder,
     is_merged,
     reduced_memory,
@@ -24,7 +25,7 @@ from recollect.stores.plans.erase_targets import EraseExpired, EraseReceipt, Era
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.idempotency import blanked_keys, spent_keys
 from recollect.stores.plans.memories import optional_time, revision_row
-from recollect.stores.plans.receipts import blanked_formations
+from recollect.stores.plans.receipts import Erasure, blanked_formations
 from recollect.stores.plans.reformation import Waiting, find_messages_to_form, reschedule_threads
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.thread_edits import thread_without
@@ -63,8 +64,9 @@ def plan_erase(
     Erase *target* from *scope*, with everything derived from it alone.
 
     Every affected scope gets a new epoch, so that no formation, index or cursor started before can
-    bring anything back. Formation receipts are blanked; only their counts stay. If there is nothing
-    to erase, the receipt's counts are zero.
+    bring anything back. Formation receipts that may repeat what is erased are blanked: only their
+    counts stay, and which memories they changed. If there is nothing to erase, the receipt's counts
+    are zero.
     """
     if isinstance(target, EraseScope | EraseExpired) and target.below:
         found = list(rows.scopes_below(scope, None))
@@ -97,11 +99,11 @@ def _effect_of(
         return _dropped(rows, scope, receipt.erased_at), counted
     # A new epoch ends every cursor, lease and index that began before the erase.
     was, scope = scope, _begun_anew(rows, scope)
-    revised, waiting = _revised(rows, scope, doomed)
+    revised, waiting, names = _revised(rows, scope, doomed)
     back = _back_in_force(rows, scope, doomed, revised, receipt.erased_at)
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
     # Blank receipts even if no entry is left: they may quote messages removed earlier.
-    blanked = blanked_formations(rows, scope.id, doomed.gone_threads)
+    blanked = blanked_formations(rows, scope.id, _erasure_of(rows, scope, doomed, revised, names))
     # Without a change the epoch stays as well: an erase of nothing must not end the cursors and
     # indexes of others.
     if not (gone or doomed.threads or doomed.sides or _changes_anything(revised)):
@@ -167,7 +169,8 @@ def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
     """
     Return True if *effect* leaves the scope empty, so that its name is deleted as well.
 
-    Side records of the kind `FORGOTTEN`, digests of erased values, do not keep a scope alive.
+    Side records of the kinds `FORGOTTEN`, digests of erased values, and `UNDONE_MESSAGE`, marks of
+    messages, do not keep a scope alive.
     """
     dropped = {row.id for row in effect.dropped_threads}
     # One more than are dropped suffices to find a thread that stays.
@@ -180,7 +183,7 @@ def _is_emptied(rows: Rows, scope: ScopeRow, effect: Effect) -> bool:
     if any(row.uid not in removed for row in rows.memories(scope.id)):
         return False
     return all(
-        row.uid in dropped_sides or row.kind == FORGOTTEN
+        row.uid in dropped_sides or row.kind in {FORGOTTEN, UNDONE_MESSAGE}
         for row in rows.side_records(scope.id, (), None)
     )
 
@@ -211,9 +214,22 @@ def _shortened(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> list[ThreadRo
     return [thread_without(row, lost[row.number]) for row in found if row]
 
 
-def _revised(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> tuple[Effect, Waiting]:
+def _erasure_of(
+    rows: Rows, scope: ScopeRow, doomed: DoomedRows, revised: Effect, names: Named
+) -> Erasure:
+    """Return what an erase removes, as receipts name it."""
+    taken = rows.memories_by_uid(scope.id, [each.uid for each in revised.removed])
+    gone = {(row.type, row.key) for row in (*doomed.memories, *taken)}
+    return Erasure(
+        names=names, addresses=gone | set(doomed.addresses), threads=frozenset(doomed.gone_threads)
+    )
+
+
+def _revised(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> tuple[Effect, Waiting, Named]:
     """
     Return the effect on memories and revisions whose evidence is erased, and what to form again.
+
+    Last are the names of all that is erased, with the versions of memories that lose content.
 
     After the erase of a memory nothing is formed again, or it might come back.
     """
@@ -222,7 +238,7 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> tuple[Effect, W
     # What was derived from a memory cites its versions, as it would cite messages.
     erased |= {name for row in doomed.memories for name in version_names(row)}
     if not erased:
-        return Effect(), {}
+        return Effect(), {}, set()
     resting = resting_on(rows, scope.id, erased, {row.uid for row in doomed.memories})
     unlinked = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
     times = SaidTimes(rows, scope.id)
@@ -231,7 +247,7 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> tuple[Effect, W
         for each in resting
     ]
     waiting = {} if doomed.memories else find_messages_to_form(resting, erased)
-    return together([unlinked, *changed]), waiting
+    return together([unlinked, *changed]), waiting, erased
 
 
 def _back_in_force(

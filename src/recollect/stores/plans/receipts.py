@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Final, get_args
 
 from recollect.errors import NotFoundError, UsageError
@@ -12,6 +13,8 @@ from recollect.records import Formation, FormationAction, Json, JsonObject, Scop
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.lanes import LANES, redriven_lanes
 from recollect.stores.plans.pending_messages import again_of, due_at_once, with_again
+from recollect.stores.receipt_sources import sources_of
+from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.rows import FormationRow, ReceiptPlace, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.stores.validation import (
@@ -23,6 +26,11 @@ from recollect.stores.validation import (
 )
 from recollect.text.coded_text import with_code
 
+OUTCOMES: Final = "outcomes"
+LEFT_OUT: Final = "outcomes_left_out"
+ERASED: Final = "erased"
+"""Field of a receipt that tells that its content went with something that was erased."""
+_ACTIONS: Final = frozenset(get_args(FormationAction))
 _PAGE_ROWS: Final = 100
 """Receipts in memory at a time: each may be long."""
 
@@ -100,23 +108,55 @@ def restored_formation(given: RecordFields, scope_id: int) -> FormationRow:
     )
 
 
-def blanked_formations(
-    rows: Rows, scope_id: int, gone_threads: Collection[str]
-) -> list[FormationRow]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """
+    The names of all that an erase removes from a scope, as receipts have them.
+
+    *names* are messages and versions of memories, *addresses* those of memories that are removed,
+    *threads* those that are erased whole.
+    """
+
+    names: AbstractSet[tuple[str, str]]
+    addresses: AbstractSet[tuple[str, str]]
+    threads: AbstractSet[str]
+
+    def spares(self, receipt: Mapping[str, Json]) -> bool:
+        """Return True if a receipt repeats nothing of it: its sources are known, and others."""
+        sources = sources_of(receipt)
+        if sources is None:
+            return False
+        touched = {named[:2] for thread, each in sources if (named := _version_in(thread, each))}
+        touched |= {address for address, _ in _outcomes_in(receipt)}
+        return not (
+            self.names & sources
+            or self.addresses & touched
+            or any(thread in self.threads for thread, _ in sources)
+        )
+
+
+def _version_in(thread: str, name: str) -> tuple[str, str, int] | None:
+    return named_version(name) if thread == MEMORY_THREAD else None
+
+
+def blanked_formations(rows: Rows, scope_id: int, erasure: Erasure) -> list[FormationRow]:
     """
     Return the formations of a scope that an erase changes, without the content it removes.
 
-    Costs and counts of actions stay, and so do positions in threads other than *gone_threads*: a
-    redrive skips messages that no longer exist.
+    Costs, counts of actions and the names of changed memories that still exist stay, and so do
+    positions in threads that stay: a redrive skips messages that no longer exist.
     """
     found = []
     for row in each_formation(rows, scope_id):
-        blank = replace(row, receipt=_blanked(row.receipt))
-        if gone_threads:
+        blank = row
+        receipt = json.loads(row.receipt)
+        if not erasure.spares(receipt):
+            blank = replace(row, receipt=_blanked(rows, scope_id, row.receipt, erasure))
+        if erasure.threads:
             blank = replace(
                 blank,
-                watermarks=_without(row.watermarks, gone_threads),
-                failed=_without(row.failed, gone_threads),
+                watermarks=_without(row.watermarks, erasure.threads),
+                failed=_without(row.failed, erasure.threads),
             )
         if blank != row:
             found.append(blank)
@@ -129,14 +169,62 @@ def types_of(receipt: str) -> tuple[str, ...]:
     return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
-def _blanked(receipt: str) -> str:
-    """Return a receipt without content: its lanes and its counts of actions."""
+def _blanked(rows: Rows, scope_id: int, receipt: str, erasure: Erasure) -> str:
+    """
+    Return a receipt without content: its lanes, its counts, and what it did to which memories.
+
+    An undo of a message that stays needs these: no evidence names what the message ended.
+    """
     left: dict[str, Json] = {}
+    given = json.loads(receipt)
+    if OUTCOMES in given:
+        left[OUTCOMES] = _bare_outcomes(rows, scope_id, given, erasure)
+        left[ERASED] = True
+        if given.get(LEFT_OUT):
+            left[LEFT_OUT] = given[LEFT_OUT]
     if types := types_of(receipt):
         left[LANES] = list(types)
     if counts := _counts_of(receipt):
         left["counts"] = counts
     return encode_json(left, "a receipt") if left else "{}"
+
+
+def _bare_outcomes(
+    rows: Rows, scope_id: int, receipt: Mapping[str, Json], erasure: Erasure
+) -> list[Json]:
+    """Return the outcomes for memories that still exist: action, address, and the messages."""
+    outcomes = list(_outcomes_in(receipt))
+    addresses = list(dict.fromkeys(address for address, _ in outcomes))
+    there = {(row.type, row.key) for row in rows.memories_at(scope_id, addresses)}
+    left: list[Json] = []
+    for address, outcome in outcomes:
+        if address in there - erasure.addresses and outcome.get("action") in _ACTIONS:
+            bare: dict[str, Json] = {"action": outcome["action"]}
+            bare["type"], bare["key"] = address
+            if because := list(_because_in(outcome, erasure)):
+                bare["because"] = because
+            left.append(bare)
+    return left
+
+
+def _outcomes_in(
+    receipt: Mapping[str, Json],
+) -> Iterator[tuple[tuple[str, str], Mapping[str, Json]]]:
+    """Yield the well-formed outcomes of a receipt, by the addresses of their memories."""
+    outcomes = receipt.get(OUTCOMES)
+    for each in outcomes if isinstance(outcomes, list) else ():
+        match each:
+            case {"type": str(type_), "key": str(key)} if type_ and key:
+                yield (type_, key), each
+
+
+def _because_in(outcome: Mapping[str, Json], erasure: Erasure) -> Iterator[Json]:
+    because = outcome.get("because")
+    for each in because if isinstance(because, list) else ():
+        match each:
+            case {"thread": str(thread), "message": str(message)}:
+                if (thread, message) not in erasure.names and thread not in erasure.threads:
+                    yield {"thread": thread, "message": message}
 
 
 def _counts_of(receipt: str) -> dict[str, Json]:

@@ -1,0 +1,252 @@
+"""Undo of messages in any order: what stands is what the others said, as if nothing else was."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any, Final, TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.errors import ConflictError
+from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import RuleModel, shown_in
+from recollect.formation.types import FACT, NOTE, USER
+from recollect.memory import history_replay, message_undo
+from recollect.memory.facade import Recollect
+from recollect.memory.history_replay import ListElement
+from recollect.memory.message_undo import message_undo_writes
+from recollect.memory.undone_messages import UndoneMessages
+from recollect.ports import Clock, Ids, ModelAnswer, ModelRequest, ToolCall
+from recollect.records import Json, Memory, NewMessage, PutMemory
+from recollect.stores.contract.base import Store
+from recollect.stores.json_pointers import leaves
+from recollect.stores.locator import open_store
+from recollect.stores.plans.undo import UndoLog
+from recollect.stores.provenance import evidence_at
+from recollect.testing import FrozenClock, SeededIds
+from recollect.testing.scripted_model import ScriptedModel
+
+Opener: TypeAlias = Callable[[Clock, Ids], Store]
+ADA: Final = ("users", "ada")
+TALK: Final = "talk"
+FLAT: Final = replace(FACT, name="Flat", single_valued=("object",))
+TOWNS: Final = ("Oslo", "Lima", "Bonn", "Rome", "Turku", "Braga", "Porto", "Delft")
+LIKINGS: Final = ("rowing", "chess", "tea", "judo", "jazz", "opera", "golf", "yoga")
+HASTY: Final = 0.7
+"""Share of the undos that are not taken back at once, and made anew."""
+SEEDS_MAX: Final = 60
+"""In so many talks each mutant must be seen."""
+COUNTS: Final = {"memory": 25, "sqlite": 8, "postgres": 2, "redis": 2}
+MANY: Final = {"memory": 3_000, "sqlite": 400, "postgres": 40, "redis": 40}
+"""Histories on each backend: a sample, and at full count."""
+
+
+async def answered(request: ModelRequest) -> ModelAnswer:
+    """Answer by the rules, with a fact of a single value for each flat that is named."""
+    found = await RuleModel().answer(request)
+    calls = []
+    for number, _, words in shown_in(request).new:
+        for town in TOWNS:
+            quote = f"My flat is in {town}"
+            if quote in words:
+                value = {"subject": "Mira", "predicate": "has a flat in", "object": town}
+                because: list[Json] = [{"message": number, "quote": quote}]
+                calls.append(ToolCall(name="Flat", arguments={"value": value, "because": because}))
+    rest = [each for each in found.calls if "flat" not in str(each.arguments)]
+    return replace(found, calls=tuple(rest + calls))
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A talk: formations of messages, by their ids."""
+
+    windows: Sequence[Sequence[tuple[str, str]]]
+
+    @property
+    def messages(self) -> list[str]:
+        """The ids of all messages, in order."""
+        return [id_ for window in self.windows for id_, _ in window]
+
+
+def telling_of(chance: Random) -> Telling:
+    """Return a talk of three to five formations, whose messages change the same again and again."""
+    towns, likings, notes = chance.sample(TOWNS, 8), chance.sample(LIKINGS, 8), list("abcdefgh")
+    ages = chance.sample(range(20, 90), 8)
+    windows, number = [], 0
+    for _ in range(chance.randint(3, 5)):
+        window: list[tuple[str, str]] = []
+        for _ in range(chance.choice((1, 1, 1, 2))):
+            number += 1
+            kinds = chance.sample(("home", "flat", "likes", "note", "age"), chance.choice((1, 2)))
+            if window and {"home", "flat", "age"} & set(kinds):
+                kinds = ["likes"]  # of two values in one formation, the rules keep one
+            said = {
+                "home": lambda: f"I live in {towns.pop()}.",
+                "flat": lambda: f"My flat is in {towns.pop()}.",
+                "likes": lambda: f"I like {likings.pop()}.",
+                "note": lambda: f"Please keep in mind that box {notes.pop()} is red.",
+                "age": lambda: f"I am {ages.pop()} years old.",
+            }
+            window.append((f"m{number}", " ".join(said[each]() for each in kinds)))
+        windows.append(window)
+    return Telling(windows)
+
+
+def memory_over(store: Store) -> AbstractAsyncContextManager[Recollect]:
+    """Return a memory over *store*, which forms only when told to."""
+    types = FormationSettings(types=(USER, NOTE, FLAT))
+    return Recollect(
+        store, embedder="none", model=ScriptedModel(answered), formation=types, worker=False
+    )
+
+
+async def tell(
+    memory: Recollect, clock: FrozenClock, telling: Telling, without: frozenset[str] = frozenset()
+) -> None:
+    """Say and form a talk *without* some of its messages, at the times of the whole."""
+    await memory.apply(ADA, [PutMemory(type="User", key="User", value={"user_name": "Mira"})])
+    for window in telling.windows:
+        clock.advance(60)
+        said = [NewMessage(role="user", text=text, id=id_) for id_, text in window]
+        await memory.append(ADA, TALK, [each for each in said if each.id not in without])
+        clock.advance(60)
+        await memory.form(ADA)
+
+
+async def undo(memory: Recollect, message: str, *, chance: Random) -> None:
+    """Undo a message, now and then after an undo that is undone."""
+    for is_kept in (chance.random() < HASTY, True):
+        there = (await memory.memories(ADA)).rows
+        versions = {(each.type, each.key): each.version for each in there}
+        writes = await message_undo_writes(memory.store, ADA, (TALK, message), versions)
+        log, before = UndoLog(), await standing(memory)
+        await memory.noting(log).apply(ADA, writes)
+        if is_kept:
+            return
+        if log.last is not None:
+            await memory.undo(ADA, log.last)
+        assert before == await standing(memory)
+
+
+async def standing(memory: Recollect) -> dict[tuple[str, str], Mapping[str, object]]:
+    """Return what stands of each memory."""
+    rows = (await memory.memories(ADA)).rows
+    return {(each.type, each.key): dict(_content(each)) for each in rows}
+
+
+def _content(memory: Memory) -> Iterator[tuple[str, object]]:
+    for name in ("value", "state", "trust", "valid_from", "valid_until"):
+        yield name, getattr(memory, name)
+    # The order of a document's fields is that in which they were first said, by any message.
+    yield "text", sorted(memory.text.split("; "))
+    # Evidence of a whole list is that of its elements.
+    for pointer, _ in leaves(memory.value):
+        yield pointer, sorted(each.message for each in evidence_at(pointer, memory.evidence))
+
+
+async def told_alone(telling: Telling, without: frozenset[str]) -> object:
+    """Return what stands if the other messages are all that was ever said."""
+    clock = FrozenClock()
+    async with memory_over(open_store("memory:", clock=clock, ids=SeededIds(2))) as memory:
+        await tell(memory, clock, telling, without)
+        return await standing(memory)
+
+
+async def faults(open_empty: Opener, seed: int) -> list[object]:
+    """Undo messages of a talk in a random order; return each state that is not as it should be."""
+    chance, clock = Random(seed), FrozenClock()  # noqa: S311 (it protects nothing)
+    telling = telling_of(chance)
+    found: list[object] = []
+    async with memory_over(open_empty(clock, SeededIds(1))) as memory:
+        await tell(memory, clock, telling)
+        gone: frozenset[str] = frozenset()
+        for message in chance.sample(telling.messages, len(telling.messages)):
+            clock.advance(60)
+            await undo(memory, message, chance=chance)
+            gone |= {message}
+            expected = await told_alone(telling, gone)
+            if (actual := await standing(memory)) != expected:
+                found.append((telling.windows, sorted(gone), message, actual, expected))
+    return found
+
+
+def check(open_empty: Opener, count: int) -> None:
+    """Play so many talks on one backend."""
+
+    @settings(settings.get_profile("sample"), max_examples=count)
+    @given(seed=st.integers(0, 2**32 - 1))
+    def all_is_as_it_was(seed: int) -> None:
+        assert [] == asyncio.run(faults(open_empty, seed))
+
+    all_is_as_it_was()
+
+
+def test_undos_in_any_order_leave_what_the_others_said(backend: str, open_empty: Opener) -> None:
+    """Fields, elements of lists, facts and notes: as if the messages had never been said."""
+    check(open_empty, COUNTS[backend])
+
+
+@pytest.mark.prove
+def test_many_undos_in_any_order_leave_what_the_others_said(
+    backend: str, open_empty: Opener
+) -> None:
+    """The same, at full count."""
+    check(open_empty, MANY[backend])
+
+
+async def nothing(*_: object) -> UndoneMessages:
+    """Know of no message that was taken back."""
+    return UndoneMessages(at={}, passed={})
+
+
+def without_heirs(*_: object) -> None:
+    """Pass no end on to a later message."""
+
+
+def of_anybody(*_: object) -> frozenset[tuple[str, str]]:
+    """Know nobody because of whom a memory was ended."""
+    return frozenset()
+
+
+def whole_lists(value: Any, evidence: Any) -> object:
+    """Take a list for one part."""
+    parts = flat(value, evidence)
+    return {
+        each: part
+        for each, part in parts.items()
+        if not (each and isinstance(each[-1], ListElement))
+    }
+
+
+flat = history_replay._flat
+MUTANTS: Final[dict[str, tuple[object, str, object]]] = {
+    "an undo does not look for what was undone": (message_undo, "read_undone", nothing),
+    "an end falls with the memory that had replaced the ended one": (
+        message_undo._MessageUndo, "_heir", without_heirs,
+    ),
+    "nobody is the reason of an end": (message_undo._MessageUndo, "_reasons", of_anybody),
+    "elements of lists are no parts": (history_replay, "_flat", whole_lists),
+    "an undo's own versions count as anybody's": (history_replay, "UNDONE", "another cause"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_what_comes_back_is_seen(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Each of these makes some undo bring back, or drop, what it should not."""
+    monkeypatch.setattr(*MUTANTS[name])
+
+    def open_empty(clock: Clock, ids: Ids) -> Store:
+        return open_store("memory:", clock=clock, ids=ids)
+
+    assert any(_is_seen(open_empty, seed) for seed in range(SEEDS_MAX))
+
+
+def _is_seen(open_empty: Opener, seed: int) -> bool:
+    try:
+        return bool(asyncio.run(faults(open_empty, seed)))
+    except (AssertionError, ConflictError):
+        return True
