@@ -22,8 +22,6 @@ from recollect.formation.rule_relevance import (
     ASKS_BEFORE,
     best_of,
     own_names,
-    topic_of_field,
-    topics_of,
 )
 from recollect.formation.rule_replies import SENTENCES, Language, is_rule_reply
 from recollect.formation.rule_statements import (
@@ -31,6 +29,7 @@ from recollect.formation.rule_statements import (
     READ_CHARACTERS_MAX,
     SENTENCE_CHARACTERS_MAX,
 )
+from recollect.formation.rule_topics import topic_of_field, topics_of
 from recollect.text.chinese_scripts import is_chinese, simplified
 from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
@@ -47,6 +46,7 @@ _KINDS: Final[dict[Language, dict[str, str]]] = {
         "occupation": "your work",
         "interests": "what you like",
         "conversation_preferences": "how to answer you",
+        "partner": "what changed with your partner",
         "note": "what you told me",
     },
     "zh": {
@@ -56,6 +56,7 @@ _KINDS: Final[dict[Language, dict[str, str]]] = {
         "occupation": "你的工作",
         "interests": "你喜欢什么",
         "conversation_preferences": "怎样回答你",
+        "partner": "你和伴侣的变化",
         "note": "你告诉我的事",
     },
     "zh-hant": {
@@ -65,6 +66,7 @@ _KINDS: Final[dict[Language, dict[str, str]]] = {
         "occupation": "你的工作",
         "interests": "你喜歡什麼",
         "conversation_preferences": "怎樣回答你",
+        "partner": "你和伴侶的變化",
         "note": "你告訴我的事",
     },
 }
