@@ -76,6 +76,14 @@ def fields_of(words: str) -> set[str]:
     return {each.field for each in statements_in(1, "user", words)}
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["from now: give me the short version", "from 1 august: 20 a head, butter's killing me"],
+)
+def test_a_colon_behind_a_day_introduces_no_words_of_others(words: str) -> None:
+    assert () == foreign_spans(words)
+
+
 @pytest.mark.parametrize("words", [*QUOTED, *SHOWN])
 def test_words_of_others_state_nothing_of_the_user(words: str) -> None:
     assert set() == fields_of(words) == fields_of(simplified(words))

@@ -168,7 +168,7 @@ class RuleQuestion:
     def terms(self) -> frozenset[str]:
         """The other words that have to stand in it, as terms."""
         latin = _POSSESSIVE.sub("", re.sub("[\u3400-\u9fff]", " ", self._plain))
-        names = {each for name in self.names for each in terms_of(name)}
+        names = {e for name in self.names if name in self.text for e in terms_of(name)}
         return frozenset(terms_of(latin)) - _COMMON - names
 
     @cached_property
