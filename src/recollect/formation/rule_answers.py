@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Final
 
-from recollect.formation.field_names import AnswerLanguage as Language
 from recollect.formation.field_names import spoken_field
 from recollect.formation.question_parts import question_parts
 from recollect.formation.remembered_lines import RememberedLine, day_in, remembered_in
@@ -22,72 +22,21 @@ from recollect.formation.rule_relevance import (
     ASKS_ALL,
     ASKS_BEFORE,
     best_of,
-    topic_of_field,
-    topics_of,
+    own_names,
 )
+from recollect.formation.rule_replies import SENTENCES, Language, is_rule_reply
 from recollect.formation.rule_statements import (
     NOTE,
     READ_CHARACTERS_MAX,
     SENTENCE_CHARACTERS_MAX,
 )
+from recollect.formation.rule_topics import topic_of_field, topics_of
 from recollect.text.chinese_scripts import is_chinese, simplified
 from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
 from recollect.text.terms import MONTHS
 
 _SHOWN_OF_ALL: Final = 6
-
-_SENTENCES: Final[dict[Language, dict[str, str]]] = {
-    "en": {
-        "memory": "I remember: {quote}{when}.",
-        "user": "You said{on}: {quote}.",
-        "assistant": "I said{on}: {quote}.",
-        "nothing": "I remember nothing about that. Tell me, and I will.",
-        "all": "This is what I remember: {quotes}.",
-        "noted": "I noted {what}.",
-        "and": "{others} and {last}",
-        "until_now": " Until now I remembered: {quote}{when}.",
-        "told_here": " In this talk you said: {quote}.",
-        "nothing_of": "Of question {number} I remember nothing.",
-        "small_talk": "I am here. Tell me something, or ask what I remember.",
-        "forget": "I cannot erase from here, and this request is kept as well. Erase the message"
-        " or the memory for good where it stands: the preview lists what else quotes it.",
-        "kept": "Kept. My few rules make no memory of it; ask me, and I find it again.",
-    },
-    "zh": {
-        "memory": "我记得：{quote}{when}。",
-        "user": "你{on}说过：{quote}。",
-        "assistant": "我{on}说过：{quote}。",
-        "nothing": "关于这件事，我什么都不记得。告诉我，我就会记住。",
-        "all": "我记得这些：{quotes}。",
-        "noted": "我记下了{what}。",
-        "and": "{others}，还有{last}",
-        "until_now": "在此之前我记得：{quote}{when}。",
-        "told_here": "在这次谈话中你说过：{quote}。",
-        "nothing_of": "第{number}个问题，我什么都不记得。",
-        "small_talk": "我在。告诉我一些事，或者问我记得什么。",
-        "forget": "我不能在谈话里抹除，这条要求本身也会留下。请在那条消息或记忆上选择彻底抹除："
-        "预览会列出还有哪些消息引用它。",
-        "kept": "已保存。我的几条规则没有从中形成记忆；问我，我会再找到它。",
-    },
-    "zh-hant": {
-        "memory": "我記得：{quote}{when}。",
-        "user": "你{on}說過：{quote}。",
-        "assistant": "我{on}說過：{quote}。",
-        "nothing": "關於這件事，我什麼都不記得。告訴我，我就會記住。",
-        "all": "我記得這些：{quotes}。",
-        "noted": "我記下了{what}。",
-        "and": "{others}，還有{last}",
-        "until_now": "在此之前我記得：{quote}{when}。",
-        "told_here": "在這次談話中你說過：{quote}。",
-        "nothing_of": "第{number}個問題，我什麼都不記得。",
-        "small_talk": "我在。告訴我一些事，或者問我記得什麼。",
-        "forget": "我不能在談話裡抹除，這則要求本身也會留下。請在那則訊息或記憶上選擇徹底抹除："
-        "預覽會列出還有哪些訊息引用它。",
-        "kept": "已保存。我的幾條規則沒有從中形成記憶；問我，我會再找到它。",
-    },
-}
-
 
 # Kinds only: an answer that repeated the user's words would keep them after they are erased.
 _KINDS: Final[dict[Language, dict[str, str]]] = {
@@ -98,6 +47,7 @@ _KINDS: Final[dict[Language, dict[str, str]]] = {
         "occupation": "your work",
         "interests": "what you like",
         "conversation_preferences": "how to answer you",
+        "partner": "what changed with your partner",
         "note": "what you told me",
     },
     "zh": {
@@ -107,6 +57,7 @@ _KINDS: Final[dict[Language, dict[str, str]]] = {
         "occupation": "你的工作",
         "interests": "你喜欢什么",
         "conversation_preferences": "怎样回答你",
+        "partner": "你和伴侣的变化",
         "note": "你告诉我的事",
     },
     "zh-hant": {
@@ -116,6 +67,7 @@ _KINDS: Final[dict[Language, dict[str, str]]] = {
         "occupation": "你的工作",
         "interests": "你喜歡什麼",
         "conversation_preferences": "怎樣回答你",
+        "partner": "你和伴侶的變化",
         "note": "你告訴我的事",
     },
 }
@@ -165,7 +117,8 @@ def answer_of(
         return _sentence("small_talk", language)
     if _FORGETS.search(simplified(said)):
         return _sentence("forget", language)
-    lines = list(remembered_in(system))
+    # What this chat has answered before tells nothing that it did not have from elsewhere.
+    lines = [each for each in remembered_in(system) if not is_rule_reply(each.text)]
     told_here = [
         told
         for message in talk
@@ -255,12 +208,14 @@ def _answer_of_question(
     language: Language,
 ) -> str:
     """Return the answers to the parts of a question, each memory quoted once."""
-    parts = question_parts(said)
+    parts, names = question_parts(said), own_names(lines)
     answers = []
     for part in parts:
         best = best_of(part.text, lines, about=part.about)
         told = _quote_with_date(best, language) if best else ""
-        answers.append((told + _quote_of_earlier(part.text, best, earlier, language)).strip())
+        answers.append(
+            (told + _quote_of_earlier(part.text, best, earlier, language, names)).strip()
+        )
     if not any(answers):
         return _sentence("nothing", language)
     every = (
@@ -283,17 +238,29 @@ def _says_the_same(known: str, told: str) -> bool:
 
 
 def _quote_of_earlier(
-    said: str, best: RememberedLine | None, earlier: Sequence[ToldByUser], language: Language
+    said: str,
+    best: RememberedLine | None,
+    earlier: Sequence[ToldByUser],
+    language: Language,
+    names: frozenset[str],
 ) -> str:
     """Return a sentence that quotes the user's earlier messages about it, if they add anything."""
     lines = [RememberedLine(text=each.quote, field=each.field, speaker="user") for each in earlier]
-    found = best_of(said, lines)
+    asks_before = bool(ASKS_BEFORE.search(simplified(said)))
+    best_told = partial(best_of, names=names)
+    found = best_told(said, lines) or best_told(said, lines, was_replaced=True)
     if found is None:
         return ""
     told = earlier[lines.index(found)]
     if told.field != NOTE:
         *before, told = (each for each in earlier if each.field == told.field)
-        told = before[-1] if before and ASKS_BEFORE.search(simplified(said)) else told
+        if asks_before and not before:
+            return ""  # it has not been told how it was
+        told = before[-1] if asks_before else told
+    elif asks_before and best_told(said, [found]) is None:
+        return ""
+    if best is not None and best.is_memory and told.field == NOTE:
+        return ""  # a memory is newer than the talk that it was formed of
     if best is not None and _says_the_same(best.text, told.value):
         return ""
     return _sentence("told_here", language, quote=_quoted(told.quote, language))
@@ -326,7 +293,7 @@ def _quote_with_date(line: RememberedLine, language: Language) -> str:
 
 def _sentence(name: str, language: Language, **values: str) -> str:
     """Return a sentence with its values, which are never read as templates."""
-    template = _SENTENCES[language][name]
+    template = SENTENCES[language][name]
     return re.sub(r"\{(\w+)\}", lambda place: values[place[1]], template)
 
 

@@ -17,7 +17,9 @@ from recollect.formation.citations import cited_words
 from recollect.formation.consolidation import LEAVE
 from recollect.formation.prompt import LINE_END
 from recollect.formation.prompt_texts import TEXTS
+from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_answers import ToldByUser, answer_of
+from recollect.formation.rule_breakups import breakup_in
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
 from recollect.formation.tool_names import END
 from recollect.formation.value_identity import normalised
@@ -74,6 +76,7 @@ class RuleModel:
         else:
             calls = _profile_calls(known, told, offered)
             calls += _ended_homes(known, told, offered)
+            calls += _ended_partners(known, shown.new)
         calls += _note_calls(known, said, request.tools)
         if not calls:
             calls = [ToolCall(name="remember_nothing", arguments="{}")]
@@ -83,7 +86,7 @@ class RuleModel:
         """Yield, word by word, an answer from the memories in the system prompt."""
         self.requests.append(request)
         *before, last = request.turns
-        noted = _told_by_user(last.text)
+        noted = [*_told_by_user(last.text), *_breakup_told(last.text, request.system)]
         talk = [turn.text for turn in before if turn.role == "user"]
         told = [each for text in talk for each in _told_by_user(text)]
         asked = asked_in(last.text)
@@ -97,6 +100,15 @@ def _told_by_user(text: str) -> list[ToldByUser]:
         ToldByUser(field=each.field, quote=each.quote.strip(), value=str(each.value))
         for each in statements_in(1, "user", text)
     ]
+
+
+def _breakup_told(text: str, system: str) -> list[ToldByUser]:
+    """Return the end of a relationship with the partner that a prompt tells of."""
+    over = breakup_in(text)
+    partners = [each.text for each in remembered_in(system) if each.field == "partner"]
+    if over is None or not any(over.is_with(each) for each in partners):
+        return []
+    return [ToldByUser(field="partner", quote=over.quote, value="")]
 
 
 def tokens_of(request: ModelRequest) -> int:
@@ -236,6 +248,28 @@ def _ended_homes(
         arguments = json.dumps({"id": each["id"], "because": because}, ensure_ascii=False)
         calls.append(ToolCall(name=END, arguments=arguments))
     return calls
+
+
+def _ended_partners(
+    known: Sequence[Mapping[str, Json]], new: Sequence[tuple[int, str, str]]
+) -> list[ToolCall]:
+    """Return the calls that take a partner out of a profile whom the user is no longer with."""
+    calls = []
+    for number, speaker, words in new:
+        over = breakup_in(words.replace(LINE_END, "\n")) if _is_user(speaker) else None
+        for each in known if over else ():
+            value = each["value"]
+            partner = value.get("partner") if isinstance(value, Mapping) else None
+            if over is None or not isinstance(partner, str) or not over.is_with(partner):
+                continue
+            change = {
+                "op": "remove",
+                "path": "/partner",
+                "because": [cited_words(number, over.quote)],
+            }
+            arguments = json.dumps({"id": each["id"], "changes": [change]}, ensure_ascii=False)
+            calls.append(ToolCall(name="patch_memory", arguments=arguments))
+    return calls[:1]
 
 
 def _note_calls(

@@ -14,8 +14,11 @@ from functools import partial
 from typing import Final
 
 from recollect.formation.remembered_lines import RememberedLine, day_in
+from recollect.formation.rule_question import RuleQuestion
+from recollect.formation.rule_topics import TOPICS, topic_of_field, topics_of
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
+from recollect.text.days import MONTH_NAME, month_number
 
 ASKS: Final = re.compile(
     r"[?？]\s*$|^\W*(?:what|when|where|which|who|whom|whose|how|why|do|does|did|is|are|am|was|were"
@@ -23,7 +26,11 @@ ASKS: Final = re.compile(
     r"|[吗呢]\W*$|什么|哪|谁|几|多少|怎么|何时|是不是|有没有",
     re.IGNORECASE,
 )
-_IS_QUESTION: Final = re.compile(r"[^.!?。！？]*[?？]")
+_IS_QUESTION: Final = re.compile(
+    r"[^.!?。！？]*[?？]|(?:what|when|where|which|who|whose|how|do|does|did|is|are|am|was|were)\b"
+    r"[^.!?。！？]*",
+    re.IGNORECASE,
+)
 ASKS_ALL: Final = re.compile(
     r"\bwhat do you (?:know|remember)(?: about me)?\W*$|\bwho am i to you\b"
     r"|你(?:都|还)?(?:知道|记得)(?:我的?)?(?:些|关于我的)?什么|关于我.*(?:知道|记得)",
@@ -35,56 +42,13 @@ _ASKS_PAST: Final = re.compile(
 ASKS_BEFORE: Final = re.compile(
     r"\b(?:used to|before|earlier|formerly|previously)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
 )
-# Topics of questions and memories, across languages.
-_TOPICS: Final = tuple(
-    (name, re.compile(rule, re.IGNORECASE))
-    for name, rule in (
-        (
-            "name",
-            r"\b(?:names?|named|called|who am i)\b|我叫|名字|名叫|叫什么|我是谁|就叫|叫她|叫他",
-        ),
-        (
-            "home",
-            (
-                r"\b(?:liv(?:e|es|ed|ing)(?! up to\b)|home|address|moved to (?-i:(?=[A-Z])))\b"
-                r"|住|我家|我的家(?![人庭])|地址|搬到了?[^，。！？]{1,8}了"
-            ),
-        ),
-        ("move", r"\bmov(?:e|es|ed|ing)\b|搬"),
-        ("age", r"\b(?:age|aged|how old|years old)\b|多大|几岁|\d岁"),
-        ("occupation", r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living)\b|工作|职业|上班"),
-        ("interests", r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies))\b|喜欢|爱好|兴趣"),
-        ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
-        ("not_eaten", r"我(?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃"),
-        ("allergy", r"\ballerg\w+\b|过敏"),
-        ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
-        ("cat", r"\b(?:cats?|kitten)\b|猫"),
-        ("dog", r"\b(?:dogs?|puppy)\b|狗"),
-        ("sister", r"\bsisters?\b|姐姐|妹妹|姐妹"),
-        ("brother", r"\bbrothers?\b|哥哥|弟弟|兄弟"),
-        ("mother", r"\b(?:mother|mum|mom)\b|妈妈|母亲"),
-        ("father", r"\b(?:father|dad)\b|爸爸|父亲"),
-        ("partner", r"\b(?:partner|husband|wife|boyfriend|girlfriend)\b|丈夫|妻子|伴侣|老公|老婆"),
-        ("birthday", r"\b(?:birthday|born)\b|生日|出生"),
-        ("book", r"\bbooks?\b|书"),
-        ("plant", r"\bplants?\b|植物"),
-        ("balcony", r"\bbalcon(?:y|ies)\b|阳台"),
-        ("exhibition", r"\bexhibitions?\b|展览"),
-        ("museum", r"\bmuseums?\b|博物馆"),
-        ("interview", r"\binterviews?\b|面试"),
-    )
-)
-THINGS: Final = frozenset(name for name, _ in _TOPICS) - {
+THINGS: Final = frozenset(name for name, _ in TOPICS) - {
     *("name", "home", "move", "age", "occupation", "interests", "answers", "not_eaten"),
     *("allergy", "birthday"),
 }
 """Topics that are persons, animals and things, for which a pronoun may stand."""
 _WEAK: Final = frozenset({"name"})
 """Topics too general to match a line alone."""
-_ASKS_OWN_NAME: Final = re.compile(
-    r"\bmy (?:\w+ )?names?\b|\bam i\b|\bi(?:'m| am)? called\b|我的?(?:姓名|名字|全名)|我叫|我是谁",
-    re.IGNORECASE,
-)
 _COMMON: Final = frozenset(
     terms_of(
         "what when where which who whom whose how why is are am was were do does did have has had "
@@ -95,38 +59,93 @@ _COMMON: Final = frozenset(
         "什么 什么时候 怎么 为什么 我的 你的 哪里 多少 时候 今天 今晚 明天 昨天"
     )
 )
-_WORDS_SHARE_MIN: Final = 0.5
-_PAIRS_SHARE_MIN: Final = 0.3
+_MONTH: Final = re.compile(
+    rf"\b(?P<name>{MONTH_NAME}),? (?P<y>[12]\d{{3}})\b"
+    rf"|\b(?P<y2>[12]\d{{3}}),? (?P<name2>{MONTH_NAME})\b"
+    r"|(?P<y3>[12]\d{3})年(?:(?P<m>\d{1,2})月)?|\b(?:in|during) (?P<y4>[12]\d{3})\b(?!,? [A-Z])",
+    re.IGNORECASE,
+)
+"""A month with its year, or a year."""
+_WHEN: Final = re.compile(
+    rf"(?:\b\d{{1,2}} )?(?:{_MONTH.pattern})(?:\d{{1,2}}[日号])?|\b\d{{4}}-\d\d?-\d\d?\b",
+    re.IGNORECASE,
+)
+"""A date, a month or a year in a question, which no entry has to repeat."""
 _OF_THE_DAY: Final = 4.0
 """Weight of being true on the day that is asked for: more than that of a profile's field."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 
 def best_of(
-    said: str, lines: Sequence[RememberedLine], *, about: frozenset[str] = frozenset()
+    said: str,
+    lines: Sequence[RememberedLine],
+    *,
+    about: frozenset[str] = frozenset(),
+    was_replaced: bool = False,
+    names: frozenset[str] = frozenset(),
 ) -> RememberedLine | None:
     """
     Return the line most relevant to *said*, the newest of equals; ``None`` for none.
 
     Only lines on one of the topics *about*, if there are any; and of what is so now nothing that
-    answers how it was before.
+    answers how it was before, unless it *was_replaced* since. *names* are those of the user, who
+    is meant by them.
     """
-    topics, terms = topics_of(said), _terms_of(said)
-    if terms and topics <= _WEAK and not _ASKS_OWN_NAME.search(simplified(said)):
-        topics = frozenset()  # "What is the boat called?" asks for no name of the user
-    on = day_in(said)
-    asks_past = bool(_ASKS_PAST.search(simplified(said)))
-    asks_before = on is None and bool(ASKS_BEFORE.search(simplified(said)))
-    score = partial(_score, topics=topics, terms=terms, asks_past=asks_past, on=on)
+    plain = simplified(said)
+    on = day_in(said) or _month_in(plain)
+    asks_before = on is None and bool(ASKS_BEFORE.search(plain))
+    names |= own_names(lines)
+    question = RuleQuestion(
+        text=_WHEN.sub(" ", said),
+        names=names,
+        is_former=asks_before and not was_replaced,
+        about=about,
+    )
+    score = partial(
+        _score,
+        topics=topics_of(said),
+        terms=_terms_of(said),
+        asks_past=bool(_ASKS_PAST.search(plain)),
+        on=on,
+    )
     scored = [
         (score(each), each.day or date.min, number, each)
         for number, each in enumerate(lines)
         if each.text.strip() != said.strip()
-        and (not about or about & topics_of(each.text))
         and not (asks_before and each.is_so_now)
+        and not (on is not None and _is_of_another_time(each, on, lines))
+        and question.is_met_by(each)
     ]
     best = max(scored, default=None, key=lambda each: each[:3])
     return best[3] if best is not None and best[0] > 0 else None
+
+
+def own_names(lines: Sequence[RememberedLine]) -> frozenset[str]:
+    """Return the names of the user that a profile tells."""
+    return frozenset(
+        each.text.partition(": ")[2] for each in lines if topic_of_field(each.field) == "name"
+    )
+
+
+def _month_in(said: str) -> date | None:
+    """Return the middle of the month, or of the year, that a question names."""
+    found = _MONTH.search(said)
+    if found is None:
+        return None
+    year = next(filter(None, (found[name] for name in ("y", "y2", "y3", "y4"))))
+    name = found["name"] or found["name2"]
+    month = month_number(name) if name else int(found["m"] or 7)
+    return date(int(year), month, 15) if 1 <= month <= 12 else None
+
+
+def _is_of_another_time(line: RememberedLine, on: date, lines: Sequence[RememberedLine]) -> bool:
+    """Return True if a line was not true on a day, or is a field that was learnt after it."""
+    if line.is_memory and (was_true := line.is_true_on(on)) is not None:
+        return not was_true
+    if not line.field:
+        return False
+    # A field without a day is so now, and how it was on an earlier day is not told.
+    return (line.day or max((e.day for e in lines if e.day), default=date.max)) > on
 
 
 def _score(
@@ -141,10 +160,7 @@ def _score(
     own = topics_of(line.text) | ({line.field} & topics)
     strong = topics - _WEAK or topics
     shared = len(terms & _terms_of(line.text)) / len(terms) if terms else 0.0
-    least = _PAIRS_SHARE_MIN if any(_HAN.search(each) for each in terms) else _WORDS_SHARE_MIN
-    if not strong & own and (strong or shared < least):
-        return 0.0
-    score = 3.0 * len(strong & own) + len(topics & own) + 2.0 * shared
+    score = 0.1 + 3.0 * len(strong & own) + len(topics & own) + 2.0 * shared
     score += 2.0 * (topic_of_field(line.field) in strong)
     if line.is_memory and on is not None and (was_true := line.is_true_on(on)) is not None:
         return max(0.1, score + (_OF_THE_DAY if was_true else -_OF_THE_DAY))
@@ -154,17 +170,6 @@ def _score(
         return 0.0  # what was only asked answers nothing
     is_question = bool(ASKS.search(simplified(line.text)))
     return max(0.1, score - 0.6 * (line.speaker == "assistant") - 2.0 * is_question)
-
-
-def topic_of_field(field: str) -> str:
-    """Return the topic of a profile's field."""
-    return "name" if field == "user_name" else field
-
-
-def topics_of(text: str) -> frozenset[str]:
-    """Return the topics that a text is about."""
-    plain = simplified(text).replace("_", " ")
-    return frozenset(name for name, rule in _TOPICS if rule.search(plain))
 
 
 def _terms_of(text: str) -> frozenset[str]:

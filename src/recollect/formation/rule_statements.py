@@ -86,7 +86,7 @@ def own_words_in(words: str) -> str:
     Names and stressed words in quotation marks stay: "my cat is called 'Tom'".
 
     >>> own_words_in("She wrote 'I live in Rome.' I live in Oslo.").replace(HIDDEN, "_")
-    'She wrote _________________. I live in Oslo.'
+    'She wrote ________________. I live in Oslo.'
     """
     spans = [*foreign_spans(words)]
     spans += [(start, end) for _, start, end in reported_spans(simplified(words))]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 from recollect.formation.grounding.foreign_text import without_recalled
+from recollect.formation.rule_replies import is_rule_reply
 from recollect.records import Memory, Message
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
@@ -34,10 +35,11 @@ _ASKS_WHAT_IS_KNOWN: Final = re.compile(
     r"(?:(?:hey|hi|so|and|ok|please)[, ]+)?"
     r"(?:(?:do you (?:still )?(?:know|remember)"
     r"|(?:can|could) you (?:please )?(?:tell|remind) me) )?"
-    r"(?:(?:what|where|when|who|which|how (?:old|many|much|often|long))(?:'s)?|my)\b"
+    r"(?:(?:what|where|when|who|which|how (?:old|many|much|often|long))(?:'s)?|my"
+    r"|(?:am|do|did|was|have) i)\b"
     r"(?! (?:should|shall|could|can|would|if|about)\b)(?: [\w'-]+){1,6}\?+"
 )
-_ONESELF: Final = re.compile(r"\b(?:i|i'm|me|my|mine|our|we)\b")
+_ONESELF: Final = re.compile(r"\b(?:i|i'm|me|my|mine|our|we|her|his)\b")
 _ASKS_WHAT_IS_KNOWN_CHINESE: Final = re.compile(
     "(?:你(?:还)?(?:记得|知道))?我(?:们)?(?:的)?[^，。！？?,\n该要]{1,12}"
     "(?:什么|哪[里儿个]?|谁|多少|几[岁个号点]?|吗|叫啥)[^，。！？?,\n]{0,4}[?？]"
@@ -74,12 +76,11 @@ def own_words(content: Message) -> str:
 
 
 def is_empty_answer(content: Message) -> bool:
-    """Return True for an assistant's "Noted."."""
-    return (
-        content.role == "assistant"
-        and len(content.text) <= POLITE_CHARACTERS_MAX
-        and _is_small_talk(content.text)
-    )
+    """Return True for an assistant's "Noted.", and for what a chat without a model replied."""
+    if content.role != "assistant":
+        return False
+    is_polite = len(content.text) <= POLITE_CHARACTERS_MAX and _is_small_talk(content.text)
+    return is_polite or is_rule_reply(content.text)
 
 
 def is_empty_turn(content: Message) -> bool:

@@ -54,13 +54,11 @@ _SENTENCE_END: Final = re.compile(r"[.!?。！？\n](?=\s|[\u3400-\u9fff]|$)")
 _INTRODUCES: Final = lazy_pattern(
     r"\b(?:wrote|writes|written|said|says|told|tells|replied|answered|texted|texts|posted"
     r"|e-?mailed|messaged|sent|reads|goes|asked|quot(?:es?|ed|ing)|forward(?:ed|ing)|past(?:ed|ing)"
-    r"|copied|received|got|states|stated|added|claim(?:s|ed)|announced|shouted|sang|sings)\b"
+    r"|copied|(?:received|got) (?:this|that|an?|the)|states|stated|added|claim(?:s|ed)"
+    r"|announced|shouted|sang|sings)\b"
     r"|\b(?:(?:e-?)?mails?|messages?|letters?|texts?|posts?|tweets?|reviews?|advert|profile|bio"
     r"|article|page|website|transcript|quotes?|quotation|lyrics?|poem|speech|voicemail|fwd?|dm|sms"
     r"|comment|caption|script|dialogue|template)\b"
-    # "Update from the swamp:" tells where the speaker is, "from Peter:" whose words follow.
-    r"|(?<!update )(?<!updates )(?<!news )(?<!greetings )(?<!report )\bfrom\b"
-    r"(?! (?:the|here|home)\b)"
     r"|写道|[写寫][着著]|写的是|(?<![跟和对对你您])(?<!我[想要])(?<!我)[说說](?:道|过|了)?$|回[复答]"
     r"|答道|问道|留言|发来|来信|[信邮文]里|邮件|短信|消息|信件|原文|转发|如下|引用|歌词|台词",
     re.IGNORECASE,

@@ -1,0 +1,237 @@
+"""
+A question as the rule model reads it: what an entry must say to answer it.
+
+Each thing that is asked about has to stand in the entry, in the same words or in those of a topic,
+and the entry has to have what the question asks for: a time, a place, a number, a name. An entry
+that only shares a word with the question answers nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+from recollect.formation.remembered_lines import RememberedLine
+from recollect.formation.rule_statements import own_words_in
+from recollect.formation.rule_topics import TOPICS, topic_of_field, topics_of
+from recollect.text.analysis import terms_of
+from recollect.text.chinese_scripts import simplified
+from recollect.text.sentences import sentence_matches
+
+_COMMON: Final = frozenset(
+    terms_of(
+        "what when where which who whom whose how why is are am was were do does did done have has "
+        "had my me i you your we our us the a an to of in on at for it its about that this these "
+        "those and or but if be been being will would can could should shall may might many much "
+        "now still there any call called tell told know known remember name named please long "
+        "often by with from up out as so than then not no yes again ever also just really exactly "
+        "get gets got getting go goes going went into come came make made use used say said think "
+        "mean put need want take took choose chose pick keep kept own drink eat thing kind sort "
+        "type currently today tonight tomorrow yesterday before earlier formerly previously ago "
+        "she her hers he him his they them their theirs mine myself one first full last old "
+        "year month week day date time january february march april june july august september "
+        "october november december 's ll ve re m d t s"
+    )
+)
+_COMMON_CHINESE: Final = re.compile(
+    "什么时候|什么|时候|怎么样?|为什么|哪[里儿个天年]?|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
+    "|以前|之前|曾经|过去|原来|今[天年晚]|明[天年]|昨天|去年|名字|告诉|知道|记得|还有|是不是|有没有"
+    "|[我你您他她它们的地得了着过在是有和与吗呢吧啊呀嘛里谁叫也还都就会要能把被从向到放去来最很这那]"
+    "|[\\d年月日号]+|[^\u3400-\u9fff]+"
+)
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+_POSSESSIVE: Final = re.compile(r"['\u2019]s\b")
+_NUMBER: Final = (
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty"
+    r"|half|once|twice|[一二三四五六七八九十两百千半])"
+)
+_MONTHS: Final = (
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur"
+    r"|sun)days?"
+)
+_KINDS: Final = tuple(
+    (re.compile(asks, re.IGNORECASE), re.compile(has, re.IGNORECASE))
+    for asks, has in (
+        (
+            r"\bhow old\b|\bage\b|几岁|多大",
+            (
+                r"\bage\b|\baged\b|years? old|\b(?:is|am|turned|was|he's|she's|i'm) "
+                rf"{_NUMBER}\b(?! \w+s\b)|{_NUMBER}岁|born"
+            ),
+        ),
+        (
+            (
+                r"\bhow much (?:is|are|was|were|did|do|does|rent|money)\b|\bcosts?\b|\bprice\b"
+                r"|多少钱|价"
+            ),
+            r"[$€£¥]|\b(?:euros?|dollars?|pounds?|kr|kroner|francs?|yuan|cents?)\b|[元块镑]|free",
+        ),
+        (
+            r"\bhow (?:much|many|long|far|often)\b|多少|多久|多长|几[个次]",
+            rf"\b{_NUMBER}\b|{_NUMBER}",
+        ),
+        (
+            r"\bwhen\b|\bwhat (?:time|day|date)\b|\bdeadline\b|什么时候|几[点号月]|何时|哪[天年]",
+            (
+                rf"\b(?:{_MONTHS}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}|\d{{1,2}}[:.]\d\d|o'clock|[ap]m"
+                r"|today|tomorrow|yesterday|tonight|noon|midnight|weekends?|(?:next|last|this|every|each)"
+                r" \w+|\w+ ago|morning|evening|afternoon|autumn|spring|summer|winter)\b"
+                r"|[月号日点]|今天|明天|昨天|星期|周|礼拜|每"
+            ),
+        ),
+        (
+            r"\bwhere\b|哪[里儿]|什么地方|\baddress\b",
+            (
+                r"\b(?:in|at|on|to|under|behind|near|by|from|inside|above|below|beside|between"
+                r"|outside|into|over) (?:the|my|our|a|an|his|her|their|[A-Z\u3400-\u9fff])"
+                r"|\bhome\b|[在住到里去]"
+            ),
+        ),
+    )
+)
+"""What a question asks for, and what an entry has that tells it."""
+_OWN_NAME: Final = re.compile(
+    r"\b(?:my|her|his) (?:(?:first|last|full|own) )?names?\b(?! of)|\b(?:am i|i(?:'m| am)) called\b"
+    r"|\bwho am i\b|我的?(?:姓名|名字|全名)|我叫|我是谁",
+    re.IGNORECASE,
+)
+_NAMED: Final = re.compile(
+    r"\b(?:called|named|names? (?:is|was|are)|it's|(?:sister|brother|mother|father|mum|dad|wife"
+    r"|husband|partner|daughter|son|friend|boss|dog|cat|teacher|dentist|doctor|(?:is|was) ))"
+    r"[ :,'\"\u201c]*(?-i:[A-Z\u3400-\u9fff])|叫[^\s什]|名字?是",
+    re.IGNORECASE,
+)
+"""A name that is told: "is called Tom", "my sister Ana"."""
+_WHO: Final = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+_PROPER: Final = re.compile(r"\b[A-Z][\w-]+")
+_PERSONAL: Final = frozenset(
+    {"home", "age", "occupation", "name", "birthday", "allergy", "interests"}
+)
+"""Topics on which an entry about somebody else tells nothing of the user."""
+_OF_OTHERS: Final = re.compile(
+    r"^\W*(?:my|our|[A-Z]\w+['\u2019]s) (?!(?:name|home|address|job|work|age|birthday|allergy"
+    r"|occupation|flat|house|hobby|hobbies)\b)\w+|^我的?(?:[家女儿妈爸姐妹哥弟朋同老太奶爷])",
+    re.IGNORECASE,
+)
+_OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|mine|she|her|he|his|him)\b|我|[她他]", re.IGNORECASE)
+_PERSONS: Final = frozenset(
+    {"cat", "dog", "pet", "sister", "brother", "mother", "father", "partner", "child", "friend"}
+)
+_PRESENT: Final = re.compile(
+    r"\b(?:used to|before|previously|formerly|former|earlier|lived|worked|was|were|had|until"
+    r"|moved from|left)\b|以前|之前|曾|过去|原来",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class RuleQuestion:
+    """
+    A question about the user, whose *names* stand for "I" in it, or on the topics *about*.
+
+    With *is_former* it asks how something was before.
+    """
+
+    text: str
+    names: frozenset[str] = frozenset()
+    is_former: bool = False
+    about: frozenset[str] = frozenset()
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The topics that an entry has to be on."""
+        found = topics_of(self.text) - {"answers"}
+        if "home" in found:
+            found -= {"move"}
+        found |= self.about
+        return found - {"name"} if self._asks_name else found - {"name"} or found
+
+    @property
+    def _asks_name(self) -> bool:
+        """Whether it asks for the name of something else than the user."""
+        return "name" in topics_of(self.text) and not _OWN_NAME.search(simplified(self.text))
+
+    @cached_property
+    def _plain(self) -> str:
+        """The question without the words of its topics."""
+        plain = simplified(self.text)
+        for name, rule in TOPICS:
+            if name in self.topics:
+                plain = rule.sub(" ", plain)
+        return plain
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The other words that have to stand in it, as terms."""
+        latin = _POSSESSIVE.sub("", re.sub("[\u3400-\u9fff]", " ", self._plain))
+        names = {e for name in self.names if name in self.text for e in terms_of(name)}
+        return frozenset(terms_of(latin)) - _COMMON - names
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """The other words in Chinese: runs of characters between the usual words."""
+        return tuple(filter(None, _COMMON_CHINESE.split(self._plain)))
+
+    def is_met_by(self, line: RememberedLine) -> bool:
+        """Return True if a line says something on all that is asked."""
+        if not (self.topics or self.terms or self.runs):
+            return False
+        text = line.text
+        if line.speaker and line.speaker != "assistant":
+            text = own_words_in(text)  # what the user pasted tells nothing of the user
+        return any(self._is_met(each, line) for each in windows_of(text))
+
+    def _is_met(self, said: str, line: RememberedLine) -> bool:
+        plain = simplified(said)
+        topics = topics_of(said) | {topic_of_field(line.field)}
+        return (
+            self.topics <= topics
+            and self.terms <= frozenset(terms_of(_POSSESSIVE.sub("", plain)))
+            and all(_has_run(run, plain) for run in self.runs)
+            and self._has_kind(said, plain, line)
+            and not self._is_of_another(said, topics)
+            and not (self.is_former and line.tense != "until" and not _PRESENT.search(plain))
+        )
+
+    def _has_kind(self, said: str, plain: str, line: RememberedLine) -> bool:
+        """Return True if a text has a time, where the question asks when, and so on."""
+        asked = simplified(self.text)
+        kind = next((has for asks, has in _KINDS if asks.search(asked)), None)
+        if kind is not None:
+            is_dated = line.is_memory and bool(line.tense) and "when" in asked.lower()
+            return is_dated or topic_of_field(line.field) in self.topics or bool(kind.search(plain))
+        if self._asks_name:
+            return line.field in _PERSONS or _NAMED.search(plain) is not None
+        if _WHO.search(self.text):
+            return bool(set(_PROPER.findall(said)) - set(_PROPER.findall(self.text)) - self.names)
+        return True
+
+    def _is_of_another(self, said: str, topics: frozenset[str]) -> bool:
+        """Return True if a text is about somebody else, and the user is asked about."""
+        if not self.topics & _PERSONAL or self.topics & _PERSONS or self.terms or self.runs:
+            return False
+        if not _OF_ONESELF.search(self.text) and not any(e in self.text for e in self.names):
+            return False
+        return bool(topics & _PERSONS) or _OF_OTHERS.match(said) is not None
+
+
+def windows_of(text: str) -> Iterator[str]:
+    """Yield each two sentences that follow each other, or all; a question answers nothing."""
+    every: Sequence[str] = [each.group().strip() for each in sentence_matches(text)]
+    sentences = [each for each in every if not each.endswith(("?", "？"))]
+    if len(sentences) < 3:
+        yield text if len(sentences) == len(every) else " ".join(sentences)
+    for first, second in pairwise(sentences):
+        yield f"{first} {second}"
+
+
+def _has_run(run: str, plain: str) -> bool:
+    """Return True if a text has half of the pairs of characters of a run, or the one character."""
+    if len(run) < 2:
+        return run in plain
+    pairs = [run[at : at + 2] for at in range(len(run) - 1)]
+    return 2 * sum(each in plain for each in pairs) >= len(pairs)

@@ -1,0 +1,97 @@
+"""Sentences with which the rule model replies in a chat, in English and both scripts of Chinese."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from recollect.text.lazy_patterns import lazy_pattern
+
+Language = Literal["en", "zh", "zh-hant"]
+
+SENTENCES: Final[dict[Language, dict[str, str]]] = {
+    "en": {
+        "memory": "I remember: {quote}{when}.",
+        "user": "You said{on}: {quote}.",
+        "assistant": "I said{on}: {quote}.",
+        "nothing": "I remember nothing about that. Tell me, and I will.",
+        "all": "This is what I remember: {quotes}.",
+        "noted": "I kept your words, and read in them {what}. It is remembered, or waits for your"
+        " review, once it is formed.",
+        "and": "{others} and {last}",
+        "until_now": " Until now I remembered: {quote}{when}.",
+        "told_here": " In this talk you said: {quote}.",
+        "nothing_of": "Of question {number} I remember nothing.",
+        "small_talk": "I am here. Tell me something, or ask what I remember.",
+        "forget": "I cannot erase from here, and this request is kept as well. Erase the message"
+        " or the memory for good where it stands: the preview lists what else quotes it.",
+        "kept": "Kept. My few rules make no memory of it; ask me, and I find it again.",
+    },
+    "zh": {
+        "memory": "我记得：{quote}{when}。",
+        "user": "你{on}说过：{quote}。",
+        "assistant": "我{on}说过：{quote}。",
+        "nothing": "关于这件事，我什么都不记得。告诉我，我就会记住。",
+        "all": "我记得这些：{quotes}。",
+        "noted": "你的话我保存了，从中读到{what}。整理之后才会记住，或者等你确认。",
+        "and": "{others}，还有{last}",
+        "until_now": "在此之前我记得：{quote}{when}。",
+        "told_here": "在这次谈话中你说过：{quote}。",
+        "nothing_of": "第{number}个问题，我什么都不记得。",
+        "small_talk": "我在。告诉我一些事，或者问我记得什么。",
+        "forget": "我不能在谈话里抹除，这条要求本身也会留下。请在那条消息或记忆上选择彻底抹除："
+        "预览会列出还有哪些消息引用它。",
+        "kept": "已保存。我的几条规则没有从中形成记忆；问我，我会再找到它。",
+    },
+    "zh-hant": {
+        "memory": "我記得：{quote}{when}。",
+        "user": "你{on}說過：{quote}。",
+        "assistant": "我{on}說過：{quote}。",
+        "nothing": "關於這件事，我什麼都不記得。告訴我，我就會記住。",
+        "all": "我記得這些：{quotes}。",
+        "noted": "你的話我保存了，從中讀到{what}。整理之後才會記住，或者等你確認。",
+        "and": "{others}，還有{last}",
+        "until_now": "在此之前我記得：{quote}{when}。",
+        "told_here": "在這次談話中你說過：{quote}。",
+        "nothing_of": "第{number}個問題，我什麼都不記得。",
+        "small_talk": "我在。告訴我一些事，或者問我記得什麼。",
+        "forget": "我不能在談話裡抹除，這則要求本身也會留下。請在那則訊息或記憶上選擇徹底抹除："
+        "預覽會列出還有哪些訊息引用它。",
+        "kept": "已保存。我的幾條規則沒有從中形成記憶；問我，我會再找到它。",
+    },
+}
+_QUOTING: Final = frozenset({"memory", "all", "told_here", "until_now"})
+_OTHERS: Final = frozenset({"and", "user", "assistant", "nothing_of"})
+"""Sentences with too few words before their first value to be known by them."""
+
+
+def _forms() -> str:
+    """Return a pattern of how replies begin, up to a value or the mark of a quotation."""
+    begun = {
+        re.escape(template.partition("{")[0].strip()) + (r"\s?[\u201c\u300c]" * (name in _QUOTING))
+        for sentences in SENTENCES.values()
+        for name, template in sentences.items()
+        if name not in _OTHERS
+    }
+    begun |= {
+        r"(?:You|I) said(?: on \d[^:\n]{1,20})?: \u201c",
+        "[你我](?:在[^：\n]{1,12})?[说說][过過]：[\u201c\u300c]",
+        r"Of question \d I remember nothing\.",
+        r"第\d[个個](?:问题|問題)，我什[么麼]都不[记記]得",
+    }
+    return "|".join(sorted(begun))
+
+
+_REPLY: Final = lazy_pattern(rf"\s*(?:{_forms()})")
+
+
+def is_rule_reply(text: str) -> bool:
+    """
+    Return True if a text is a reply of the rule model, which only repeats what is remembered.
+
+    >>> is_rule_reply("I remember nothing about that. Tell me, and I will.")
+    True
+    >>> is_rule_reply("You said you like the harbour.")
+    False
+    """
+    return _REPLY.match(text) is not None

@@ -1,0 +1,66 @@
+"""Topics of questions and memories for the rule model, in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recollect.text.chinese_scripts import simplified
+
+TOPICS: Final = tuple(
+    (name, re.compile(rule, re.IGNORECASE))
+    for name, rule in (
+        (
+            "name",
+            r"\b(?:names?|named|called|who am i)\b|我叫|名字|名叫|叫什么|我是谁|就叫|叫她|叫他",
+        ),
+        (
+            "home",
+            (
+                r"\b(?:(?<!for a )liv(?:e|es|ed|ing)(?! up to\b)|home|address"
+                r"|moved to (?-i:(?=[A-Z])))\b"
+                r"|住|我家|我的家(?![人庭])|地址|搬到了?[^，。！？]{1,8}了"
+            ),
+        ),
+        ("move", r"\bmov(?:e|es|ed|ing)\b|搬"),
+        ("age", r"\b(?:age|aged|how old|years old)\b|多大|几岁|[\d一二三四五六七八九十]岁"),
+        ("occupation", r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living)\b|工作|职业|上班"),
+        ("interests", r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies))\b|喜欢|爱好|兴趣"),
+        ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
+        ("not_eaten", r"我(?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃"),
+        ("allergy", r"\ballerg\w+\b|过敏"),
+        ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
+        ("pet", r"\b(?:pets?|cats?|kitten|dogs?|puppy|hamster|rabbit|parrot)\b|宠物|猫|狗"),
+        ("cat", r"\b(?:cats?|kitten)\b|猫"),
+        ("dog", r"\b(?:dogs?|puppy)\b|狗"),
+        ("sister", r"\bsisters?\b|姐姐|妹妹|姐妹"),
+        ("brother", r"\bbrothers?\b|哥哥|弟弟|兄弟"),
+        ("mother", r"\b(?:mother|mum|mom)\b|妈妈|母亲"),
+        ("father", r"\b(?:father|dad)\b|爸爸|父亲"),
+        ("partner", r"\b(?:partner|husband|wife|boyfriend|girlfriend)\b|丈夫|妻子|伴侣|老公|老婆"),
+        ("birthday", r"\b(?:birthday|born)\b|生日|出生"),
+        ("child", r"\b(?:child(?:ren)?|kids?|daughters?|sons?|baby)\b|女儿|儿子|孩子"),
+        ("daughter", r"\bdaughters?\b|女儿"),
+        ("son", r"\bsons?\b|儿子"),
+        ("due", r"\b(?:deadlines?|due)\b|截止|交"),
+        ("text", r"\btexts?\b|文字"),
+        ("book", r"\bbooks?\b|书"),
+        ("plant", r"\bplants?\b|植物"),
+        ("balcony", r"\bbalcon(?:y|ies)\b|阳台"),
+        ("exhibition", r"\bexhibitions?\b|展览"),
+        ("museum", r"\bmuseums?\b|博物馆"),
+        ("interview", r"\binterviews?\b|面试"),
+    )
+)
+"""Names of topics, and the words by which a text is on one, in simplified characters."""
+
+
+def topic_of_field(field: str) -> str:
+    """Return the topic of a profile's field."""
+    return "name" if field == "user_name" else field
+
+
+def topics_of(text: str) -> frozenset[str]:
+    """Return the topics that a text is about."""
+    plain = simplified(text).replace("_", " ")
+    return frozenset(name for name, rule in TOPICS if rule.search(plain))
