@@ -183,6 +183,13 @@ FAULTS: Final = (
     ),
     Fault("lib/overview.ts", 'each.kind === "changed" ? [shown', "true ? [shown", "overview"),
     Fault("lib/diff.ts", "|| (end > start &&", "|| (false &&", "diff"),
+    Fault(
+        "lib/one_after_another.ts",
+        "formerOf(each, memories).length > 0 && ",
+        "",
+        "one_after_another",
+    ),
+    Fault("lib/overview.ts", "...(prefix ?? scope), ...here", "...here", "overview"),
 )
 
 

@@ -1,6 +1,6 @@
 /** What the overview shows of what the service answers. */
 
-import type { Backlog, FieldQuotes, Formation, Memory, NewestMemory } from "../api/shapes";
+import type { Backlog, FieldQuotes, Formation, Me, Memory, NewestMemory } from "../api/shapes";
 import { changesBetween } from "./diff";
 import { timeOf } from "./past";
 import { pointerOf, shown } from "./pointer";
@@ -33,6 +33,11 @@ export function saidBefore(newest: readonly NewestMemory[], { type, key, value }
 
 /** Whether it is over, and no longer true. */
 export const isEnded = ({ valid_until }: Pick<Memory, "valid_until">, now = Date.now()): boolean => valid_until !== null && Date.parse(valid_until) <= now;
+
+/** The scope of `recollect demo`, whose Mira is made up. */
+const EXAMPLE = JSON.stringify(["demo", "mira"]);
+
+export const isExample = ({ prefix, scope }: Pick<Me, "prefix" | "scope">, here: readonly string[]): boolean => JSON.stringify([...(prefix ?? scope), ...here]) === EXAMPLE;
 
 export type ChangeWord = "new" | "changed" | "ended" | "waits";
 

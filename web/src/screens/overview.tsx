@@ -9,7 +9,7 @@ import { changesBetween } from "../lib/diff";
 import { NO_COUNTS } from "../lib/counts";
 import { countsInForce } from "../lib/in_force";
 import { formerOf } from "../lib/one_after_another";
-import { byType, changedAt, changeOf, mainQuote, quotesOf, saidBefore } from "../lib/overview";
+import { byType, changedAt, changeOf, isExample, mainQuote, quotesOf, saidBefore } from "../lib/overview";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
@@ -51,7 +51,7 @@ export default function Overview() {
 
 function Filled({ glance, days }: { glance: Glance; days: Days }) {
   const { t } = useAround();
-  const { scope } = useHere();
+  const { me, scope } = useHere();
   const wording = useWording();
   const isNow = isToday(days);
   const day = days.known || days.on;
@@ -67,6 +67,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
         <div>
           <h1 tabIndex={-1} title={person}>{person ?? t("overview")}</h1>
           <p className="about">{isNow ? t("overview.about") : t(days.known ? "overview.about_then" : "overview.true_then", { day: wording.day(day) })}</p>
+          {isExample(me, scope) && <p className="hint">{t("overview.example")}</p>}
         </div>
         <Ask />
         <OfTypes days={days} />

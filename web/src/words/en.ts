@@ -229,6 +229,7 @@ export const en = {
   "not_found.home": "To the overview",
   "overview.before": "Before:",
   "overview.by_hand": "Corrected by hand, before:",
+  "overview.example": "This is an example: Mira is made up. What you change goes when it is stopped, unless it was started with --keep.",
   "overview.lately": "Changed lately",
   "chat.learnt": "Learnt",
   "chat.taken_back": "Taken back: no memory rests on it now; the message stays",
