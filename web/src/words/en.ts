@@ -251,7 +251,7 @@ export const en = {
   "time.choose": "Choose the day that all screens look at",
   "time.only_today": "All that is known here is of today: there is no earlier day to look at.",
   "time.says.overview": "What was known that day, what had changed by then, and what waited for a decision.",
-  "time.says.true": "What was true that day, as far as is known today. What was said later, without a date, is left out.",
+  "time.says.true": "What was true that day, as far as is known today.",
   "overview.true_then": "What was true on {day}, as far as is known today. What was said later, without a date, is left out.",
   "time.says.chat": "The talk as it stood that day, and what was remembered of it.",
   "time.says.review": "What waited that day, and what became of it. Decisions are made today.",
