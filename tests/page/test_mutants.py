@@ -181,10 +181,10 @@ FAULTS: Final = (
         "clear: () => {}",
         "owned_shelf",
     ),
-    Fault("lib/overview.ts", "updated_at) <= now ?", "updated_at) > now ?", "overview"),
+    Fault("lib/overview_changes.ts", "updated_at) <= now ?", "updated_at) > now ?", "overview"),
     Fault("lib/waiting.ts", 'state !== "rejected" || typeof pointer', "typeof pointer", "waiting"),
     Fault("lib/waiting.ts", 'memory.state !== "active" && ', "", "waiting"),
-    Fault("lib/waiting.ts", "changes.length === 1 && only", "only", "waiting"),
+    Fault("lib/proposal_question.ts", "changes.length === 1 && only", "only", "waiting"),
     Fault("lib/choice_titles.ts", ": shortened(sentence)", ": key", "choice_titles"),
     Fault("lib/import_queue.ts", "slice(-REPORTS_MAX)", "slice()", "import_queue"),
     Fault(
@@ -193,8 +193,17 @@ FAULTS: Final = (
         "[...longest.filter(",
         "recall_reasons",
     ),
-    Fault("lib/overview.ts", 'each.kind === "changed" ? [shown', "true ? [shown", "overview"),
+    Fault(
+        "lib/overview_changes.ts", 'each.kind === "changed" ? [shown', "true ? [shown", "overview"
+    ),
     Fault("lib/diff.ts", "|| (end > start &&", "|| (false &&", "diff"),
+    Fault(
+        "lib/one_after_another.ts",
+        "formerOf(each, memories).length > 0 && ",
+        "",
+        "one_after_another",
+    ),
+    Fault("lib/overview_changes.ts", "...(prefix ?? scope), ...here", "...here", "overview"),
 )
 
 

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 vi.hoisted(() => vi.stubGlobal("document", { baseURI: "http://page.test/" }));
 
 import type { Memory } from "../src/api/shapes";
-import { chainOf, formerOf, inPlaceOf, nextOf } from "../src/lib/one_after_another";
+import { chainOf, formerOf, inPlaceOf, newestOfPlaces, nextOf } from "../src/lib/one_after_another";
 
 const NOW = Date.parse("2026-11-27T00:00:00Z");
 const at = (day: string | null) => day && `${day}T00:00:00Z`;
@@ -35,6 +35,11 @@ describe("memories that were true one after another", () => {
     expect(inPlaceOf(porto, all, NOW)).toEqual([coimbra]);
     expect(inPlaceOf(coimbra, all, NOW)).toEqual([]);
     expect(inPlaceOf(utrecht, [porto], NOW)).toEqual([]);
+  });
+
+  it("stand in a menu once, as what they are now, and only if something went before", () => {
+    expect(newestOfPlaces(all)).toEqual([coimbra]);
+    expect(newestOfPlaces([porto])).toEqual([]);
   });
 
   it("may follow each other in a circle", () => {

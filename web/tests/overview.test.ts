@@ -1,7 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
 import { countedOf, inForceOf, NO_COUNTS, NOTHING } from "../src/lib/counts";
-import { byType, changedAt, changeOf, formationOf, isEnded, lastDays, mainQuote, plotOf, saidBefore, quotesOf } from "../src/lib/overview";
+import { byType, changeOf, formationOf, isEnded, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
+import { changedAt, isExample, saidBefore } from "../src/lib/overview_changes";
 
 const NOW = Date.parse("2026-05-10T12:00:00Z");
 const memory = (key: string, more: Partial<Memory> = {}) => ({ type: "Fact", key, version: 1, state: "active", valid_from: null, valid_until: null, ...more }) as Memory;
@@ -106,4 +107,11 @@ test("what a fact said before it was corrected is what its last change took out"
   expect(saidBefore(newest, home)).toBe("Porto");
   expect(saidBefore(newest, memory("cat", { value: {} }))).toBe("");
   expect(saidBefore([{ memory: home, former: lives("Lyon") }], home)).toBe("");
+  expect(saidBefore([{ memory: home, former: { ...lives("Lyon"), note: "by the river" } }], home)).toBe("");
+});
+
+test("the example is told as that, from whichever scope its key looks at it", () => {
+  expect(isExample({ prefix: ["demo", "mira"], scope: [] }, [])).toBe(true);
+  expect(isExample({ prefix: ["demo"], scope: [] }, ["mira"])).toBe(true);
+  expect(isExample({ prefix: ["demo"], scope: [] }, ["ada"])).toBe(false);
 });

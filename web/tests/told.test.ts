@@ -95,6 +95,8 @@ describe("the usual types", () => {
     expect(["Fact", "subject", "The other person, thing or value"].map((each) => usualName("zh", each))).toEqual(["事实", "谁或什么", "另一个人、事物或值"]);
     expect(["Fact", "home", "subject", "predicate"].map((each) => usualName("en", each))).toEqual(["Fact", "home", "who or what", "relation"]);
     expect(usualName("zh", "Trip")).toBe("Trip");
+    // A profile of one's own names the field otherwise than that of the example.
+    expect(["name", "user name"].map((each) => usualName("en", each))).toEqual(["name", "name"]);
   });
 });
 

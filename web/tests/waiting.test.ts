@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import type { Formation } from "../src/api/shapes";
-import { changeAsked, isProposal, proposedFor, refusedField, saidFor, saidOf, tellDecided, waitsAs, watchDecided } from "../src/lib/waiting";
+import { changeAsked } from "../src/lib/proposal_question";
+import { isProposal, proposedFor, refusedField, saidFor, saidOf, tellDecided, waitsAs, watchDecided } from "../src/lib/waiting";
 
 const waiting = (key: string, valid_until: string | null = null) => ({ key, valid_until, state: "quarantined" as const, sentence: "Mira lives in Porto" });
 const t = (_: string, { what }: { what: string }) => `End ${what}?`;

@@ -8,7 +8,7 @@ import { useAsked } from "./asking";
 export type Placed = Pick<Memory, "type" | "key" | "value" | "sentence" | "valid_from" | "valid_until">;
 
 /** So many of the newest are looked through. */
-const LOOKED_THROUGH = 100;
+export const LOOKED_THROUGH = 100;
 
 const PLACE = ["subject", "predicate"] as const;
 
@@ -63,6 +63,11 @@ export function inPlaceOf<P extends Placed>(memory: Placed, others: readonly P[]
     }
   }
   return found;
+}
+
+/** Of each place in which something was true after something else, the last of it. */
+export function newestOfPlaces<P extends Placed>(memories: readonly P[]): P[] {
+  return memories.filter((each) => formerOf(each, memories).length > 0 && nextOf(each, memories).length === 0);
 }
 
 /** Those of its type among which the ones before and after a memory are. */

@@ -1,9 +1,8 @@
 /** What the overview shows of what the service answers. */
 
-import type { Backlog, FieldQuotes, Formation, Memory, NewestMemory } from "../api/shapes";
-import { changesBetween } from "./diff";
+import type { Backlog, FieldQuotes, Formation, Memory } from "../api/shapes";
 import { timeOf } from "./past";
-import { pointerOf, shown } from "./pointer";
+import { pointerOf } from "./pointer";
 
 export interface Day {
   day: string;
@@ -24,13 +23,6 @@ export function mainQuote(quotes: FieldQuotes["fields"], { value }: Pick<Memory,
   return main === undefined ? undefined : quotes[pointerOf([main])];
 }
 
-/** What a memory said in the places that its last change gave other words; "" where it changed none, or how is not told. */
-export function saidBefore(newest: readonly NewestMemory[], { type, key, value }: Pick<Memory, "type" | "key" | "value">): string {
-  const former = newest.find(({ memory }) => memory.type === type && memory.key === key)?.former;
-  if (!former) return "";
-  return changesBetween(former, value).flatMap((each) => (each.kind === "changed" ? [shown(each.before)] : [])).join(", ");
-}
-
 /** Whether it is over, and no longer true. */
 export const isEnded = ({ valid_until }: Pick<Memory, "valid_until">, now = Date.now()): boolean => valid_until !== null && Date.parse(valid_until) <= now;
 
@@ -42,9 +34,6 @@ export function changeOf(memory: Memory, now: number): ChangeWord {
   if (isEnded(memory, now)) return "ended";
   return memory.version === 1 ? "new" : "changed";
 }
-
-/** When it changed last, as seen on a day: what was written later, by an import say, was said or true by then. */
-export const changedAt = (memory: Memory, now: number): string => (Date.parse(memory.updated_at) <= now ? memory.updated_at : timeOf(memory));
 
 export type FormationWord = "no_model" | "paused" | "waits_model" | "failing" | "waiting" | "done" | "none";
 

@@ -3,9 +3,7 @@
 import { useEffect, useRef } from "react";
 import type { Formation, Json, JsonObject, Memory } from "../api/shapes";
 import type { Word } from "../words";
-import { changesBetween, type Change } from "./diff";
-import { shown, spoken } from "./pointer";
-import { isDocument } from "./sentences";
+import { spoken } from "./pointer";
 
 type Waiting = Pick<Memory, "key" | "state" | "valid_until">;
 
@@ -24,22 +22,6 @@ export function waitsAs({ key, state, valid_until }: Waiting): "new" | "change" 
 /** A memory's sentence; the question, where its end waits: that it stands in a list must not read as if it were in doubt itself. */
 export const saidOf = (memory: Waiting & Pick<Memory, "sentence">, t: (word: Word, values: { what: string }) => string): string =>
   waitsAs(memory) === "end" ? t("review.end", { what: memory.sentence }) : memory.sentence;
-
-/** What a change asks: of one field what it said and would say, of several their names and values. */
-export function changeAsked(before: Pick<Memory, "value" | "sentence">, after: Pick<Memory, "type" | "value" | "sentence">, t: (word: Word, values: Record<string, string>) => string, named: (name: string) => string): string {
-  if (!isDocument(after)) return t("review.change", { before: before.sentence, after: after.sentence });
-  const changes = changesBetween(before.value, after.value);
-  const [only] = changes;
-  if (changes.length === 1 && only?.kind === "changed") return t("review.change_field", { name: spoken(only.pointer, named), before: shown(only.before), after: shown(only.after) });
-  return t("review.change_of", { what: [named(after.type), changes.map((each) => toldShort(each, named)).join("; ")].filter(Boolean).join(" – ") });
-}
-
-/** A change of one of several fields: "home Oslo → Stavanger". */
-function toldShort(change: Change, named: (name: string) => string): string {
-  const values = [change.kind !== "added" && shown(change.before), change.kind !== "removed" && shown(change.after)];
-  const told = change.kind === "added" ? `+ ${values[1]}` : change.kind === "removed" ? `– ${values[0]}` : values.join(" → ");
-  return `${spoken(change.pointer, named)} ${told}`;
-}
 
 /** A field that was rejected, which a memory keeps from being formed again: its name, and what it said. */
 export function refusedField({ state, value }: Pick<Memory, "state" | "value">): { name: string; value: Json } | undefined {

@@ -2,11 +2,10 @@
 
 import type { Memory } from "../api/shapes";
 import { useAsked } from "../lib/asking";
-import { versionBefore } from "../lib/proposals";
 import { isDocument, pairsOf, wordsOf } from "../lib/sentences";
-import { useAround, useHere } from "../lib/session";
+import { useAround } from "../lib/session";
 import { lookOf } from "../lib/type_looks";
-import { changeAsked, isProposal, refusedField, saidOf } from "../lib/waiting";
+import { isProposal, refusedField, saidOf } from "../lib/waiting";
 import { SignIcon } from "./icons";
 
 const PAIRS_SHOWN = 6;
@@ -46,11 +45,9 @@ export function Said({ memory }: { memory: Memory }) {
   );
 }
 
-/** The question of what would change a memory that stands; only the type, where that is gone. */
+/** The question that a proposal asks. Few of what is listed are one: its script comes when it is there. */
 function Proposal({ memory }: { memory: Memory }) {
-  const { t, named } = useAround();
-  const { scope } = useHere();
-  const before = useAsked(() => versionBefore(scope, memory), [scope, memory.type, memory.key]);
-  if (before.isLoading) return <span className="said faint">{named(memory.type)}</span>;
-  return <span className="said">{before.value ? changeAsked(before.value, memory, t, named) : isDocument(memory) ? t("review.change_of", { what: named(memory.type) }) : memory.sentence}</span>;
+  const { named } = useAround();
+  const { value } = useAsked(async () => ({ Asked: (await import("./proposal")).Proposal }), []);
+  return value ? <value.Asked memory={memory} /> : <span className="said faint">{named(memory.type)}</span>;
 }

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "../api/shapes";
 import { unreachable } from "../api/problem";
 import { curlOf, operationsOf, type Operation, type Parameter, type Told } from "../lib/api_document";
 import { useAsked } from "../lib/asking";
+import { inlinesOf } from "../lib/rich_text";
 import { go, linkTo, useRoute } from "../lib/route";
 import { loadRouteWords, named } from "../lib/route_names";
 import { useAround } from "../lib/session";
@@ -83,7 +84,7 @@ function Whole({ operation }: { operation: Operation }) {
   const listed = operation.parameters.filter((each) => each.name !== "idempotency-key");
   return (
     <div className="api-whole">
-      {operation.description && <p className="api-about">{operation.description}</p>}
+      {operation.description && <p className="api-about"><Described text={operation.description} /></p>}
       <Example title="curl" text={curlOf(operation, base.href)} />
       <Parameters title={t("api.parameters")} rows={listed} />
       {operation.body && <Parameters title={t("api.body")} rows={operation.body.fields} />}
@@ -107,7 +108,7 @@ function Parameters({ title, rows }: { title: string; rows: readonly Parameter[]
           <tr key={`${each.where} ${each.name}`}>
             <th scope="row"><code>{each.name}</code>{each.isRequired && <span className="needed"> {t("form.needed")}</span>}</th>
             <td><code className="faint">{each.type}</code></td>
-            <td>{each.description}{each.example !== undefined && <code className="faint api-example"> {told(each.example)}</code>}</td>
+            <td><Described text={each.description} />{each.example !== undefined && <code className="faint api-example"> {told(each.example)}</code>}</td>
           </tr>
         ))}</tbody>
       </table>
@@ -134,7 +135,12 @@ function Others({ answers }: { answers: readonly Told[] }) {
   return (
     <details className="api-others">
       <summary>{t("api.others", { count: answers.length })}</summary>
-      <dl>{answers.map((each) => <div key={each.status}><dt>{each.status} {each.description}</dt><dd>{each.example !== undefined && <pre className="rendered" tabIndex={0}>{shownOf(each)}</pre>}</dd></div>)}</dl>
+      <dl>{answers.map((each) => <div key={each.status}><dt>{each.status} <Described text={each.description} /></dt><dd>{each.example !== undefined && <pre className="rendered" tabIndex={0}>{shownOf(each)}</pre>}</dd></div>)}</dl>
     </details>
   );
+}
+
+/** A description with its code as code. */
+function Described({ text }: { text: string }) {
+  return inlinesOf(text).map((each, place) => (each.kind === "code" ? <code key={place}>{each.text}</code> : each.text));
 }

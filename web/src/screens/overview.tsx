@@ -9,7 +9,8 @@ import { changesBetween } from "../lib/diff";
 import { NO_COUNTS } from "../lib/counts";
 import { countsInForce } from "../lib/in_force";
 import { formerOf } from "../lib/one_after_another";
-import { byType, changedAt, changeOf, mainQuote, quotesOf, saidBefore } from "../lib/overview";
+import { byType, changeOf, mainQuote, quotesOf } from "../lib/overview";
+import { changedAt, isExample, saidBefore } from "../lib/overview_changes";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
@@ -51,7 +52,7 @@ export default function Overview() {
 
 function Filled({ glance, days }: { glance: Glance; days: Days }) {
   const { t } = useAround();
-  const { scope } = useHere();
+  const { me, scope } = useHere();
   const wording = useWording();
   const isNow = isToday(days);
   const day = days.known || days.on;
@@ -67,6 +68,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
         <div>
           <h1 tabIndex={-1} title={person}>{person ?? t("overview")}</h1>
           <p className="about">{isNow ? t("overview.about") : t(days.known ? "overview.about_then" : "overview.true_then", { day: wording.day(day) })}</p>
+          {isExample(me, scope) && <p className="hint">{t("overview.example")}</p>}
         </div>
         <Ask />
         <OfTypes days={days} />
@@ -139,7 +141,7 @@ function ProfileCard({ memory, quotes }: { memory: Memory; quotes: FieldQuotes["
     <div className="profile-card">
       <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} />{speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}</a>
       <dl className="profile-fields">
-        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd>{each.text}</dd><RestsOn words={quotes[each.pointer]} as="dd" /></div>)}
+        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd><a href={memoryLink(memory, scope)}>{each.text}</a></dd><RestsOn words={quotes[each.pointer]} as="dd" /></div>)}
       </dl>
     </div>
   );

@@ -8,7 +8,7 @@ import { useAsked } from "../lib/asking";
 import { whyOfVersion } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
 import { titleOfChoice } from "../lib/choice_titles";
-import { chainOf, useOthers, type Placed } from "../lib/one_after_another";
+import { chainOf, LOOKED_THROUGH, newestOfPlaces, useOthers, type Placed } from "../lib/one_after_another";
 import { believedAt, daysOf, lanesOf, scaleEnd, ownFirst, saysNothing, spanDays } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
@@ -51,8 +51,13 @@ export default function Profile() {
   const until = momentOf(daysIn(query));
   const profiles = useAsked(async () => {
     const known = (await api.types(scope)).types.filter((each) => each.update_mode === "patch");
-    const found = await Promise.all(known.map((each) => api.memories(scope, { type: each.name, state: "active", limit: 20 })));
-    return found.flatMap((each) => ownFirst(each.memories));
+    const [newest, ...found] = await Promise.all([
+      api.memories(scope, { state: "active", order: "newest", limit: LOOKED_THROUGH }),
+      ...known.map((each) => api.memories(scope, { type: each.name, state: "active", limit: 20 })),
+    ]);
+    const documents = found.flatMap((each) => ownFirst(each.memories));
+    // What was true one after another, such as where somebody lived: each place once, as it is now.
+    return [...documents, ...newestOfPlaces(newest.memories.filter((each) => !known.some((type) => type.name === each.type)))];
   }, [scope]);
   const [, type, key] = parts;
   const first = profiles.value?.[0];
@@ -120,7 +125,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
         {lanes.length > 0 && <div className="lanes" role="table" aria-label={t("profile.lanes")}>
           {lanes.map((lane) => (
             <div key={lane.name} className="lane" role="row">
-              <span className="lane-name" role="rowheader">{named(lane.name.replaceAll("_", " "))}</span>
+              <span className="lane-name" role="rowheader">{named(lane.name.replaceAll("_", " "))}<span className="lane-now">{lane.stretches.at(-1)?.isLast ? lane.stretches.at(-1)?.label : "–"}</span></span>
               <span className="lane-track" role="cell">
                 {lane.stretches.map((each, index) => (
                   <span key={index} className={each.isLast ? "stretch now" : "stretch"} style={{ left: share(each.from), width: `max(6px, calc(${share(each.until)} - ${share(each.from)} - 2px))` }} title={`${each.label} · ${t("profile.days", { count: spanDays(each.from, each.until) })}`}>

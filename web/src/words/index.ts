@@ -97,7 +97,9 @@ export function translated(language: Language, word: Word, values: Record<string
 }
 
 /** The name of a type or of a field, or what is said of it: the usual ones in the reader's language, all others as they are. */
-export const usualName = (language: Language, text: string): string => loaded.get(language)?.types.get(text) ?? loadedLate.get(language)?.types.get(text) ?? text;
+export const usualName = (language: Language, text: string): string => loaded.get(language)?.types.get(text) ?? loadedLate.get(language)?.types.get(text) ?? OTHERWISE.get(text) ?? text;
+/** A field of the built-in profile whose name says more than it means beside its value, where a language has no word of its own for it. */
+const OTHERWISE: ReadonlyMap<string, string> = new Map([["user name", "name"], ["user_name", "name"]]);
 
 const COUNTS: ReadonlySet<string> = new Set(["count", "nodes", "edges"]);
 const written = (language: Language, name: string, value: string | number): string => (typeof value === "number" && COUNTS.has(name) ? value.toLocaleString(LANGUAGES[language].locale) : String(value));

@@ -231,6 +231,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "not_found.home": "回到總覽",
   "overview.before": "之前：",
   "overview.by_hand": "由人工更正，之前：",
+  "overview.example": "這是一個範例：Mira 是虛構的。停止後你的修改不會保留，除非啟動時用了 --keep。",
   "overview.lately": "最近的變更",
   "chat.learnt": "學到",
   "chat.taken_back": "已復原：不再有記憶以它為據；訊息仍在",

@@ -367,7 +367,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "signal_about.session_dense": "同一次對話中說過語意相近的內容。",
   "signal_about.speaker": "由問題所問的人所說；否則由使用者而非助理所說。",
   "signal_about.personal": "以第一人稱說的：「我……」「我的……」。",
-  "signal_about.opening": "停頓之後的第一則訊息，以第一人稱說的：人們常從新消息說起。",
+  "signal_about.opening": "停頓之後的第一則訊息，以第一人稱說的：人們常從近況說起。",
   "signal_about.when": "問題問的是時間，而它含有日期。",
   "signal_about.date": "在問題提到的那天所說，或說的是那天。",
   "signal_about.age": "說於多久之前。",
