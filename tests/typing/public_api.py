@@ -79,7 +79,7 @@ async def recall(memory: Recollect) -> None:
     assert_type(entry.signals, Mapping[str, float])
     assert_type(entry.text, str)
     assert_type(entry.time, datetime)
-    assert_type(found.dropped[0].reason, Literal["limit", "budget", "repeats", "score"])
+    assert_type(found.dropped[0].reason, Literal["limit", "budget", "repeats", "score", "empty"])
     where = Where(types=["Item"], filter={"pet": {"$in": ["cat"]}}, valid_at="ever")
     assert_type(where.valid_at, datetime | Literal["now", "ever"])
     assert_type(memory.embedder, str | None)
