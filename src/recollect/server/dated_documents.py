@@ -54,7 +54,7 @@ def value_at(revisions: Sequence[Revision], said: SaidTimes, at: datetime) -> Js
 
 @dataclass(frozen=True, slots=True)
 class _FieldPast:
-    """What was known of a field at a moment."""
+    """The past of one field of a document, as seen at a moment."""
 
     name: str
     said: SaidTimes
