@@ -113,6 +113,7 @@ if TYPE_CHECKING:
         Write,
     )
     from recollect.rerankers import RerankChoice
+    from recollect.side_records import SideWrite
     from recollect.stores.contract.base import Store
     from recollect.stores.contract.durability import Durability
     from recollect.stores.contract.scopes import ScopePattern
@@ -180,6 +181,7 @@ _HOMES: Final = {
         " MemoryState Message NewMessage Page PutMemory Revision Role Scope ScopeLike Thread"
         " Trust Write"
     ),
+    "recollect.side_records": "SideWrite",
     "recollect.stores.contract.base": "Store",
     "recollect.stores.contract.durability": "Durability",
     "recollect.stores.contract.scopes": "ScopePattern",
@@ -293,6 +295,7 @@ __all__ = [
     "ScopeLike",
     "ScopeLocks",
     "ScopePattern",
+    "SideWrite",
     "Store",
     "StoreClosedError",
     "StoreCorruptError",

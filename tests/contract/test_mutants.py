@@ -203,7 +203,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         {"target": M1},
     ),
     "evidence is not followed": (
-        "plans.erasure._revised", lambda *_: (Effect(), {}),
+        "plans.erasure._revised", lambda *_: (Effect(), {}, set()),
         EraseContract.test_an_erase_takes_what_rests_on_it, {},
     ),
     "evidence in removed messages is forgotten": (

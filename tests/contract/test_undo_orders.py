@@ -117,19 +117,30 @@ async def tell(
         await memory.form(ADA)
 
 
-async def undo(memory: Recollect, message: str, *, chance: Random) -> None:
-    """Undo a message, now and then after an undo that is undone."""
+async def undo(memory: Recollect, message: str, *, chance: Random) -> bool:
+    """
+    Undo a message, now and then after an undo that is undone.
+
+    Returns:
+        False if it is refused, because a later message replaced what it said of an ended memory.
+    """
     for is_kept in (chance.random() < HASTY, True):
         there = (await memory.memories(ADA)).rows
         versions = {(each.type, each.key): each.version for each in there}
-        writes = await message_undo_writes(memory.store, ADA, (TALK, message), versions)
+        try:
+            writes = await message_undo_writes(memory.store, ADA, (TALK, message), versions)
+        except ConflictError as error:
+            if "take that message back first" in str(error):
+                return False
+            raise
         log, before = UndoLog(), await standing(memory)
         await memory.noting(log).apply(ADA, writes)
         if is_kept:
-            return
+            return True
         if log.last is not None:
             await memory.undo(ADA, log.last)
         assert before == await standing(memory)
+    return True
 
 
 async def standing(memory: Recollect) -> dict[tuple[str, str], Mapping[str, object]]:
@@ -164,13 +175,21 @@ async def faults(open_empty: Opener, seed: int) -> list[object]:
     async with memory_over(open_empty(clock, SeededIds(1))) as memory:
         await tell(memory, clock, telling)
         gone: frozenset[str] = frozenset()
-        for message in chance.sample(telling.messages, len(telling.messages)):
-            clock.advance(60)
-            await undo(memory, message, chance=chance)
-            gone |= {message}
-            expected = await told_alone(telling, gone)
-            if (actual := await standing(memory)) != expected:
-                found.append((telling.windows, sorted(gone), message, actual, expected))
+        waiting = chance.sample(telling.messages, len(telling.messages))
+        while waiting:
+            refused = []
+            for message in waiting:
+                clock.advance(60)
+                if await undo(memory, message, chance=chance):
+                    gone |= {message}
+                else:
+                    refused.append(message)
+                expected = await told_alone(telling, gone)
+                if (actual := await standing(memory)) != expected:
+                    found.append((telling.windows, sorted(gone), message, actual, expected))
+            # A refusal changes nothing, and lasts until the later messages are taken back.
+            assert len(refused) < len(waiting), refused
+            waiting = refused
     return found
 
 

@@ -93,7 +93,7 @@ _KINDS: Final = tuple(
         ),
     )
 )
-"""What a question asks for, and what an entry has that tells it."""
+"""Patterns of what a question asks for, and of what an entry has that tells it."""
 _OWN_NAME: Final = re.compile(
     r"\b(?:my|her|his) (?:(?:first|last|full|own) )?names?\b(?! of)|\b(?:am i|i(?:'m| am)) called\b"
     r"|\bwho am i\b|我的?(?:姓名|名字|全名)|我叫|我是谁",

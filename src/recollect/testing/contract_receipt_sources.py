@@ -25,7 +25,12 @@ class ReceiptSourcesContract(Contract):
     async def test_a_blank_receipt_says_which_memories_it_changed(
         self, store: Store, clock: FrozenClock
     ) -> None:
-        """Those that still exist, and because of which messages that still exist."""
+        """
+        The scope's formations keep their counts and the names of the memories they changed.
+
+        All else is removed from receipts that may repeat what is erased. The names are of those
+        that still exist, and because of which messages that still exist.
+        """
         await keep_facts(store, "Oslo")
         await keep_facts(store, "Rome", key="work")
         await tell(store, "m1", "m2")

@@ -56,7 +56,7 @@ _COUNTED_BEFORE: Final = re.compile(
     r"|(?:今年|刚满|第|号楼|房间|年纪)$",
     re.IGNORECASE,
 )
-"""What numbers and tells ages: it counts no money."""
+"""Words that number something or tell an age: what follows counts no money."""
 _DAY_BEFORE: Final = re.compile(
     r"\b(?:at|by|until|till?|before|after|since|from|the|closes|opens|jan\w*|feb\w*|mar(?:ch)?|apr\w*"
     r"|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*)[ .]*$",

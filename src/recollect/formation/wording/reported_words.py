@@ -63,6 +63,15 @@ _INTRODUCES: Final = lazy_pattern(
     r"|答道|问道|留言|发来|来信|[信邮文]里|邮件|短信|消息|信件|原文|转发|如下|引用|歌词|台词",
     re.IGNORECASE,
 )
+_CLAUSE_MARK: Final = re.compile(r"[,;，；]")
+_NEW_SUBJECT: Final = re.compile(
+    r"\s+(?:that\s+)?(?:i|you|he|she|it|we|they|there)\b(?!\s+(?:just\s+)?(?:got|received|wrote|sent))",
+    re.IGNORECASE,
+)
+_ASKS: Final = re.compile(
+    r"[帮幫替给給]我|我[要想来來]|\bhelp\b|\bmy (?:reply|answer)\b", re.IGNORECASE
+)
+"""Before a colon: the speaker's own reply follows, as it should be said."""
 _SALUTATION: Final = re.compile(
     r"[\s>]{0,8}(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|亲爱的|尊敬的|你好|您好"
     r"|[\u3400-\u9fff]{1,6}[,，:：!！])[^.!?。！？\n]{0,40}[,，:：!！.]?\s*$",
@@ -184,13 +193,25 @@ def reported_spans(text: str) -> Iterator[tuple[int, int, int]]:
             continue
         since = max(reached, behind, colon.start() - INTRODUCTION_CHARACTERS)
         before, behind = text[since : colon.start()], colon.end()
-        if not _INTRODUCES.search(_SENTENCE_END.split(before)[-1]):
+        if not _introduces(_SENTENCE_END.split(before)[-1]):
             continue
         start = next((at for at in range(colon.end(), len(text)) if not text[at].isspace()), None)
         if start is None:
             return
         reached = ends.get(start) or _end_of_paragraph(text, start, is_signed=signed is not None)
         yield colon.start(), start, reached
+
+
+def _introduces(before: str) -> bool:
+    """
+    Return True if the last words before a colon say whose words follow, and ask for none.
+
+    >>> _introduces("my boss texted me this"), _introduces("my sister said she likes tea")
+    (True, False)
+    """
+    clause = _CLAUSE_MARK.split(before)[-1]
+    found = [each.end() for each in _INTRODUCES.finditer(clause)]
+    return bool(found) and not (_ASKS.search(clause) or _NEW_SUBJECT.match(clause, found[-1]))
 
 
 def _end_of_paragraph(text: str, start: int, *, is_signed: bool) -> int:

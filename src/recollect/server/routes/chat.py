@@ -11,7 +11,6 @@ from starlette.responses import StreamingResponse
 from recollect.deferred_imports import load_modules
 from recollect.errors import RecollectError
 from recollect.ports import ModelRequest
-from recollect.recall.advice_requests import asks_for_advice
 from recollect.recall.query_analysis import is_question
 from recollect.recall.results import Recalled
 from recollect.records import Json, JsonObject, Message
@@ -131,6 +130,8 @@ async def _count_recall(reach: Reach, said: Message, known: Context) -> None:
 
 
 def _asks(said: Message) -> bool:
+    from recollect.recall.advice_requests import asks_for_advice  # loaded with the prompt
+
     return is_question(said.text) or asks_for_advice(said.text)
 
 

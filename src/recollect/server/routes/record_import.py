@@ -17,7 +17,6 @@ from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Writing
 from recollect.server.routes.export import MEDIA_TYPE
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.uploaded_files import THREADS_MAX
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.validation import check_scope
 from recollect.text.coded_text import coded_fields, reason_of, with_code
@@ -25,6 +24,8 @@ from recollect.wire.record_digests import END
 
 router: Final = strict_router(prefix="/v1", tags=["transfer"])
 LINE_BYTES_MAX: Final = 1_000_000
+THREADS_MAX: Final = 20
+"""Threads that a report names, to be linked."""
 REFUSED_MAX: Final = 1_000
 """Maximum refused or changed lines in a report; the counts cover all."""
 THREAD_SETTINGS: Final = frozenset({"assistant", "types", "memory_types", "after_seconds"})

@@ -110,7 +110,7 @@ class Store(
 
         After an erase in that scope a change through the view raises `StaleReadError`. The data
         that was read may be what was erased. With *seq* it does so also after a memory of the scope
-        was written: for a change that depends on which memories there are.
+        was written.
         """
         epoch = check_position(epoch, "an epoch")
         seq = None if seq is None else check_position(seq, "a sequence number")

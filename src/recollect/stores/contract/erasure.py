@@ -38,8 +38,8 @@ class EraseStore(Transactor):
         Erase *target*, and what is derived from it alone, from values, history and index.
 
         On return no read finds it any more. `clean` then removes its bytes. The scope's formations
-        keep their counts and the names of the memories that they changed; all else is removed from
-        the receipts that may repeat what is erased. Erasing a whole scope also removes the actors'
+        keep their counts and the names of the memories they changed. All else is removed from
+        receipts that may repeat what is erased. Erasing a whole scope also removes the actors'
         names from its audit chain.
 
         Graph checkpoints of every affected thread are erased first, so that a failed erase leaves
