@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.recall.empty_turns import is_empty_answer, is_empty_turn
+from recollect.deferred_imports import load_modules
 from recollect.recall.query_analysis import asks_for_answers, is_question
 from recollect.recall.recall_packing import DropReason
 from recollect.recall.results import DroppedEntry, Recall, Recalled
@@ -52,6 +52,7 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
             min_score=asked.min_score,
         )
         if asked.skip_question:
+            await load_modules("recollect.recall.empty_turns")
             found = without_empty_turns(without_question(found))
         if is_narrowed:
             found = narrowed(reach, found, asked)
@@ -88,6 +89,8 @@ def without_empty_turns(found: Recall) -> Recall:
     if asks_for_answers(found.query):
         return found
     asked = words_of(found.query)
+
+    from recollect.recall.empty_turns import is_empty_answer, is_empty_turn
 
     def is_empty(content: Message | Memory) -> bool:
         if isinstance(content, Memory) or words_of(content.text) == asked:
