@@ -176,7 +176,7 @@ async def _receipts() -> list[dict[str, Any]]:
 def test_the_demonstration_says_what_it_did_after_it_has_forgotten(
     printed: tuple[str, Path],
 ) -> None:
-    """An erase takes what the receipts say, and leaves how much was done."""
+    """An erase takes what the receipts say of what is gone, and leaves how much was done."""
     _, store = printed
 
     shown = CliRunner(env={**ENVIRONMENT, "RECOLLECT_STORE": str(store)}).invoke(
@@ -187,7 +187,7 @@ def test_the_demonstration_says_what_it_did_after_it_has_forgotten(
     assert len(read_chapters()) == len(lines)
     for line in lines:
         assert re.search(r"\d+ (stored|changed|ended)", line)
-        assert line.endswith("erased with the data")
+    assert any(line.endswith("erased with the data") for line in lines)
     assert "nothing to remember" not in shown.stdout
 
 

@@ -255,7 +255,7 @@ async function archive() {
 async function erase() {
   for (const how of ["refuse", "lose"]) {
     await at("settings", ".erase");
-    const block = main.locator(".block", { hasText: "What" }).last();
+    const block = main.locator(".block:has(.erase)").last();
     await page.getByLabel("Thread", { exact: true }).fill(`erased-${how}`);
     const preview = { near: block, path: "/v1/erase/preview", act: () => button("Preview").click(), typed: () => page.getByLabel("Thread", { exact: true }).inputValue(), done: () => dialog.locator(".counts").waitFor() };
     if (how === "refuse") await twice("preview", preview);

@@ -16,7 +16,7 @@ const { browser, close } = await openBrowser(chromium);
 const { page, noted } = await watched(browser, base);
 const field = page.locator("input[type=file]");
 const state = page.locator(".import-state");
-const report = page.locator(".report");
+const report = page.locator(".report").first();
 const toasts = page.locator(".toast");
 
 const enter = async (scope) => {

@@ -234,14 +234,14 @@ async function imported() {
   const lines = Array.from({ length: 1_100 }, (_, n) => JSON.stringify({ role: "user", content: `I saw lighthouse number ${n}.` }));
   lines[40] = '{"nothing": 1}';
   await field.setInputFiles({ name: "lighthouses.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(lines.join("\n")) });
-  await page.locator(".report").waitFor();
-  facts.tell("imported", await page.locator(".report").innerText());
+  await page.locator(".report").first().waitFor();
+  facts.tell("imported", await page.locator(".report").first().innerText());
   await facts.picture(page, "imported");
   await audited("imported");
   const archive = await (await page.request.get(`${base}/v1/export?${SCOPE}`)).body();
   await field.setInputFiles({ name: "export.jsonl", mimeType: "application/x-ndjson", buffer: archive });
-  await page.locator(".report h3", { hasText: "export.jsonl" }).waitFor();
-  facts.tell("imported_export", await page.locator(".report").innerText());
+  await page.locator(".report").first().locator("h3, summary", { hasText: "export.jsonl" }).first().waitFor();
+  facts.tell("imported_export", await page.locator(".report").first().innerText());
   await page.getByLabel("Times without a zone are from").fill("Mars/Olympus");
   await field.setInputFiles({ name: "chat.json", mimeType: "application/json", buffer: Buffer.from("[]") });
   await page.locator(".act-failure").waitFor();

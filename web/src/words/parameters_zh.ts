@@ -32,7 +32,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["Return each entry with its complete record, and exact numbers.", "返回每个条目的完整记录与精确数值。"],
   ["Only entries of at least this relevance.", "仅限相关度不低于此值的条目。"],
   ["The current thread, whose messages are left out.", "当前会话，其消息不计入。"],
-  ["Drop messages that only ask the query itself, as the one by which it was asked in a chat does: a question is no answer to itself.", "去掉只是提出此查询本身的消息，例如对话中提问的那一条：问题不能回答自己。"],
+  ["Drop messages that only ask the query itself, as the one by which it was asked in a chat does, and those that tell nothing, such as the user's other questions about what is remembered: a question is no answer.", "去掉只是在问这个问题的消息（聊天里提问的那条就是），以及什么也没说的消息，比如用户另外几个关于记住了什么的提问：提问不是答案。"],
   ["[] for no messages.", "[] 表示不要消息。"],
   ["The next turn's text; only its first 20,000 characters count. An empty one gets the profile.", "下一轮的文字；只计前 20,000 个字符。为空则返回档案。"],
   ["The thread of the prompt; it need not exist.", "提示词所属的会话；可以尚不存在。"],

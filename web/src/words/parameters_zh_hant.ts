@@ -32,7 +32,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["Return each entry with its complete record, and exact numbers.", "傳回每個項目的完整紀錄與精確數值。"],
   ["Only entries of at least this relevance.", "僅限相關度不低於此值的項目。"],
   ["The current thread, whose messages are left out.", "目前的對話串，其訊息不計入。"],
-  ["Drop messages that only ask the query itself, as the one by which it was asked in a chat does: a question is no answer to itself.", "去掉只是提出此查詢本身的訊息，例如對話中提問的那一則：問題不能回答自己。"],
+  ["Drop messages that only ask the query itself, as the one by which it was asked in a chat does, and those that tell nothing, such as the user's other questions about what is remembered: a question is no answer.", "去掉只是在問這個問題的訊息（聊天裡提問的那則就是），以及什麼也沒說的訊息，例如使用者另外幾個關於記住了什麼的提問：提問不是答案。"],
   ["[] for no messages.", "[] 表示不要訊息。"],
   ["The next turn's text; only its first 20,000 characters count. An empty one gets the profile.", "下一輪的文字；只計前 20,000 個字元。為空則傳回檔案。"],
   ["The thread of the prompt; it need not exist.", "提示所屬的對話串；可以尚不存在。"],
