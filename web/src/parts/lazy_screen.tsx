@@ -29,13 +29,16 @@ function Missing() {
   const { t } = useAround();
   const cause = useAsked(() => missingBecause(), []);
   const [isTrying, setTrying] = useState(false);
-  const away = useMemo(() => (cause.value === "unreachable" ? unreachable() : undefined), [cause.value]);
+  const [tries, setTries] = useState(0);
+  // Another one after each try that failed: the service is waited for anew, less and less often.
+  const away = useMemo(() => (cause.value === "unreachable" ? unreachable() : undefined), [cause.value, tries]);
   useAgainWhenBack(away, () => void tryAgain());
   const tryAgain = async () => {
     setTrying(true);
     const now = await missingBecause();
     if (now !== "unreachable") location.reload();
     cause.set(now);
+    setTries((count) => count + 1);
     setTrying(false);
   };
   const isAway = useStanding() === "away";
