@@ -471,7 +471,9 @@ MUTANTS: dict[str, Mutant] = {
     "any lease is trusted": ("plans.formation.check_lease", _trust_any_lease, be_late),
     "removals are not fed": ("in_process.tables.Tables.removed", lambda *_: (), remove_one),
     "expiry is not seen": ("plans.memory_writes.is_expired", lambda *_: False, outlive),
-    "evidence is not followed": ("plans.erasure._revised", lambda *_: (Effect(), {}, set()), erase_one),
+    "evidence is not followed": (
+        "plans.erasure._revised", lambda *_: (Effect(), {}, set()), erase_one
+    ),
     "sessions never end": ("plans.threads.session_after", lambda *_: "@1", pause),
     "what was erased is not gone": ("plans.erasure.blanked_keys", lambda *_: [], retry_erased),
     "keys go with their scope": ("plans.erasure.spent_keys", lambda *_: [], retry_erased),
