@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from recollect.memory.history_replay import MessageAddress
 from recollect.records import Json, Revision, Scope
 from recollect.side_records import UNDONE_MESSAGE, PutSideRecord, undone_key
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import UNDONE
 from recollect.stores.validation import to_datetime
 
-MessageAddress: TypeAlias = tuple[str, str]
 VersionAddress: TypeAlias = tuple[str, str, int]
 """A version of a memory: (type, key, version)."""
 MARKS_A_PAGE: Final = 500
