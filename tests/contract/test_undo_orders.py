@@ -244,9 +244,6 @@ def whole_lists(value: Any, evidence: Any) -> object:
 flat = history_replay._flat
 MUTANTS: Final[dict[str, tuple[object, str, object]]] = {
     "an undo does not look for what was undone": (message_undo, "read_undone", nothing),
-    "an end falls with the memory that had replaced the ended one": (
-        message_undo._MessageUndo, "_heir", without_heirs,
-    ),
     "nobody is the reason of an end": (message_undo._MessageUndo, "_reasons", of_anybody),
     "elements of lists are no parts": (history_replay, "_flat", whole_lists),
     "an undo's own versions count as anybody's": (history_replay, "UNDONE", "another cause"),
@@ -269,3 +266,29 @@ def _is_seen(open_empty: Opener, seed: int) -> bool:
         return bool(asyncio.run(faults(open_empty, seed)))
     except (AssertionError, ConflictError):
         return True
+
+
+THREE_FLATS: Final = Telling([[(f"m{n}", f"My flat is in {TOWNS[n]}.")] for n in range(3)])
+
+
+async def is_undone_between(open_empty: Opener) -> bool:
+    """Say three flats, each in place of the last, and undo the second; return False if refused."""
+    clock, second = FrozenClock(), "m1"
+    async with memory_over(open_empty(clock, SeededIds(1))) as memory:
+        await tell(memory, clock, THREE_FLATS)
+        clock.advance(60)
+        if not await undo(memory, second, chance=Random(1)):  # noqa: S311 (it protects nothing)
+            return False
+        expected = await told_alone(THREE_FLATS, frozenset({second}))
+        return await standing(memory) == expected
+
+
+async def test_what_was_replaced_in_turn_is_taken_back(
+    open_empty: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first ends with the third then; without an heir of its end, the undo is refused."""
+    assert await is_undone_between(open_empty)
+
+    monkeypatch.setattr(message_undo._MessageUndo, "_heir", without_heirs)
+
+    assert not await is_undone_between(open_empty)

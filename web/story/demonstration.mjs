@@ -95,13 +95,13 @@ async function edited() {
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.locator(".edit .field").first().waitFor();
     const save = page.locator(".edit").getByRole("button", { name: "Save" });
-    const isSeen = await save.evaluate((button) => {
+    const isSeen = await page.waitForFunction((button) => {
       const { left, top, width: w, height: h } = button.getBoundingClientRect();
       const foot = button.parentElement.getBoundingClientRect();
       // No field shows below the foot, as if it stood in the middle of the form.
       const below = document.elementFromPoint(left + w / 2, foot.bottom + 3);
       return !below?.closest(".edit") && button.contains(document.elementFromPoint(left + w / 2, top + h - 3)) && button.contains(document.elementFromPoint(left + w / 2, top + 3));
-    });
+    }, await save.elementHandle(), { timeout: 3_000 }).then(() => true, () => false);
     facts.tell(`edited ${place} ${width}`, { isSeen, labels: await page.locator(".edit .field label").allInnerTexts() });
     await facts.picture(page, `edited-${place.replace("/", "-")}-${width}`);
     await audited(page, facts, `edited ${place} ${width}`);

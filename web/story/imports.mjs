@@ -16,7 +16,8 @@ const { browser, close } = await openBrowser(chromium);
 const { page, noted } = await watched(browser, base);
 const field = page.locator("input[type=file]");
 const state = page.locator(".import-state");
-const report = page.locator(".report").first();
+const reports = page.locator(".report");
+const report = reports.first();
 const toasts = page.locator(".toast");
 
 const enter = async (scope) => {
@@ -144,12 +145,12 @@ async function several() {
   await named("letter.txt").getByRole("alert").waitFor();
   await all.getByText("1 of 4 files imported").waitFor();
   facts.tell("several_told", await toasts.last().innerText());
-  facts.tell("several_stopped", { reports: await report.count(), first: await named("first.jsonl").innerText(), third: await named("third.jsonl").innerText(), letter: await named("letter.txt").innerText() });
+  facts.tell("several_stopped", { reports: await reports.count(), first: await named("first.jsonl").innerText(), third: await named("third.jsonl").innerText(), letter: await named("letter.txt").innerText() });
   await facts.picture(page, "several stopped");
   await audited(page, facts, "several stopped");
   await all.getByRole("button", { name: "Go on with all" }).click();
   await all.getByText("3 of 4 files imported").waitFor({ timeout: 60_000 });
-  facts.tell("several_done", { reports: await report.allInnerTexts(), held: await held("several"), left: await state.count() });
+  facts.tell("several_done", { reports: await reports.allInnerTexts(), held: await held("several"), left: await state.count() });
   await facts.picture(page, "several done");
   await audited(page, facts, "several done");
 }
@@ -169,7 +170,7 @@ async function away() {
   await page.getByText("30 rows taken").waitFor();
   await page.goBack();
   await all.getByText("3 of 3 files imported").waitFor();
-  facts.tell("away_done", { held: await held("away"), reports: await report.count() });
+  facts.tell("away_done", { held: await held("away"), reports: await reports.count() });
 }
 
 /** Dropped together: a folder, a file that is gone since, and a good one, which is taken all the same. */
@@ -191,7 +192,7 @@ async function dropped() {
   await named("large.jsonl").getByText(/rows so far/).waitFor();
   unlinkSync(files[2]);
   await all.getByText("2 of 4 files imported").waitFor({ timeout: 60_000 });
-  facts.tell("dropped", { folder: await named("chats").innerText(), gone: await named("gone.jsonl").innerText(), reports: await report.allInnerTexts(), held: await held("dropped"), buttons: await state.getByRole("button", { name: "Try again" }).count() });
+  facts.tell("dropped", { folder: await named("chats").innerText(), gone: await named("gone.jsonl").innerText(), reports: await reports.allInnerTexts(), held: await held("dropped"), buttons: await state.getByRole("button", { name: "Try again" }).count() });
   await facts.picture(page, "dropped");
   for (const type of ["dragEnter", "dragOver", "drop"]) await devtools.send("Input.dispatchDragEvent", { type, x: box.x + 20, y: box.y - 60, data: { ...data, files: [files[3]] } });
   await page.waitForTimeout(300);

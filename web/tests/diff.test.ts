@@ -40,6 +40,7 @@ describe("the difference of two texts", () => {
     expect(textDiff("three espressos a day", "one espresso in the morning; tea later")).toEqual([
       { kind: "removed", text: "three espressos a day" }, { kind: "added", text: "one espresso in the morning; tea later" },
     ]);
+    expect(textDiff("the boat of Ada is at the quay today", "tomorrow she sails to Oslo, where the ferries are")).toHaveLength(2);
     expect(textDiff("", "new")).toEqual([{ kind: "added", text: "new" }]);
     expect(textDiff("", "")).toEqual([]);
   });

@@ -31,7 +31,7 @@ describe("files that are imported", () => {
     add("a", "b");
     add("c");
     expect(begun).toEqual(["a"]);
-    expect(states()).toEqual(["a going", "b waiting", "c waiting"]);
+    expect(states()).toEqual(["c waiting", "a going", "b waiting"]);
     for (const each of ["a", "b", "c"]) await end(each, 2);
     expect(begun).toEqual(["a", "b", "c"]);
     expect(drained.map((each) => rowsOfAll(each.reports).taken)).toEqual([6]);
@@ -86,9 +86,9 @@ describe("files that are imported", () => {
     queue.stop(idOf("c"));
     await turn();
     add("d", "e");
-    expect(states()).toEqual(["a done", "c stopped", "d going", "e waiting"]);
+    expect(states()).toEqual(["d going", "e waiting", "a done", "c stopped"]);
     for (const each of ["c", "d"]) queue.drop(idOf(each));
-    expect(states()).toEqual(["a done", "d going", "e waiting"]);
+    expect(states()).toEqual(["d going", "e waiting", "a done"]);
   });
 
   it("keep the last reports, and the newest of a file that is imported again", async () => {
@@ -99,6 +99,6 @@ describe("files that are imported", () => {
       await end(name);
       await turn();
     }
-    expect(states()).toEqual(names.slice(2).map((each) => `${each} done`));
+    expect(states()).toEqual(names.slice(2).reverse().map((each) => `${each} done`));
   });
 });

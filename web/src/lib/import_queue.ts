@@ -11,6 +11,8 @@ export interface QueuedFile {
   readonly scope: Scope;
   readonly zone: string;
   readonly file: File;
+  /** It was chosen with no other. */
+  readonly isAlone: boolean;
   state: "waiting" | "going" | "done" | "stopped" | "failed";
   progress: FileProgress;
   report: ImportReport | null;
@@ -51,10 +53,11 @@ export class ImportQueue {
   async add(scope: Scope, zone: string, files: readonly File[], settled: (drained: Drained) => void): Promise<void> {
     const isSame = (one: QueuedFile, other: File) => one.file.name === other.name && String(one.scope) === String(scope);
     // The last reports stay; what was refused makes room; what can still go on stays. What is chosen anew replaces the former.
-    const told = this.entries.filter((each) => each.report).slice(-REPORTS_MAX);
+    const told = this.entries.filter((each) => each.report).slice(0, REPORTS_MAX);
     const kept = this.entries.filter((each) => isUnderWay(each) || (this.isBusy || told.includes(each) ? true : canGoOn(each)) && !files.some((file) => isSame(each, file)));
-    const added = files.map((file): QueuedFile => ({ id: this.next++, scope, zone, file, state: "waiting", progress: BEGUN, report: null, error: null, isPartial: false }));
-    this.write([...kept, ...added]);
+    const added = files.map((file): QueuedFile => ({ id: this.next++, scope, zone, file, isAlone: files.length === 1, state: "waiting", progress: BEGUN, report: null, error: null, isPartial: false }));
+    // What was chosen last stands first; the order of import goes by `id`.
+    this.write([...added, ...kept]);
     await this.run(settled);
   }
 
@@ -105,7 +108,7 @@ export class ImportQueue {
   }
 
   private waiting(): QueuedFile | undefined {
-    return this.entries.find((each) => each.state === "waiting");
+    return this.entries.filter((each) => each.state === "waiting").sort((one, other) => one.id - other.id)[0];
   }
 
   private async import(entry: QueuedFile, signal: AbortSignal): Promise<void> {

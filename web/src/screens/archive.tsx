@@ -82,7 +82,7 @@ export function Import() {
       </div>
       <Field label={t("import.zone")} hint={t("import.zone_about")}>{(id) => <input id={id} value={zone} onChange={(event) => setZone(event.target.value)} />}</Field>
       {files.length > 1 && <AllFiles files={files} goOn={(ids) => void queue.resume(ids, settled)} />}
-      {files.map((each) => <OneFile key={each.id} file={each} isAlone={files.length === 1} goOn={() => void queue.resume([each.id], settled)} />)}
+      {files.map((each, place) => <OneFile key={each.id} file={each} isOpen={place === 0 && each.isAlone} goOn={() => void queue.resume([each.id], settled)} />)}
     </>
   );
 }
@@ -115,7 +115,7 @@ function AllFiles({ files, goOn }: { files: readonly QueuedFile[]; goOn: (ids: n
 }
 
 /** One file: how far it is and what can be done with it, or what came of it. */
-function OneFile({ file: entry, isAlone, goOn }: { file: QueuedFile; isAlone: boolean; goOn: () => void }) {
+function OneFile({ file: entry, isOpen, goOn }: { file: QueuedFile; isOpen: boolean; goOn: () => void }) {
   const { t } = useAround();
   const { file, state, progress, report, error, isPartial } = entry;
   const isUnderWay = state === "going" || state === "waiting";
@@ -140,7 +140,7 @@ function OneFile({ file: entry, isAlone, goOn }: { file: QueuedFile; isAlone: bo
           {state === "stopped" && !isPartial && !report && <p className="hint" role="status">{t("import.not_begun")}</p>}
         </section>
       )}
-      {report && (report.kind === "file" ? <FileTold report={report.file} isOpen={isAlone} /> : <ExportTold name={file.name} report={report.export} isOpen={isAlone} />)}
+      {report && (report.kind === "file" ? <FileTold report={report.file} isOpen={isOpen} /> : <ExportTold name={file.name} report={report.export} isOpen={isOpen} />)}
     </>
   );
 }
