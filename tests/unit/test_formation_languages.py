@@ -19,7 +19,8 @@ from recollect.formation.prompt_texts import (
     PromptLanguage,
     PromptTexts,
 )
-from recollect.formation.rule_model import RuleModel, shown_in, tokens_of
+from recollect.formation.rule_model import RuleModel
+from recollect.formation.rule_requests import shown_in, tokens_of
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.talk_language import language_of_talk
 from recollect.formation.type_texts import description_in, schema_in
