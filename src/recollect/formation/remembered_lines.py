@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final, Literal
 
+from recollect.recall.memory_sentences import LAPSED
 from recollect.text.days import MONTH_NAME, month_number
 
 Tense = Literal["", "since", "until"]
@@ -34,6 +35,10 @@ _FORMER: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A profile's field with its former value, and when that ended."""
+_CLOCK: Final = re.compile(r"# \d{1,2}:\d{2}")
+"""The heading of messages at another hour of the same day."""
+_LAPSED: Final = tuple(f"({label})" for label in LAPSED)
+"""How a message ends of which nothing holds any more: it answers no question."""
 _FIELDS: Final = re.compile(r"; (?=\w+: )")
 _FIELD: Final = re.compile(r"(?P<name>\w+): (?P<value>.+)", re.DOTALL)
 
@@ -104,18 +109,20 @@ def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
     day, speaker = None, ""
     for line in lines:
         if line.startswith("# "):
-            day, speaker = day_in(line), ""
+            day = day if _CLOCK.fullmatch(line) else day_in(line)
+            speaker = ""
         elif line.startswith("- "):
             yield from _field_lines(line.removeprefix("- "))
         elif entry := _ENTRY.fullmatch(line):
             message = _SPEAKER.fullmatch(entry["text"]) if day else None
             if message:
                 speaker = message["speaker"]
-                yield RememberedLine(text=message["words"], day=day, speaker=speaker)
-            elif speaker:  # a line without a speaker is by that of the line above
-                yield RememberedLine(text=entry["text"], day=day, speaker=speaker)
-            else:
-                yield from _fields_of(_dated(entry["text"]))
+            # A line without a speaker is by that of the line above.
+            words = message["words"] if message else entry["text"]
+            if not speaker:
+                yield from _fields_of(_dated(words))
+            elif not words.endswith(_LAPSED):
+                yield RememberedLine(text=words, day=day, speaker=speaker)
 
 
 def _field_lines(text: str) -> Iterator[RememberedLine]:

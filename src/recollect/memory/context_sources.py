@@ -37,6 +37,8 @@ DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 FORMER_MAX: Final = 10
 """Recalled memories, the best ones, whose previous version is read if the query asks for it."""
+LAPSED_MAX: Final = 60
+"""Recalled messages, the best ones, that are marked if nothing of them holds any more."""
 _SECRET: Final = secrets.token_bytes(16)
 
 
@@ -75,6 +77,7 @@ async def gathered_context(
         attitudes=tuple(entries_for_advice(attitudes.considered)) if attitudes else (),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
+        lapsed=await _lapsed(runtime, request, found),
         said=request.recent_texts,
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,
@@ -160,6 +163,16 @@ async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[
         documents = [each for each in page.rows if each.is_document]
         found += sorted(documents, key=lambda each: each.key != each.type)
     return found
+
+
+async def _lapsed(
+    runtime: MemoryRuntime, request: ContextQuery, found: Recall | None
+) -> frozenset[tuple[str, str]]:
+    """Return those of the best messages of which nothing holds any more."""
+    ranked = (each for each in found.considered if each.scope == request.scope) if found else ()
+    own = (each.content for each in ranked if isinstance(each.content, Message))
+    names = [(each.thread, each.id) for each in islice(own, LAPSED_MAX)]
+    return await runtime.store.lapsed(request.scope, names) if names else frozenset()
 
 
 async def _waiting(

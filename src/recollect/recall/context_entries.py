@@ -27,6 +27,7 @@ from recollect.recall.context_plan import ContextPlan, TokenRoom
 from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.memory_sentences import (
+    LAPSED,
     WAITING,
     memory_sentence,
     origin_of,
@@ -159,11 +160,14 @@ class EntryPacker:
             waits = (content.scope, content.type, content.key) in self._plan.waiting
             noted = _sentence_with_notes(content, former, chinese=self._chinese, waits=waits)
             return shown(noted), True
-        if content.name is None and candidate.tokens <= budget:
+        mark = f" ({LAPSED[self._chinese]})" if self._plan.has_lapsed(candidate.entry) else ""
+        if content.name is None and candidate.tokens <= budget and not mark:
             return shown(f"{content.role}: {candidate.text}"), True
         text = own_words(content)
+        budget -= count(mark) if mark else 0
         excerpt = excerpt_of(text, self._weights, budget_tokens=budget, count=count)
-        return shown(f"{content.name or content.role}: {excerpt.text}"), excerpt.is_whole
+        words = f"{content.name or content.role}: {excerpt.text}{mark}"
+        return shown(words), excerpt.is_whole
 
 
 @dataclass(frozen=True, slots=True)

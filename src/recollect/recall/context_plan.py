@@ -56,6 +56,8 @@ class ContextPlan:
     """Messages of that scope that the prompt shows already, by thread and id."""
     said: tuple[str, ...] = ()
     """Texts that the prompt shows already."""
+    lapsed: frozenset[tuple[str, str]] = frozenset()
+    """Messages of that scope of which nothing holds any more, by thread and id."""
     history: tuple[Message, ...] = ()
     former: Mapping[MemoryName, Revision] = field(default_factory=dict)
     """The previous revision of memories that changed, if the query asks for history."""
@@ -73,6 +75,13 @@ class ContextPlan:
         """Return True for a memory that was no longer true when the query was asked."""
         until = content.valid_until if isinstance(content, Memory) else None
         return until is not None and until <= self.now
+
+    def has_lapsed(self, entry: Recalled) -> bool:
+        """Return True for a message of which nothing holds any more."""
+        content = entry.content
+        if isinstance(content, Memory) or entry.scope != self.scope:
+            return False
+        return (content.thread, content.id) in self.lapsed
 
     @property
     def is_chinese(self) -> bool:

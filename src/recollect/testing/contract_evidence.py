@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from recollect.records import Evidence, JsonObject, Lane, PutMemory
+from recollect.records import (
+    EndMemory,
+    Evidence,
+    JsonObject,
+    Lane,
+    MemoryState,
+    PutMemory,
+    Write,
+)
+from recollect.side_records import UNDONE_MESSAGE, PutSideRecord, SideWrite, undone_key
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseThread
 from recollect.stores.plans.formation import Formed
+from recollect.stores.remainder import merged_into
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
+    BOB,
     TALK,
     claimed,
     contents,
@@ -236,3 +248,37 @@ class EvidenceContract(Contract):
 
         assert [0, 1, 0] == [each.evidence["/city"][0].group for each in (first, second, third)]
         assert first.evidence == third.evidence
+
+    async def test_messages_of_which_nothing_holds_are_told(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """
+        Return those of *messages*, each by (thread, id), of which nothing holds any more.
+
+        They were taken back, or memories rest on them, and all of these have ended, were rejected,
+        or say something else by now. A memory that waits for review, or was merged into another,
+        still counts.
+        """
+        ids = ["replaced", "replacing", "ended", "both", "refused", "waiting", "merged", "later"]
+        await tell(store, *ids, "undone", "idle")
+        await store.apply(ADA, [resting(each, each) for each in ids if each != "replacing"])
+        states: dict[str, MemoryState] = {"refused": "rejected", "waiting": "quarantined"}
+        ends = {"ended": "it is over", "both": "it is over", "merged": merged_into("Fact", "all")}
+        writes: list[Write | SideWrite] = [
+            resting("replaced", "replacing", city="Lima"),
+            *(replace(resting(key, key), state=state) for key, state in states.items()),
+            *(
+                EndMemory(type="Fact", key=key, at=clock.now(), cause=cause)
+                for key, cause in ends.items()
+            ),
+            resting("another", "both"),
+            replace(resting("later", "later"), valid_from=clock.now() + timedelta(days=9)),
+            PutSideRecord(kind=UNDONE_MESSAGE, key=undone_key(TALK, "undone"), value={}),
+        ]
+        await store.apply(ADA, writes)
+
+        asked = [(TALK, each) for each in [*ids, "undone", "idle", "no such message"]]
+        lapsed = await store.lapsed(ADA, asked)
+
+        assert {"replaced", "ended", "refused", "undone"} == {id_ for _, id_ in lapsed}
+        assert frozenset() == await store.lapsed(ADA, []) == await store.lapsed(BOB, asked)

@@ -24,6 +24,7 @@ from recollect.stores.contract.backend import Transactor
 from recollect.stores.filters import matches, read_filter
 from recollect.stores.pages import page_of, read_cursor
 from recollect.stores.plans.expiry import plan_prolong, prepare_prolong
+from recollect.stores.plans.lapsed_messages import lapsed_messages
 from recollect.stores.plans.memories import is_expired, is_valid, memories_of, memory_of, unexpired
 from recollect.stores.plans.memory_writes import plan_apply, plan_apply_each
 from recollect.stores.plans.newest_memories import read_newest, scopes_within
@@ -167,6 +168,24 @@ class MemoryStore(Transactor):
         if len(wanted) <= BRIEF_ADDRESSES_MAX:
             return await self._read_brief(query)
         return await self._read(query)
+
+    @final
+    async def lapsed(
+        self, scope: Scope, messages: Sequence[tuple[str, str]]
+    ) -> frozenset[tuple[str, str]]:
+        """
+        Return those of *messages*, each by (thread, id), of which nothing holds any more.
+
+        They were taken back, or memories rest on them, and all of these have ended, were rejected,
+        or say something else by now. A memory that waits for review, or was merged into another,
+        still counts.
+        """
+        scope = check_scope(scope)
+        names = [
+            (check_id(thread, "a thread"), check_id(id_, "a message")) for thread, id_ in messages
+        ]
+        plan = partial(lapsed_messages, scope=scope, messages=names, now=self.now())
+        return await (self._read_brief if len(names) <= BRIEF_ADDRESSES_MAX else self._read)(plan)
 
     @final
     async def memories(
