@@ -352,3 +352,24 @@ async def test_an_end_whose_rest_is_known_is_taken_back(
 
         assert await undo(memory, undone, chance=Random(1))  # noqa: S311 (it protects nothing)
         assert await standing(memory) == await told_alone(telling, frozenset({undone}))
+
+
+@pytest.mark.parametrize("moment", ["before the formation", "before the undo"])
+async def test_a_clock_that_is_set_back_keeps_no_undo_from_its_work(
+    open_empty: Opener, moment: str
+) -> None:
+    """What a message ended holds again, and what it said is gone, whatever the clock says."""
+    clock = FrozenClock()
+    async with memory_over(open_empty(clock, SeededIds(1))) as memory:
+        await tell(memory, clock, Telling([[("m1", "My flat is in Rome. I am 30 years old.")]]))
+        before = await standing(memory)
+        clock.advance(60)
+        text = "I no longer have a flat in Rome. I am 31 years old."
+        await memory.append(ADA, TALK, [NewMessage(role="user", text=text, id="m2")])
+        clock.advance(-90 if moment == "before the formation" else 60)
+        await memory.form(ADA)
+        assert before != await standing(memory)
+        clock.advance(-90 if moment == "before the undo" else 60)
+
+        assert await undo(memory, "m2", chance=Random(1))  # noqa: S311 (it protects nothing)
+        assert before == await standing(memory)

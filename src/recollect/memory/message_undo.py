@@ -87,7 +87,7 @@ async def message_undo_writes(
     for (type_, key), version in versions.items():
         memory = await existing_memory(store, scope, type_, key, version)
         read[type_, key] = memory, await _history(store, scope, memory)
-    now, undone = store.now(), await read_undone(store, scope)
+    undone = await read_undone(store, scope)
     named, _ = await _receipts_at(store, scope, _formed_at(read, said), said)
     passed = {(type_, key) for (type_, key, _), who in undone.passed.items() if said in who}
     for address in (named | passed) - read.keys():
@@ -96,8 +96,9 @@ async def message_undo_writes(
             read[address] = found, await _history(store, scope, found)
     _, because = await _receipts_at(store, scope, _unexplained_at(read), None)
     rivals = await _rivals_of_ended(store, scope, read, assistants)
-    undo = _MessageUndo(read, rivals, because, undone, said, to_datetime(now))
-    return undo.writes(now)
+    # Not before the versions that it takes back, even if the clock was set back since.
+    now = max(to_datetime(store.now()), *(each.updated_at for each, _ in read.values()))
+    return _MessageUndo(read, rivals, because, undone, said, now).writes()
 
 
 async def _history(store: Store, scope: Scope, memory: Memory) -> Sequence[Revision]:
@@ -219,7 +220,7 @@ class _MessageUndo:
     said: MessageAddress
     now: datetime
 
-    def writes(self, now: int) -> list[Write | SideWrite]:
+    def writes(self) -> list[Write | SideWrite]:
         """Return the writes of the undo, none if nothing comes from the message."""
         made: list[Write | SideWrite] = []
         passed: dict[tuple[str, str, int], list[MessageAddress]] = {}
@@ -239,7 +240,7 @@ class _MessageUndo:
                 ends.append(f"{memory.type}/{memory.key}")
         if ends and (later := self._overtaken_by(without)):
             raise ConflictError(_told_overtaken(ends, min(later)))
-        return [*made, undone_mark(self.said, now, passed)] if made else []
+        return [*made, undone_mark(self.said, self.now, passed)] if made else []
 
     def _comes_from_it(self, address: MemoryAddress, revisions: Sequence[Revision]) -> bool:
         """Return True if a version was written because of the message, and not taken back yet."""
