@@ -59,7 +59,9 @@ async def undo_of(
     """Return the undo of a message, naming these memories at their current versions."""
     found = [await memory.get(ADA, *each) for each in addresses]
     versions = {(each.type, each.key): each.version for each in found if each}
-    return await message_undo_writes(memory.store, ADA, (TALK, message), versions)
+    return await message_undo_writes(
+        memory.store, ADA, (TALK, message), versions, memory._runtime.assistants
+    )
 
 
 async def taken_back(memory: Recollect, message: str, *addresses: tuple[str, str]) -> None:
@@ -190,7 +192,13 @@ async def test_a_memory_at_another_version_is_not_taken_back(open_empty: Opener)
         (message,) = await told(memory, clock, "I live in Braga.")
 
         with pytest.raises(VersionConflictError):
-            await message_undo_writes(memory.store, ADA, (TALK, message), {("User", "User"): 7})
+            await message_undo_writes(
+                memory.store,
+                ADA,
+                (TALK, message),
+                {("User", "User"): 7},
+                memory._runtime.assistants,
+            )
 
 
 async def test_a_memory_that_the_message_did_not_touch_stays(open_empty: Opener) -> None:

@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 import pytest
 
 from recollect.formation.config import Assistants, FormationSettings
+from recollect.formation.scope_types import settings_write
 from recollect.formation.types import FACT, NOTE
+from recollect.memory import review
 from recollect.memory.facade import Recollect
 from recollect.memory.review import verdict_writes
 from recollect.ports import Clock, Ids
@@ -100,6 +103,47 @@ async def test_of_several_approved_together_the_last_holds(open_empty: Opener) -
         assert ["Rome"] == await in_force(memory)
 
 
+SCOPES_OWN: Final = replace(FACT, name="Home")
+
+
+async def approved_homes(store: Store) -> list[str]:
+    """Approve three values of a type that a scope above has set; return those in force."""
+    async with AsyncExitStack() as stack:
+        homes = [replace(home(each), type="Home") for each in ("Oslo", "Rome", "Bonn")]
+        memory = await opened(stack, store, *homes)
+        await memory.store.apply(ADA[:1], [settings_write([SCOPES_OWN.as_config()])])
+
+        await memory.approve(ADA, "Home", "Oslo")
+        await memory.approve(ADA, "Home", "Rome")
+        versions = {("Home", "Bonn"): 1}
+        assistants = Assistants(default=FORMED)
+        writes = await verdict_writes(memory.store, ADA, "approve", versions, assistants)
+        await memory.apply(ADA, writes)
+
+        rows = (await memory.memories(ADA, type_="Home", state="active")).rows
+        return [each.key for each in rows if each.valid_until is None]
+
+
+async def test_the_types_of_a_scope_say_what_can_hold_at_once(open_empty: Opener) -> None:
+    """A type that was set for a scope, or above it, is one of a single value as well."""
+    assert ["Bonn"] == await approved_homes(open_empty(FrozenClock(), SeededIds(1)))
+
+
+async def test_a_scope_may_let_several_hold_where_the_configuration_lets_one(
+    open_empty: Opener,
+) -> None:
+    """The types of the scope decide: nothing is ended that they let hold beside a new value."""
+    async with AsyncExitStack() as stack:
+        store = open_empty(FrozenClock(), SeededIds(1))
+        memory = await opened(stack, store, home("Lima", "active"), home("Oslo"))
+        several = replace(FACT, single_valued=(), several=None)
+        await memory.store.apply(ADA, [settings_write([several.as_config()])])
+
+        await memory.approve(ADA, "Fact", "Oslo")
+
+        assert {"Lima", "Oslo"} == set(await in_force(memory))
+
+
 async def test_a_talk_in_between_is_no_reason_to_decide_again(open_empty: Opener) -> None:
     """Messages change no memory: an approval in a busy scope is not held up."""
     async with AsyncExitStack() as stack:
@@ -127,3 +171,17 @@ def test_an_approval_that_ignores_other_writers_is_found(monkeypatch: pytest.Mon
     found = asyncio.run(overtaken_approval(InProcessStore(clock=FrozenClock(), ids=SeededIds(1))))
 
     assert ["Oslo", "Rome"] == sorted(found)
+
+
+def test_an_approval_that_ignores_the_types_of_a_scope_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that asks the configuration alone leaves two homes."""
+
+    async def of_the_configuration(_: Store, __: Scope, assistants: Assistants, name: str) -> Any:
+        return assistants.type_named(name)
+
+    monkeypatch.setattr(review, "type_in_force", of_the_configuration)
+    found = asyncio.run(approved_homes(InProcessStore(clock=FrozenClock(), ids=SeededIds(1))))
+
+    assert len(found) > 1

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import Any, Final, TypeAlias
 
@@ -37,6 +38,7 @@ TALK: Final = "talk"
 FLAT: Final = replace(FACT, name="Flat", single_valued=("object",))
 TOWNS: Final = ("Oslo", "Lima", "Bonn", "Rome", "Turku", "Braga", "Porto", "Delft")
 LIKINGS: Final = ("rowing", "chess", "tea", "judo", "jazz", "opera", "golf", "yoga")
+KINDS: Final = ("home", "flat", "likes", "note", "age", "left")
 HASTY: Final = 0.7
 """Share of the undos that are not taken back at once, and made anew."""
 SEEDS_MAX: Final = 60
@@ -47,18 +49,25 @@ MANY: Final = {"memory": 3_000, "sqlite": 400, "postgres": 40, "redis": 40}
 
 
 async def answered(request: ModelRequest) -> ModelAnswer:
-    """Answer by the rules, with a fact of a single value for each flat that is named."""
+    """Answer by the rules, with a fact of a single value for each flat, or its end."""
     found = await RuleModel().answer(request)
-    calls = []
-    for number, _, words in shown_in(request).new:
+    calls = [each for each in found.calls if "flat" not in str(each.arguments)]
+    shown = shown_in(request)
+    for number, _, words in shown.new:
         for town in TOWNS:
-            quote = f"My flat is in {town}"
-            if quote in words:
+            because: list[Json] = [{"message": number, "quote": f"flat in {town}"}]
+            if f"My flat is in {town}" in words:
+                because = [{"message": number, "quote": f"My flat is in {town}"}]
                 value = {"subject": "Mira", "predicate": "has a flat in", "object": town}
-                because: list[Json] = [{"message": number, "quote": quote}]
                 calls.append(ToolCall(name="Flat", arguments={"value": value, "because": because}))
-    rest = [each for each in found.calls if "flat" not in str(each.arguments)]
-    return replace(found, calls=tuple(rest + calls))
+            elif f"I no longer have a flat in {town}" in words:
+                calls += [
+                    ToolCall(name="end_memory", arguments={"id": id_, "because": because})
+                    for id_, type_, value in shown.known
+                    if type_ == "Flat" and value["object"] == town
+                ]
+    nothing_new = ToolCall(name="remember_nothing", arguments="{}")
+    return replace(found, calls=tuple(calls or [nothing_new]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +86,31 @@ def telling_of(chance: Random) -> Telling:
     """Return a talk of three to five formations, whose messages change the same again and again."""
     towns, likings, notes = chance.sample(TOWNS, 8), chance.sample(LIKINGS, 8), list("abcdefgh")
     ages = chance.sample(range(20, 90), 8)
-    windows, number = [], 0
+    windows, number, flat = [], 0, ""
     for _ in range(chance.randint(3, 5)):
         window: list[tuple[str, str]] = []
         for _ in range(chance.choice((1, 1, 1, 2))):
             number += 1
-            kinds = chance.sample(("home", "flat", "likes", "note", "age"), chance.choice((1, 2)))
-            if window and {"home", "flat", "age"} & set(kinds):
+            kinds = chance.sample(KINDS, chance.choice((1, 2)))
+            if window and {"home", "flat", "age", "left"} & set(kinds):
                 kinds = ["likes"]  # of two values in one formation, the rules keep one
-            said = {
+            if "left" in kinds and (not flat or "flat" in kinds):
+                # An end that is said again where nothing is left to end is recorded nowhere.
+                kinds.remove("left")
+            said: dict[str, Callable[[], str]] = {
                 "home": lambda: f"I live in {towns.pop()}.",
                 "flat": lambda: f"My flat is in {towns.pop()}.",
                 "likes": lambda: f"I like {likings.pop()}.",
                 "note": lambda: f"Please keep in mind that box {notes.pop()} is red.",
                 "age": lambda: f"I am {ages.pop()} years old.",
+                "left": partial("I no longer have a flat in {}.".format, flat),
             }
-            window.append((f"m{number}", " ".join(said[each]() for each in kinds)))
+            words = " ".join(said[each]() for each in kinds or ["likes"])
+            if "left" in kinds:
+                flat = ""
+            elif "flat" in kinds:
+                flat = words.partition("My flat is in ")[2].partition(".")[0]
+            window.append((f"m{number}", words))
         windows.append(window)
     return Telling(windows)
 
@@ -118,18 +136,22 @@ async def tell(
         await memory.form(ADA)
 
 
-async def undo(memory: Recollect, message: str, *, chance: Random) -> bool:
+async def undo(
+    memory: Recollect, message: str, *, chance: Random, is_for_good: bool = True
+) -> bool:
     """
-    Undo a message, now and then after an undo that is undone.
+    Undo a message, now and then after an undo that is undone; or only that.
 
     Returns:
         False if it is refused, because a later message replaced what it said of an ended memory.
     """
-    for is_kept in (chance.random() < HASTY, True):
+    for is_kept in (chance.random() < HASTY, True) if is_for_good else (False,):
         there = (await memory.memories(ADA)).rows
         versions = {(each.type, each.key): each.version for each in there}
         try:
-            writes = await message_undo_writes(memory.store, ADA, (TALK, message), versions)
+            writes = await message_undo_writes(
+                memory.store, ADA, (TALK, message), versions, memory._runtime.assistants
+            )
         except ConflictError as error:
             if "take that message back first" in str(error):
                 return False
@@ -181,6 +203,9 @@ async def faults(open_empty: Opener, seed: int) -> list[object]:
             refused = []
             for message in waiting:
                 clock.advance(60)
+                if chance.random() > HASTY:
+                    other = chance.choice(waiting)
+                    await undo(memory, other, chance=chance, is_for_good=False)
                 if await undo(memory, message, chance=chance):
                     gone |= {message}
                 else:
@@ -242,10 +267,21 @@ def whole_lists(value: Any, evidence: Any) -> object:
     }
 
 
+async def no_rivals(*_: object) -> dict[object, object]:
+    """Know of no value that cannot hold beside another one."""
+    return {}
+
+
+def as_they_come(*_: object) -> None:
+    """Put an element that comes back behind all others."""
+
+
 flat = history_replay._flat
 MUTANTS: Final[dict[str, tuple[object, str, object]]] = {
     "an undo does not look for what was undone": (message_undo, "read_undone", nothing),
     "nobody is the reason of an end": (message_undo._MessageUndo, "_reasons", of_anybody),
+    "a later value ends nothing that holds again": (message_undo, "_rivals_of_ended", no_rivals),
+    "what comes back comes last": (history_replay._Replay, "_order_as", as_they_come),
     "elements of lists are no parts": (history_replay, "_flat", whole_lists),
     "an undo's own versions count as anybody's": (history_replay, "UNDONE", "another cause"),
 }  # fmt: skip
@@ -293,3 +329,48 @@ async def test_what_was_replaced_in_turn_is_taken_back(
     monkeypatch.setattr(message_undo._MessageUndo, "_heir", without_heirs)
 
     assert not await is_undone_between(open_empty)
+
+
+@pytest.mark.parametrize(
+    ("texts", "undone"),
+    [
+        # A value that replaced what the message said of something else is no reason to refuse.
+        (("My flat is in Turku.", "I live in Oslo. My flat is in Lima.", "I live in Delft."), "m1"),
+        # A later value ends what a message had ended in so many words.
+        (("My flat is in Rome.", "I no longer have a flat in Rome.", "My flat is in Oslo."), "m1"),
+        (("My flat is in Rome.", "I no longer have a flat in Rome.", "I like tea."), "m1"),
+    ],
+)
+async def test_an_end_whose_rest_is_known_is_taken_back(
+    open_empty: Opener, texts: Sequence[str], undone: str
+) -> None:
+    """It is not refused, and leaves what the others said."""
+    clock = FrozenClock()
+    telling = Telling([[(f"m{number}", text)] for number, text in enumerate(texts)])
+    async with memory_over(open_empty(clock, SeededIds(1))) as memory:
+        await tell(memory, clock, telling)
+        clock.advance(60)
+
+        assert await undo(memory, undone, chance=Random(1))  # noqa: S311 (it protects nothing)
+        assert await standing(memory) == await told_alone(telling, frozenset({undone}))
+
+
+@pytest.mark.parametrize("moment", ["before the formation", "before the undo"])
+async def test_a_clock_that_is_set_back_keeps_no_undo_from_its_work(
+    open_empty: Opener, moment: str
+) -> None:
+    """What a message ended holds again, and what it said is gone, whatever the clock says."""
+    clock = FrozenClock()
+    async with memory_over(open_empty(clock, SeededIds(1))) as memory:
+        await tell(memory, clock, Telling([[("m1", "My flat is in Rome. I am 30 years old.")]]))
+        before = await standing(memory)
+        clock.advance(60)
+        text = "I no longer have a flat in Rome. I am 31 years old."
+        await memory.append(ADA, TALK, [NewMessage(role="user", text=text, id="m2")])
+        clock.advance(-90 if moment == "before the formation" else 60)
+        await memory.form(ADA)
+        assert before != await standing(memory)
+        clock.advance(-90 if moment == "before the undo" else 60)
+
+        assert await undo(memory, "m2", chance=Random(1))  # noqa: S311 (it protects nothing)
+        assert before == await standing(memory)

@@ -161,6 +161,22 @@ def test_an_address_without_a_file_is_refused(address: str) -> None:
         open_store(address)
 
 
+@pytest.mark.parametrize("form", ["sqlite://{}", "sqlite:{}", "{}"])
+@pytest.mark.parametrize("options", ["?mode=ro", "?mode=ro&immutable=1", "?cache=shared"])
+def test_options_are_not_taken_for_a_name(form: str, options: str, tmp_path: Path) -> None:
+    """Whoever wants to read a store only must not be given a new, empty one to write."""
+    with pytest.raises(UsageError, match="options of a SQLite address"):
+        open_store(form.replace("{}", str(tmp_path / "memory.db")) + options)
+
+    assert set() == names_in(tmp_path)
+
+
+async def test_a_name_may_hold_a_question_mark(tmp_path: Path) -> None:
+    """It is a file's name like any other where no option follows."""
+    async with open_store(tmp_path / "whose?.db"):
+        assert "whose?.db" in names_in(tmp_path)
+
+
 def test_memory_takes_no_path() -> None:
     """A path after ``memory:`` would promise what is not kept."""
     with pytest.raises(UsageError, match="stands alone"):

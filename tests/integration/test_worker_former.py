@@ -571,12 +571,20 @@ async def test_a_profile_that_appears_meanwhile_is_kept(clock: FrozenClock) -> N
 
 @pytest.mark.parametrize(
     ("value", "calls", "home"),
-    [({"home": "Oslo", "age": 41}, 1, "Porto"), ({"age": 41}, 2, "Porto")],
+    [
+        ({"home": "Bergen", "age": 41}, 1, "Porto"),
+        ({"home": "Oslo", "age": 41}, 1, "Oslo"),
+        ({"age": 41}, 2, "Porto"),
+    ],
 )
 async def test_a_conflict_is_reconciled_anew(
     clock: FrozenClock, value: dict[str, Json], calls: int, home: str
 ) -> None:
-    """Without another call, unless a patch no longer applies to what is there now."""
+    """
+    Without another call, unless a patch no longer applies to what is there now.
+
+    What a person wrote in its place meanwhile stands, and the words said before wait.
+    """
     memories: list[recollect.Recollect] = []
     asked: list[ModelRequest] = []
 
@@ -596,8 +604,10 @@ async def test_a_conflict_is_reconciled_anew(
         results = await forms_until_done(memory, clock)
 
         found = await memory.get(ADA, "User", "User")
+        waiting = (await memory.memories(ADA, state="quarantined")).rows
     assert found is not None
     assert ({"home": home, "age": 41}, calls) == (found.value, len(asked))
+    assert (home == "Oslo") == ("Porto" in [each.value["home"] for each in waiting])
     assert "formed" == results[-1].end
 
 

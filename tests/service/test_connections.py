@@ -1,5 +1,6 @@
 """Connections without a key do not keep holders of keys out, however many there are."""
 
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ import pytest
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from recollect.server import connection_book
 from recollect.server.authorization import Principal
 from recollect.server.connection_book import (
     ABORT_S,
@@ -364,6 +366,27 @@ async def test_a_trusted_proxy_tells_whose_request_it_is() -> None:
     assert [200, 200, 200, 503, 200] == found
 
 
+@pytest.mark.parametrize(
+    "told", ["198.51.100.7:{}", "[2001:db8::7]:{}", "[2001:db8::{}]", "::ffff:198.51.100.7"]
+)
+async def test_the_port_of_a_client_is_none_of_its_address(told: str) -> None:
+    """Some proxies tell it as well, another one with each connection; or IPv4 as IPv6."""
+    requests = [{"host": PROXY, "told": told.format(1000 + number)} for number in range(4)]
+
+    assert [200, 200, 200, 503] == await Asked(proxies=[PROXY]).at_once(requests)
+
+
+@pytest.mark.parametrize(
+    "hop", ["10.9.9.9", "10.9.9.9:443", "::ffff:10.9.9.9", "[::ffff:10.9.9.9]:443"]
+)
+async def test_a_proxy_is_trusted_however_its_address_is_written(hop: str) -> None:
+    """As IPv6 by a socket for both, or with its port by the proxy before it."""
+    host = hop if hop.startswith("::") else PROXY
+    told = [{"host": host, "told": f"198.51.100.{number}, {hop}"} for number in range(5)]
+
+    assert [200] * 5 == await Asked(proxies=[PROXY]).at_once(told)
+
+
 async def test_nobody_else_is_believed() -> None:
     """Without the setting the header is not read: all that come from there are one address."""
     told = [{"host": PROXY, "told": f"203.0.113.{number}"} for number in range(4)]
@@ -382,6 +405,15 @@ async def test_a_limit_that_believes_everybody_is_noticed(monkeypatch: pytest.Mo
     told = [{"host": PROXY, "told": f"203.0.113.{number}"} for number in range(4)]
 
     assert [200] * 4 == await Asked().at_once(told)
+
+
+async def test_a_limit_that_counts_ports_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: each connection of a client is another address."""
+    monkeypatch.setattr(connection_book, "_WITH_PORT", re.compile("nothing"))
+    # An address of its own: what was counted for one is remembered.
+    told = [{"host": PROXY, "told": f"198.51.100.99:{1000 + number}"} for number in range(4)]
+
+    assert [200] * 4 == await Asked(proxies=[PROXY]).at_once(told)
 
 
 @pytest.mark.parametrize(

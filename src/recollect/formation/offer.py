@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 
 from recollect.formation.document_excerpts import hidden_fields
@@ -38,7 +38,7 @@ class Offer:
     large ones. *inserts* are the types that may be inserted, *described* those whose schema is in
     the prompt because no tool has it. *whose* maps types to the owners of their documents, if
     several users speak. *past* are the plans among the known whose day has gone. *texts* are what
-    the request is written with.
+    the request is written with. *seen_at* is when the known memories were read.
     """
 
     types: Mapping[str, MemoryType]
@@ -50,6 +50,7 @@ class Offer:
     whose: Mapping[str, SpeakerDocuments] = field(default_factory=dict)
     past: frozenset[str] = frozenset()
     texts: PromptTexts = ENGLISH
+    seen_at: datetime | None = None
 
 
 def offer_of(

@@ -76,6 +76,19 @@ async def types_in_force(
     return assistants.of({}, scope).types if own is None else own
 
 
+async def type_in_force(
+    store: Store, scope: Scope, assistants: Assistants, name: str
+) -> MemoryType | None:
+    """
+    Return the memory type of this name that applies in a scope.
+
+    Without one there, it is that of another assistant or a built-in one; ``None`` if neither.
+    """
+    types = await types_in_force(store, scope, assistants, depth=1)
+    found = next((each for each in types if each.name == name), None)
+    return found or assistants.type_named(name)
+
+
 async def with_scope_types(
     store: Store, scope: Scope, settings: FormationSettings
 ) -> FormationSettings:

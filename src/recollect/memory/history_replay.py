@@ -17,7 +17,6 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from recollect.formation.evidence import within
-from recollect.formation.succession import NEWER_VALUE
 from recollect.records import Evidence, EvidenceMap, Json, Memory, Revision
 from recollect.stores.json_pointers import is_list, is_same, join_pointer
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence
@@ -69,7 +68,7 @@ class ReplayInputs:
 
     gone_at: Callable[[Revision], AbstractSet[MessageAddress]]
     reasons: Callable[[Revision], Messages]
-    heir: Callable[[Revision, Messages], Handover | None]
+    heir: Callable[[], Handover | None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -236,6 +235,15 @@ class _Replay:
             if new and not new & left[path].said:
                 continue  # others support what stood before, not what this one made of it
             self._set(path, part, version)
+        if version.cause == UNDONE:
+            self._order_as(parts)
+
+    def _order_as(self, parts: Mapping[Path, _ValuePart]) -> None:
+        """Put the parts in their order in a version that brought some of them back."""
+        order = {path: place for place, path in enumerate(parts)}
+        found = self.found.parts
+        ordered = sorted(found, key=lambda path: order.get(path, len(order)))
+        self.found.parts = {path: found[path] for path in ordered}
 
     def _set(self, path: Path, part: _ValuePart, version: Revision) -> None:
         parts = self.found.parts
@@ -274,7 +282,8 @@ class _Replay:
         if is_first or not owners or owners - self._inputs.gone_at(version):
             self._keep(name, value, owners, None)
             return
-        heir = self._inputs.heir(version, owners) if _is_succession(version, name) else None
+        is_end = name == "valid_until" and version.valid_until is not None
+        heir = self._inputs.heir() if is_end else None
         if heir is not None:
             self._keep(name, heir.until, heir.because, heir)
 
@@ -283,12 +292,6 @@ class _Replay:
         self.found.owners[name] = owners
         if name == "valid_until":
             self.found.handover = heir
-
-
-def _is_succession(version: Revision, name: str) -> bool:
-    """Return True if a version ended because a newer value took its place, or an undo said so."""
-    is_end = name == "valid_until" and version.valid_until is not None
-    return is_end and version.cause in {NEWER_VALUE, UNDONE}
 
 
 def _parts_of(version: Revision) -> dict[Path, _ValuePart]:

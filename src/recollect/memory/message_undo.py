@@ -14,6 +14,10 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from recollect.errors import ConflictError, StaleReadError, VersionConflictError
+from recollect.formation.config import Assistants
+from recollect.formation.rivals import are_rivals, is_single
+from recollect.formation.scope_types import type_in_force
+from recollect.formation.succession import NEWER_VALUE
 from recollect.memory.history_replay import (
     NOBODY,
     Handover,
@@ -44,16 +48,22 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import UNDONE
 from recollect.stores.validation import to_datetime
 from recollect.text.coded_text import with_code
+from recollect.worker.formation_input import read_rivals
 
 FORMATIONS_A_PAGE: Final = 20
 """Few at a time: each receipt may hold a whole prompt."""
 Histories: TypeAlias = dict[MemoryAddress, tuple[Memory, Sequence[Revision]]]
+Rivals: TypeAlias = Mapping[MemoryAddress, Sequence[Memory]]
 Because: TypeAlias = Mapping[tuple[MemoryAddress, datetime], Messages]
 """The messages because of which a memory was written at a time, without citing them."""
 
 
 async def message_undo_writes(
-    store: Store, scope: Scope, said: MessageAddress, versions: Mapping[MemoryAddress, int]
+    store: Store,
+    scope: Scope,
+    said: MessageAddress,
+    versions: Mapping[MemoryAddress, int],
+    assistants: Assistants,
 ) -> list[Write | SideWrite]:
     """
     Return the writes that take back what the message *said* (thread, id) did to memories.
@@ -65,6 +75,7 @@ async def message_undo_writes(
     Args:
         versions: The memories to revert, with their current versions. Those that the same
             formations changed because of the message are reverted as well.
+        assistants: They tell of which types only one value can hold at a time.
 
     Raises:
         NotFoundError: A named memory does not exist.
@@ -76,7 +87,7 @@ async def message_undo_writes(
     for (type_, key), version in versions.items():
         memory = await existing_memory(store, scope, type_, key, version)
         read[type_, key] = memory, await _history(store, scope, memory)
-    now, undone = store.now(), await read_undone(store, scope)
+    undone = await read_undone(store, scope)
     named, _ = await _receipts_at(store, scope, _formed_at(read, said), said)
     passed = {(type_, key) for (type_, key, _), who in undone.passed.items() if said in who}
     for address in (named | passed) - read.keys():
@@ -84,8 +95,10 @@ async def message_undo_writes(
         if found is not None:
             read[address] = found, await _history(store, scope, found)
     _, because = await _receipts_at(store, scope, _unexplained_at(read), None)
-    undo = _MessageUndo(read, because, undone, said, to_datetime(now))
-    return undo.writes(now)
+    rivals = await _rivals_of_ended(store, scope, read, assistants)
+    # Not before the versions that it takes back, even if the clock was set back since.
+    now = max(to_datetime(store.now()), *(each.updated_at for each, _ in read.values()))
+    return _MessageUndo(read, rivals, because, undone, said, now).writes()
 
 
 async def _history(store: Store, scope: Scope, memory: Memory) -> Sequence[Revision]:
@@ -95,6 +108,26 @@ async def _history(store: Store, scope: Scope, memory: Memory) -> Sequence[Revis
         named = f"{memory.type}/{memory.key}"
         raise VersionConflictError(named, memory.version, revisions[-1].version if revisions else 0)
     return revisions
+
+
+async def _rivals_of_ended(
+    store: Store, scope: Scope, read: Histories, assistants: Assistants
+) -> Rivals:
+    """Return for each ended memory those that cannot hold at the same time, in no order."""
+    found: dict[MemoryAddress, Sequence[Memory]] = {}
+    ended = [each for each, _ in read.values() if each.valid_until is not None]
+    for name in dict.fromkeys(each.type for each in ended):
+        type_ = await type_in_force(store, scope, assistants, name)
+        if type_ is None or not type_.single_valued:
+            continue
+        values = {each.key: each.value for each in ended if each.type == name}
+        for key, others in (await read_rivals(store, scope, type_, values)).items():
+            found[name, key] = [
+                other
+                for other in others
+                if is_single(type_, other.value) and are_rivals(type_, other.value, values[key])
+            ]
+    return found
 
 
 def _formed_at(read: Histories, said: MessageAddress) -> frozenset[datetime]:
@@ -181,12 +214,13 @@ class _MessageUndo:
     """The undo of the message *said*: the memories it may have changed, with their histories."""
 
     read: Histories
+    rivals: Rivals
     because: Because
     undone: UndoneMessages
     said: MessageAddress
     now: datetime
 
-    def writes(self, now: int) -> list[Write | SideWrite]:
+    def writes(self) -> list[Write | SideWrite]:
         """Return the writes of the undo, none if nothing comes from the message."""
         made: list[Write | SideWrite] = []
         passed: dict[tuple[str, str, int], list[MessageAddress]] = {}
@@ -202,11 +236,11 @@ class _MessageUndo:
             made.append(write)
             if isinstance(write, PutMemory) and found.handover is not None:
                 passed[*address, memory.version + 1] = sorted(found.handover.because)
-            elif isinstance(write, PutMemory) and _holds_again(memory, write):
+            elif isinstance(write, PutMemory) and _holds_again(memory, write, revisions):
                 ends.append(f"{memory.type}/{memory.key}")
         if ends and (later := self._overtaken_by(without)):
             raise ConflictError(_told_overtaken(ends, min(later)))
-        return [*made, undone_mark(self.said, now, passed)] if made else []
+        return [*made, undone_mark(self.said, self.now, passed)] if made else []
 
     def _comes_from_it(self, address: MemoryAddress, revisions: Sequence[Revision]) -> bool:
         """Return True if a version was written because of the message, and not taken back yet."""
@@ -227,31 +261,29 @@ class _MessageUndo:
         inputs = ReplayInputs(
             gone_at=undone.gone_at,
             reasons=lambda version: self._reasons(address, version),
-            heir=lambda _, owners: self._heir(address, owners, undone),
+            heir=lambda: self._heir(address, undone),
         )
         return replayed(revisions, inputs)
 
-    def _heir(
-        self, address: MemoryAddress, owners: Messages, undone: UndoneMessages
-    ) -> Handover | None:
+    def _heir(self, address: MemoryAddress, undone: UndoneMessages) -> Handover | None:
         """
-        Return how a memory stays ended whose successor is taken back: by what succeeded that.
+        Return how a memory stays ended although what ended it is taken back.
 
-        The successor is the memory of the same type that *owners* brought.
+        The first value that stands, began later, and cannot hold beside it ends it then.
         """
-        _, revisions = self.read[address]
-        began = revisions[0].believed_from
-        for other, (_, later) in sorted(self.read.items(), key=lambda each: each[0]):
-            is_later = other != address and later[0].believed_from > began
-            if not is_later or other[0] != address[0]:
-                continue
-            if not owners & messages_of(later[0].evidence):
-                continue
-            found = self._replayed(other, undone)
-            until = found.attributes["valid_until"]
-            if until is not None and (because := found.owners["valid_until"]):
-                return Handover(until, because)
-        return None
+        memory, _ = self.read[address]
+        began = memory.valid_from or memory.created_at
+        found: list[Handover] = []
+        for rival in self.rivals.get(address, ()):
+            since = rival.valid_from or rival.created_at
+            because = messages_of(rival.evidence) - undone.at.keys()
+            if since > began and because and self._stands(rival, undone):
+                found.append(Handover(since, because))
+        return min(found, key=lambda each: each.until, default=None)
+
+    def _stands(self, memory: Memory, undone: UndoneMessages) -> bool:
+        address = memory.type, memory.key
+        return address not in self.read or bool(self._replayed(address, undone).value)
 
     def _overtaken_by(self, undone: UndoneMessages) -> set[MessageAddress]:
         """Return the messages that stand and replaced a part of what the message had said."""
@@ -283,10 +315,18 @@ def _told_overtaken(ends: Sequence[str], later: MessageAddress) -> str:
     )
 
 
-def _holds_again(memory: Memory, write: PutMemory) -> bool:
-    """Return True if a memory that had ended, or was rejected, is in force again."""
-    is_open = memory.valid_until is not None and write.valid_until != memory.valid_until
-    return is_open or (memory.state == "rejected" and write.state != "rejected")
+def _holds_again(memory: Memory, write: PutMemory, revisions: Sequence[Revision]) -> bool:
+    """
+    Return True if a memory that had ended, or was rejected, is in force again.
+
+    Not where a newer value had ended it: which one does now is known without any message's words.
+    """
+    if memory.state == "rejected" and write.state != "rejected":
+        return True
+    if memory.valid_until is None or write.valid_until == memory.valid_until:
+        return False
+    ended = next(each for each in revisions if each.valid_until == memory.valid_until)
+    return ended.cause not in {NEWER_VALUE, UNDONE}
 
 
 def _standing(

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from recollect.errors import NotFoundError, VersionConflictError
 from recollect.formation.config import Assistants
 from recollect.formation.rivals import is_single
+from recollect.formation.scope_types import type_in_force
 from recollect.formation.verdicts import approval_of, rejection_of
 from recollect.records import (
     DeleteMemory,
@@ -32,7 +33,7 @@ async def rejecting_writes(
 ) -> Sequence[Write]:
     """Return the writes that reject *memory*, or the value at *pointer* in it."""
     proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
-    known = assistants.type_named(memory.type)
+    known = await type_in_force(store, scope, assistants, memory.type)
     return rejection_of(memory, pointer, standing=proposal_for, type_=known)
 
 
@@ -49,7 +50,7 @@ async def approving_writes(
     *decided* are the memories that earlier writes of the same change leave otherwise than stored.
     """
     proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
-    known = assistants.type_named(memory.type)
+    known = await type_in_force(store, scope, assistants, memory.type)
     rivals: Sequence[Memory] = ()
     if known is not None and is_single(known, memory.value):
         # Its type allows one value per subject: approving this one ends the others.

@@ -17,7 +17,7 @@ from recollect.records import Json, Revision, Scope
 from recollect.side_records import UNDONE_MESSAGE, PutSideRecord, undone_key
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import UNDONE
-from recollect.stores.validation import to_datetime
+from recollect.stores.validation import check_time, to_datetime
 
 VersionAddress: TypeAlias = tuple[str, str, int]
 """A version of a memory: (type, key, version)."""
@@ -62,12 +62,19 @@ async def read_undone(store: Store, scope: Scope) -> UndoneMessages:
 
 
 def undone_mark(
-    said: MessageAddress, at: int, passed: Mapping[VersionAddress, Sequence[MessageAddress]]
+    said: MessageAddress,
+    at: datetime,
+    passed: Mapping[VersionAddress, Sequence[MessageAddress]],
 ) -> PutSideRecord:
-    """Return the write that marks a message as taken back at a time in microseconds."""
+    """Return the write that marks a message as taken back at a time."""
     listed: list[Json] = [
         {"type": type_, "key": key, "version": version, "because": [list(each) for each in because]}
         for (type_, key, version), because in sorted(passed.items())
     ]
-    value: dict[str, Json] = {"thread": said[0], "message": said[1], "at": at, "passed": listed}
+    value: dict[str, Json] = {
+        "thread": said[0],
+        "message": said[1],
+        "at": check_time(at, "the time of an undo"),
+        "passed": listed,
+    }
     return PutSideRecord(kind=UNDONE_MESSAGE, key=undone_key(*said), value=value)

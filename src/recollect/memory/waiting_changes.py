@@ -8,6 +8,7 @@ from typing import Final
 
 from recollect.formation.config import Assistants
 from recollect.formation.rivals import is_single, rivals_of, subject_key
+from recollect.formation.scope_types import type_in_force
 from recollect.formation.types import MemoryType
 from recollect.recall.context_plan import MemoryName
 from recollect.records import Memory, Scope
@@ -43,7 +44,8 @@ async def read_waiting_changes(
     found: dict[MemoryName, frozenset[str]] = {}
     for name in dict.fromkeys(each.type for each in waiting):
         of_type = [each for each in waiting if each.type == name]
-        for change, memory in _changes(of_type, by_type[name], assistants.type_named(name)):
+        type_ = await type_in_force(store, scope, assistants, name)
+        for change, memory in _changes(of_type, by_type[name], type_):
             fields = _changed_fields(memory, change)
             if fields:
                 address = memory.scope, memory.type, memory.key

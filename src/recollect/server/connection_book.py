@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final, Protocol, TypeAlias
 
 import anyio
@@ -23,6 +24,8 @@ KEYED_IDLE_S: Final = 60.0
 """Idle timeout of connections that presented a valid key."""
 _IPV6_PREFIX: Final = 64
 """IPv6 peers are counted by this prefix: one host owns every address below it."""
+_WITH_PORT: Final = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}")
+"""An address as some proxies write it: with the port, IPv6 in brackets."""
 
 Peer: TypeAlias = tuple[str, int]
 """Address and port at the other end of a connection."""
@@ -126,15 +129,28 @@ def address_key(host: str) -> str:
     >>> address_key("10.0.0.7"), address_key("::ffff:10.0.0.7"), address_key("2001:db8::1:2:3")
     ('10.0.0.7', '10.0.0.7', '2001:db8::/64')
     """
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host
+    address = read_address(host)
     if isinstance(address, IPv6Address):
-        if address.ipv4_mapped:
-            return str(address.ipv4_mapped)
         return str(ip_network((address, _IPV6_PREFIX), strict=False))
-    return str(address)
+    return host if address is None else str(address)
+
+
+def read_address(written: str) -> IPv4Address | IPv6Address | None:
+    """
+    Return the address that a socket or a proxy names, ``None`` if it is none.
+
+    Its port does not count, and an IPv4 address that is written as IPv6 is the IPv4 address.
+
+    >>> str(read_address("10.0.0.7:4711")), str(read_address("[::ffff:10.0.0.7]"))
+    ('10.0.0.7', '10.0.0.7')
+    """
+    bare = _WITH_PORT.fullmatch(written.strip())
+    try:
+        address = ip_address((bare[1] or bare[2]) if bare else written.strip())
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
 
 
 class ConnectionBook:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.server.connection_book import ConnectionBook, Peer, address_key
+from recollect.server.connection_book import ConnectionBook, Peer, address_key, read_address
 from recollect.server.http.problems import Problem
 
 FORWARDED: str = "x-forwarded-for"
@@ -23,16 +23,11 @@ class TrustedProxies:
     """
 
     def __init__(self, written: Sequence[str]) -> None:
-        self._networks = [ip_network(each, strict=False) for each in written]
+        self._networks = [_network(each) for each in written]
 
     def __contains__(self, host: str) -> bool:
-        if not self._networks:
-            return False
-        try:
-            address = ip_address(host.strip())
-        except ValueError:
-            return False
-        return any(address in each for each in self._networks)
+        address = read_address(host) if self._networks else None
+        return address is not None and any(address in each for each in self._networks)
 
     def client_of(self, host: str, headers: Headers) -> str:
         """
@@ -45,6 +40,12 @@ class TrustedProxies:
             return host
         hops = [part.strip() for each in headers.getlist(FORWARDED) for part in each.split(",")]
         return next((each for each in reversed(hops) if each not in self), host)
+
+
+def _network(written: str) -> IPv4Network | IPv6Network:
+    """Return a network, an address as the network that holds it alone."""
+    address = read_address(written)
+    return ip_network(written if address is None else address, strict=False)
 
 
 class ConnectionLimits:

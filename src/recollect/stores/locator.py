@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _WITH_CHECKPOINTS: Final = frozenset({"memory", "sqlite", "postgresql"})
+_OPTIONS: Final = re.compile(r"\?\w+=[^/?]*$")
 # At least two letters: one letter before a colon is a drive.
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 
@@ -300,6 +301,13 @@ def _path_of(rest: str) -> str:
     path = rest.removeprefix("//")
     if not path or path.endswith(":memory:"):
         msg = f"{rest!r} is not a file: write sqlite:///absolute/path, sqlite:relative, or memory:"
+        raise UsageError(msg)
+    if options := _OPTIONS.search(path):
+        # Taken for the end of a name, they would open a new, empty store that may be written.
+        msg = (
+            f"{rest!r} ends with options of a SQLite address, {options[0]!r}: leave them out, none "
+            "is supported (a file that may only be read cannot be opened)"
+        )
         raise UsageError(msg)
     return str(_expanded(path))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from copy import copy
 from datetime import datetime
 from typing import Final, Self
@@ -82,6 +82,7 @@ class Consolidator:
         self._count = count_tokens
         self._embed = embed
         self._checked = self._now()
+        self._busy: list[tuple[Scope, FormationSettings]] = []
         self._monitor = store.tasks.monitor(CONSOLIDATION, LOG)
         self._scheduled = _scheduled([assistants.default, *assistants.named.values()])
 
@@ -150,20 +151,38 @@ class Consolidator:
             raise
 
     async def keep_schedules(self) -> list[ConsolidationResult]:
-        """Consolidate the scopes whose cron line has struck since the last call."""
-        since, self._checked = self._checked, self._now()
+        """
+        Consolidate the scopes whose cron line has struck since the last call.
+
+        Scopes that were being formed then are tried again by the next call.
+        """
+        since, now = self._checked, self._now()
         lines = {each.consolidate for each in self._scheduled if each.consolidate}
-        struck = {line for line in lines if has_struck(line, since, self._checked)}
+        struck = {line for line in lines if has_struck(line, since, now)}
         results: list[ConsolidationResult] = []
+        busy: list[tuple[Scope, FormationSettings]] = []
+        async for scope, settings in self._due(struck):
+            result = await self._try_consolidate(scope, settings)
+            results.append(result)
+            if result.end in {"busy", "lost"}:
+                busy.append((scope, settings))
+        # Not before: the next call must find the strikes that an error kept from this one.
+        self._checked, self._busy = now, busy
+        return results
+
+    async def _due(self, struck: Collection[str]) -> AsyncIterator[tuple[Scope, FormationSettings]]:
+        """Yield the scopes to consolidate, with the settings of each."""
+        for scope, settings in self._busy:
+            if settings.consolidate not in struck:
+                yield scope, settings
         if not struck:
-            return results
+            return
         async for scope in each_row(
             lambda cursor: self._store.scopes(cursor=cursor, limit=PAGE_ROWS)
         ):
-            settings = _scheduled(self._assistants.all_in(scope))
-            due = [each for each in settings if each.consolidate in struck]
-            results += [await self._try_consolidate(scope, each) for each in due]
-        return results
+            for settings in _scheduled(self._assistants.all_in(scope)):
+                if settings.consolidate in struck:
+                    yield scope, settings
 
     async def _try_consolidate(
         self, scope: Scope, settings: FormationSettings

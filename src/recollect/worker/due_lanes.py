@@ -115,7 +115,9 @@ class DueLanes:
             stored_at = await self._store.waiting_since(thread.scope, thread.id, first)
         except NotFoundError:
             return False  # the thread was erased meanwhile
-        return stored_at is None or has_struck(type_.schedule, stored_at, now)
+        # A clock that ran ahead and was set back has stored it: it must not wait until that time.
+        is_ahead = stored_at is not None and stored_at > now
+        return stored_at is None or is_ahead or has_struck(type_.schedule, stored_at, now)
 
 
 def _kind(due: DueThread) -> tuple[object, ...]:

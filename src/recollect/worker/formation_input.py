@@ -102,7 +102,7 @@ async def read_offer(
     count: TokenCounter = estimated_tokens,
 ) -> Offer:
     """Return the memories to show to the model: the existing documents and relevant entries."""
-    scope, types = window.scope, settings.types
+    scope, types, seen_at = window.scope, settings.types, to_datetime(store.now())
     whose = await read_speakers(store, window, types)
     addresses = [
         (each.name, key)
@@ -117,7 +117,8 @@ async def read_offer(
         plans = await _past_plans(store, window, collections)
         known += await _related(search, window, collections, settings.limits, now, count, plans)
     # Detecting the language and the dates of texts is CPU-bound: a thread keeps it off the loop.
-    return await to_thread.run_sync(_offered, window, settings, known, whose)
+    offer = await to_thread.run_sync(_offered, window, settings, known, whose)
+    return replace(offer, seen_at=seen_at)
 
 
 def _offered(

@@ -26,9 +26,10 @@ from recollect.formation.config import Assistants, FormationLimits, FormationSet
 from recollect.formation.formation_receipt import ModelExchanges, receipt_of
 from recollect.formation.formation_sources import receipt_sources
 from recollect.formation.lanes import formed_with_talk, laned
+from recollect.formation.newer_writes import reconcile_beside_others
 from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import Present
-from recollect.formation.reconciliation import OperationOutcome, reconcile
+from recollect.formation.reconciliation import OperationOutcome
 from recollect.formation.scope_types import TYPES, with_scope_types
 from recollect.formation.window import Window
 from recollect.observability.logs import Repeats, package_logger, times
@@ -243,9 +244,10 @@ class FormationRun:
         for conflicts in range(CONFLICTS_MAX):
             outcomes: list[OperationOutcome] = []
             present: Present | None = None
-            if offer is not None:
+            if offer is not None and shown is not None:
                 present = await read_present(self._store, window, offer, operations)
-                outcomes = await to_thread.run_sync(reconcile, asked.grounded, present)
+                beside = reconcile_beside_others
+                outcomes = await to_thread.run_sync(beside, asked.grounded, shown, present)
                 if conflicts and any(each.stale for each in outcomes):
                     break  # the model saw an older version of its target: ask it again
             formed = Formed(

@@ -17,6 +17,7 @@ from recollect.errors import (
     LeaseLostError,
     ModelError,
     ModelUnavailableError,
+    NotFoundError,
     StoreClosedError,
     StoreError,
     UsageError,
@@ -59,7 +60,8 @@ WorkerT = TypeVar("WorkerT", bound="Worker")
 class _WorkerState:
     """The mutable state of a worker, shared with all its views (`Worker.acting`)."""
 
-    checked: datetime
+    checked: datetime | None = None
+    """When the cron lines of threads were last looked at, to the end."""
     breaker: Breaker = field(default_factory=Breaker)
     woken: anyio.Event = field(default_factory=anyio.Event)
     claim_failed: bool = False
@@ -110,7 +112,7 @@ class Worker:
         self._concurrency = check_concurrency(concurrency)
         self._notice = notice
         self._due_lanes = DueLanes(store, assistants)
-        self._state = _WorkerState(checked=to_datetime(store.now()))
+        self._state = _WorkerState()
         self._monitor = store.tasks.monitor(FORMATION, LOG)
         self._schedules = store.tasks.monitor(SCHEDULES, LOG)
 
@@ -225,15 +227,11 @@ class Worker:
 
     async def form_struck(self, scope: Scope | None = None) -> list[FormationResult]:
         """Form the lanes of types whose schedule has struck."""
-        scopes = await self._due_lanes.struck_scopes() if scope is None else [scope]
         results: list[FormationResult] = []
-        is_done = True
+        is_done = False
         try:
-            for each in scopes:
-                is_done &= await self._form_lanes(each, results)
-        except BaseException:
-            is_done = False
-            raise
+            scopes = await self._due_lanes.struck_scopes() if scope is None else [scope]
+            is_done = all([await self._form_lanes(each, results) for each in scopes])
         finally:
             if not is_done:  # also after an error: a lane that stays due strikes no second time
                 self._due_lanes.request_full_scan()
@@ -251,22 +249,34 @@ class Worker:
         return True
 
     async def keep_schedules(self) -> int:
-        """Make threads due whose cron line has struck since the last call; return how many."""
-        since, self._state.checked = self._state.checked, self._now()
+        """
+        Make threads due whose cron line has struck since the last call; return how many.
+
+        The first call counts from the time at which the pending messages were stored, so that a
+        strike is not missed while no worker runs.
+        """
+        since, now = self._state.checked, self._now()
         struck = 0
         async for thread in each_row(
             lambda cursor: self._store.pending(cursor=cursor, limit=PAGE_THREADS)
         ):
-            if self._has_struck(thread, since):
-                struck += await self._store.signal(thread.scope, thread.id)
+            with suppress(NotFoundError):  # it was erased since it was listed
+                if await self._has_struck(thread, since, now):
+                    struck += await self._store.signal(thread.scope, thread.id)
+        # Not before: the next call must find the strikes that an error kept from this one.
+        self._state.checked = now
         return struck
 
-    def _has_struck(self, thread: Thread, since: datetime) -> bool:
+    async def _has_struck(self, thread: Thread, since: datetime | None, now: datetime) -> bool:
         try:
             line = self._assistants.of(thread.settings, thread.scope).schedule
-            return line is not None and has_struck(line, since, self._state.checked)
         except UsageError:
             return False  # its formation reports what is wrong with its settings
+        if line is not None and since is None:
+            if thread.attempts or (thread.due is not None and thread.due <= now):
+                return False  # it is due already, or waits after a failure
+            since = await self._store.waiting_since(thread.scope, thread.id, thread.formed)
+        return line is not None and since is not None and has_struck(line, since, now)
 
     async def _work(self) -> None:
         while True:

@@ -87,7 +87,8 @@ async def _writes_of(
         from recollect.memory.message_undo import message_undo_writes
 
         said = asked.because.thread, asked.because.message
-        found = await message_undo_writes(store, reach.scope, said, versions)
+        assistants = reach.service.assistants
+        found = await message_undo_writes(store, reach.scope, said, versions, assistants)
         if not found:
             raise ConflictError(_told_nothing(said))
         return found

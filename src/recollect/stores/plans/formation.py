@@ -211,12 +211,17 @@ def plan_commit(
     # A write transaction keeps the scope locked from its first read on: no claim and no erase can
     # come between this check of the lease and the commit.
     planned = plan_writes(rows, scope, writes, ids=ids, now=now)
+    at = max((row.updated_at for row in planned.effect.memories), default=now)
+    if at > now:
+        # The clock was set back, and no version is older than the one before. All get one time,
+        # which is that of the receipt: by it an undo finds why they were written.
+        planned = plan_writes(rows, scope, writes, ids=ids, now=at)
     # With writes, their effect has the scope's row with a raised seq: release the lease in that.
     changed = next(iter(planned.effect.scopes), scope)
     named = dict.fromkeys((*formed.watermarks, *formed.again, *formed.failed))
     found = [_thread_to_form(rows, scope, thread) for thread in named]
     threads = [recount_tokens(rows, _after_formation(row, formed, now)) for row in found]
-    receipt = formation_row(scope, lease, formed, ids=ids, now=now)
+    receipt = formation_row(scope, lease, formed, ids=ids, now=max(at, now))
     effect = replace(
         planned.effect, scopes=[_released(changed)], threads=threads, formations=[receipt]
     )
