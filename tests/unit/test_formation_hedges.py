@@ -254,6 +254,25 @@ def test_a_question_and_praise_are_no_hearsay(text: str) -> None:
     assert not hearsay_in(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_doubt"),
+    [
+        ("Scones, of course, why didn't I think of it", False),
+        ("the spare key! Why didn’t I guess", False),
+        ("how didnt i suspect that sooner", False),
+        ("how couldn't I imagine it, a surprise party", False),
+        ("why did I think he'd moved to Leeds", True),
+        ("she doesn't i think eat meat", True),
+        ("he didn't I guess move after all", True),
+        ("why didn't I ask, I think he lives in Oslo", True),
+        ("I don't think he eats meat", True),
+    ],
+)
+def test_an_exclamation_in_hindsight_is_no_doubt(text: str, *, is_doubt: bool) -> None:
+    """That nobody thought of a thing doubts nothing of it."""
+    assert is_doubt is bool(hedges_in(text))
+
+
 CONDITION: Final = "she said yes if I take Zosia to her orthodontist on the 30th"
 CONDITION_IN_CHINESE: Final = "她说可以 只要我三十号带女儿去看牙"
 AGREED: Final = [

@@ -34,11 +34,18 @@ _OPINION: Final = (
     r"|delicious|boring|interesting|important|cool|lovely|cute|ugly|funny|we should|i should"
     r"|i'll|i will)\b)"
 )
+_IN_HINDSIGHT: Final = "".join(
+    rf"(?<!\b{word} {verb} )"
+    for word in ("why", "how")
+    for verb in ("didn't", "didnt", "don't", "couldn't")
+)
+"""Lookbehinds that exclude an exclamation: "why didn't I think of that"."""
 _DOUBTS: Final = tuple(
     lazy_pattern(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\bi (?:think|believe|suppose|reckon)\b{_OPINION}",
-        r"\bi (?:guess|suspect|assume|imagine|doubt)\b|\bi don'?t (?:think|know (?:if|whether))\b",
+        rf"{_IN_HINDSIGHT}\bi (?:think|believe|suppose|reckon)\b{_OPINION}",
+        rf"{_IN_HINDSIGHT}\bi (?:guess|suspect|assume|imagine|doubt)\b"
+        r"|\bi don'?t (?:think|know (?:if|whether))\b",
         r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly)\b",
         (
             r"\b(?:might|may|could) (?:be|have|also|move|go|get|become|change|quit|take"
