@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
@@ -43,6 +43,20 @@ def lost_doubt_reasons(text: str, labels: str, cited: Sequence[Passage]) -> Iter
         ):
             yield _reason(hedge)
             return
+
+
+def retells_doubt(text: str, quoted: Iterable[str]) -> bool:
+    """
+    Return True if *text* retells a clause of *quoted* sentences that is said in doubt.
+
+    >>> retells_doubt("since she moved to Turin", ["maybe she moved to Turin"])
+    True
+    >>> retells_doubt("family visits", ["maybe she moved to Turin"])
+    False
+    """
+    value = OwnWords(words_of(text_clauses(text)))
+    doubtful = (clause for each in quoted for _, clause in _doubtful_clauses(each))
+    return any(_retells(each.words, each, value) for each in doubtful)
 
 
 def doubtful_end_reasons(cited: Sequence[Passage]) -> Iterator[str]:
