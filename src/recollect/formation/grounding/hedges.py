@@ -144,6 +144,22 @@ _DUTY: Final = lazy_pattern(
     r"\b(?:must|ha(?:s|ve|d) to|needs? to|is to|owes|in (?:return|exchange))\b|[要得须]|作为交换",
     re.IGNORECASE,
 )
+_PROMISED: Final = lazy_pattern(
+    r"(?:'d|'ll|\bwould|\bwill|\bgoing to)\b[^,.;!?]{0,60}\b(?:me|my|us|our)\b|[给帮][我咱]",
+    re.IGNORECASE,
+)
+_FULFILLED: Final = lazy_pattern(
+    r"\b(?:came|come|gone) through\b|\b(?:landed|arrived|been paid|paid out)\b"
+    r"|\b(?:got|had) (?:the|my|our) first\b"
+    r"|(?:[到入][账帐]|到手|兑现|收到|拿到)[了咗]|已经?(?:[到入][账帐]|到手|兑现|收到|拿到)",
+    re.IGNORECASE,
+)
+"""Words of a promise to the user, and of its coming true, which the user saw."""
+_UNFULFILLED: Final = lazy_pattern(
+    r"^\W*(?:and )?that\b|\b(?:not?|never|yet|should|supposed|will|if|when)\b|n't\b|[没未不]|说|讲",
+    re.IGNORECASE,
+)
+_TOLD_PARTS: Final = lazy_pattern(r"[,;.!?，；。！？]+|\band\b", re.IGNORECASE)
 _REPORTED_WISH: Final = lazy_pattern(
     r"\b(?:wants?|would like|'d like|hop(?:es?|ing)|wish(?:es)?|dreams?|keen|plans?)\b"
     r"|想要|最想|希望|想|盼|打算",
@@ -244,6 +260,8 @@ def keeps_hedge(value_text: str, quote: str) -> bool:
     value = _usual(value_text)
     if _KEPT.search(value) or hedges_in(value) or _tells_agreement(value, quote):
         return True
+    if _is_fulfilled(value, quote):
+        return True
     if _is_uncertain(quote) and not _reports_a_wish(quote):
         return _is_of_its_teller(value, quote)
     return bool(_INTENDED.search(value))
@@ -264,6 +282,25 @@ def _tells_agreement(value: str, quote: str) -> bool:
         return False
     is_told = _CONSENT.search(text) is not None and _AGREED.search(value) is not None
     return is_told and (not _CONDITION.search(text) or _DUTY.search(value) is not None)
+
+
+def _is_fulfilled(value: str, quote: str) -> bool:
+    """
+    Return True if a value tells a promise to the user that came true, and that it did.
+
+    >>> said = "he said he'd give me 32k, the first pay landed in May"
+    >>> _is_fulfilled("His boss raised his pay to 32k; the first landed in May", said)
+    True
+    >>> _is_fulfilled("His boss raised his pay to 32k", said)
+    False
+    """
+    text = _usual(quote)
+    if any(pattern.search(text) for pattern in (*_DOUBTS, *_INTENTIONS)):
+        return False
+    first, *rest = _TOLD_PARTS.split(text)
+    own = (each for each in rest if not any(_reports_in(each)) and not _UNFULFILLED.search(each))
+    is_promise = _PROMISED.search(first) is not None and any(map(_FULFILLED.search, own))
+    return is_promise and _FULFILLED.search(value) is not None
 
 
 def _is_of_its_teller(value: str, quote: str) -> bool:
