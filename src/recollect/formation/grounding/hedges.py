@@ -44,8 +44,10 @@ _DOUBTS: Final = tuple(
     lazy_pattern(pattern, re.IGNORECASE)
     for pattern in (
         rf"{_IN_HINDSIGHT}\bi (?:think|believe|suppose|reckon)\b{_OPINION}",
-        rf"{_IN_HINDSIGHT}\bi (?:guess|suspect|assume|imagine|doubt)\b"
-        r"|\bi don'?t (?:think|know (?:if|whether))\b",
+        (
+            rf"{_IN_HINDSIGHT}\bi (?:guess|suspect|assume|imagine|doubt)\b"
+            r"|\bi don'?t (?:think|know (?:if|whether))\b"
+        ),
         r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly)\b",
         (
             r"\b(?:might|may|could) (?:be|have|also|move|go|get|become|change|quit|take"
