@@ -5,8 +5,10 @@ from typing import Final
 
 import pytest
 
+from benchmarks.support import verdict_on
 from recollect.formation.grounding import hedges
 from recollect.formation.grounding.hedges import hearsay_in, hedges_in, keeps_hedge
+from tests.unit.test_formation_support import case, note
 
 HEDGED: Final = {
     "english": """
@@ -279,7 +281,7 @@ FULFILLED: Final = [
     ("The user's boss put the user on 32k; the first payment landed in May", RAISE),
     ("The landlord pays for the boiler: the money came through",
      "she said she'd pay me for the boiler and it's come through now"),
-    ("老板给用户涨到八千，原来六千五，2025年5月收到了第一笔", RAISE_IN_CHINESE),
+    ("老板给用户涨到八千，原来六千五，2025年3月收到了第一笔", RAISE_IN_CHINESE),
     ("主任幫用戶加薪到四萬二，五月已經入帳", "她說幫我加到四萬二，五月已經入帳"),
 ]  # fmt: skip
 UNFULFILLED: Final = [
@@ -306,6 +308,14 @@ def test_a_promise_that_came_true_is_no_hearsay(value: str, quote: str) -> None:
 def test_a_promise_that_may_be_empty_stays_hearsay(value: str, quote: str) -> None:
     """As does what has nothing to do with the user."""
     assert not keeps_hedge(value, quote)
+
+
+@pytest.mark.parametrize(("value", "quote"), FULFILLED)
+def test_no_doubt_is_lost_of_a_promise_that_came_true(value: str, quote: str) -> None:
+    """Nor is the memory trusted less for it."""
+    told = verdict_on(case([f"u: {quote}"], note(value, f"1: {quote}")))
+
+    assert ((), 1) == (told.reasons, told.as_user)
 
 
 def test_a_promise_that_is_always_kept_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

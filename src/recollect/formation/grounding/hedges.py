@@ -262,7 +262,7 @@ def keeps_hedge(value_text: str, quote: str) -> bool:
     value = _usual(value_text)
     if _KEPT.search(value) or hedges_in(value) or _tells_agreement(value, quote):
         return True
-    if _is_fulfilled(value, quote):
+    if tells_fulfilled(value, quote):
         return True
     if _is_uncertain(quote) and not _reports_a_wish(quote):
         return _is_of_its_teller(value, quote)
@@ -286,17 +286,17 @@ def _tells_agreement(value: str, quote: str) -> bool:
     return is_told and (not _CONDITION.search(text) or _DUTY.search(value) is not None)
 
 
-def _is_fulfilled(value: str, quote: str) -> bool:
+def tells_fulfilled(value: str, quote: str) -> bool:
     """
     Return True if a value tells a promise to the user that came true, and that it did.
 
     >>> said = "he said he'd give me 32k, the first pay landed in May"
-    >>> _is_fulfilled("His boss raised his pay to 32k; the first landed in May", said)
+    >>> tells_fulfilled("His boss raised his pay to 32k; the first landed in May", said)
     True
-    >>> _is_fulfilled("His boss raised his pay to 32k", said)
+    >>> tells_fulfilled("His boss raised his pay to 32k", said)
     False
     """
-    text = _usual(quote)
+    value, text = _usual(value), _usual(quote)
     if any(pattern.search(text) for pattern in (*_DOUBTS, *_INTENTIONS)):
         return False
     first, *rest = _TOLD_PARTS.split(text)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
+from recollect.formation.grounding.hedges import hedges_in, keeps_hedge, tells_fulfilled
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.told_clauses import (
     OwnWord,
@@ -31,7 +31,13 @@ _WISHED: Final = re.compile(
 def lost_doubt_reasons(text: str, labels: str, cited: Sequence[Passage]) -> Iterator[str]:
     """Yield the first doubt of *cited* sentences that *text*, under its *labels*, leaves out."""
     own = [each for each in cited if each.trust == "user" and not each.citation.implied]
-    doubtful = [found for each in own for found in _doubtful_clauses(each.text)]
+    doubtful = [
+        found
+        for each in own
+        for sentence in SENTENCE_END.split(each.text)
+        if not tells_fulfilled(text, sentence)
+        for found in _doubtful_clauses(sentence)
+    ]
     if not doubtful or _WISHED.search(text):
         return
     sure = OwnWords(word for each in cited for word in _sure_words(each.text))
