@@ -297,12 +297,11 @@ def tells_fulfilled(value: str, quote: str) -> bool:
     False
     """
     value, text = _usual(value), _usual(quote)
-    if any(pattern.search(text) for pattern in (*_DOUBTS, *_INTENTIONS)):
+    if not _FULFILLED.search(value) or any(e.search(text) for e in (*_DOUBTS, *_INTENTIONS)):
         return False
     first, *rest = _TOLD_PARTS.split(text)
     own = (each for each in rest if not any(_reports_in(each)) and not _UNFULFILLED.search(each))
-    is_promise = _PROMISED.search(first) is not None and any(map(_FULFILLED.search, own))
-    return is_promise and _FULFILLED.search(value) is not None
+    return _PROMISED.search(first) is not None and any(map(_FULFILLED.search, own))
 
 
 def _is_of_its_teller(value: str, quote: str) -> bool:

@@ -35,8 +35,8 @@ def lost_doubt_reasons(text: str, labels: str, cited: Sequence[Passage]) -> Iter
         found
         for each in own
         for sentence in SENTENCE_END.split(each.text)
-        if not tells_fulfilled(text, sentence)
         for found in _doubtful_clauses(sentence)
+        if not tells_fulfilled(text, sentence)
     ]
     if not doubtful or _WISHED.search(text):
         return
