@@ -5,8 +5,10 @@ from typing import Final
 
 import pytest
 
+from benchmarks.support import verdict_on
 from recollect.formation.grounding import hedges
 from recollect.formation.grounding.hedges import hearsay_in, hedges_in, keeps_hedge
+from tests.unit.test_formation_support import case, note
 
 HEDGED: Final = {
     "english": """
@@ -252,6 +254,76 @@ def test_a_value_keeps_what_is_weighed(value: str, quote: str, *, kept: bool) ->
 def test_a_question_and_praise_are_no_hearsay(text: str) -> None:
     """Nobody's words are reported."""
     assert not hearsay_in(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_doubt"),
+    [
+        ("Scones, of course, why didn't I think of it", False),
+        ("the spare key! Why didn’t I guess", False),
+        ("how didnt i suspect that sooner", False),
+        ("how couldn't I imagine it, a surprise party", False),
+        ("why did I think he'd moved to Leeds", True),
+        ("she doesn't i think eat meat", True),
+        ("he didn't I guess move after all", True),
+        ("why didn't I ask, I think he lives in Oslo", True),
+        ("I don't think he eats meat", True),
+    ],
+)
+def test_an_exclamation_in_hindsight_is_no_doubt(text: str, *, is_doubt: bool) -> None:
+    """That nobody thought of a thing doubts nothing of it."""
+    assert is_doubt is bool(hedges_in(text))
+
+
+RAISE: Final = "my boss said he'd put me on 32k, the first one landed in May"
+RAISE_IN_CHINESE: Final = "他说给我涨到八千，原来六千五，这个月收到了第一笔"
+FULFILLED: Final = [
+    ("The user's boss put the user on 32k; the first payment landed in May", RAISE),
+    ("The landlord pays for the boiler: the money came through",
+     "she said she'd pay me for the boiler and it's come through now"),
+    ("老板给用户涨到八千，原来六千五，2025年3月收到了第一笔", RAISE_IN_CHINESE),
+    ("主任幫用戶加薪到四萬二，五月已經入帳", "她說幫我加到四萬二，五月已經入帳"),
+]  # fmt: skip
+UNFULFILLED: Final = [
+    ("The user's boss put the user on 32k", RAISE),
+    ("The user earns 32k, which landed", "my boss said he'd put me on 32k, it hasn't landed yet"),
+    ("The user earns 32k, which landed", "my boss said he'd put me on 32k and that it landed"),
+    ("The user earns 32k, which landed", "my boss said he'd put me on 32k, he says it landed"),
+    ("The user earns 32k, which landed", "my boss said he'd maybe put me on 32k, my pay landed"),
+    ("The house is haunted; the pay landed", "my boss said the house is haunted, my pay landed"),
+    ("用户工资涨到八千", RAISE_IN_CHINESE),
+    ("用户工资涨到八千，五月到账了", "他说给我涨到八千，这个月还没到账"),
+    ("用户工资涨到八千，五月到账了", "他说工资八千五月到账了"),
+    ("用户工资涨到八千，五月到账了", "他说给我涨到八千，他说五月到账了"),
+]
+
+
+@pytest.mark.parametrize(("value", "quote"), FULFILLED)
+def test_a_promise_that_came_true_is_no_hearsay(value: str, quote: str) -> None:
+    """If the value says that it came true."""
+    assert keeps_hedge(value, quote)
+
+
+@pytest.mark.parametrize(("value", "quote"), UNFULFILLED)
+def test_a_promise_that_may_be_empty_stays_hearsay(value: str, quote: str) -> None:
+    """As does what has nothing to do with the user."""
+    assert not keeps_hedge(value, quote)
+
+
+@pytest.mark.parametrize(("value", "quote"), FULFILLED)
+def test_no_doubt_is_lost_of_a_promise_that_came_true(value: str, quote: str) -> None:
+    """Nor is the memory trusted less for it."""
+    told = verdict_on(case([f"u: {quote}"], note(value, f"1: {quote}")))
+
+    assert ((), 1) == (told.reasons, told.as_user)
+
+
+def test_a_promise_that_is_always_kept_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutants ask for no promise, and see no sign that it is still empty."""
+    for name, pattern in (("_PROMISED", ""), ("_UNFULFILLED", "(?!)")):
+        with monkeypatch.context() as mutant:
+            mutant.setattr(hedges, name, re.compile(pattern))
+            assert any(keeps_hedge(*each) for each in UNFULFILLED)
 
 
 CONDITION: Final = "she said yes if I take Zosia to her orthodontist on the 30th"

@@ -121,6 +121,30 @@ async def test_only_the_faulty_call_and_its_lines_are_sent_again(script: str) ->
     assert () == asked.refused
 
 
+@pytest.mark.parametrize(
+    ("before", "wrong", "is_shown"),
+    [
+        ("my boss is hiring again", "he says I get 900 now", True),
+        ("my sister rang", "oh and she's moved to Bergen with 900 books", True),
+        ("院长一直在招人", "他说给我涨到九百", True),
+        ("老闆請人", "對啊，佢話加到九百", True),
+        ("my boss is hiring again", "I get 900 now, he says", False),
+        ("my sister rang", "Heike moved to Bergen with 900 books", False),
+        ("院长一直在招人", "我现在九百，他说的", False),
+    ],
+)
+async def test_a_repair_shows_whom_a_message_means_that_begins_with_a_pronoun(
+    before: str, wrong: str, *, is_shown: bool
+) -> None:
+    """Else nobody could put right whose words they are; the message between may be an answer."""
+    said = ["I moved to Porto", before, "I like rowing", wrong, "I work as a baker"]
+
+    _, model = await ask(said, [note(1, said[0]), note(4, f"{wrong} 777", wrong)], [])
+
+    shown = model.requests[1].turns[0].text
+    assert [False, is_shown, True, True, False] == [each in shown for each in said]
+
+
 @pytest.mark.parametrize("script", TALKS)
 async def test_a_repair_changes_nothing_that_was_right(script: str) -> None:
     """What else it calls is refused, and told."""

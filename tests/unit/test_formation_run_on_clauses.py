@@ -29,6 +29,10 @@ RIGHT: Final = [
          "The user's brother says the user should sell the boat"),
     told("我妈觉得我应该在老家买地", "用户的妈妈觉得用户应该在老家买地"),
     told("我媽說我應該在老家買地", "用戶的媽媽說用戶應該在老家買地"),
+    told("老婆話我捱夜捱到面青", "用戶老婆話佢捱夜捱到面青。"),
+    told("我阿媽成日話我食嘢太鹹", "用戶阿媽成日話佢食嘢太鹹"),
+    told("個仔話我開車太快", "用戶個仔話用戶開車太快"),
+    told("佢話我瞓得太少", "用戶老婆話用戶瞓得太少"),
 ]  # fmt: skip
 WRONG: Final = [
     told("savannah's swapping with me, she brings the lasagne i bring the green beans",
@@ -43,6 +47,12 @@ WRONG: Final = [
          "The user's mother bought land in Moniya"),
     told("我妈在银行上班", "用户在银行上班"),
     told("我媽在銀行上班我在家", "用戶在銀行上班"),
+    told("我老婆捱夜捱到面青", "用戶捱夜捱到面青"),
+    told("老婆話佢捱夜捱到面青", "用戶捱夜捱到面青"),
+    told("我捱夜捱到面青", "用戶老婆捱夜捱到面青"),
+    told("老婆話我捱夜捱到面青", "用戶老婆捱夜捱到面青"),
+    told("我老婆電話壞咗要換新嘅", "用戶電話壞咗要換新嘅"),
+    told("佢普通話考試攞咗二甲", "用戶普通話考試攞咗二甲"),
 ]  # fmt: skip
 
 

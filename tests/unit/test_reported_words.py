@@ -1,6 +1,7 @@
 """Words of others that a user passes on: quoted in any marks, block-quoted, or behind a colon."""
 
 import json
+import re
 import time
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from recollect.formation import rule_statements
 from recollect.formation.grounding import foreign_text
 from recollect.formation.grounding.foreign_text import foreign_spans
 from recollect.formation.rule_statements import statements_in
+from recollect.formation.wording import reported_words
 from recollect.formation.wording.reported_words import quotation_spans
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.testing import ScriptedModel
@@ -69,6 +71,26 @@ OWN: Final = [
     ("她說：我住在上海。\n\n我住在高雄。", {"home"}),
     ("跟你說：我住在高雄。", {"home"}),
 ]
+GOT_THINGS: Final = [
+    "I got the nursing job too: Halden Lodge, nights, March start... I'm not sure yet",
+    "we got the flat: second floor, Elm Row, 900 a month. I sign on Friday",
+    "got an appointment finally: 9 June, Dr Osei, third floor. I have to fast before",
+    "I got a puppy: a whippet, eight weeks. I call her Bix",
+    "She got a place at Leeds: medicine, five years. We're so proud",
+    "received a scholarship: 5,000 a year for three years. I still need a room",
+]
+GOT_TEXTS: Final = [
+    "I got an offer: We are pleased to offer a post. I am Peter, head of staff",
+    'I got a job offer: "Halden Lodge, nights. I live in Oslo"',
+    "I got an offer: nights, March start. I am Peter and you would work with me",
+    "I got the offer from Peter: a house in Oslo. I built it",
+    "I got an offer letter: Halden Lodge, nights. I am Peter",
+    "I got a flat, and the owner wrote: two rooms. I live in Oslo",
+    "I got this: George, I live in Oslo",
+    "I got a note: George, back at nine. I live in Oslo",
+    "I got a reply: George Brown, design. I live in Oslo",
+    "I got an offer: nights, March start.\nI look forward to it\n\nBest regards\nPeter",
+]
 HOMES: Final = ("Oslo", "高雄")
 
 
@@ -82,6 +104,27 @@ def fields_of(words: str) -> set[str]:
 )
 def test_a_colon_behind_a_day_introduces_no_words_of_others(words: str) -> None:
     assert () == foreign_spans(words)
+
+
+@pytest.mark.parametrize("words", GOT_THINGS)
+def test_a_colon_behind_a_thing_that_one_got_introduces_what_it_is_like(words: str) -> None:
+    assert () == foreign_spans(words)
+
+
+@pytest.mark.parametrize("words", GOT_TEXTS)
+def test_a_text_that_one_got_stays_its_authors(words: str) -> None:
+    """Also if it begins as a list does, or what it came with is no text."""
+    assert foreign_spans(words)
+
+
+def test_a_thing_that_hides_a_text_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutants take anything one got for a thing, and no word of another's for one."""
+    with monkeypatch.context() as mutant:
+        mutant.setattr(reported_words, "_GOT_THING", re.compile(""))
+        assert not all(map(foreign_spans, GOT_TEXTS))
+    monkeypatch.setattr(reported_words, "_BY_ANOTHER", re.compile("(?!)"))
+
+    assert not all(map(foreign_spans, GOT_TEXTS))
 
 
 @pytest.mark.parametrize("words", [*QUOTED, *SHOWN])

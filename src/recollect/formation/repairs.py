@@ -23,13 +23,18 @@ from recollect.formation.operations import (
     same_operation,
 )
 from recollect.formation.tool_names import END, PATCH
-from recollect.formation.window import Window
+from recollect.formation.window import Window, WindowLine
 from recollect.ports import ToolCall
 
 NEAR_LINES: Final = 2
 """Messages shown on each side of a cited one whose quote was not found."""
 _CITED: Final = re.compile(
     r'"message"\s*:\s*(\d{1,4})|"\s*#?(\d{1,4})\s*(?:/[^":]{0,80})?[:\uff1a]'
+)
+_POINTS_BACK: Final = re.compile(
+    r"\W*(?:(?:and|so|but|oh|well|yes|yeah|no|ok|okay|also|btw)\b\W*){0,3}(?:he|she|they)\b"
+    r"|[\s嗯哦喔啊呀对對是的不过過好，,、。]{0,6}[他她佢]",
+    re.IGNORECASE,
 )
 _DOUBTFUL: Final = frozenset({"claim", "hedge", "support"})
 UNASKED: Final = "it was not asked for: only the faulty calls are made again"
@@ -86,9 +91,15 @@ def lines_for(
         is_misquoted = any(fault.kind in {"quote", "call"} for fault in each.faults)
         # The message before one may be the question that it answers.
         behind = NEAR_LINES if is_misquoted else 0
-        before = NEAR_LINES if is_misquoted else 1
-        numbers.update(n for at in cited for n in range(at - before, at + behind + 1))
+        for at in cited:
+            before = NEAR_LINES if is_misquoted or _points_back(window.line(at)) else 1
+            numbers.update(range(at - before, at + behind + 1))
     return frozenset(line.number for line in window.lines if line.number in numbers)
+
+
+def _points_back(line: WindowLine | None) -> bool:
+    """Return True if a message begins with a pronoun, for somebody of an earlier message."""
+    return line is not None and _POINTS_BACK.match(line.text) is not None
 
 
 def _cited_by(wrong: FaultyCall, calls: dict[str, ToolCall]) -> Iterator[int]:

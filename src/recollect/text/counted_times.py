@@ -20,11 +20,19 @@ COUNT: Final = rf"(?P<n>\d{{1,3}}|{'|'.join(sorted(_COUNTS, key=len, reverse=Tru
 CHINESE_COUNT: Final = r"(?P<n>\d{1,3}|半|[俩仨]|[一二两三四五六七八九十几]{1,3})"
 NTH: Final = r"(?P<n>\d{1,4}|[一二三四五六七八九十百]{1,5})"
 _PAIRS: Final = {"俩": 2, "仨": 3}
-_UNITS: Final = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365, "decade": 3652}
+_UNITS: Final = {
+    "day": 1,
+    "night": 1,
+    "week": 7,
+    "fortnight": 14,
+    "month": 30,
+    "year": 365,
+    "decade": 3652,
+}
 UNIT: Final = r"(?P<unit>day|week|fortnight|month|year|decade)s?"
 _CHINESE_UNITS: Final = {
     "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
-    "年": "year",
+    "年": "year", "晚": "night", "夜": "night",
 }  # fmt: skip
 CHINESE_UNIT: Final = r"(?:个(?:半)?)?(?P<unit>天|日|周|星期|礼拜|(?<=[个半俩仨])月|年)"
 _LOOSENESS_DAYS: Final = {
@@ -126,4 +134,7 @@ _AGES: Final = lazy_pattern(
 _LENGTHS: Final = (
     lazy_pattern(rf"\b{COUNT} {UNIT}\b", re.IGNORECASE),
     lazy_pattern(rf"(?<!第){CHINESE_COUNT}{CHINESE_UNIT}"),
+    lazy_pattern(rf"\b{COUNT} (?P<unit>night)s\b(?! a (?:week|month)\b)", re.IGNORECASE),
+    # 周三晚上 and 初三晚饭 name the evening of a day.
+    lazy_pattern(rf"(?<![第周期拜初月\d]){CHINESE_COUNT}(?P<unit>晚|夜)(?![上间饭餐班会里])"),
 )

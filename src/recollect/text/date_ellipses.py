@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from recollect.text.days import MONTH_NAME
 from recollect.text.lazy_patterns import lazy_pattern
 
 TEXT_CHARACTERS_MAX: Final = 4_000
@@ -35,12 +36,24 @@ _WEEKDAYS_ENGLISH: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _ORDINAL: Final = r"\d{1,2}(?:st|nd|rd|th)"
+_NO_DAY_ENGLISH: Final = (
+    r"\b(?! (?:of\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|birthday|grade|century|floor))"
+)
 _ORDINALS: Final = lazy_pattern(
     rf"(?<!the )\b(?P<one>{_ORDINAL}) ?(?:-|to|till?|until|through|and|&) ?(?:the )?"
-    rf"(?P<two>{_ORDINAL})\b"
-    r"(?! (?:of\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|birthday|grade|century|floor))",
+    rf"(?P<two>{_ORDINAL}){_NO_DAY_ENGLISH}",
     re.IGNORECASE,
 )
+_DAY_BEHIND_MONTH: Final = lazy_pattern(
+    rf"\b(?P<month>{MONTH_NAME}), (?:(?:from|on|starting|leaving) )?(?:the )?"
+    rf"(?P<day>{_ORDINAL}){_NO_DAY_ENGLISH}",
+    re.IGNORECASE,
+)
+_DAY_BEHIND_MONTH_HAN: Final = lazy_pattern(
+    rf"(?<![\d一二三四五六七八九十])(?P<month>{_NUMBER}月)(?P<rest>[^\d，,。日号]{{0,8}}[，,] ?)"
+    rf"(?P<day>{_DAY}[日号])(?![线楼门院])"
+)
+"""A month, and behind a comma its day: "in September, the 20th", 九月去，20号走."""
 
 
 def without_ellipses(text: str) -> str:
@@ -51,6 +64,8 @@ def without_ellipses(text: str) -> str:
     ('期末考六月二十五日、六月二十六日', '下周三、下周五去')
     >>> without_ellipses("四五月"), without_ellipses("next wed to fri")
     ('四月、五月', 'next wed, next fri')
+    >>> without_ellipses("in May, from the 12th")
+    'in May 12th'
     """
     if len(text) > TEXT_CHARACTERS_MAX:
         return text
@@ -58,6 +73,8 @@ def without_ellipses(text: str) -> str:
     text = _DAYS_OF_WEEK.sub(r"\g<mark>\g<one>、\g<mark>\g<two>", text)
     text = _MONTHS.sub(r"\g<one>月、\g<two>月", text)
     text = _MONTHS_BESIDE.sub(_two_months, text)
+    text = _DAY_BEHIND_MONTH.sub(r"\g<month> \g<day>", text)
+    text = _DAY_BEHIND_MONTH_HAN.sub(r"\g<month>\g<rest>\g<month>\g<day>", text)
     text = _ORDINALS.sub(r"the \g<one>, the \g<two>", text)
     return _WEEKDAYS_ENGLISH.sub(r"\g<mark>\g<one>, \g<mark>\g<two>", text)
 

@@ -35,6 +35,7 @@ from recollect.formation.support.authorship import told_passages
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
 from recollect.formation.support.leaves import is_label, numbers_of, texts_of, type_of
+from recollect.formation.support.lost_doubts import retells_doubt
 from recollect.formation.support.unasked_words import are_chosen, are_own
 from recollect.formation.support.voices import SENTENCE_END
 from recollect.formation.types import MemoryType
@@ -348,7 +349,9 @@ def _patch_faults(operation: Patch, claims: LeafClaims) -> list[Fault]:
         for below, leaf in leaves(value):
             pointer = f"{change.operation.get('path')}{below}"
             found += claims.faults_of(pointer, leaf, cited, before)
-            if isinstance(leaf, str) and not _keeps(leaf, _quoted(cited)):
+            quoted = _quoted(cited)
+            is_idle = is_label(pointer) and not retells_doubt(str(leaf), quoted)
+            if isinstance(leaf, str) and not is_idle and not _keeps(leaf, quoted):
                 found.append(_hedge_fault(operation, pointer))
     return found
 

@@ -34,11 +34,20 @@ _OPINION: Final = (
     r"|delicious|boring|interesting|important|cool|lovely|cute|ugly|funny|we should|i should"
     r"|i'll|i will)\b)"
 )
+_IN_HINDSIGHT: Final = "".join(
+    rf"(?<!\b{word} {verb} )"
+    for word in ("why", "how")
+    for verb in ("didn't", "didnt", "don't", "couldn't")
+)
+"""Lookbehinds that exclude an exclamation: "why didn't I think of that"."""
 _DOUBTS: Final = tuple(
     lazy_pattern(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\bi (?:think|believe|suppose|reckon)\b{_OPINION}",
-        r"\bi (?:guess|suspect|assume|imagine|doubt)\b|\bi don'?t (?:think|know (?:if|whether))\b",
+        rf"{_IN_HINDSIGHT}\bi (?:think|believe|suppose|reckon)\b{_OPINION}",
+        (
+            rf"{_IN_HINDSIGHT}\bi (?:guess|suspect|assume|imagine|doubt)\b"
+            r"|\bi don'?t (?:think|know (?:if|whether))\b"
+        ),
         r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly)\b",
         (
             r"\b(?:might|may|could) (?:be|have|also|move|go|get|become|change|quit|take"
@@ -137,6 +146,22 @@ _DUTY: Final = lazy_pattern(
     r"\b(?:must|ha(?:s|ve|d) to|needs? to|is to|owes|in (?:return|exchange))\b|[要得须]|作为交换",
     re.IGNORECASE,
 )
+_PROMISED: Final = lazy_pattern(
+    r"(?:'d|'ll|\bwould|\bwill|\bgoing to)\b[^,.;!?]{0,60}\b(?:me|my|us|our)\b|[给帮][我咱]",
+    re.IGNORECASE,
+)
+_FULFILLED: Final = lazy_pattern(
+    r"\b(?:came|come|gone) through\b|\b(?:landed|arrived|been paid|paid out)\b"
+    r"|\b(?:got|had) (?:the|my|our) first\b"
+    r"|(?:[到入][账帐]|到手|兑现|收到|拿到)[了咗]|已经?(?:[到入][账帐]|到手|兑现|收到|拿到)",
+    re.IGNORECASE,
+)
+"""Words of a promise to the user, and of its coming true, which the user saw."""
+_UNFULFILLED: Final = lazy_pattern(
+    r"^\W*(?:and )?that\b|\b(?:not?|never|yet|should|supposed|will|if|when)\b|n't\b|[没未不]|说|讲",
+    re.IGNORECASE,
+)
+_TOLD_PARTS: Final = lazy_pattern(r"[,;.!?，；。！？]+|\band\b", re.IGNORECASE)
 _REPORTED_WISH: Final = lazy_pattern(
     r"\b(?:wants?|would like|'d like|hop(?:es?|ing)|wish(?:es)?|dreams?|keen|plans?)\b"
     r"|想要|最想|希望|想|盼|打算",
@@ -237,6 +262,8 @@ def keeps_hedge(value_text: str, quote: str) -> bool:
     value = _usual(value_text)
     if _KEPT.search(value) or hedges_in(value) or _tells_agreement(value, quote):
         return True
+    if tells_fulfilled(value, quote):
+        return True
     if _is_uncertain(quote) and not _reports_a_wish(quote):
         return _is_of_its_teller(value, quote)
     return bool(_INTENDED.search(value))
@@ -257,6 +284,24 @@ def _tells_agreement(value: str, quote: str) -> bool:
         return False
     is_told = _CONSENT.search(text) is not None and _AGREED.search(value) is not None
     return is_told and (not _CONDITION.search(text) or _DUTY.search(value) is not None)
+
+
+def tells_fulfilled(value: str, quote: str) -> bool:
+    """
+    Return True if a value tells a promise to the user that came true, and that it did.
+
+    >>> said = "he said he'd give me 32k, the first pay landed in May"
+    >>> tells_fulfilled("His boss raised his pay to 32k; the first landed in May", said)
+    True
+    >>> tells_fulfilled("His boss raised his pay to 32k", said)
+    False
+    """
+    value, text = _usual(value), _usual(quote)
+    if not _FULFILLED.search(value) or any(e.search(text) for e in (*_DOUBTS, *_INTENTIONS)):
+        return False
+    first, *rest = _TOLD_PARTS.split(text)
+    own = (each for each in rest if not any(_reports_in(each)) and not _UNFULFILLED.search(each))
+    return _PROMISED.search(first) is not None and any(map(_FULFILLED.search, own))
 
 
 def _is_of_its_teller(value: str, quote: str) -> bool:

@@ -45,6 +45,10 @@ _BARE_DAY: Final = re.compile(
     re.IGNORECASE,
 )
 """A day by its number alone: "the 21st", 21号, and "Mon 21" in a list."""
+_THAT_WEEKEND: Final = re.compile(
+    r"\b(?:that|the same) weekend\b|[那当]个?(?:周末|礼拜天?末)|同一个周末", re.IGNORECASE
+)
+"""The weekend of a day that is told beside it."""
 _DAYS: Final = "mon tue wed thu fri sat sun".split()
 _HAN_DAYS: Final = {day: at for at, day in enumerate("一二三四五六日")} | {"天": 6}
 _WEEKDAY: Final = re.compile(
@@ -125,6 +129,8 @@ class Told:
         found = dict.fromkeys(replace(each, start=0, end=0) for each in told)
         day = self._said_on
         found |= dict.fromkeys(self._in_other_years(found))
+        if any(map(_THAT_WEEKEND.search, self._pieces)):
+            found |= dict.fromkeys(map(_weekend_of, _single_days(found)))
         is_timeless = all(each.is_duration for each in found)
         if day is not None and (is_timeless or any(map(_NOW.search, self._pieces))):
             found[Dated(start=0, end=0, stretches=(Days(day, day),))] = None
@@ -155,7 +161,7 @@ class Told:
     @cached_property
     def reckoned(self) -> frozenset[date]:
         """Return the days at a told duration from a told day, or one day off."""
-        days = {s.first for each in self._dates for s in each.stretches if s.first == s.last}
+        days = _single_days(self._dates)
         if self._said_on is None or not 0 < len(days) <= RECKONED_DAYS_MAX:
             return frozenset()
         lengths = {length for each in self._pieces for length in lengths_in(each)}
@@ -189,8 +195,7 @@ class Told:
     @cached_property
     def days(self) -> frozenset[date]:
         """Return the single days that the text tells of, without the day it was said on."""
-        stretches = (stretch for each in self._dates for stretch in each.stretches)
-        return frozenset(e.first for e in stretches if e.first == e.last) - {self._said_on}
+        return _single_days(self._dates) - {self._said_on}
 
     @cached_property
     def stretches(self) -> frozenset[Days]:
@@ -223,6 +228,17 @@ class Told:
         if asked not in self._answers:
             self._answers[asked] = any(_supports(each, claim) for each in self._dates)
         return self._answers[asked]
+
+
+def _single_days(dates: Iterable[Dated]) -> frozenset[date]:
+    found = (days for each in dates for days in each.stretches)
+    return frozenset(each.first for each in found if each.first == each.last)
+
+
+def _weekend_of(day: date) -> Dated:
+    """Return Saturday and Sunday of the week of *day*."""
+    saturday = day + timedelta(days=5 - day.weekday())
+    return Dated(start=0, end=0, stretches=(Days(saturday, saturday + timedelta(days=1)),))
 
 
 def _in_named_years(dates: Iterable[Dated]) -> Iterator[Dated]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
+from recollect.formation.grounding.hedges import hedges_in, keeps_hedge, tells_fulfilled
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.told_clauses import (
     OwnWord,
@@ -31,7 +31,13 @@ _WISHED: Final = re.compile(
 def lost_doubt_reasons(text: str, labels: str, cited: Sequence[Passage]) -> Iterator[str]:
     """Yield the first doubt of *cited* sentences that *text*, under its *labels*, leaves out."""
     own = [each for each in cited if each.trust == "user" and not each.citation.implied]
-    doubtful = [found for each in own for found in _doubtful_clauses(each.text)]
+    doubtful = [
+        found
+        for each in own
+        for sentence in SENTENCE_END.split(each.text)
+        for found in _doubtful_clauses(sentence)
+        if not tells_fulfilled(text, sentence)
+    ]
     if not doubtful or _WISHED.search(text):
         return
     sure = OwnWords(word for each in cited for word in _sure_words(each.text))
@@ -43,6 +49,20 @@ def lost_doubt_reasons(text: str, labels: str, cited: Sequence[Passage]) -> Iter
         ):
             yield _reason(hedge)
             return
+
+
+def retells_doubt(text: str, quoted: Iterable[str]) -> bool:
+    """
+    Return True if *text* retells a clause of *quoted* sentences that is said in doubt.
+
+    >>> retells_doubt("since she moved to Turin", ["maybe she moved to Turin"])
+    True
+    >>> retells_doubt("family visits", ["maybe she moved to Turin"])
+    False
+    """
+    value = OwnWords(words_of(text_clauses(text)))
+    doubtful = (clause for each in quoted for _, clause in _doubtful_clauses(each))
+    return any(_retells(each.words, each, value) for each in doubtful)
 
 
 def doubtful_end_reasons(cited: Sequence[Passage]) -> Iterator[str]:

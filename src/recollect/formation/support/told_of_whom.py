@@ -44,12 +44,12 @@ _LEAD: Final = (
 )
 _FIRST: Final = lazy_pattern(
     rf"{_LEAD}(?:i|i'm|im|i've|ive|i'd|i'll|we|we're|we've|yo|ich|je|eu)\b|\byo\b"
-    rf"|{_LEAD}my (?!(?:\w+ )?(?:{KIN})\b)|^(?!有)[^他她]{{0,8}}我(?!们?的?(?:{KIN_HAN})|们?家)",
+    rf"|{_LEAD}my (?!(?:\w+ )?(?:{KIN})\b)|^(?!有)[^他她佢]{{0,8}}我(?!们?的?(?:{KIN_HAN})|们?家)",
     re.IGNORECASE,
 )
 _THIRD: Final = lazy_pattern(
     rf"{_LEAD}(?:he|she|they|he's|she's|they're|(?:my|his|her|our|their|the) (?:\w+ )?(?:{KIN}))\b"
-    rf"|^[\W_]{{0,4}}(?:他|她|我们?的?(?:{KIN_HAN}))",
+    rf"|^[\W_]{{0,4}}(?:他|她|佢|我们?的?(?:{KIN_HAN}))",
     re.IGNORECASE,
 )
 _NAMED_SUBJECT: Final = lazy_pattern(
@@ -73,16 +73,20 @@ _OTHER_IN_VALUE: Final = lazy_pattern(
 """Names somebody else in a clause about the user, or tells what something is called."""
 _REPORTS: Final = "(?:says?|said|thinks?|thought|told me|reckons?|believes?|feels?)"
 _REPORTS_HAN: Final = "(?:[说讲]|觉得|认为)"
+_REPORTS_CANTONESE: Final = "(?:成日|就|都|又)?话(?![题费剧音筒事语多少不])"
+"""Behind who reports, without a word between: 电话 and 普通话 report nothing."""
 # What somebody reports is about who is named in it.
 _REPORTED: Final = lazy_pattern(
     rf"^.{{0,20}}?(?:\b(?:{KIN}|he|she|they) {_REPORTS}\b"
-    rf"|(?:{KIN_HAN}|他|她)[\u3400-\u9fff]{{0,2}}{_REPORTS_HAN})",
+    rf"|(?:{KIN_HAN}|他|她)[\u3400-\u9fff]{{0,2}}{_REPORTS_HAN}"
+    rf"|(?:{KIN_HAN}|他|她|佢|个[仔女]){_REPORTS_CANTONESE})",
     re.IGNORECASE,
 )
 _REPORTED_IN_VALUE: Final = lazy_pattern(
     rf"^[\W_]{{0,4}}(?:(?:(?:the )?user's|his|her|their|my) (?:\w+ )?(?:{KIN})(?: [A-Z]\w+)?"
     rf" {_REPORTS}\b(?: that\b)?"
-    rf"|(?:用户|使用者)的?(?:{KIN_HAN})[\u3400-\u9fff]{{0,3}}?{_REPORTS_HAN})",
+    rf"|(?:用户|使用者)的?(?:(?:{KIN_HAN})[\u3400-\u9fff]{{0,3}}?{_REPORTS_HAN}"
+    rf"|(?:{KIN_HAN}|个[仔女]){_REPORTS_CANTONESE}))",
     re.IGNORECASE,
 )
 """The head of a report in a value, behind which "she" may be the user or who reports."""

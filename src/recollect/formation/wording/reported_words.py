@@ -63,6 +63,15 @@ _INTRODUCES: Final = lazy_pattern(
     r"|答道|问道|留言|发来|来信|[信邮文]里|邮件|短信|消息|信件|原文|转发|如下|引用|歌词|台词",
     re.IGNORECASE,
 )
+_GOT_THING: Final = lazy_pattern(
+    r"\b(?:got|received)\b(?:\s+[\w'-]+){1,4}?\s+(?:offers?|jobs?|role|place|spot|slot|seat|flat"
+    r"|apartment|house|room|studio|allotment|plot|car|van|bike|puppy|dog|cat|kitten|visa|permit"
+    r"|licen[cs]e|scholarship|grant|loan|mortgage|raise|rise|promotion|appointment|date|tickets?)"
+    r"(?:\s+(?!from\b|by\b)[\w'-]+){0,3}\s*$",
+    re.IGNORECASE,
+)
+"""Before a colon: something that one gets and that is no text; what it is like follows."""
+_BY_ANOTHER: Final = re.compile(r"\b(?:you|your|yours|dear|hi|hello)\b", re.IGNORECASE)
 _CLAUSE_MARK: Final = re.compile(r"[,;，；]")
 _NEW_SUBJECT: Final = re.compile(
     r"\s+(?:that\s+)?(?:i|you|he|she|it|we|they|there)\b(?!\s+(?:just\s+)?(?:got|received|wrote|sent))",
@@ -198,8 +207,11 @@ def reported_spans(text: str) -> Iterator[tuple[int, int, int]]:
         start = next((at for at in range(colon.end(), len(text)) if not text[at].isspace()), None)
         if start is None:
             return
-        reached = ends.get(start) or _end_of_paragraph(text, start, is_signed=signed is not None)
-        yield colon.start(), start, reached
+        is_signed = signed is not None
+        reached = ends.get(start) or _end_of_paragraph(text, start, is_signed=is_signed)
+        is_quoted = start in ends or is_signed
+        if is_quoted or not _describes_thing(before, text[start:reached]):
+            yield colon.start(), start, reached
 
 
 def _introduces(before: str) -> bool:
@@ -212,6 +224,23 @@ def _introduces(before: str) -> bool:
     clause = _CLAUSE_MARK.split(before)[-1]
     found = [each.end() for each in _INTRODUCES.finditer(clause)]
     return bool(found) and not (_ASKS.search(clause) or _NEW_SUBJECT.match(clause, found[-1]))
+
+
+def _describes_thing(before: str, behind: str) -> bool:
+    """
+    Return True if the speaker got a thing that is no text, and lists what it is like.
+
+    >>> _describes_thing("we got the flat", "two rooms, 900 a month. I sign on Friday")
+    True
+    >>> _describes_thing("I got an offer", "We need you in Oslo. I am Peter")
+    False
+    """
+    clause = _CLAUSE_MARK.split(_SENTENCE_END.split(before)[-1])[-1]
+    verbs = (each.group().lower() for each in _INTRODUCES.finditer(clause))
+    is_text = not all(each.startswith(("got ", "received ")) for each in verbs)
+    is_thing = _GOT_THING.search(clause) is not None and not is_text
+    first = _SENTENCE_END.split(behind)[0]
+    return is_thing and not is_about_oneself(first) and not _BY_ANOTHER.search(behind)
 
 
 def _end_of_paragraph(text: str, start: int, *, is_signed: bool) -> int:
