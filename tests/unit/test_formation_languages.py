@@ -19,7 +19,7 @@ from recollect.formation.prompt_texts import (
     PromptLanguage,
     PromptTexts,
 )
-from recollect.formation.rule_model import RuleModel, shown_in, tokens_of
+from recollect.formation.rule_model import RuleModel, shown_in
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.talk_language import language_of_talk
 from recollect.formation.type_texts import description_in, schema_in
@@ -31,6 +31,7 @@ from recollect.records import Json, JsonObject, Memory, NewMessage, Role
 from recollect.stores.locator import open_store
 from recollect.testing.oracle import read_request
 from recollect.text.chinese_scripts import simplified
+from tests.harness.request_tokens import tokens_of
 from tests.harness.sample_contents import sample_memory, sample_message
 
 AT: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
