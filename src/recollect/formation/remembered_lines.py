@@ -112,7 +112,7 @@ def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
             if message:
                 speaker = message["speaker"]
                 yield RememberedLine(text=message["words"], day=day, speaker=speaker)
-            elif speaker:  # a line without a speaker is by that of the line above
+            elif speaker:  # a line without a speaker continues the line above
                 yield RememberedLine(text=entry["text"], day=day, speaker=speaker)
             else:
                 yield from _fields_of(_dated(entry["text"]))

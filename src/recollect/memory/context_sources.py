@@ -36,7 +36,7 @@ PACKED_AT_ONCE_CHARACTERS: Final = 32_000
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 FORMER_MAX: Final = 10
-"""Recalled memories, the best ones, whose previous version is read if the query asks for it."""
+"""The number of best memories whose previous version is read if the query asks for it."""
 _SECRET: Final = secrets.token_bytes(16)
 
 

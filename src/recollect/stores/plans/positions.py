@@ -16,7 +16,7 @@ UNTIL_PAGE: Final = 200
 
 def messages_after(rows: Rows, thread: ThreadRow, after: int, limit: int) -> Sequence[MessageRow]:
     """
-    Return messages of a thread by position, after *after*.
+    Return the messages of a thread after the position *after*, in order.
 
     Raises:
         StoreCorruptError: Some are missing: the thread has more of them there.
