@@ -19,7 +19,7 @@ from anyio import to_thread
 from benchmarks.fault_counts import FaultOutcome
 from recollect.errors import RecollectError, StoreUnavailableError
 from recollect.formation.config import FormationSettings
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import NOTE
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall

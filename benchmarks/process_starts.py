@@ -59,9 +59,17 @@ class StartReport:
 
 
 def measure(
-    folders: Sequence[str], turns: int, progress: Callable[[str], None] = lambda _: None
+    folders: Sequence[str],
+    turns: int,
+    progress: Callable[[str], None] = lambda _: None,
+    *,
+    uncounted: int = 1,
 ) -> StartReport:
-    """Start everything in turn: controls, then each tree's sources in *folders*."""
+    """
+    Start everything in turn: controls, then each tree's sources in *folders*.
+
+    The first *uncounted* turns are left out, since they may compile the modules.
+    """
     works: dict[str, Callable[[], None]] = {
         "control: python -c pass": partial(_run, "-c", "pass"),
         "control: a bare FastAPI application": _answer_bare,
@@ -72,11 +80,11 @@ def measure(
         with_model = partial(_answer_ours, folder, "--model", "rules")
         works[f"recollect serve --model rules, {folder}"] = with_model
     found = {name: StartFigure(name=name) for name in works}
-    for turn in range(turns + 1):
+    for turn in range(1 - uncounted, turns + 1):
         progress(f"turn {turn} of {turns}")
         for name, work in works.items():
             ms, cpu_ms = _timed(work)
-            if turn:  # the first compiles the modules
+            if turn > 0:
                 found[name].ms.append(ms)
                 found[name].cpu_ms.append(cpu_ms)
     return StartReport([*found.values()])

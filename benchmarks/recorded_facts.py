@@ -16,7 +16,7 @@ from recollect.errors import UsageError
 from recollect.formation.citations import CITATIONS_MAX, cited_words
 from recollect.formation.prompt import on_one_line
 from recollect.formation.prompt_texts import ENGLISH
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.text.token_estimate import estimated_tokens
 from tests.harness.request_tokens import tokens_of

@@ -105,21 +105,36 @@ def _aimed(
         if call["name"] == USER.name and USER.name not in offered and standing is not None:
             return call_of(_as_patch(call, standing), {standing: standing})
         return call_of(call, {})
-    wanted = json.dumps(target["value"], ensure_ascii=False, sort_keys=True)
-    likeness = {
-        id_: difflib.SequenceMatcher(
-            None,
-            wanted,
-            json.dumps(value, ensure_ascii=False, sort_keys=True),
-            autojunk=False,  # it would leave out every common letter of a value of 200
-        ).ratio()
-        for id_, (type_, value) in shown.items()
-        if type_ == target["type"]
-    }
-    best = max(likeness, key=lambda id_: likeness[id_], default="")
-    if not best or (likeness[best] < LIKENESS_MIN and target["type"] != USER.name):
+    best, likeness = _most_like(
+        _as_json(target["value"]),
+        {id_: _as_json(value) for id_, (type_, value) in shown.items() if type_ == target["type"]},
+    )
+    if not best or (likeness < LIKENESS_MIN and target["type"] != USER.name):
         return None
     return call_of({**call, "arguments": {**call["arguments"], "id": "it"}}, {"it": best})
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _most_like(wanted: str, texts: Mapping[str, str]) -> tuple[str, float]:
+    """Return the id of the text that is most like *wanted*, and their likeness from 0 to 1."""
+    matchers = {
+        # Junk would leave out every common letter of a value of 200.
+        id_: difflib.SequenceMatcher(None, wanted, text, autojunk=False)
+        for id_, text in texts.items()
+    }
+    most = {id_: each.quick_ratio() for id_, each in matchers.items()}
+    best, likeness = "", -1.0
+    for id_ in sorted(most, key=lambda id_: most[id_], reverse=True):
+        # Likeness takes quadratic time; none of the rest has more than its upper bound.
+        if most[id_] <= likeness:
+            break
+        found = matchers[id_].ratio()
+        if found > likeness:
+            best, likeness = id_, found
+    return best, likeness
 
 
 def _as_patch(call: Call, id_: str) -> Call:

@@ -10,7 +10,8 @@ from recollect.agents.tools import MemoryTools
 from recollect.chat.chatbot import Chatbot
 from recollect.formation.config import FormationSettings
 from recollect.formation.grounding import grounds as ground
-from recollect.formation.rule_model import RuleModel, shown_in
+from recollect.formation.rule_model import RuleModel
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import NOTE, USER, MemoryType, load_types
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelRequest, ToolCall

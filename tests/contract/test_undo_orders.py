@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from recollect.errors import ConflictError
 from recollect.formation.config import FormationSettings
-from recollect.formation.rule_model import RuleModel, shown_in
+from recollect.formation.rule_model import RuleModel
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import FACT, NOTE, USER
 from recollect.memory import history_replay, message_undo
 from recollect.memory.facade import Recollect

@@ -18,7 +18,7 @@ import pytest
 
 from recollect.errors import ModelError
 from recollect.formation.config import FormationSettings
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import NOTE, USER
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall

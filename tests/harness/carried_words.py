@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Json
 from recollect.testing.scripted_model import ScriptedAnswer

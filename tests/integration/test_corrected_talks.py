@@ -9,7 +9,7 @@ import pytest
 
 import recollect
 from recollect.formation.prompt_texts import TEXTS
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Memory, NewMessage
 from recollect.testing import FrozenClock, ScriptedModel

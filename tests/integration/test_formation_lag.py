@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -14,7 +15,7 @@ import pytest
 from recollect.formation.answer import OPERATIONS_MAX
 from recollect.formation.citations import CITATIONS_MAX
 from recollect.formation.config import FormationLimits, FormationSettings
-from recollect.formation.grounding.injection import instructs
+from recollect.formation.grounding.injection import _Form, instructs
 from recollect.formation.offer import offer_of
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Window, WindowLine
@@ -28,6 +29,8 @@ from tests.harness.sample_contents import sample_message
 LAG_MS_MAX: Final = 50.0
 DECIDING_S_MAX: Final = 30.0
 INSTRUCTS_MS_MAX: Final = 30.0
+INSTRUCTS_KNOWN_MAX: Final = 3.5
+KNOWN_SQUARES: Final = 200_000
 TRIES: Final = 5
 TICK_S: Final = 0.002
 AT: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -189,14 +192,48 @@ def texts_of_80_kb() -> Iterator[str]:
     yield ("今天去公园散步，看到很多花。天气很好，我们坐了一会儿。" * 3_000)[:27_000]
 
 
-def test_a_long_text_is_soon_seen_to_instruct_nobody() -> None:
-    """80 kB of it, by the best of some tries: of one alone the machine may take its share."""
-    for text in texts_of_80_kb():
-        taken: list[float] = []
-        for _ in range(2 * TRIES):
-            before = time.process_time()
-            assert not instructs(text)
-            taken.append(1000 * (time.process_time() - before))
+def ms_of(work: Callable[[], object]) -> float:
+    """Return how many ms of a processor *work* takes."""
+    before = time.process_time()
+    work()
+    return 1000 * (time.process_time() - before)
 
-        print(f"instructs: {min(taken):.1f} ms for {len(text.encode())} bytes")  # noqa: T201 (a figure)
-        assert min(taken) <= INSTRUCTS_MS_MAX
+
+def known_work() -> int:
+    """Return a sum of squares: work whose time tells how quick the processor is just now."""
+    return sum(number * number for number in range(KNOWN_SQUARES))
+
+
+def is_soon(read_ms: float, known_ms: float) -> bool:
+    """Return True if it took little time, or little beside known work on a slow processor."""
+    return read_ms <= max(INSTRUCTS_MS_MAX, INSTRUCTS_KNOWN_MAX * known_ms)
+
+
+def instructs_ms(text: str, tries: int = 2 * TRIES) -> tuple[float, float]:
+    """Return the least ms of some tries to read *text*, and of known work done between them."""
+    found: list[tuple[float, float]] = []
+    least = (math.inf, 0.0)
+    # Other programs on the machine only add to a processor's time: the least is nearest to ours.
+    while len(found) < tries and not is_soon(*least):
+        found.append((ms_of(lambda: instructs(text)), ms_of(known_work)))
+        least = (min(read for read, _ in found), min(known for _, known in found))
+    return least
+
+
+def test_a_long_text_is_soon_seen_to_instruct_nobody() -> None:
+    """80 kB of English take a fortieth of a second, and as much as 2.3 times the known work."""
+    for text in texts_of_80_kb():
+        assert not instructs(text)
+        read_ms, known_ms = instructs_ms(text)
+
+        told = f"{read_ms:.1f} ms for {len(text.encode())} bytes, {known_ms:.1f} for known work"
+        print(f"instructs: {told}")  # noqa: T201 (a figure)
+        assert is_soon(read_ms, known_ms), told
+
+
+def test_a_text_searched_for_each_form_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: without clues, which are cheap to look for, it takes longer."""
+    searched: Callable[..., bool] = lambda form, text: form.pattern.search(text) is not None  # noqa: E731
+    monkeypatch.setattr(_Form, "is_in", searched)
+
+    assert not is_soon(*instructs_ms(next(texts_of_80_kb()), tries=2))

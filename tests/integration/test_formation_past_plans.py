@@ -9,7 +9,7 @@ import recollect
 from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.past_plans import PLANS_MAX, passed_day, recent_plans
 from recollect.formation.prompt_texts import TEXTS, PromptLanguage
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import JsonObject, Memory, NewMessage
 from recollect.testing import FrozenClock, ScriptedModel

@@ -1,5 +1,6 @@
 """Later questions about talks: their contexts hold what a right answer needs, and cost little."""
 
+from collections.abc import Collection
 from itertools import groupby
 from pathlib import Path
 from statistics import mean
@@ -24,12 +25,14 @@ TOKENS_MOST = 600
 """The average cost of a context, of a budget of 2,000."""
 
 
-async def contexts() -> dict[str, Context]:
-    """Return the context of each question, by its id."""
+async def contexts(names: Collection[str] = ()) -> dict[str, Context]:
+    """Return the context of each question by its id, or those of *names*."""
     cases = {each["id"]: each for each in read_corpus(CORPUS, "later_answers")}
     found = dict[str, Context]()
     for talk, rows in groupby(read_corpus(CORPUS, "talk_questions"), lambda each: each["talk"]):
-        questions = list(rows)
+        questions = [each for each in rows if not names or each["id"] in names]
+        if not questions:
+            continue
         done = await played(cases[talk], cases[talk]["calls"], questions)
         asked = zip(questions, done.contexts, strict=True)
         found |= {each["id"]: context for each, context in asked}
@@ -52,6 +55,6 @@ async def test_a_context_without_what_stands_beside_is_caught(
     assert hasattr(context_selection, broken)
     monkeypatch.setattr(context_packing, broken, lambda *_: [])
 
-    found = await contexts()
+    found = await contexts(NEEDED)
 
     assert [name for name, words in NEEDED.items() if words not in found[name].text]

@@ -10,7 +10,7 @@ import pytest
 import recollect
 from recollect.formation.config import FormationSettings
 from recollect.formation.patch import apply_patch
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import USER
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, NewMessage

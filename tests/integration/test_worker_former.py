@@ -19,7 +19,8 @@ from recollect.errors import (
     UsageError,
 )
 from recollect.formation.config import Assistants, FormationLimits, FormationSettings
-from recollect.formation.rule_model import RuleModel, shown_in
+from recollect.formation.rule_model import RuleModel
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall

@@ -14,7 +14,8 @@ import pytest
 import recollect
 from recollect.errors import StoreUnavailableError, UsageError
 from recollect.formation.config import FormationLimits, FormationSettings
-from recollect.formation.rule_model import RuleModel, shown_in
+from recollect.formation.rule_model import RuleModel
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import NOTE, USER, MemoryType, load_types
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Lane, NewMessage

@@ -19,7 +19,7 @@ from recollect.errors import (
     VersionConflictError,
 )
 from recollect.formation.config import FormationSettings
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.type_migration import in_other_mode
 from recollect.formation.types import MemoryType, UpdateMode, load_types
 from recollect.ports import ModelRequest, ToolCall

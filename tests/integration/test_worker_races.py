@@ -19,7 +19,7 @@ import pytest
 import recollect
 from recollect.errors import StoreUnavailableError
 from recollect.formation.config import FormationSettings
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import NOTE
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall

@@ -35,21 +35,25 @@ def page(name: str) -> str:
 
 def told_limits(text: str) -> set[str]:
     """Return the limits that the messages of a module's errors name; docstrings count not."""
-    tree = ast.parse(text)
+    if "_MAX" not in text:
+        return set()
+    nodes = [*ast.walk(ast.parse(text))]
     documented = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     exported = {
         id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id == "__all__"
         for part in ast.walk(node)
     }
     texts = [
         node.value
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and id(node) not in documented | exported

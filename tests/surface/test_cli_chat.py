@@ -184,7 +184,7 @@ RECORDED_MODEL = """
 import json
 from pathlib import Path
 
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.ports import ToolCall
 from recollect.testing import ScriptedModel
 

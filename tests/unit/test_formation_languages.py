@@ -19,7 +19,8 @@ from recollect.formation.prompt_texts import (
     PromptLanguage,
     PromptTexts,
 )
-from recollect.formation.rule_model import RuleModel, shown_in
+from recollect.formation.rule_model import RuleModel
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.talk_language import language_of_talk
 from recollect.formation.type_texts import description_in, schema_in
@@ -27,12 +28,11 @@ from recollect.formation.types import BUILTIN_TYPES, FACT, INSTRUCTIONS, NOTE, U
 from recollect.formation.window import Window, WindowLine
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelRequest
-from recollect.records import Json, JsonObject, Memory, NewMessage, Role
+from recollect.records import Json, JsonObject, Memory, Message, NewMessage, Role
 from recollect.stores.locator import open_store
 from recollect.testing.oracle import read_request
 from recollect.text.chinese_scripts import simplified
 from tests.harness.request_tokens import tokens_of
-from tests.harness.sample_contents import sample_memory, sample_message
 
 AT: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 HAN: Final = re.compile("[\u4e00-\u9fff]")
@@ -40,7 +40,11 @@ HAN: Final = re.compile("[\u4e00-\u9fff]")
 
 def memory(type_: str, key: str, value: JsonObject) -> Memory:
     """Return a memory."""
-    return sample_memory(type=type_, key=key, value=value, at=AT)
+    return Memory(
+        scope=("u",), type=type_, key=key, value=value, text="", version=1, created_at=AT,
+        updated_at=AT, valid_from=None, valid_until=None, expires_at=None, evidence={},
+        trust="user", state="active",
+    )  # fmt: skip
 
 
 PROFILE: Final = memory("User", "User", {"home": "Bergen"})
@@ -57,20 +61,14 @@ def window(*said: tuple[Role, str], old: int = 0) -> Window:
     """Return a window over messages, the first *old* of them formed before."""
     lines = tuple(
         WindowLine(
-            number=n,
-            text=text,
-            new=n > old,
-            message=sample_message(
-                thread="t",
-                id=f"i{n}",
-                position=n,
-                role=role,
-                text=text,
-                time=AT + timedelta(minutes=n),
+            number=n, text=text, new=n > old,
+            message=Message(
+                thread="t", id=f"i{n}", position=n, role=role, text=text, name=None,
+                time=AT + timedelta(minutes=n), session="s", source=None, content=None, metadata={},
             ),
         )
         for n, (role, text) in enumerate(said, start=1)
-    )
+    )  # fmt: skip
     return Window(scope=("u",), lines=lines, watermarks={"t": len(said)})
 
 

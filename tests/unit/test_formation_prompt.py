@@ -19,7 +19,7 @@ from recollect.formation.prompt import (
     repair_request,
 )
 from recollect.formation.prompt_texts import FormationPrompts
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.type_texts import schema_in
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window, WindowLine

@@ -1,6 +1,6 @@
 """An entry takes no place in an answer if it says only what a better one says; siblings do."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -216,6 +216,24 @@ def test_what_did_not_fit_hides_nothing() -> None:
 
     assert [] == dropped_of(entries, 20)
     assert [2] == dropped_of(entries, 10_000)
+
+
+def test_a_memory_is_read_once_however_many_share_its_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Fifty facts of one message are compared in pairs: reading both each time took most of it."""
+    read: list[str] = []
+    fields = repeats._fields
+
+    def counted(memory: Memory) -> Iterator[repeats._CitedField]:
+        read.append(memory.key)
+        return fields(memory)
+
+    monkeypatch.setattr(repeats, "_fields", counted)
+    facts = [note(f"has a cat called Tom{number}") for number in range(50)]
+
+    assert [] == dropped_of(facts)
+    assert 50 == len(read) == len(set(read))
 
 
 def by_messages(self: SaidAlready, place: int) -> bool:

@@ -15,7 +15,7 @@ from recollect.formation.config import Assistants
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.worker.formation_result import FormationResult
-from recollect.worker.formation_run import Former
+from recollect.worker.former import Former
 from recollect.worker.loop import Worker
 from recollect.worker.worker_options import WorkerOptions
 

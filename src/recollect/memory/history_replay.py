@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -95,10 +95,33 @@ def replayed(revisions: Sequence[Revision], inputs: ReplayInputs) -> Replayed:
     """Return what stands of a memory with these versions, oldest first."""
     replay = _Replay(inputs)
     before: Revision | None = None
-    for each in revisions:
+    for each in _not_reverted(revisions, inputs):
         replay.take(each, before)
         before = each
     return replay.found
+
+
+def _not_reverted(revisions: Sequence[Revision], inputs: ReplayInputs) -> Sequence[Revision]:
+    """
+    Return the versions without those that were undone since, and without their undos.
+
+    An undo writes again what an earlier version had: what led to that counts, and nothing since.
+    One that passes an end on to a later message makes something new.
+    """
+    led_to: list[list[Revision]] = []
+    for place, each in enumerate(revisions):
+        is_undo = each.cause == UNDONE and not inputs.reasons(each)
+        same = range(place - 1, -1, -1) if is_undo else ()
+        found = next((at for at in same if _has_content_of(each, revisions[at])), None)
+        before = led_to[place - 1] if place else []
+        led_to.append([*before, each] if found is None else led_to[found])
+    return led_to[-1] if led_to else ()
+
+
+def _has_content_of(one: Revision, other: Revision) -> bool:
+    if any(getattr(one, name) != getattr(other, name) for name in _ATTRIBUTES):
+        return False
+    return is_same(one.value, other.value) and one.evidence == other.evidence
 
 
 def messages_of(evidence: EvidenceMap) -> Messages:
@@ -201,10 +224,12 @@ class _Replay:
         for path in [each for each in past if each not in parts]:
             brought = _in_place_of(past[path], path, parts, past) or owners
             self._remove(version, path, brought, gone)
-        for path, part in parts.items():
+        for path, written in parts.items():
             was = past.get(path)
-            if was and is_same(was.value, part.value) and was.said == part.said:
+            is_unsaid = was is not None and was.said == written.said
+            if is_unsaid and was and is_same(was.value, written.value):
                 continue
+            part = _by_hand(written) if is_unsaid else written
             new = part.said - (was.said if was else NOBODY)
             if part.said and path not in left:
                 continue  # it cannot be had without a message that is gone
@@ -323,6 +348,11 @@ class _SaidAt:
         steps = split_pointer(pointer)
         above = (self._at.get(join_pointer(steps[:depth])) for depth in range(len(steps) + 1))
         return frozenset(self._inside.get(pointer, ())).union(*(each for each in above if each))
+
+
+def _by_hand(part: _ValuePart) -> _ValuePart:
+    """Return a part that changed without new words: a person's, whatever evidence it keeps."""
+    return replace(part, said=NOBODY)
 
 
 def _in_place_of(

@@ -192,7 +192,7 @@ class MemoryRuntime(EmbedderSwitch):
         options = self.options
         if options.model is None and not await self._names_models():
             return None
-        await load_modules("recollect.worker.assembly", "recollect.worker.consolidation_run")
+        await load_modules("recollect.worker.assembly")
         from recollect.worker.assembly import open_worker
 
         return open_worker(
@@ -213,6 +213,11 @@ class MemoryRuntime(EmbedderSwitch):
         each = self.assistants
         return any(one.model for one in (each.default, *each.named.values()))
 
+    def _consolidates(self) -> bool:
+        """Return True if an assistant has a cron line for it: only then its modules are loaded."""
+        each = self.assistants
+        return any(one.consolidate for one in (each.default, *each.named.values()))
+
     def _note_formation(self, scope: Scope, result: FormationResult) -> None:
         """Make the vectors of what was formed due at once, then call the user's callback."""
         if any(each.write for each in result.outcomes):
@@ -228,9 +233,10 @@ class MemoryRuntime(EmbedderSwitch):
         group.start_soon(self._keep_merged)
         if self.outside:
             group.start_soon(self.outside.run)
-        if self.worker and self.consolidator and self.options.works:
+        if self.worker and self.options.works:
             group.start_soon(self.worker.run)
-            group.start_soon(self.consolidator.run)
+            if self._consolidates() and self.consolidator:
+                group.start_soon(self.consolidator.run)
 
     async def _keep_merged(self) -> None:
         """Merge fragmented indexes and drop idle ones, off the search path."""

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final, TypeAlias, get_args
+from typing import Final, NamedTuple, TypeAlias, get_args
 
 from recollect.formation.value_identity import normalised
 from recollect.recall.results import Recalled
@@ -72,6 +72,14 @@ class SaidAlready:
         )
 
 
+class _CitedField(NamedTuple):
+    """A leaf of a memory's value; elements of a list share one *name*."""
+
+    name: str
+    evidence: set[Evidence]
+    sentences: set[str]
+
+
 class _Entry:
     """A recalled entry with the derived values used for comparison, each computed lazily."""
 
@@ -103,6 +111,11 @@ class _Entry:
         """Its text without case, accents, punctuation and spacing."""
         return " " + " ".join(re.findall(r"\w+", fold(self._text))) + " "
 
+    @cached_property
+    def fields(self) -> tuple[_CitedField, ...]:
+        """The fields of a memory, read once: it is compared with all that share a message."""
+        return tuple(_fields(self.content)) if isinstance(self.content, Memory) else ()
+
     def is_trusted_for(self, other: _Entry) -> bool:
         """Return True if *other* is in the same scope and no more trusted."""
         return self.scope == other.scope and _RANK[self.trust] <= _RANK[other.trust]
@@ -113,7 +126,7 @@ def _repeats(entry: _Entry, kept: _Entry) -> bool:
     this, other = entry.content, kept.content
     if isinstance(this, Memory):
         if isinstance(other, Memory):
-            return _is_within(this, other)
+            return _is_same_span(this, other) and _is_within(entry.fields, kept.fields)
         return _is_copied(this, other) and entry.words in kept.words
     if isinstance(other, Memory):
         return _is_copied(other, this) and entry.words == kept.words
@@ -126,19 +139,23 @@ def _is_copied(memory: Memory, message: Message) -> bool:
     return is_its_time and memory.valid_until is None and bool(memory.text.strip())
 
 
-def _is_within(memory: Memory, other: Memory) -> bool:
-    """Return True if *other* has each field of *memory*, with its sentences and quote."""
+def _is_same_span(memory: Memory, other: Memory) -> bool:
+    """Return True if both are entries of one collection, with the same validity."""
     if memory.type != other.type or memory.is_document or other.is_document:
         return False
-    if _validity(memory) != _validity(other):
-        return False
-    fields, others = list(_fields(memory)), list(_fields(other))
+    return _validity(memory) == _validity(other)
+
+
+def _is_within(fields: Sequence[_CitedField], others: Sequence[_CitedField]) -> bool:
+    """Return True if *others* has each of *fields*, with its sentences and quote."""
     return bool(fields) and all(
         any(
-            name == other_name and not rests.isdisjoint(other_rests) and said <= other_said
-            for other_name, other_rests, other_said in others
+            each.name == other.name
+            and not each.evidence.isdisjoint(other.evidence)
+            and each.sentences <= other.sentences
+            for other in others
         )
-        for name, rests, said in fields
+        for each in fields
     )
 
 
@@ -146,16 +163,15 @@ def _validity(memory: Memory) -> tuple[object, object]:
     return memory.valid_from, memory.valid_until
 
 
-def _fields(memory: Memory) -> Iterator[tuple[str, set[Evidence], set[str]]]:
-    """Yield name, evidence and sentences of each leaf; elements of a list share one name."""
+def _fields(memory: Memory) -> Iterator[_CitedField]:
     for pointer, leaf in leaves(memory.value):
-        rests = {
+        evidence = {
             each
-            for cited, evidence in memory.evidence.items()
+            for cited, found in memory.evidence.items()
             if covers(cited, pointer) or covers(pointer, cited)
-            for each in evidence
+            for each in found
         }
-        yield _PLACE.sub("/-", pointer), rests, _sentences(leaf)
+        yield _CitedField(_PLACE.sub("/-", pointer), evidence, _sentences(leaf))
 
 
 def _sentences(leaf: Json) -> set[str]:

@@ -103,7 +103,8 @@ class EraseContract(Contract):
 
         They are found by their words, at least four in a row or eight Chinese characters, among all
         messages of the scope; the messages that an erased memory rests on are among them. What
-        somebody said in other words is not found.
+        somebody said in other words is not found, nor what the user had said before an answer of
+        the assistant took it up.
         """
         said_first = "The code of my garage is 4711, please keep it safe"
         await store.append(ADA, TALK, [replace(said("m1"), text=said_first)])
@@ -112,6 +113,8 @@ class EraseContract(Contract):
         await store.append(ADA, "mail", [replace(said("m4"), text="我家車庫的密碼是四七一一")])
         repeated = replace(said("m5"), role="assistant", text="好的，你家车库的密码是四七一一。")
         await store.append(ADA, "mail", [repeated])
+        asked = [said("m6"), replace(said("m7"), role="assistant", text=repeated.text)]
+        await store.append(ADA, "later", asked)
         await store.append(BOB, TALK, [replace(said("m1"), text=said_first)])
         await store.apply(ADA, [resting("code", "m1")])
 
@@ -122,8 +125,12 @@ class EraseContract(Contract):
         assert [(TALK, "m2", "code of my GARAGE is 4711")] == await quoting(
             EraseMessages(thread=TALK, messages=["m1"])
         )
-        assert [("mail", "m5", "家车库的密码是四七一一")] == await quoting(
+        quotes = "家车库的密码是四七一一"
+        assert [("mail", "m5", quotes), ("later", "m7", quotes)] == await quoting(
             EraseMessages(thread="mail", messages=["m4"])
+        )
+        assert [("mail", "m5", repeated.text.rstrip("。"))] == await quoting(
+            EraseThread(thread="later")
         )
         memory = EraseMemory(type="Fact", key="code")
         assert "m1" in {message for _, message, _ in await quoting(memory)}

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from recollect.formation.citations import cited_words
 from recollect.formation.grounding.quotes import find_quote
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.tool_names import END, NOTHING, PATCH
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject

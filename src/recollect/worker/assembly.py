@@ -13,8 +13,7 @@ from recollect.recall.query import RecallQuery, Where
 from recollect.recall.recaller import Recaller
 from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
-from recollect.worker.formation_input import Search
-from recollect.worker.formation_run import Former
+from recollect.worker.former import Former, Search
 from recollect.worker.loop import Worker
 from recollect.worker.worker_options import CONCURRENCY, FormationCallback, tell_nobody
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
 from anyio import to_thread
 
@@ -40,13 +40,11 @@ from recollect.stores.plans.leases import DueThread
 from recollect.stores.remainder import MEMORY_THREAD
 from recollect.stores.validation import to_datetime
 from recollect.text.token_estimate import estimated_tokens
+from recollect.worker.former import Search
 
 RIVALS_A_PAGE: Final = 500
 DOCUMENTS_MAX: Final = 1_000
 """Most speakers' documents of one type that are read in one scope."""
-
-Search: TypeAlias = Callable[[Scope, str, Sequence[str], int], Awaitable[Sequence[Memory]]]
-"""Async search for memories by scope, query, types and limit; best first."""
 
 
 async def read_window(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Self, TypeAlias
+from typing import Final
 
 import anyio
 from anyio import to_thread
@@ -38,17 +37,16 @@ from recollect.ports import Model, TokenCounter
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import DueThread, Lease
-from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import to_datetime
 from recollect.text.time_zones import read_zone
 from recollect.worker.formation_input import (
-    Search,
     read_offer,
     read_present,
     read_window,
     reread_offer,
 )
 from recollect.worker.formation_result import FormationResult
+from recollect.worker.former import Models, Search
 from recollect.worker.lease_renewal import extending, release_if_possible
 from recollect.worker.model_calls import FormationDialogue
 from recollect.worker.retry_delays import backoff_s, model_wait_s
@@ -61,9 +59,6 @@ _FAULTS: Final = Repeats()
 CONFLICTS_MAX: Final = 5
 WAIT_FOR_OPERATOR_S: Final = 300.0
 """Wait after a rejected key or invalid settings: an operator must act first."""
-
-Models: TypeAlias = Callable[[str | None], Model]
-"""Returns the model with a name, the default one for ``None``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +99,8 @@ def _failed_usage(
     )
 
 
-class Former:
-    """Runs the formations of leased threads on one store."""
+class FormationRun:
+    """The formation of one lease's threads."""
 
     def __init__(
         self,
@@ -121,12 +116,6 @@ class Former:
         self._models = models
         self._assistants = assistants
         self._count = count_tokens
-
-    def acting(self, actor: str, proviso: Proviso | None = None) -> Self:
-        """Return a view of this former that is audited as *actor*; see `Store.acting`."""
-        view = copy(self)  # a shallow copy: a former has no mutable state
-        view._store = self._store.acting(actor, proviso=proviso)  # noqa: SLF001 (a copy)
-        return view
 
     async def form(self, lease: Lease) -> FormationResult:
         """
@@ -147,7 +136,7 @@ class Former:
         try:
             return await self._form_or_fail(lease)
         except anyio.get_cancelled_exc_class():
-            await self.give_back(lease)
+            await release_if_possible(self._store, lease)
             raise
         except (LeaseLostError, NotFoundError) as error:  # a thread was erased meanwhile
             return FormationResult(end="lost", reason=str(error))
@@ -171,10 +160,6 @@ class Former:
             # The model was not asked yet, so the settings or the model's configuration are wrong.
             wait_s = WAIT_FOR_OPERATOR_S
             return await self._postpone(lease, threads, _reason(error), wait_s, error=error)
-
-    async def give_back(self, lease: Lease) -> None:
-        """Release *lease* early; ignore one that is lost."""
-        await release_if_possible(self._store, lease)
 
     async def _form(
         self,

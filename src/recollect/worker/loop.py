@@ -35,7 +35,7 @@ from recollect.stores.validation import to_datetime
 from recollect.worker.circuit_breaker import Breaker
 from recollect.worker.due_lanes import PAGE_THREADS, DueLanes
 from recollect.worker.formation_result import FormationResult
-from recollect.worker.formation_run import Former
+from recollect.worker.former import Former
 from recollect.worker.lease_renewal import LEASE_S
 from recollect.worker.worker_options import (
     CONCURRENCY,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from recollect.records import Role, Scope
 from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
@@ -25,6 +25,13 @@ QUOTED_CHARACTERS_MAX: Final = 100_000
 CODE_DIGITS_MIN: Final = 4
 """Digits of a number that hardly occurs by chance, unless it is a year."""
 _WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’]\w+)?")
+
+
+Moment: TypeAlias = tuple[int, int]
+"""A time, and the number of a message, which tells apart what was said in the same moment."""
+Runs: TypeAlias = dict[tuple[str, ...], Moment]
+"""Runs of words, each with the moment from which a message of the user can quote it."""
+_EVER: Final[Moment] = (-(2**63), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +62,20 @@ def find_quotations(rows: Rows, scope: Scope, target: EraseTarget, now: int) -> 
     Return the messages of *scope* that quote what *target* names, by thread and position.
 
     The messages that an erased memory rests on are among them: erasing the memory leaves them. An
-    erase of a whole scope leaves none.
+    erase of a whole scope leaves none. Words of the user are no quotation of the answer that took
+    them up.
     """
     row = rows.scope(scope)
     if row is None or isinstance(target, EraseScope):
         return []
     doomed = doomed_rows(rows, row, target, now)
-    runs = _runs_of(_texts_of(doomed))
+    runs = _runs_of(doomed)
     sources = {pair for each in doomed.memories for pair in evidence_messages(each.evidence)}
     going = {each.uid for each in doomed.messages}
     found = [
         (message, quote)
         for message in rows.all_messages(row.id)
-        if message.uid not in going and (quote := _quoted(message.text, runs))
+        if message.uid not in going and (quote := _quoted(message, runs))
     ]
     threads = rows.thread_ids(row.id, [each.thread for each, _ in found])
     quoting = {(threads[each.thread], each.id) for each, _ in found}
@@ -97,41 +105,49 @@ def _quotation(message: MessageRow, thread: str, quote: str) -> Quotation:
     )
 
 
-def _texts_of(doomed: DoomedRows) -> Iterator[str]:
-    """Yield the texts that go: of messages, and the words that memories rest on."""
+def _texts_of(doomed: DoomedRows) -> Iterator[tuple[str, Moment]]:
+    """
+    Yield the texts that go: of messages, and the words that memories rest on.
+
+    Each comes with the moment from which the user can quote it: an assistant's, when it was said.
+    """
     for message in doomed.messages:
-        yield message.text
+        yield message.text, _EVER if message.role == "user" else (message.time, message.uid)
     for memory in doomed.memories:
         for cited in decode_evidence(memory.evidence).values():
-            yield from (each.quote for each in cited if each.quote)
+            yield from ((each.quote, _EVER) for each in cited if each.quote)
 
 
-def _runs_of(texts: Iterable[str]) -> frozenset[tuple[str, ...]]:
-    """Return each run of words of *texts* that is just long enough to be a quotation."""
+def _runs_of(doomed: DoomedRows) -> Runs:
+    """Return each run of words that goes and is just long enough to be a quotation."""
     left = QUOTED_CHARACTERS_MAX
-    runs: set[tuple[str, ...]] = set()
-    for text in texts:
+    runs: Runs = {}
+    for text, since in _texts_of(doomed):
         words = [word for word, _, _ in _words(text[:left])]
         left -= len(text)
-        runs.update(run for at in range(len(words)) if (run := _run_at(words, at)))
+        for run in (_run_at(words, at) for at in range(len(words))):
+            runs[run] = min(since, runs.get(run, since))
         if left <= 0:
             break
-    return frozenset(runs)
+    runs.pop((), None)
+    return runs
 
 
-def _quoted(text: str, runs: frozenset[tuple[str, ...]]) -> str:
-    """Return the first stretch of *text* that consists of such runs; ``""`` if there is none."""
-    places = _words(text)
+def _quoted(message: MessageRow, runs: Runs) -> str:
+    """Return the first stretch of *message* that consists of such runs; ``""`` if there is none."""
+    places = _words(message.text)
     words = [word for word, _, _ in places]
+    moment = (message.time, message.uid)
     start = end = -1
     for at in range(len(words)):
         run = _run_at(words, at)
-        if run not in runs:
+        since = runs.get(run)
+        if since is None or (message.role == "user" and moment < since):
             continue
         if start >= 0 and at > end:
             break
         start, end = at if start < 0 else start, at + len(run) - 1
-    return "" if start < 0 else text[places[start][1] : places[end][2]]
+    return "" if start < 0 else message.text[places[start][1] : places[end][2]]
 
 
 def _run_at(words: Sequence[str], at: int) -> tuple[str, ...]:

@@ -1,0 +1,270 @@
+"""
+How the rules answer a request: with calls if it is a formation's, with words if it is a chat's.
+
+They read nothing but the request that they are given, as a language model would: without the
+messages in it, or without what is remembered, they cannot answer right.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from recollect.formation.citations import cited_words
+from recollect.formation.consolidation import LEAVE
+from recollect.formation.prompt import LINE_END
+from recollect.formation.prompt_texts import TEXTS
+from recollect.formation.remembered_lines import remembered_in
+from recollect.formation.rule_answers import ToldByUser, answer_of
+from recollect.formation.rule_breakups import breakup_in
+from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
+from recollect.formation.tool_names import END
+from recollect.formation.value_identity import normalised
+from recollect.ports import ModelRequest, Tool, ToolCall
+from recollect.records import Json
+
+_HEADINGS: Final[dict[str, str]] = {
+    getattr(texts, name): name
+    for texts in TEXTS.values()
+    for name in ("remembered", "new_messages", "said_before")
+}
+_SEVERAL_SPEAK: Final = tuple(re.split("[.。{]", each.speakers)[0] for each in TEXTS.values())
+_MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
+_LISTS: Final = frozenset({"interests", "conversation_preferences"})
+_LIVES: Final = re.compile(r"\blives? (?:in|at)$|住在?$")
+"""The predicate of a fact about a place of residence."""
+
+
+def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
+    """Return calls for the statements in the new messages of *request*, or one that says none."""
+    if any(tool.name == LEAVE for tool in request.tools):
+        # A consolidation request, for which there are no rules.
+        return (ToolCall(name=LEAVE, arguments="{}"),)
+    shown = shown_in(request)
+    known: list[Mapping[str, Json]] = [
+        {"id": id_, "type": type_, "value": value, "owner": shown.owners.get(id_, "")}
+        for id_, type_, value in shown.known
+    ]
+    said = [
+        each
+        for number, speaker, words in shown.new
+        if _is_user(speaker)
+        for each in statements_in(number, speaker, words.replace(LINE_END, "\n"))
+    ]
+    offered = {tool.name for tool in request.tools}
+    told = [each for each in said if each.field != "note"]
+    if any(each in request.system for each in _SEVERAL_SPEAK):
+        calls = _calls_of_each(known, told, offered)
+    else:
+        calls = _profile_calls(known, told, offered)
+        calls += _ended_homes(known, told, offered)
+        calls += _ended_partners(known, shown.new)
+    calls += _note_calls(known, said, request.tools)
+    return tuple(calls) or (ToolCall(name="remember_nothing", arguments="{}"),)
+
+
+def words_for(request: ModelRequest) -> str:
+    """Return the answer to the last turn of *request*, from the memories in the system prompt."""
+    *before, last = request.turns
+    noted = [*_told_by_user(last.text), *_breakup_told(last.text, request.system)]
+    talk = [turn.text for turn in before if turn.role == "user"]
+    told = [each for text in talk for each in _told_by_user(text)]
+    asked = asked_in(last.text)
+    return answer_of(last.text, request.system, noted, told, asked=asked, talk=talk)
+
+
+def _told_by_user(text: str) -> list[ToldByUser]:
+    return [
+        ToldByUser(field=each.field, quote=each.quote.strip(), value=str(each.value))
+        for each in statements_in(1, "user", text)
+    ]
+
+
+def _breakup_told(text: str, system: str) -> list[ToldByUser]:
+    """Return the end of a relationship with the partner that a prompt tells of."""
+    over = breakup_in(text)
+    partners = [each.text for each in remembered_in(system) if each.field == "partner"]
+    if over is None or not any(over.is_with(each) for each in partners):
+        return []
+    return [ToldByUser(field="partner", quote=over.quote, value="")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """
+    A request as a model sees it: memories as (id, type, value), new messages by number.
+
+    *owners* maps document ids to their owners' names, if several users speak.
+    """
+
+    known: tuple[tuple[str, str, Mapping[str, Json]], ...]
+    new: tuple[tuple[int, str, str], ...]
+    before: tuple[tuple[int, str, str], ...]
+    owners: Mapping[str, str] = field(default_factory=dict)
+
+
+def shown_in(request: ModelRequest) -> Shown:
+    """Parse a formation's request in any of its languages: messages are (number, speaker, text)."""
+    known: list[tuple[str, str, Mapping[str, Json]]] = []
+    new: list[tuple[int, str, str]] = []
+    before: list[tuple[int, str, str]] = []
+    owners: dict[str, str] = {}
+    heading = ""
+    for line in request.turns[0].text.split("\n"):
+        if line in _HEADINGS:
+            heading = _HEADINGS[line]
+        elif heading == "remembered":
+            head, begin = line.partition(" {")[0], line.index(" {") + 1
+            id_, type_, *_ = head.split(" ", maxsplit=2)
+            known.append((id_, type_, json.loads(line[begin:])))
+            owners[id_] = head.partition(" @")[2]
+        elif message := _MESSAGE.fullmatch(line):
+            said = (int(message["number"]), message["speaker"], message["words"])
+            (new if heading == "new_messages" else before).append(said)
+    return Shown(known=tuple(known), new=tuple(new), before=tuple(before), owners=owners)
+
+
+def _is_user(speaker: str) -> bool:
+    return speaker.split(" ", maxsplit=1)[0] not in {"assistant", "tool", "system"}
+
+
+def _calls_of_each(
+    known: Sequence[Mapping[str, Json]], told: list[RuleStatement], offered: set[str]
+) -> list[ToolCall]:
+    """Return calls for several users, each about that user's own profile."""
+    return [
+        call
+        for speaker in dict.fromkeys(each.speaker for each in told)
+        for call in _profile_calls(
+            [each for each in known if each["owner"] == normalised(speaker)],
+            [each for each in told if each.speaker == speaker],
+            offered,
+        )
+    ]
+
+
+def _profile_calls(
+    known: Sequence[Mapping[str, Json]], told: list[RuleStatement], offered: set[str]
+) -> list[ToolCall]:
+    document = next((each for each in known if each["type"] == "User"), None)
+    if not told:
+        return []
+    if document is None:
+        return [_inserted(told)] if "User" in offered else []
+    value = document["value"]
+    current = dict(value) if isinstance(value, Mapping) else {}
+    if "name" in current and "user_name" not in current:  # as the user's own type calls it
+        told = [replace(e, field="name") if e.field == "user_name" else e for e in told]
+    changes = [change for each in told for change in _changes(each, current)]
+    if not changes:
+        return []
+    arguments = json.dumps({"id": document["id"], "changes": changes}, ensure_ascii=False)
+    return [ToolCall(name="patch_memory", arguments=arguments)]
+
+
+def _inserted(told: list[RuleStatement]) -> ToolCall:
+    value: dict[str, Json] = {}
+    because: list[Json] = []
+    for each in told:
+        path = f"/{each.field}"
+        if each.field in _LISTS:
+            listed = value.setdefault(each.field, [])
+            if isinstance(listed, list):
+                path += f"/{len(listed)}"
+                listed.append(each.value)
+        else:
+            value[each.field] = each.value
+        because.append(cited_words(each.number, each.quote, path))
+    arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
+    return ToolCall(name="User", arguments=arguments)
+
+
+def _changes(each: RuleStatement, current: dict[str, Json]) -> list[Json]:
+    """Return the operations that bring one thing into the document; *current* follows."""
+    cited: dict[str, Json] = {"because": [cited_words(each.number, each.quote)]}
+    listed = current.get(each.field)
+    if each.field in _LISTS:
+        if isinstance(listed, list):
+            if each.value in listed:
+                return []
+            listed.append(each.value)
+            return [{"op": "add", "path": f"/{each.field}/-", "value": each.value, **cited}]
+        current[each.field] = [each.value]
+        return [{"op": "add", "path": f"/{each.field}", "value": [each.value], **cited}]
+    if listed == each.value:
+        return []
+    operation = "replace" if each.field in current else "add"
+    current[each.field] = each.value
+    return [{"op": operation, "path": f"/{each.field}", "value": each.value, **cited}]
+
+
+def _ended_homes(
+    known: Sequence[Mapping[str, Json]], told: Sequence[RuleStatement], offered: set[str]
+) -> list[ToolCall]:
+    """Return the calls that end known facts about a home that the user has left."""
+    home = next((each for each in reversed(told) if each.field == "home"), None)
+    if home is None or END not in offered:
+        return []
+    calls = []
+    for each in known:
+        fact = each["value"]
+        if not isinstance(fact, Mapping) or not _LIVES.search(str(fact.get("predicate", ""))):
+            continue
+        if str(home.value) in str(fact.get("object", "")):
+            continue
+        because = [cited_words(home.number, home.quote)]
+        arguments = json.dumps({"id": each["id"], "because": because}, ensure_ascii=False)
+        calls.append(ToolCall(name=END, arguments=arguments))
+    return calls
+
+
+def _ended_partners(
+    known: Sequence[Mapping[str, Json]], new: Sequence[tuple[int, str, str]]
+) -> list[ToolCall]:
+    """Return the calls that take a partner out of a profile whom the user is no longer with."""
+    calls = []
+    for number, speaker, words in new:
+        over = breakup_in(words.replace(LINE_END, "\n")) if _is_user(speaker) else None
+        for each in known if over else ():
+            value = each["value"]
+            partner = value.get("partner") if isinstance(value, Mapping) else None
+            if over is None or not isinstance(partner, str) or not over.is_with(partner):
+                continue
+            change = {
+                "op": "remove",
+                "path": "/partner",
+                "because": [cited_words(number, over.quote)],
+            }
+            arguments = json.dumps({"id": each["id"], "changes": [change]}, ensure_ascii=False)
+            calls.append(ToolCall(name="patch_memory", arguments=arguments))
+    return calls[:1]
+
+
+def _note_calls(
+    known: Sequence[Mapping[str, Json]], said: list[RuleStatement], tools: Sequence[Tool]
+) -> list[ToolCall]:
+    tool = next((each for each in tools if each.name == "Note"), None)
+    if tool is None:
+        return []
+    main, others = _note_fields(tool)
+    notes = [each["value"] for each in known if each["type"] == "Note"]
+    contents = {each.get(main) for each in notes if isinstance(each, Mapping)}
+    calls = []
+    for each in said:
+        if each.field == "note" and each.value not in contents:
+            value = {**dict.fromkeys(others, "said in passing"), main: each.value}
+            because = [cited_words(each.number, each.quote)]
+            arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
+            calls.append(ToolCall(name="Note", arguments=arguments))
+    return calls
+
+
+def _note_fields(tool: Tool) -> tuple[str, list[str]]:
+    """Return the field of a note's text, and the other required fields."""
+    schema: Any = tool.parameters
+    required = list(schema["properties"]["value"].get("required", ()))
+    main = "content" if "content" in required or not required else required[-1]
+    return main, [each for each in required if each != main]
