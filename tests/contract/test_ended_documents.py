@@ -1,20 +1,17 @@
 """A document that a person ended stays as it was; what is said since begins it anew."""
 
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 import pytest
 
 from recollect.formation.config import Assistants
 from recollect.formation.rule_model import RuleModel
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids
 from recollect.server.mcp.callers import local_caller
 from recollect.server.mcp.recollect_tool_calls import RecollectTools
-from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, SeededIds
+from tests.harness.store_opener import Opener
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final = ("users", "ada")
 
 

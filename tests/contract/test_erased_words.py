@@ -57,8 +57,8 @@ from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.text.terms import encode_terms
 from tests.harness.carried_words import FILLER, CarryingModel, SaidWords
+from tests.harness.store_opener import Opener
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final = ("users", "ada")
 LIFE: Final = replace(USER, name="Life", parameters={"type": "object"})
 TYPES: Final = (LIFE, NOTE)

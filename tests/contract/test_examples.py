@@ -1,8 +1,7 @@
 """Examples, on every backend: kept once, corrected, selected within limits, and given away."""
 
 import re
-from collections.abc import AsyncIterator, Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
@@ -10,12 +9,10 @@ from recollect import ConflictError, Evidence, LimitError, NewMessage, NotFoundE
 from recollect.agents.examples import Example, Examples, ImportedExamples
 from recollect.errors import StaleReadError
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids
 from recollect.records import EndMemory, JsonObject, PutMemory
-from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.validation import JSON_BYTES_MAX, WRITES_MAX
-from recollect.testing import FrozenClock, SeededIds
+from recollect.testing import FrozenClock
 from recollect.text.token_estimate import estimated_tokens
 from tests.harness.rendered_blocks import read_block
 
@@ -27,15 +24,6 @@ TASKS = {
     "I forgot my password": "access",
     "The login page shows an error": "access",
 }
-
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
-
-
-@pytest.fixture
-async def memory(open_empty: Opener) -> AsyncIterator[Recollect]:
-    store = open_empty(FrozenClock(), SeededIds(1))
-    async with Recollect(store, embedder="none", worker=False) as memory:
-        yield memory
 
 
 @pytest.fixture

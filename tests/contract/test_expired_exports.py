@@ -1,23 +1,21 @@
 """What has expired is in no export, on every backend."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final, TypeAlias
+from typing import Final
 
 import pytest
 
 import recollect
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids
 from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.side_records import PutSideRecord
-from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.testing import FrozenClock, SeededIds
+from tests.harness.store_opener import Opener
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final[Scope] = ("acme", "ada")
 CODE: Final = PutMemory(
     type="Code",
@@ -25,11 +23,6 @@ CODE: Final = PutMemory(
     value={"code": "Xanadu"},
     evidence={"": [Evidence(thread="talk", message="m1")]},
 )
-
-
-@pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
 
 
 @pytest.fixture

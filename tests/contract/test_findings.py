@@ -1,10 +1,10 @@
 """What an agent found, on every backend: kept as its own, below what anybody said."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +19,6 @@ from recollect.formation.types.builtin import FACT, NOTE, USER
 from recollect.lifecycle import erased_records
 from recollect.lifecycle.store_copy import copy_store
 from recollect.memory.facade import Recollect as Facade
-from recollect.ports import Clock, Ids
 from recollect.records import Json, JsonObject
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
@@ -27,6 +26,7 @@ from recollect.stores.plans.erase_targets import EraseMessages, EraseSource, Era
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.undo import UndoLog
 from recollect.testing import FrozenClock, SeededIds
+from tests.harness.store_opener import Opener
 
 ADA: Final = ("projects", "boat")
 LINES: Final[dict[str, Json]] = {"path": "Makefile", "line": 12, "text": "test:\n\tpytest -q"}
@@ -35,8 +35,6 @@ PROJECT: Final = replace(
     USER, name="Project", roles=("user", "tool"), parameters={"type": "object"}
 )
 TYPES: Final = (USER, NOTE, FACT, PROJECT)
-
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 
 
 @pytest.fixture

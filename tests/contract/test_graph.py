@@ -1,8 +1,6 @@
 """The knowledge graph, on every backend: what it adds, ends and reads, and what it refuses."""
 
-from collections.abc import AsyncIterator, Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import TypeAlias
 
 import anyio
 import pytest
@@ -12,28 +10,12 @@ from recollect.graph import Entity, KnowledgeGraph, NewFact
 from recollect.graph import graph_access as following
 from recollect.graph.graph_access import read_once
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids
 from recollect.records import Trust
-from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
-from recollect.testing import FrozenClock, SeededIds
+from recollect.testing import FrozenClock
 
 ADA = ("users", "ada")
 SAID = Evidence(thread="talk", message="m1", quote="I live in Oslo")
-
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
-
-
-@pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
-
-
-@pytest.fixture
-async def memory(open_empty: Opener, clock: FrozenClock) -> AsyncIterator[Recollect]:
-    store = open_empty(clock, SeededIds(1))
-    async with Recollect(store, embedder="none", worker=False) as memory:
-        yield memory
 
 
 @pytest.fixture

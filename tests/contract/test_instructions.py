@@ -1,8 +1,7 @@
 """Instructions, on every backend: versions, proposals, and what is refused."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
 
 import anyio
 import pytest
@@ -11,11 +10,10 @@ from recollect import Evidence, NewMessage, NotFoundError, UsageError, VersionCo
 from recollect.agents.instructions import Edit, Instructions, Prompt, ScoringCase, Trajectory
 from recollect.errors import ModelError, ProposalRefusedError, StaleReadError
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids, ModelAnswer, ModelRequest, ToolCall
+from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, PutMemory
-from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMessages
-from recollect.testing import FrozenClock, ScriptedModel, SeededIds
+from recollect.testing import FrozenClock, ScriptedModel
 
 AGENT = ("acme", "agents")
 ADA = ("acme", "users", "ada")
@@ -24,25 +22,12 @@ RULES = ["Answer briefly", "Greet the user by name"]
 TALK = Trajectory(lines=(("user", "I said no greetings!"),), feedback="it greeted again", score=0)
 CASES = [ScoringCase(name="a", input="hi"), ScoringCase(name="b", input="bye")]
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
-
 
 def call(name: str, **arguments: object) -> ToolCall:
     return ToolCall(name=name, arguments={"reason": "because", **arguments})  # type: ignore[dict-item]
 
 
 REPLACE = call("replace_rule", number=3, rule="Do not greet")
-
-
-@pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
-
-
-@pytest.fixture
-async def memory(open_empty: Opener, clock: FrozenClock) -> AsyncIterator[Recollect]:
-    async with Recollect(open_empty(clock, SeededIds(1)), embedder="none", worker=False) as memory:
-        yield memory
 
 
 async def given(memory: Recollect, *answers: object, automatic: bool = False) -> Instructions:

@@ -1,29 +1,26 @@
 """A memory of old talk is old wherever its time is read, on every backend."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias
 
 import pytest
 
 from recollect.agents.tools.tool_answers import results_within
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids, ModelRequest, ToolCall
+from recollect.ports import ModelRequest, ToolCall
 from recollect.recall.query import Where
 from recollect.recall.rendering import Record
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
-from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.wire.memories import memory_to_json
 from tests.harness.rendered_blocks import read_block
+from tests.harness.store_opener import Opener
 
 ADA: Scope = ("users", "ada")
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MARCH, JUNE = datetime(2023, 3, 4, 9, tzinfo=UTC), datetime(2023, 6, 7, 9, tzinfo=UTC)
 OSLO, ROME = "I live in Oslo", "I live in Rome now"
-
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 
 
 def note(home: str, number: int, quote: str) -> ToolCall:

@@ -1,8 +1,8 @@
 """The memory tools of an agent, on every backend: grounded, kept once, scoped, and confirmed."""
 
 import re
-from collections.abc import AsyncIterator, Callable
-from typing import Any, TypeAlias
+from collections.abc import AsyncIterator
+from typing import Any
 
 import anyio
 import pytest
@@ -15,25 +15,18 @@ from recollect.formation.types import load_types
 from recollect.formation.types.builtin import FACT, NOTE, USER
 from recollect.formation.types.memory_type import TYPES_MAX
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids, ToolCall
+from recollect.ports import ToolCall
 from recollect.recall.query import Where
 from recollect.records import Json, JsonObject
 from recollect.side_records import FORGOTTEN
-from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt, EraseScope, EraseThread
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
+from tests.harness.store_opener import Opener
 
 ADA = ("users", "ada")
 SAM = ("users", "sam")
 TEA = {"context": "drinks", "content": "Ada drinks green tea"}
 SAID = "I'm Ada, I drink green tea"
-
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
-
-
-@pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """Undo of a message: its formation is taken back as a whole, what it ended included."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final
 
 import pytest
 
@@ -13,7 +13,7 @@ from recollect.formation.rule_model import RuleModel
 from recollect.formation.types import FACT, NOTE, USER
 from recollect.memory.facade import Recollect
 from recollect.memory.message_undo import message_undo_writes
-from recollect.ports import Clock, Ids, Model, ModelRequest, ToolCall
+from recollect.ports import Model, ModelRequest, ToolCall
 from recollect.records import Evidence, Json, Memory, NewMessage, PutMemory, Write
 from recollect.side_records import SideWrite
 from recollect.stores.contract.base import Store
@@ -21,8 +21,8 @@ from recollect.stores.locator import open_store
 from recollect.stores.plans.undo import UndoLog
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
+from tests.harness.store_opener import Opener
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final = ("users", "ada")
 TALK: Final = "talk"
 COIMBRA: Final = PutMemory(

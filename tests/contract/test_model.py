@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import ClassVar, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -51,9 +51,9 @@ from recollect.stores.unit_of_work import Effect
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.follower import FeedFollower
 from tests.harness.store_model import StoreModel
+from tests.harness.store_opener import Opener
 
 AnswerT = TypeVar("AnswerT")
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 
 SCOPES: tuple[Scope, ...] = (("a",), ("a", "b"), ("ab",))
 THREADS, MESSAGES, KEYS = ("t", "u"), ("m1", "m2", "m3"), ("k", "l")

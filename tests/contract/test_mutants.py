@@ -172,11 +172,13 @@ def any_text(
     return plan_embedded(rows, scope_id, embedder, done=forced, until=until)
 
 
-def all_sides(
-    tables: Tables, scope_id: int, _within: Sequence[str], _after: SidePlace | None
+def sides_of_any_thread(
+    tables: Tables, scope_id: int, within: Sequence[str], _after: SidePlace | None
 ) -> Iterator[SideRow]:
-    """Yield the side records of a whole scope, whichever are asked for."""
-    yield from tables._of(scope_id).sides.values()
+    """Yield the side records of a kind, if one is asked for, whatever thread they go with."""
+    for row in tables._of(scope_id).sides.values():
+        if row.place[1 : len(within)] == tuple(within[1:]):
+            yield row
 
 
 def folded(text: object, _what: str) -> str:
@@ -363,7 +365,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "an erased thread takes what goes with others": (
-        "in_process.tables.Tables.side_records", all_sides,
+        "in_process.tables.Tables.side_records", sides_of_any_thread,
         SideRecordUpkeepContract.test_a_thread_takes_its_own_along, {},
     ),
     "any version of a side record is replaced": (

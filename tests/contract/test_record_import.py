@@ -1,6 +1,6 @@
 """Records from outside, on every backend: as direct writes make them, and not erased here."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias, cast
@@ -15,7 +15,6 @@ from recollect.lifecycle.erased_records import Doomed, Erasures, ScopeErasures, 
 from recollect.lifecycle.record_import import RecordImportCounts, RecordNote
 from recollect.memory.facade import Recollect
 from recollect.memory.record_imports import open_record_import
-from recollect.ports import Clock, Ids
 from recollect.records import Attachment, Evidence, Json, JsonObject, NewMessage, PutMemory, Scope
 from recollect.side_records import (
     ATTACHMENT,
@@ -39,7 +38,6 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.testing import FrozenClock, SeededIds
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 Notes: TypeAlias = list[RecordNote]
 
 ADA: Scope = ("acme", "ada")
@@ -50,20 +48,6 @@ TRIP: JsonObject = {
     "update_mode": "insert",
     "parameters": {"type": "object", "properties": {"to": {"type": "string"}}},
 }
-
-
-@pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock that stands until it is told to go on."""
-    return FrozenClock()
-
-
-@pytest.fixture
-async def memory(open_empty: Opener, clock: FrozenClock) -> AsyncIterator[Recollect]:
-    """Yield a memory over an empty store."""
-    store = open_empty(clock, SeededIds(1))
-    async with Recollect(store, embedder="none", worker=False) as memory:
-        yield memory
 
 
 def resting(key: str, *messages: str, content: str = CANARY) -> PutMemory:

@@ -14,13 +14,12 @@ from recollect.formation.types import FACT, NOTE
 from recollect.memory import review
 from recollect.memory.facade import Recollect
 from recollect.memory.review import verdict_writes
-from recollect.ports import Clock, Ids
 from recollect.records import Memory, MemoryState, PutMemory, Scope, Write
 from recollect.stores.contract.base import Store, StoreView
 from recollect.stores.in_process.store import InProcessStore
 from recollect.testing import FrozenClock, SeededIds
+from tests.harness.store_opener import Opener
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final = ("users", "ada")
 FORMED: Final = FormationSettings(types=(FACT, NOTE))
 Approval: TypeAlias = Callable[[], Awaitable[object]]

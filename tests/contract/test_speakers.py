@@ -14,24 +14,18 @@ from recollect.formation.rule_model import RuleModel
 from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import NOTE, USER, MemoryType, load_types
 from recollect.memory.facade import Recollect
-from recollect.ports import Clock, Ids, ModelRequest, ToolCall
+from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Evidence, Json, JsonObject, Memory, NewMessage, PutMemory, Scope
-from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from recollect.worker.formation_input import read_documents
+from tests.harness.store_opener import Opener
 
 HOUSE: Scope = ("households", "h7")
 ADAS: Scope = ("users", "ada")
 OSLO, ROME = "I live in Oslo", "I live in Rome"
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 Open: TypeAlias = Callable[..., Awaitable[Recollect]]
-
-
-@pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
 
 
 @pytest.fixture

@@ -38,8 +38,8 @@ from recollect.stores.plans.undo import UNDONE, Undo, UndoLog
 from recollect.stores.remainder import MEMORY_THREAD, version_name
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
+from tests.harness.store_opener import Opener
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 Records: TypeAlias = Mapping[tuple[str, str], Mapping[str, Any]]
 ADA: Final = ("users", "ada")
 DAY: Final = timedelta(days=1)

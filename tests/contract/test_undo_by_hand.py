@@ -17,7 +17,8 @@ from recollect.records import Json, NewMessage
 from recollect.stores.locator import open_store
 from recollect.stores.plans.undo import UndoLog
 from recollect.testing import FrozenClock, SeededIds
-from tests.contract.test_undo_orders import ADA, TALK, Opener, memory_over
+from tests.contract.test_undo_orders import ADA, TALK, memory_over
+from tests.harness.store_opener import Opener
 
 TOWNS: Final = ("Oslo", "Lima", "Bonn", "Rome", "Turku", "Braga", "Porto", "Delft")
 NAMES: Final = ("Ann", "Bea", "Cleo", "Dora", "Edda", "Fay", "Gwen", "Hana")

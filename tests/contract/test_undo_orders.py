@@ -1,12 +1,12 @@
 """Undo of messages in any order: what stands is what the others said, as if nothing else was."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -31,8 +31,8 @@ from recollect.stores.plans.undo import UndoLog
 from recollect.stores.provenance import evidence_at
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
+from tests.harness.store_opener import Opener
 
-Opener: TypeAlias = Callable[[Clock, Ids], Store]
 ADA: Final = ("users", "ada")
 TALK: Final = "talk"
 FLAT: Final = replace(FACT, name="Flat", single_valued=("object",))

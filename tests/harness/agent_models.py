@@ -38,15 +38,12 @@ def records_in(messages: Sequence[BaseMessage]) -> list[ShownSource]:
     return found
 
 
-class Reader(BaseChatModel):
-    """A chat model that reads nothing but its request, which it keeps; *answers* come first."""
-
-    answers: list[AIMessage]
-    requests: list[list[BaseMessage]]
+class AgentModel(BaseChatModel):
+    """A chat model that takes any tools and answers by `answer`, which its subclasses write."""
 
     @property
     def _llm_type(self) -> str:
-        return "reader"
+        return "agent"
 
     def bind_tools(
         self, tools: Sequence[Any], **kwargs: Any
@@ -60,9 +57,22 @@ class Reader(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=self.answer(messages))])
+
+    def answer(self, messages: Sequence[BaseMessage]) -> AIMessage:
+        """Return the answer to a request."""
+        raise NotImplementedError
+
+
+class Reader(AgentModel):
+    """A chat model that reads nothing but its request, which it keeps; *answers* come first."""
+
+    answers: list[AIMessage]
+    requests: list[list[BaseMessage]]
+
+    def answer(self, messages: Sequence[BaseMessage]) -> AIMessage:
         self.requests.append(list(messages))
-        said = self.answers.pop(0) if self.answers else AIMessage(answer_to(messages))
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        return self.answers.pop(0) if self.answers else AIMessage(answer_to(messages))
 
 
 def answer_to(messages: Sequence[BaseMessage]) -> str:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, Unpack
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -26,7 +26,7 @@ from recollect.stores.postgres import (
 )
 from recollect.stores.postgres import store as store_module
 from recollect.stores.postgres.connections import Connections
-from recollect.stores.postgres.location import PostgresLocation
+from recollect.stores.postgres.location import PostgresLimits, PostgresLocation
 from recollect.stores.postgres.row_security import Wall
 from recollect.stores.postgres.statements import GROUP, QUERIES, SESSION, WRITES
 from recollect.stores.postgres.store import PostgresStore
@@ -48,7 +48,7 @@ _PREDICATES: Final = (
 class WatchedStore(PostgresStore):
     """A store that counts, by class, the errors with which its calls ended."""
 
-    def __init__(self, url: str, **limits: float) -> None:
+    def __init__(self, url: str, **limits: Unpack[PostgresLimits]) -> None:
         super().__init__(url, replicas=(), clock=None, ids=None, **limits)
         self.errors: Counter[str] = Counter()
 
@@ -141,7 +141,7 @@ class HastyConnections(Connections):
 class HastyStore(PostgresStore):
     """A store whose cancelled callers clean up after themselves, too early."""
 
-    def __init__(self, url: str, **limits: float) -> None:
+    def __init__(self, url: str, **limits: Unpack[PostgresLimits]) -> None:
         super().__init__(url, replicas=(), clock=None, ids=None, **limits)
         self._hasty = HastyConnections(self._location)
         self._workshop.connections.close()

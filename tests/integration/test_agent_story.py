@@ -10,11 +10,7 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
+from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 import recollect
@@ -33,11 +29,11 @@ from recollect.integrations.langgraph import RecollectStore
 from recollect.ports import ToolCall
 from recollect.recall.rendering import Record
 from recollect.testing import RuleModel, ScriptedModel
+from tests.harness.agent_models import BLOCK, AgentModel, in_thread, turn
 from tests.harness.rendered_blocks import read_block
 
 new_agent: Any = create_agent  # its own types are too many to be told apart here
 ADA = ("users", "ada")
-BLOCK = re.compile(r"<memory ([0-9a-f]+)> .*\n</memory \1>", re.DOTALL)
 
 
 def records_in(messages: Sequence[BaseMessage]) -> list[Record]:
@@ -46,27 +42,11 @@ def records_in(messages: Sequence[BaseMessage]) -> list[Record]:
     return [record for each in blocks if "\n{" in each for record in read_block(each)]
 
 
-class Reader(BaseChatModel):
+class Reader(AgentModel):
     """A chat model that reads nothing but its request."""
 
-    @property
-    def _llm_type(self) -> str:
-        return "reader"
-
-    def bind_tools(
-        self, tools: Sequence[Any], **kwargs: Any
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        return self
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        said = AIMessage(answer_to(messages))
-        return ChatResult(generations=[ChatGeneration(message=said)])
+    def answer(self, messages: Sequence[BaseMessage]) -> AIMessage:
+        return AIMessage(answer_to(messages))
 
 
 def answer_to(messages: Sequence[BaseMessage]) -> str:
@@ -89,14 +69,6 @@ def answer_to(messages: Sequence[BaseMessage]) -> str:
     else:
         answer = "Good to know, thank you for telling me"
     return answer.upper() if "Answer in capitals" in system else answer
-
-
-def turn(text: str, **fields: Any) -> dict[str, Any]:
-    return {"messages": [HumanMessage(text, **fields)]}
-
-
-def in_thread(thread: str, **named: str) -> dict[str, Any]:
-    return {"configurable": {"thread_id": thread, **named}}
 
 
 @pytest.fixture

@@ -24,7 +24,8 @@ from recollect.integrations.anthropic_memory import (
 from recollect.integrations.anthropic_memory.file_tree import FILE_CHARACTERS_MAX, FILES_MAX
 from recollect.integrations.openai_agents import RecollectSession
 from recollect.side_records import PutSideRecord
-from tests.harness import postgres_server, redis_server
+from tests.harness import redis_server
+from tests.harness.installed_servers import require_empty_database
 from tests.harness.model_provider import Provider, answers, message, provider_on_loopback
 
 pytestmark = pytest.mark.anyio
@@ -135,11 +136,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         with redis_server.open_server() as server:
             yield server.url()
     else:
-        url = postgres_server.shared_database("memory_files")
-        if url is None:
-            pytest.skip("no PostgreSQL is here")
-        postgres_server.empty_store(url)
-        yield url
+        yield require_empty_database("memory_files")
 
 
 def test_every_command_says_what_the_sdks_own_files_say(tmp_path: Path, address: str) -> None:

@@ -51,12 +51,6 @@ TALK = [
 ]
 
 
-@pytest.fixture
-def clock() -> FrozenClock:
-    """Return the clock of the store."""
-    return FrozenClock()
-
-
 def store_at(place: str, clock: FrozenClock) -> Store:
     """Open a store; what it survives is no matter here."""
     return open_store(place, clock=clock, ids=CountingIds(), durability="relaxed")

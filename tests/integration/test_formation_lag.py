@@ -20,11 +20,11 @@ from recollect.formation.offer import offer_of
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ToolCall
-from recollect.records import Message
 from recollect.stores.validation import TEXT_CHARACTERS_MAX
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker import model_calls as asking
 from recollect.worker.model_calls import FormationDialogue
+from tests.harness.sample_contents import sample_message
 
 LAG_MS_MAX: Final = 50.0
 DECIDING_S_MAX: Final = 30.0
@@ -72,10 +72,7 @@ def quote_of(text: str, number: int) -> str:
 
 def line(number: int, role: Any, text: str) -> WindowLine:
     """Return a new message as a window has it."""
-    message = Message(
-        thread="talk", id=f"id{number}", position=number, role=role, text=text, name=None,
-        time=AT, session="s", source=None, content=None, metadata={},
-    )  # fmt: skip
+    message = sample_message(id=f"id{number}", position=number, role=role, text=text, time=AT)
     return WindowLine(number=number, message=message, text=text, new=True)
 
 

@@ -12,10 +12,11 @@ from recollect.formation.offered_memories import chosen_memories, queries_of
 from recollect.formation.types import NOTE
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ToolCall
-from recollect.records import Memory, Message, NewMessage, Role
+from recollect.records import Memory, NewMessage, Role
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.text.chinese_scripts import simplified
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.sample_contents import sample_memory, sample_message
 
 SCOPE: Final = ("users", "ada")
 AT: Final = datetime(2026, 5, 1, tzinfo=UTC)
@@ -138,12 +139,14 @@ async def test_searching_by_the_whole_talk_misses_some(
 def memory(content: str, *, ended: bool = False, days: int = 0) -> Memory:
     """Return a note, said so many days ago."""
     at = AT - timedelta(days=days)
-    return Memory(
-        scope=SCOPE, type="Note", key=content, value={"content": content}, text="", version=1,
-        created_at=at, updated_at=at, valid_from=at - timedelta(days=9),
-        valid_until=at - timedelta(days=1) if ended else None, expires_at=None, evidence={},
-        trust="user", state="active",
-    )  # fmt: skip
+    return sample_memory(
+        scope=SCOPE,
+        key=content,
+        value={"content": content},
+        at=at,
+        valid_from=at - timedelta(days=9),
+        valid_until=at - timedelta(days=1) if ended else None,
+    )
 
 
 def chosen(*found: Sequence[Memory], memories_max: int = 4, tokens_max: int = 100) -> set[str]:
@@ -210,14 +213,15 @@ def window(*said: tuple[Role, str]) -> Window:
     """Return a window of new messages."""
     lines = tuple(
         WindowLine(
-            number=n, text=text, new=True,
-            message=Message(
-                thread="t", id=f"i{n}", position=n, role=role, text=text, name=None, time=AT,
-                session="s", source=None, content=None, metadata={},
+            number=n,
+            text=text,
+            new=True,
+            message=sample_message(
+                thread="t", id=f"i{n}", position=n, role=role, text=text, time=AT
             ),
         )
         for n, (role, text) in enumerate(said, start=1)
-    )  # fmt: skip
+    )
     return Window(scope=SCOPE, lines=lines, watermarks={})
 
 

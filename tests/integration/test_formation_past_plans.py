@@ -13,6 +13,7 @@ from recollect.formation.rule_requests import shown_in
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import JsonObject, Memory, NewMessage
 from recollect.testing import FrozenClock, ScriptedModel
+from tests.harness.sample_contents import sample_memory
 
 SAID: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TODAY: Final = date(2026, 5, 20)
@@ -27,11 +28,16 @@ def memory(
 ) -> Memory:
     """Return a note that was said on 1 May."""
     key = "User" if type_ == "User" else content[:40]
-    return Memory(
-        scope=SCOPE, type=type_, key=key, value={"content": content}, text="", version=1,
-        created_at=SAID, updated_at=SAID, valid_from=since, valid_until=until, expires_at=None,
-        evidence={}, trust="user", state="active", said_at=SAID,
-    )  # fmt: skip
+    return sample_memory(
+        scope=SCOPE,
+        type=type_,
+        key=key,
+        value={"content": content},
+        at=SAID,
+        valid_from=since,
+        valid_until=until,
+        said_at=SAID,
+    )
 
 
 @pytest.mark.parametrize(

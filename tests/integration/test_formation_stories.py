@@ -28,12 +28,6 @@ def chance() -> random.Random:
 
 
 @pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock that only the test moves."""
-    return FrozenClock()
-
-
-@pytest.fixture
 def model() -> RuleModel:
     """Return a model that knows only what it is shown."""
     return RuleModel()

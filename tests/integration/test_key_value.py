@@ -47,11 +47,6 @@ class OlderAction:
 
 
 @pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
-
-
-@pytest.fixture
 def memory(tmp_path: Path, clock: FrozenClock) -> Iterator[SyncRecollect]:
     path = str(tmp_path / "m.db")
     with recollect.open_sync(path, embedder="none", worker=False, clock=clock) as memory:

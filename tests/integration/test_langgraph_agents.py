@@ -7,11 +7,7 @@ from typing import Any, TypedDict
 import pytest
 from langchain.agents import create_agent
 from langchain.tools import ToolRuntime
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, tool
 from langgraph.config import get_store
 from langgraph.graph import END, START, StateGraph
@@ -20,6 +16,7 @@ from langgraph.runtime import Runtime
 import recollect
 from recollect import SyncRecollect
 from recollect.integrations.langgraph import RecollectStore
+from tests.harness.agent_models import AgentModel
 
 ROOT = ("app",)
 MEMORIES = ("memories", "ada")
@@ -113,28 +110,13 @@ def lookup(query: str, runtime: ToolRuntime) -> str:
     return "; ".join(each.value["text"] for each in runtime.store.search(MEMORIES, query=query))
 
 
-class Scripted(BaseChatModel):
+class Scripted(AgentModel):
     """A chat model that gives these answers, one after the other."""
 
     answers: list[AIMessage]
 
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def bind_tools(
-        self, tools: Sequence[Any], **kwargs: Any
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        return self
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        return ChatResult(generations=[ChatGeneration(message=self.answers.pop(0))])
+    def answer(self, messages: Sequence[BaseMessage]) -> AIMessage:
+        return self.answers.pop(0)
 
 
 def calling(name: str, **args: str) -> AIMessage:

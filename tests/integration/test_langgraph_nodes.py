@@ -5,10 +5,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
@@ -29,6 +26,7 @@ from recollect.integrations.langgraph import procedural_nodes as procedural
 from recollect.messages import tool_pairs
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.testing import ScriptedModel
+from tests.harness.agent_models import AgentModel
 
 
 class State(TypedDict, total=False):
@@ -38,23 +36,12 @@ class State(TypedDict, total=False):
     feedback: str
 
 
-class Obeying(BaseChatModel):
+class Obeying(AgentModel):
     """A chat model that says what its system message tells it."""
 
-    @property
-    def _llm_type(self) -> str:
-        return "obeying"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
+    def answer(self, messages: Sequence[BaseMessage]) -> AIMessage:
         told = [each.text for each in messages if each.type == "system"]
-        said = AIMessage("; ".join(told) or "nothing")
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        return AIMessage("; ".join(told) or "nothing")
 
 
 def graph_of(*steps: Any, checkpointer: Any = None) -> Any:

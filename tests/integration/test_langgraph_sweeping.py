@@ -25,11 +25,6 @@ WAIT_S: Final = 30.0
 
 
 @pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
-
-
-@pytest.fixture
 def memory(tmp_path: Path, clock: FrozenClock) -> Iterator[SyncRecollect]:
     url = f"sqlite:///{tmp_path}/store.db"
     with recollect.open_sync(url, embedder="none", worker=False, clock=clock) as memory:

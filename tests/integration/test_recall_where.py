@@ -25,12 +25,6 @@ ADA: Scope = ("acme", "users", "ada")
 QUESTION = "Where is home?"
 
 
-@pytest.fixture
-def clock() -> FrozenClock:
-    """Return the clock of the store."""
-    return FrozenClock()
-
-
 @pytest.fixture(scope="module")
 async def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of an empty store, made once: making one waits for the disk."""

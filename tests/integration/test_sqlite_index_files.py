@@ -52,12 +52,6 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def clock() -> FrozenClock:
-    """Return the clock of the store."""
-    return FrozenClock()
-
-
-@pytest.fixture
 async def store(path: Path, clock: FrozenClock) -> AsyncIterator[SQLiteStore]:
     """Return a store with messages and memories of two scopes."""
     async with SQLiteStore(path, clock=clock, ids=SeededIds(1)) as opened:

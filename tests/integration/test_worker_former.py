@@ -39,12 +39,6 @@ ADA = ("users", "ada")
 BOB = ("users", "bob")
 
 
-@pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock that only the test moves."""
-    return FrozenClock()
-
-
 @asynccontextmanager
 async def opened(
     script: Script | RuleModel,

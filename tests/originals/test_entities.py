@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.language_models.llms import LLM
-from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import PromptTemplate
 from pydantic import Field
 
 import recollect
 from recollect.conversation import ConversationEntityMemory
+from tests.harness.original_memories import begun, shown
 
 pytest.importorskip("langchain_classic", reason="the original is compared with")
 with warnings.catch_warnings():
@@ -114,26 +114,12 @@ async def aplayed(memory: Any, talk: Talk) -> list[Any]:
     return [*found, shown(last), memory.entity_cache]
 
 
-def shown(variables: dict[str, Any]) -> dict[str, Any]:
-    """Return variables with messages as values that show what differs."""
-    return {
-        key: [(type(m).__name__, m.content) for m in value] if isinstance(value, list) else value
-        for key, value in variables.items()
-    }
-
-
-def begun(made: Any, talk: Talk) -> Any:
-    kinds = (HumanMessage, AIMessage)
-    made.chat_memory.add_messages([kinds[n % 2](content=t) for n, t in enumerate(talk.before)])
-    return made
-
-
 def original(talk: Talk) -> tuple[list[Any], list[list[str]]]:
     model = EntityModel()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = originals.ConversationEntityMemory(llm=model, **PROMPTS, **talk.options)
-        return list(played(begun(made, talk), talk)), model.calls
+        return list(played(begun(made, talk.before), talk)), model.calls
 
 
 @settings(max_examples=EXAMPLES)
@@ -141,7 +127,7 @@ def original(talk: Talk) -> tuple[list[Any], list[list[str]]]:
 def test_the_entities_are_the_originals(talk: Talk, *, awaited: bool) -> None:
     """Equal variables and names, and equal calls with equal variables in equal order."""
     model = EntityModel()
-    memory = begun(ConversationEntityMemory(llm=model, **PROMPTS, **talk.options), talk)
+    memory = begun(ConversationEntityMemory(llm=model, **PROMPTS, **talk.options), talk.before)
 
     expected = original(talk)
     actual = asyncio.run(aplayed(memory, talk)) if awaited else list(played(memory, talk))
@@ -161,6 +147,6 @@ def test_the_entities_of_a_scope_are_the_originals(talk: Talk) -> None:
         made = ConversationEntityMemory(
             store, ("ada",), "talk", llm=model, **PROMPTS, **talk.options
         )
-        actual = list(played(begun(made, talk), talk))
+        actual = list(played(begun(made, talk.before), talk))
 
     assert expected == (actual, model.calls)

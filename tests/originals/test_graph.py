@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.language_models.llms import LLM
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langchain_core.prompts import PromptTemplate
 from pydantic import Field
 
 import recollect
 from recollect.conversation import ConversationKGMemory
 from recollect.graph import EntityGraph, KnowledgeGraph
+from tests.harness.original_memories import begun, shown
 
 pytest.importorskip("langchain_classic", reason="the original is built on it")
 pytest.importorskip("langchain_community", reason="the original is compared with")
@@ -129,26 +130,12 @@ async def aplayed(memory: Any, talk: Talk) -> list[Any]:
     return [*found, await memory.kg.aget_triples()]
 
 
-def shown(variables: dict[str, Any]) -> dict[str, Any]:
-    """Return variables with messages as values that show what differs."""
-    return {
-        key: [(type(m).__name__, m.content) for m in value] if isinstance(value, list) else value
-        for key, value in variables.items()
-    }
-
-
-def begun(made: Any, talk: Talk) -> Any:
-    kinds = (HumanMessage, AIMessage)
-    made.chat_memory.add_messages([kinds[n % 2](content=t) for n, t in enumerate(talk.before)])
-    return made
-
-
 def original(talk: Talk) -> tuple[list[Any], list[list[str]]]:
     model = GraphModel()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = Original(llm=model, **PROMPTS, **talk.options)
-        return list(played(begun(made, talk), talk)), model.calls
+        return list(played(begun(made, talk.before), talk)), model.calls
 
 
 @settings(max_examples=EXAMPLES)
@@ -158,7 +145,7 @@ def test_the_graph_is_the_originals(talk: Talk, *, awaited: bool) -> None:
     tally["all"] += 1
     model = GraphModel()
     made = ConversationKGMemory(llm=model, strict_original=True, **PROMPTS, **talk.options)
-    memory = begun(made, talk)
+    memory = begun(made, talk.before)
 
     expected = original(talk)
     actual = asyncio.run(aplayed(memory, talk)) if awaited else list(played(memory, talk))
@@ -178,7 +165,7 @@ def test_the_graph_that_is_kept_in_a_scope_is_the_originals(talk: Talk) -> None:
         kg = EntityGraph(KnowledgeGraph(store, ("ada",)), strict_original=True)
         options = {**PROMPTS, **talk.options, "kg": kg, "strict_original": True}
         made = ConversationKGMemory(store, ("ada",), "talk", llm=model, **options)
-        actual = list(played(begun(made, talk), talk))
+        actual = list(played(begun(made, talk.before), talk))
         again = EntityGraph(KnowledgeGraph(store, ("ada",)), strict_original=True)
         kept = again.get_triples()
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from recollect.chat.answer_sources import USED_MAX
-from tests.page.test_demonstration import _played as filled
+from tests.harness.played_demo import play_demo
 
 if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
     """Tell the news on the demonstration's page, with fixed rules."""
     folder = tmp_path_factory.mktemp("news")
-    anyio.run(filled, folder)
+    anyio.run(play_demo, folder)
     options = ("--no-auth", "--scope", "demo", "--model", "rules")
     with walks.serving(folder, *options, after_s=1) as (address, _):
         return walks.walked(address, extent="chat_news", script="chat_news.mjs")

@@ -7,26 +7,17 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-import recollect
-from recollect.demo.story import StoryClock, play, read_chapters
+from tests.harness.played_demo import play_demo
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.page.conftest import Story, Walks
-
-
-async def _played(folder: Path) -> None:
-    clock = StoryClock()
-    async with recollect.open(str(folder / "page.db"), embedder="none", clock=clock) as memory:
-        await play(memory, clock, read_chapters())
 
 
 @pytest.fixture(scope="module")
 def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
     """Correct memories of the demonstration, in each of the ways that the page has."""
     folder = tmp_path_factory.mktemp("corrections")
-    anyio.run(_played, folder)
+    anyio.run(play_demo, folder)
     with walks.serving(folder, "--no-auth", "--scope", "demo", after_s=600) as (address, _):
         return walks.walked(address, extent="corrections", script="corrections.mjs")
 

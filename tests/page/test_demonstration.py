@@ -10,9 +10,9 @@ import anyio
 import pytest
 from click.testing import CliRunner
 
-import recollect
 from recollect.cli import main
-from recollect.demo.story import StoryClock, play, read_chapters
+from recollect.demo.story import read_chapters
+from tests.harness.played_demo import play_demo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 COUNTS = re.compile(
     r"(\d+ messages? read · )?\d+ (stored|changed|ended)( · \d+ (stored|changed|ended))*"
 )
-
-
-async def _played(folder: Path) -> None:
-    clock = StoryClock()
-    url = str(folder / "page.db")
-    async with recollect.open(url, embedder="none", clock=clock) as memory:
-        await play(memory, clock, read_chapters())
 
 
 def forgotten(folder: Path) -> None:
@@ -46,7 +39,7 @@ def story(
     """Look at the receipts before and after the demonstration forgets."""
     folder = tmp_path_factory.mktemp("demonstration")
     if request.param == "before":
-        anyio.run(_played, folder)
+        anyio.run(play_demo, folder)
     else:
         forgotten(folder)
     with walks.serving(folder, "--no-auth", "--scope", "demo", after_s=600) as (address, _):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from tests.page.test_demonstration import _played as filled
+from tests.harness.played_demo import play_demo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def test_who_has_never_seen_it_finds_and_corrects_a_belief(
     walks: Walks, tmp_path: Path, *, browser: str, language: str, why: str, question: str
 ) -> None:
     """From the overview by clicks alone, to an answer that has the correction."""
-    anyio.run(filled, tmp_path)
+    anyio.run(play_demo, tmp_path)
     options = ("--no-auth", "--scope", "demo", "--model", "rules")
     with walks.serving(tmp_path, *options, after_s=600) as (address, _):
         story = walks.walked(address, extent=f"first_minutes_{browser}", script="first_minutes.mjs")

@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 import recollect
-from recollect.demo.story import StoryClock, play, read_chapters
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.records import PutMemory
+from tests.harness.played_demo import play_demo
 
 if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
@@ -31,10 +31,8 @@ def note(content: str, key: str, **more: Any) -> PutMemory:
 
 async def filled(folder: Path) -> None:
     """Leave the store of the demonstration, with notes to work on."""
-    url, clock = str(folder / "page.db"), StoryClock()
-    async with recollect.open(url, embedder="none", clock=clock) as memory:
-        await play(memory, clock, read_chapters())
-    async with recollect.open(url, embedder="none", worker=False) as memory:
+    await play_demo(folder)
+    async with recollect.open(str(folder / "page.db"), embedder="none", worker=False) as memory:
         good = [note(f"The workshop {each} is open.", f"w{each}") for each in range(4)]
         doubted = [
             note(f"The workshop {each} waits.", f"w9{each}", state="quarantined")

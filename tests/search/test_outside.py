@@ -36,18 +36,12 @@ from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.locator import open_store
 from recollect.stores.plans.outside_removals import OUTSIDE_SCOPE
 from recollect.testing.hashed_embedder import HashedEmbedder
+from tests.harness.spelling_talk import ASKED, MEANT, TALK
 
 pytestmark = pytest.mark.anyio
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")
-# No word of the question is, in any form, a word of the message; their spelling is alike.
-MEANT, ASKED = "She photographs owls at night", "photography"
-TALK = [
-    NewMessage(role="user", text="I moved to Porto in spring", id="m1"),
-    NewMessage(role="user", text=MEANT, id="m2"),
-    NewMessage(role="user", text="My boat is called Kestrel", id="m3"),
-]
 HANGS_S = 0.05
 WAIT_S = 20
 """Longer than anything here takes: whoever waits that long hangs."""

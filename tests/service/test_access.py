@@ -17,11 +17,6 @@ from recollect.testing import FrozenClock
 
 
 @pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
-
-
-@pytest.fixture
 async def store(clock: FrozenClock) -> AsyncIterator[Store]:
     async with open_store("memory:", clock=clock) as found:
         yield found

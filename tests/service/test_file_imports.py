@@ -15,6 +15,7 @@ import pytest
 
 from recollect.importers import import_run
 from recollect.server import uploaded_files
+from recollect.server.import_reports import THREADS_MAX
 from recollect.server.testing import Served
 
 Connect = Callable[..., httpx.Client]
@@ -226,14 +227,14 @@ def test_a_report_names_the_first_threads(client: httpx.Client) -> None:
     """Where the messages are now, so that a page can lead there; the count covers all."""
     rows = [
         {"conversation_id": f"c{number}", "message_id": "m", "role": "user", "text": "Hello."}
-        for number in range(uploaded_files.THREADS_MAX + 3)
+        for number in range(THREADS_MAX + 3)
     ]
     content = "\n".join(map(json.dumps, rows)).encode()
     done = report(sent(client, content, "named", "chats.jsonl"))
     listed = client.get("/v1/threads", params={"scope": "named"}).json()["threads"]
 
-    assert uploaded_files.THREADS_MAX + 3 == done["threads"] == len(listed)
-    assert uploaded_files.THREADS_MAX == len(done["first_threads"])
+    assert THREADS_MAX + 3 == done["threads"] == len(listed)
+    assert THREADS_MAX == len(done["first_threads"])
     assert {"named"} == {segment for each in done["first_threads"] for segment in each["scope"]}
     assert {each["id"] for each in done["first_threads"]} <= {each["id"] for each in listed}
 

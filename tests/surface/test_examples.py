@@ -86,18 +86,23 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_the_example_of_a_memory_shows_what_it_says(path: Path, tmp_path: Path) -> None:
-    """As a process of its own, from any folder, without arguments, warnings or anything left."""
-    finished = subprocess.run(
+def run_alone(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run an example as a process of its own, in *folder*."""
+    return subprocess.run(
         [sys.executable, str(path)],
-        cwd=tmp_path,
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         encoding="utf-8",
         timeout=TIMEOUT_S,
         check=False,
     )
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_the_example_of_a_memory_shows_what_it_says(path: Path, tmp_path: Path) -> None:
+    """As a process of its own, from any folder, without arguments, warnings or anything left."""
+    finished = run_alone(path, tmp_path)
 
     assert (0, "") == (finished.returncode, finished.stderr)
     assert [] == missing(SHOWN[path.name], finished.stdout)
@@ -107,15 +112,7 @@ def test_the_example_of_a_memory_shows_what_it_says(path: Path, tmp_path: Path) 
 def test_an_assistant_around_any_chat_remembers(tmp_path: Path) -> None:
     """What was said on one day is known on another; `append`, `context` and the guide suffice."""
     path = ROOT / "examples" / "assistant.py"
-    finished = subprocess.run(
-        [sys.executable, str(path)],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    finished = run_alone(path, tmp_path)
 
     assert (0, "") == (finished.returncode, finished.stderr)
     assert [

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from recollect.recall.duplicates import SaidAlready
 from recollect.recall.recall_packing import Packed, packed
 from recollect.recall.results import Recalled
-from recollect.records import Message
-from recollect.testing.frozen_clock import NOON
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.sample_contents import sample_message
 
 WORDS = st.sampled_from("kite red sky \u6211\u517b\u732b Zo\u00eb ! yesterday".split())
 TEXTS = st.lists(st.lists(WORDS, max_size=12).map(" ".join), max_size=15)
@@ -28,19 +27,7 @@ def pack(texts: list[str], *, limit: int = 100, budget_tokens: int | None = None
 
 def message(number: int, text: str) -> Recalled:
     """Return a recalled message of the user's with a *text*."""
-    content = Message(
-        thread="talk",
-        id=str(number),
-        position=number,
-        role="user",
-        text=text,
-        name=None,
-        time=NOON,
-        session="s",
-        source=None,
-        content=None,
-        metadata={},
-    )
+    content = sample_message(id=str(number), position=number, text=text)
     return Recalled(scope=("ada",), content=content, score=1, signals={})
 
 

@@ -19,28 +19,14 @@ from recollect.formation.similarity_groups import (
 )
 from recollect.formation.types import ENTITY, FACT, NOTE
 from recollect.records import Json, Memory
+from tests.harness.sample_contents import sample_memory
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def memory(key: str, type_: str = "Note", **value: Json) -> Memory:
     """Return a memory in force."""
-    return Memory(
-        scope=("ada",),
-        type=type_,
-        key=key,
-        value=value,
-        text="",
-        version=1,
-        created_at=NOON,
-        updated_at=NOON,
-        valid_from=None,
-        valid_until=None,
-        expires_at=None,
-        evidence={},
-        trust="user",
-        state="active",
-    )
+    return sample_memory(at=NOON, scope=("ada",), type=type_, key=key, value=value)
 
 
 def note(key: str, content: str, context: str = "") -> Memory:

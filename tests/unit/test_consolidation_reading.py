@@ -23,27 +23,23 @@ from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import EndMemory, Evidence, Json, Memory, PutMemory, Trust
 from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.sample_contents import sample_memory
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def note(key: str, content: str, *, trust: Trust = "user", until: datetime | None = None) -> Memory:
     """Return a note in force."""
-    return Memory(
+    return sample_memory(
+        at=NOON,
         scope=("ada",),
-        type="Note",
         key=key,
         value={"context": "talk", "content": content},
         text=f"context: talk; content: {content}",
         version=3,
-        created_at=NOON,
-        updated_at=NOON,
-        valid_from=None,
-        valid_until=None,
         expires_at=until,
         evidence={"/content": [Evidence(thread="t", message=f"m-{key}", quote=content)]},
         trust=trust,
-        state="active",
     )
 
 

@@ -23,6 +23,7 @@ from recollect.records import Evidence, Memory, Message, Revision
 from recollect.text.analysis import terms_of
 from recollect.text.terms import query_hashes
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.sample_contents import sample_memory, sample_message
 
 SCOPE = ("ada",)
 NOON = datetime(2025, 4, 3, 12, tzinfo=UTC)
@@ -31,40 +32,21 @@ LINE = re.compile(r"(?:# .*|- .*|…?\[[a-z2-7]{4,}\] .*|  .*)")
 
 def message(number: int, text: str, *, role: str = "user", days: int = 0) -> Message:
     """Return a message of the thread ``t``."""
-    return Message(
+    return sample_message(
         thread="t",
         id=f"m{number}",
         position=number,
-        role=role,  # type: ignore[arg-type]
+        role=role,
         text=text,
-        name=None,
-        content=None,
-        metadata={},
         time=NOON + timedelta(days=days),
-        session="s",
-        source=None,
     )
 
 
 def memory(key: str, value: dict[str, object], **fields: object) -> Memory:
     """Return a memory of the user's words."""
-    whole = Memory(
-        scope=SCOPE,
-        type="Fact",
-        key=key,
-        value=value,  # type: ignore[arg-type]
-        text="",
-        version=1,
-        created_at=NOON,
-        updated_at=NOON,
-        valid_from=None,
-        valid_until=None,
-        expires_at=None,
-        evidence={},
-        trust="user",
-        state="active",
+    return sample_memory(
+        at=NOON, key=key, value=value, **{"scope": SCOPE, "type": "Fact", **fields}
     )
-    return replace(whole, **fields)  # type: ignore[arg-type]
 
 
 def lives_in(town: str, **fields: object) -> Memory:

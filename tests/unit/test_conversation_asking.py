@@ -26,7 +26,6 @@ VARIABLES = {
     "ENTITY_SUMMARIES": {"entities", "history", "input"},
     "TRIPLES": {"history", "input"},
     "FACTS": {"facts", "history", "input"},
-    "ENTITY_CONVERSATION": {"entities", "history", "input"},
 }
 
 

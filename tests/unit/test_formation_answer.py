@@ -17,6 +17,7 @@ from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.types import NOTE, USER
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import Json, JsonObject, Memory
+from tests.harness.sample_contents import sample_memory
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 CITED: dict[str, Json] = {"message": 1, "quote": "I own a boat"}
@@ -26,11 +27,7 @@ VALUE: dict[str, Json] = {"context": "c", "content": "I own a boat"}
 
 def memory(type_: str, value: JsonObject) -> Memory:
     """Return an active memory."""
-    return Memory(
-        scope=("u",), type=type_, key=type_, value=value, text="", version=1, created_at=AT,
-        updated_at=AT, valid_from=None, valid_until=None, expires_at=None, evidence={},
-        trust="user", state="active",
-    )  # fmt: skip
+    return sample_memory(type=type_, key=type_, value=value, at=AT)
 
 
 LARGE = replace(USER, section_bytes_max=100)

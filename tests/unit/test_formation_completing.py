@@ -10,7 +10,8 @@ from recollect.formation.operations import Citation, Insert, Patch, PatchChange
 from recollect.formation.support import HeardWindow
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Window, WindowLine
-from recollect.records import Json, JsonObject, Memory, Message, Role
+from recollect.records import Json, JsonObject, Role
+from tests.harness.sample_contents import sample_memory, sample_message
 
 BEGAN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -23,18 +24,13 @@ def window(*said: str | tuple[Role, str], new: int | None = None) -> Window:
     lines = []
     spoken: list[tuple[Role, str]] = [("user", s) if isinstance(s, str) else s for s in said]
     for number, (role, text) in enumerate(spoken, start=1):
-        message = Message(
-            thread="talk",
+        message = sample_message(
             id=f"m{number}",
             position=number,
             role=role,
             text=text,
             name="Ada" if role == "user" else None,
             time=BEGAN + timedelta(minutes=number),
-            session="s",
-            source=None,
-            content=None,
-            metadata={},
         )
         is_new = new is None or number > len(said) - new
         lines.append(WindowLine(number=number, message=message, text=text, new=is_new))
@@ -49,11 +45,7 @@ def note(value: JsonObject, *cited: tuple[int, str]) -> Insert:
 
 def offer(**value: Json) -> Offer:
     """Return an offer of one known profile."""
-    profile = Memory(
-        scope=("ada",), type="User", key="User", value=value, text="", version=1, created_at=BEGAN,
-        updated_at=BEGAN, valid_from=None, valid_until=None, expires_at=None, evidence={},
-        trust="user", state="active",
-    )  # fmt: skip
+    profile = sample_memory(scope=("ada",), type="User", key="User", value=value, at=BEGAN)
     return offer_of((USER, NOTE), (profile,), "")
 
 

@@ -19,9 +19,10 @@ from recollect.formation.evidence import (
 from recollect.formation.operations import Citation
 from recollect.formation.patch import PatchError
 from recollect.formation.window import Window, WindowLine
-from recollect.records import Evidence, EvidenceMap, Json, JsonObject, Message
+from recollect.records import Evidence, EvidenceMap, Json, JsonObject
 from recollect.stores.json_pointers import covers, is_list, leaves, value_at
 from recollect.stores.remainder import remainder_of
+from tests.harness.sample_contents import sample_message
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -31,10 +32,7 @@ def window_of(*texts: str) -> Window:
     lines = tuple(
         WindowLine(
             number=number,
-            message=Message(
-                thread="talk", id=f"id{number}", position=number, role="user", text=text, name=None,
-                time=AT, session="s", source=None, content=None, metadata={},
-            ),
+            message=sample_message(id=f"id{number}", position=number, text=text, time=AT),
             text=text,
             new=True,
         )

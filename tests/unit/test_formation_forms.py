@@ -18,16 +18,13 @@ from recollect.formation.window import Window, WindowLine
 from recollect.models import CallableModel
 from recollect.models.structured_output import PromptedModel
 from recollect.ports import Model, ModelAnswer, ModelRequest, ToolCall, Turn
-from recollect.records import Json, Memory, Message, Role
+from recollect.records import Json, Role
+from tests.harness.sample_contents import sample_memory, sample_message
 
 AT: Final = datetime(2023, 3, 15, 9, tzinfo=UTC)  # a Wednesday
 VALUE: Final[dict[str, Json]] = {"context": "boats", "content": "owns a boat"}
 ARGUMENTS: Final[dict[str, Json]] = {"value": VALUE, "because": ["1: I own a boat"]}
-PROFILE: Final = Memory(
-    scope=("u",), type="User", key="User", value={"home": "Oslo"}, text="", version=1,
-    created_at=AT, updated_at=AT, valid_from=None, valid_until=None, expires_at=None, evidence={},
-    trust="user", state="active",
-)  # fmt: skip
+PROFILE: Final = sample_memory(type="User", key="User", value={"home": "Oslo"}, at=AT)
 OFFER: Final = offer_of((USER, NOTE), (PROFILE,), "")
 
 
@@ -186,14 +183,20 @@ def talk(*said: str, roles: Sequence[Role] = ()) -> Window:
     """Return a window of new messages, the user's where no role is given."""
     lines = tuple(
         WindowLine(
-            number=n, text=text, new=True,
-            message=Message(
-                thread="t", id=f"i{n}", position=n, text=text, name=None, time=AT, session="s",
-                role=roles[n - 1] if roles else "user", source=None, content=None, metadata={},
+            number=n,
+            text=text,
+            new=True,
+            message=sample_message(
+                thread="t",
+                id=f"i{n}",
+                position=n,
+                text=text,
+                time=AT,
+                role=roles[n - 1] if roles else "user",
             ),
         )
         for n, text in enumerate(said, start=1)
-    )  # fmt: skip
+    )
     return Window(scope=("u",), lines=lines, watermarks={})
 
 

@@ -13,7 +13,8 @@ from recollect.formation.operations import Citation, End, Insert, Operation, Pat
 from recollect.formation.support import HeardWindow
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window, WindowLine
-from recollect.records import Json, JsonObject, Memory, Message, Role, Trust
+from recollect.records import Json, JsonObject, Memory, Role, Trust
+from tests.harness.sample_contents import sample_memory, sample_message
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ONLY = "only a new message of the user may cause"
@@ -36,10 +37,7 @@ def window(*said: Said) -> Window:
     lines = tuple(
         WindowLine(
             number=n,
-            message=Message(
-                thread="talk", id=f"id{n}", position=n, role=role, text=text, name=None, time=AT,
-                session="s", source=None, content=None, metadata={},
-            ),
+            message=sample_message(id=f"id{n}", position=n, role=role, text=text, time=AT),
             text=text,
             new=new,
         )
@@ -50,11 +48,7 @@ def window(*said: Said) -> Window:
 
 def memory(type_: str, value: JsonObject) -> Memory:
     """Return an active memory."""
-    return Memory(
-        scope=("u",), type=type_, key=type_, value=value, text="", version=1, created_at=AT,
-        updated_at=AT, valid_from=None, valid_until=None, expires_at=None, evidence={},
-        trust="user", state="active",
-    )  # fmt: skip
+    return sample_memory(type=type_, key=type_, value=value, at=AT)
 
 
 def cited(number: int, quote: str, path: str = "") -> Citation:

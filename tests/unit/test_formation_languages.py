@@ -20,7 +20,7 @@ from recollect.formation.prompt_texts import (
     PromptTexts,
 )
 from recollect.formation.rule_model import RuleModel
-from recollect.formation.rule_requests import shown_in, tokens_of
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.speakers import SpeakerDocuments
 from recollect.formation.talk_language import language_of_talk
 from recollect.formation.type_texts import description_in, schema_in
@@ -32,6 +32,7 @@ from recollect.records import Json, JsonObject, Memory, Message, NewMessage, Rol
 from recollect.stores.locator import open_store
 from recollect.testing.oracle import read_request
 from recollect.text.chinese_scripts import simplified
+from tests.harness.request_tokens import tokens_of
 
 AT: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 HAN: Final = re.compile("[\u4e00-\u9fff]")

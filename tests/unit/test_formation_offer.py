@@ -12,17 +12,14 @@ from recollect.formation.offer import offer_of
 from recollect.formation.type_texts import schema_in
 from recollect.formation.types import FACT, NOTE, USER, MemoryType
 from recollect.records import JsonObject, Memory
+from tests.harness.sample_contents import sample_memory
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def memory(type_: str = "User", key: str = "", **value: str) -> Memory:
     """Return an active memory."""
-    return Memory(
-        scope=("u",), type=type_, key=key or type_, value=value, text="", version=1, created_at=AT,
-        updated_at=AT, valid_from=None, valid_until=None, expires_at=None, evidence={},
-        trust="user", state="active",
-    )  # fmt: skip
+    return sample_memory(type=type_, key=key or type_, value=value, at=AT)
 
 
 PROFILE, ENTRY = memory(home="Bergen"), memory("Note", "n1", content="a boat")

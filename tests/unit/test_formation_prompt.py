@@ -24,7 +24,8 @@ from recollect.formation.type_texts import schema_in
 from recollect.formation.types import NOTE, USER, MemoryType
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
-from recollect.records import JsonObject, Memory, Message
+from recollect.records import JsonObject, Memory
+from tests.harness.sample_contents import sample_memory, sample_message
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
@@ -32,11 +33,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 def memory(type_: str, value: JsonObject) -> Memory:
     """Return an active memory."""
-    return Memory(
-        scope=("secret scope",), type=type_, key="secret key", value=value, text="", version=1,
-        created_at=AT, updated_at=AT, valid_from=None, valid_until=None, expires_at=None,
-        evidence={}, trust="user", state="active",
-    )  # fmt: skip
+    return sample_memory(scope=("secret scope",), type=type_, key="secret key", value=value, at=AT)
 
 
 def window(*texts: str, name: str | None = None, new: int = 10**6) -> Window:
@@ -44,15 +41,14 @@ def window(*texts: str, name: str | None = None, new: int = 10**6) -> Window:
     lines = tuple(
         WindowLine(
             number=n,
-            message=Message(
-                thread="talk", id=f"id{n}", position=n, role="user", text=text, name=name,
-                time=AT + timedelta(minutes=n), session="s", source=None, content=None, metadata={},
+            message=sample_message(
+                id=f"id{n}", position=n, text=text, name=name, time=AT + timedelta(minutes=n)
             ),
             text=text,
             new=n > len(texts) - new,
         )
         for n, text in enumerate(texts, start=1)
-    )  # fmt: skip
+    )
     return Window(scope=("u",), lines=lines, watermarks={})
 
 

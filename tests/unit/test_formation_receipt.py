@@ -23,16 +23,14 @@ from recollect.formation.operations import Citation, Fault, Insert
 from recollect.formation.reconciliation import Grounded, OperationOutcome
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
-from recollect.records import Json, JsonObject, Message
+from recollect.records import Json, JsonObject
 from recollect.stores.validation import check_object
+from tests.harness.sample_contents import sample_message
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LINE = WindowLine(
     number=1,
-    message=Message(
-        thread="talk", id="id1", position=1, role="user", text="Hi.", name=None, time=AT,
-        session="s", source=None, content=None, metadata={},
-    ),
+    message=sample_message(id="id1", text="Hi.", time=AT),
     text="Hi.",
     new=True,
 )  # fmt: skip

@@ -29,11 +29,11 @@ from recollect.records import (
     JsonObject,
     Memory,
     MemoryState,
-    Message,
     PutMemory,
     Role,
     Trust,
 )
+from tests.harness.sample_contents import sample_message
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SAID = ("I live in Bergen", "I own a boat", "It rains", "I moved to Porto")
@@ -50,16 +50,14 @@ def window() -> Window:
     lines = tuple(
         WindowLine(
             number=n,
-            message=Message(
-                thread="talk", id=f"id{n}", position=n, role="user", text=text, name=None,
-                time=NOW + timedelta(days=n - len(SAID)), session="s", source=None, content=None,
-                metadata={},
+            message=sample_message(
+                id=f"id{n}", position=n, text=text, time=NOW + timedelta(days=n - len(SAID))
             ),
             text=text,
             new=True,
         )
         for n, text in enumerate(SAID, start=1)
-    )  # fmt: skip
+    )
     return Window(scope=("u",), lines=lines, watermarks={})
 
 

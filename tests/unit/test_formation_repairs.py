@@ -16,10 +16,11 @@ from recollect.formation.repairs import UNASKED
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ToolCall
-from recollect.records import Json, JsonObject, Memory, Message
+from recollect.records import Json, JsonObject, Memory
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker import model_calls
 from recollect.worker.model_calls import FormationDialogue
+from tests.harness.sample_contents import sample_memory, sample_message
 
 AT: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TALKS: Final = {
@@ -38,11 +39,7 @@ TALKS: Final = {
 
 def memory(type_: str, key: str, value: JsonObject) -> Memory:
     """Return a memory."""
-    return Memory(
-        scope=("u",), type=type_, key=key, value=value, text="", version=1, created_at=AT,
-        updated_at=AT, valid_from=None, valid_until=None, expires_at=None, evidence={},
-        trust="user", state="active",
-    )  # fmt: skip
+    return sample_memory(type=type_, key=key, value=value, at=AT)
 
 
 PROFILE: Final = memory("User", "User", {"home": "Oslo", "interests": ["tea"]})
@@ -53,14 +50,15 @@ def window(said: Sequence[str]) -> Window:
     """Return a talk of one user."""
     lines = tuple(
         WindowLine(
-            number=n, text=text, new=True,
-            message=Message(
-                thread="t", id=f"i{n}", position=n, role="user", text=text, name=None,
-                time=AT + timedelta(minutes=n), session="s", source=None, content=None, metadata={},
+            number=n,
+            text=text,
+            new=True,
+            message=sample_message(
+                thread="t", id=f"i{n}", position=n, text=text, time=AT + timedelta(minutes=n)
             ),
         )
         for n, text in enumerate(said, start=1)
-    )  # fmt: skip
+    )
     return Window(scope=("u",), lines=lines, watermarks={"t": len(said)})
 
 

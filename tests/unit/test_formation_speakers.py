@@ -23,6 +23,7 @@ from recollect.formation.value_identity import normalised, refusing_keys
 from recollect.records import SPEAKER_MARK, Evidence, Memory, Message, Scope
 from recollect.stores.proposal_names import proposed_for
 from recollect.stores.validation import ID_CHARACTERS_MAX, check_id
+from tests.harness.sample_contents import sample_memory, sample_message
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUSE: Scope = ("households", "h7")
@@ -30,39 +31,20 @@ HOUSE: Scope = ("households", "h7")
 
 def said(name: str | None, role: str = "user") -> Message:
     """Return a message of somebody's."""
-    return Message(
-        thread="talk",
-        id=f"{role} {name}",
-        position=1,
-        role=role,  # type: ignore[arg-type]
-        text="hi",
-        name=name,
-        time=NOON,
-        session="s",
-        source=None,
-        content=None,
-        metadata={},
-    )
+    return sample_message(time=NOON, id=f"{role} {name}", role=role, text="hi", name=name)
 
 
 def document(key: str, *authors: str | None) -> Memory:
     """Return a profile that rests on what *authors* said."""
     cited = [Evidence(thread="talk", message=said(each).id) for each in authors]
-    return Memory(
+    return sample_memory(
+        at=NOON,
         scope=HOUSE,
         type="User",
         key=key,
         value={"home": "Oslo"},
         text="home: Oslo",
-        version=1,
-        created_at=NOON,
-        updated_at=NOON,
-        valid_from=None,
-        valid_until=None,
-        expires_at=None,
         evidence={"/home": cited} if cited else {},
-        trust="user",
-        state="active",
     )
 
 

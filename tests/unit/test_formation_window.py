@@ -9,16 +9,14 @@ from hypothesis import strategies as st
 
 from recollect.formation.window import MESSAGES_MAX, Waiting, Window, text_of, window_of
 from recollect.records import Message
+from tests.harness.sample_contents import sample_message
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def message(position: int, text: str = "one two", thread: str = "talk") -> Message:
     """Return a message of the user."""
-    return Message(
-        thread=thread, id=f"id{position}", position=position, role="user", text=text, name=None,
-        time=AT, session="s", source=None, content=None, metadata={},
-    )  # fmt: skip
+    return sample_message(thread=thread, id=f"id{position}", position=position, text=text, time=AT)
 
 
 def waiting(

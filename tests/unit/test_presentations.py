@@ -1,34 +1,18 @@
 """Memories are shown in three ways, each as text and as messages: data, instructions, examples."""
 
-from datetime import UTC, datetime
-
 from recollect.agents.examples import Chosen, Example, Selection
 from recollect.agents.instructions import Prompt
 from recollect.recall.rendering import Record
 from recollect.recall.results import Recall, Recalled
-from recollect.records import Message
 from tests.harness.rendered_blocks import read_block
-
-NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+from tests.harness.sample_contents import sample_message
 
 
 def recall_of(*texts: str) -> Recall:
     entries = tuple(
         Recalled(
             scope=("users", "ada"),
-            content=Message(
-                thread="talk",
-                id=str(at),
-                position=at,
-                role="user",
-                name=None,
-                text=text,
-                content=None,
-                time=NOON,
-                session="1",
-                source=None,
-                metadata={},
-            ),
+            content=sample_message(id=str(at), position=at, text=text, session="1"),
             score=1.0,
             signals={},
         )

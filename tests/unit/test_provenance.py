@@ -15,10 +15,11 @@ from recollect.formation.attribution import (
     schema_words,
 )
 from recollect.formation.window import Window, WindowLine
-from recollect.records import Evidence, EvidenceMap, JsonObject, Memory, Message
+from recollect.records import Evidence, EvidenceMap, JsonObject, Memory
 from recollect.stores.kept_evidence import Founded, kept_evidence, merged_evidence
 from recollect.stores.provenance import all_of, cited_at_once, either_of, quoted, words_of
 from recollect.stores.remainder import remainder_of
+from tests.harness.sample_contents import sample_memory, sample_message
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 NURSE, MOVED, CAT = "I am a nurse in Tromsø", "I moved to Bergen", "my cat Miso"
@@ -232,10 +233,7 @@ def window(*texts: str) -> Window:
     lines = tuple(
         WindowLine(
             number=number,
-            message=Message(
-                thread="talk", id=f"id{number}", position=number, role="user", text=text, name=None,
-                time=AT, session="s", source=None, content=None, metadata={},
-            ),
+            message=sample_message(id=f"id{number}", position=number, text=text, time=AT),
             text=text,
             new=True,
         )
@@ -245,11 +243,7 @@ def window(*texts: str) -> Window:
 
 
 def remembered(value: JsonObject, evidence: EvidenceMap) -> Memory:
-    return Memory(
-        scope=("u",), type="Note", key="k", value=value, text="", version=1, created_at=AT,
-        updated_at=AT, valid_from=None, valid_until=None, expires_at=None, evidence=evidence,
-        trust="user", state="active",
-    )  # fmt: skip
+    return sample_memory(key="k", value=value, at=AT, evidence=evidence)
 
 
 # Laws

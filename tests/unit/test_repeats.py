@@ -13,6 +13,7 @@ from recollect.recall.results import Recalled
 from recollect.records import Evidence, JsonObject, Memory, Message, Scope, Trust
 from recollect.text.searchable import memory_text
 from recollect.text.token_estimate import estimated_tokens
+from tests.harness.sample_contents import sample_message
 
 ADA: Scope = ("ada",)
 BOB: Scope = ("bob",)
@@ -24,19 +25,7 @@ def said(
     id_: str, text: str = SENTENCE, *, role: str = "user", scope: Scope = ADA, thread: str = "talk"
 ) -> Recalled:
     """Return a recalled message."""
-    message = Message(
-        thread=thread,
-        id=id_,
-        position=1,
-        role=role,  # type: ignore[arg-type]
-        text=text,
-        name=None,
-        time=NOON,
-        session="s",
-        source=None,
-        content=None,
-        metadata={},
-    )
+    message = sample_message(time=NOON, thread=thread, id=id_, role=role, text=text)
     return Recalled(scope=scope, content=message, score=1, signals={})
 
 

@@ -13,9 +13,10 @@ from recollect.formation.operations import Insert, Patch
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ToolCall, Usage
-from recollect.records import Json, Memory, Message
+from recollect.records import Json
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.model_calls import FormationDialogue
+from tests.harness.sample_contents import sample_memory, sample_message
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 WORDS = "I moved to Porto. I own a boat. I like tea."
@@ -42,18 +43,11 @@ async def ask(
     """Return what came of these answers, and the model that gave them."""
     line = WindowLine(
         number=1,
-        message=Message(
-            thread="talk", id="id1", position=1, role="user", text=WORDS, name=None, time=AT,
-            session="s", source=None, content=None, metadata={},
-        ),
+        message=sample_message(id="id1", text=WORDS, time=AT),
         text=WORDS,
         new=True,
     )  # fmt: skip
-    profile = Memory(
-        scope=("u",), type="User", key="User", value={"home": "Oslo"}, text="", version=1,
-        created_at=AT, updated_at=AT, valid_from=None, valid_until=None, expires_at=None,
-        evidence={}, trust="user", state="active",
-    )  # fmt: skip
+    profile = sample_memory(type="User", key="User", value={"home": "Oslo"}, at=AT)
     window = Window(scope=("u",), lines=(line,), watermarks={"talk": 1})
     settings = FormationSettings(
         types=(USER, NOTE), limits=FormationLimits(repairs=repairs, tokens_a_formation=tokens)

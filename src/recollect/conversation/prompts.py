@@ -24,5 +24,3 @@ TRIPLES: Final = _TEXTS["triples"]
 """Asks for the facts in the last line."""
 FACTS: Final = _TEXTS["facts"]
 """Asks for the facts in several lines, with signs for the assistant's, listed and denied ones."""
-ENTITY_CONVERSATION: Final = _TEXTS["entity_conversation"]
-"""Asks for an answer that uses the entities' summaries."""

@@ -22,7 +22,7 @@ def words_beyond(text: str, others: Sequence[str]) -> list[str]:
     """
     Return the content words of *text* that occur in none of *others*, in order.
 
-    A word counts as said if a form, a synonym or a slip of the pen of it was. Neutral words
+    A word counts as said if another form, a synonym or a misspelling of it was. Neutral words
     (`support.neutral_words`) and numbers, which are compared elsewhere, are left out.
 
     >>> words_beyond("drinks herbal tea daily in Bergen", ["drinks tea", "in Bergen"])

@@ -37,8 +37,8 @@ class Offer:
     *known* maps short ids to the memories that may be patched, *hidden* to the omitted fields of
     large ones. *inserts* are the types that may be inserted, *described* those whose schema is in
     the prompt because no tool has it. *whose* maps types to the owners of their documents, if
-    several users speak. *past* are the plans among the known whose day has gone. *texts* are what
-    the request is written with. *seen_at* is when the known memories were read.
+    several users speak. *past* are the known plans whose day has passed. *texts* are the texts of
+    the prompt in its language. *seen_at* is when the known memories were read.
     """
 
     types: Mapping[str, MemoryType]

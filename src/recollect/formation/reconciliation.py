@@ -241,22 +241,16 @@ def _new_entry(
         yield _merged(equal, evidence, grounds, present)
         return
     since = next((moment_of(each.since) for each in said if each.since), None)
-    until = next((end_of(each.until) for each in said if each.until), None)
     if type_.single_valued and since is None:
         since = _said_at(said, present)
+    until = next((end_of(each.until) for each in said if each.until), None)
     if since and not grounds.doubts:
         rivals = present.rivals.get(said[0].call, ())
-        found = succession_among(
-            type_, operation.value, rivals, since=since, until=until, trust=grounds.trust
-        )
-        if grounds.trust == "agent" and _ends_words(found.ends, rivals):
-            grounds = replace(grounds, doubts=("it would end what more trusted words say",))
-            found = Succession(ends=(), until=until)
+        grounds, found = _succession(type_, operation, grounds, rivals, since=since, until=until)
         until = found.until
         for end in found.ends:
-            reason = end.cause
             yield OperationOutcome(
-                action="ended", type=end.type, key=end.key, reason=reason, write=end
+                action="ended", type=end.type, key=end.key, reason=end.cause, write=end
             )
     if since and until and until <= since:
         reason = f"it would end at {until:%Y-%m-%d}, before it began"
@@ -272,6 +266,25 @@ def _new_entry(
         since=since,
         until=until,
     )
+
+
+def _succession(
+    type_: MemoryType,
+    operation: Insert,
+    grounds: Grounds,
+    rivals: Sequence[Memory],
+    *,
+    since: datetime,
+    until: datetime | None,
+) -> tuple[Grounds, Succession]:
+    """Return what a new entry ends; it ends nothing, and is doubted, if it is less trusted."""
+    found = succession_among(
+        type_, operation.value, rivals, since=since, until=until, trust=grounds.trust
+    )
+    if grounds.trust == "agent" and _ends_words(found.ends, rivals):
+        doubted = replace(grounds, doubts=("it would end what more trusted words say",))
+        return doubted, Succession(ends=(), until=until)
+    return grounds, found
 
 
 def _ends_words(ends: Sequence[EndMemory], rivals: Sequence[Memory]) -> bool:

@@ -117,7 +117,7 @@ def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
             message = _SPEAKER.fullmatch(entry["text"]) if day else None
             if message:
                 speaker = message["speaker"]
-            # A line without a speaker is by that of the line above.
+            # A line without a speaker continues the line above.
             words = message["words"] if message else entry["text"]
             if not speaker:
                 yield from _fields_of(_dated(words))

@@ -1,9 +1,9 @@
 """
 Reasons of faults in the language of the prompt.
 
-Reasons are written in English where they are found; receipts and reviews show them so. For a
-prompt in Chinese they are recognised here by their form. One that is not stays as it is, and so
-do the words quoted in it.
+Reasons are written in English, and receipts and reviews show them so. For a prompt in Chinese, each
+is recognised by its form and translated here. An unknown one stays as it is, as do words that a
+reason quotes.
 """
 
 from __future__ import annotations

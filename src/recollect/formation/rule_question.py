@@ -43,7 +43,6 @@ _COMMON_CHINESE: Final = re.compile(
     "|[我你您他她它们的地得了着过在是有和与吗呢吧啊呀嘛里谁叫也还都就会要能把被从向到放去来最很这那]"
     "|[\\d年月日号]+|[^\u3400-\u9fff]+"
 )
-_HAN: Final = re.compile("[\u3400-\u9fff]")
 _POSSESSIVE: Final = re.compile(r"['\u2019]s\b")
 _NUMBER: Final = (
     r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty"

@@ -62,7 +62,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
 }
 _QUOTING: Final = frozenset({"memory", "all", "told_here", "until_now"})
 _OTHERS: Final = frozenset({"and", "user", "assistant", "nothing_of"})
-"""Sentences with too few words before their first value to be known by them."""
+"""Sentences with too few words before their first value to be recognised by."""
 
 
 def _forms() -> str:

@@ -25,7 +25,6 @@ from recollect.formation.tool_names import END
 from recollect.formation.value_identity import normalised
 from recollect.ports import ModelRequest, Tool, ToolCall
 from recollect.records import Json
-from recollect.text.token_estimate import estimated_tokens
 
 _HEADINGS: Final[dict[str, str]] = {
     getattr(texts, name): name
@@ -91,16 +90,6 @@ def _breakup_told(text: str, system: str) -> list[ToldByUser]:
     if over is None or not any(over.is_with(each) for each in partners):
         return []
     return [ToldByUser(field="partner", quote=over.quote, value="")]
-
-
-def tokens_of(request: ModelRequest) -> int:
-    """Return the estimated tokens of a request, its tools included."""
-    texts = [request.system, *(turn.text for turn in request.turns)]
-    texts += [
-        json.dumps([t.name, t.description, t.parameters], default=list, ensure_ascii=False)
-        for t in request.tools
-    ]
-    return sum(estimated_tokens(text) for text in texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

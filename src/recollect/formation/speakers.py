@@ -1,4 +1,4 @@
-"""Documents per speaker: where several people speak, each has one of every such type."""
+"""Documents per speaker: where several people speak, each has a document of their own."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def speaker_key(speaker: str) -> str:
     """
     Return the key of a speaker's documents.
 
-    Of a name that does not fit, or that would read as something else in a key, the key has what
-    fits and a digest of the rest: no two speakers share one.
+    For a name that is too long or contains "~", which separates the parts of a key, the key has as
+    much as fits and a digest of the whole name, so that no two speakers share a key.
 
     >>> speaker_key("ines lópez")
     '@ines lópez'
@@ -114,7 +114,7 @@ def _main_owner(
 ) -> Speaker:
     """Return the named user who owns the main document, ``None`` if no one does."""
     if said:
-        # One that several were merged into belongs to none of them.
+        # A document that several were merged into belongs to none of their speakers.
         return next(iter(said)) if len(said) == 1 else None
     mine = normalised(scope[-1]) if scope else ""
     is_mine = mine in heard and speaker_key(mine) not in taken

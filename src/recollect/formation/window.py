@@ -102,8 +102,8 @@ def window_of(
     """
     Return the window over the pending messages, thread by thread, within the limits.
 
-    At least one message is taken, however long. A thread comes as far as its last message
-    that was taken; if all of them were, to its end, so that removed messages are passed too.
+    At least one message is taken, however long. A thread's watermark moves to the last message
+    taken, or to the thread's end if all were taken, so that it passes removed messages as well.
     """
     lines: list[WindowLine] = []
     watermarks: dict[str, int] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from recollect.errors import UsageError
 from recollect.importers.graph_records import entity, fact_key, observation, relation
@@ -12,8 +11,6 @@ from recollect.importers.json_stream import NESTED, is_nested
 from recollect.importers.memory_records import FileMemory, remembered
 from recollect.records import Json, JsonObject
 from recollect.text.coded_text import reason_of
-
-KINDS: Final = ("entity", "relation")
 
 
 def is_line(value: JsonObject) -> bool:

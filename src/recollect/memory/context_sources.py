@@ -36,9 +36,9 @@ PACKED_AT_ONCE_CHARACTERS: Final = 32_000
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 FORMER_MAX: Final = 10
-"""Recalled memories, the best ones, whose previous version is read if the query asks for it."""
+"""The number of best memories whose previous version is read if the query asks for it."""
 LAPSED_MAX: Final = 60
-"""Recalled messages, the best ones, that are marked if nothing of them holds any more."""
+"""The number of best messages that are marked if nothing of them holds any more."""
 _SECRET: Final = secrets.token_bytes(16)
 
 

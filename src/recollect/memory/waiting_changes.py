@@ -1,4 +1,4 @@
-"""Find the shown memories for which a change in the user's own words waits for review."""
+"""Find the shown memories that await a review of a change in the user's own words."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _changes(
     """Yield the memories of one type that wait, each with an active one that it would change."""
     by_subject = defaultdict[tuple[str, ...], list[Memory]](list)
     if type_ is not None and type_.single_valued:
-        # Grouped, since comparing all with all would keep the event loop for a second.
+        # Grouped, since comparing all with all would block the event loop for a second.
         for memory in active:
             by_subject[subject_key(type_, memory.value)].append(memory)
     for change in waiting:
@@ -77,10 +77,10 @@ def _changes(
 
 def _changed_fields(memory: Memory, waiting: Memory) -> frozenset[str]:
     """
-    Return the fields of *memory* that *waiting* has otherwise.
+    Return the fields of *memory* that *waiting* would change.
 
-    None for a proposed end, which repeats the value and has the trust of the memory: it may rest
-    on anybody's words.
+    A proposed end changes none: it repeats the value and the trust of the memory, and may rest on
+    anybody's words.
     """
     return frozenset(
         name for name, field in memory.value.items() if waiting.value.get(name) != field

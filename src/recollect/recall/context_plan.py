@@ -86,9 +86,10 @@ class ContextPlan:
     @property
     def is_chinese(self) -> bool:
         """
-        Whether all labels are Chinese, as the query is: headings, dates and notes.
+        Whether the query is Chinese, and with it all labels: headings, dates and notes.
 
-        Never by the words of an entry: labels in two languages read as if they were remembered.
+        The language of an entry does not count: labels in two languages read as if they were
+        remembered.
         """
         return is_chinese(self.query)
 

@@ -64,7 +64,7 @@ def profile_documents(
 
 
 def _listed(value: Json) -> Json:
-    """Return a list of texts as one text, apart by semicolons if they have commas themselves."""
+    """Join a list of texts by semicolons if one has a comma; return other values as they are."""
     if not isinstance(value, list | tuple):
         return value
     texts = [each for each in value if isinstance(each, str)]
@@ -74,9 +74,9 @@ def _listed(value: Json) -> Json:
 
 def _field_line(plan: ContextPlan, memory: Memory, name: str, former: Revision | None) -> str:
     """
-    Return the line of a field.
+    Return the line of a field, marked if a change of it waits for review.
 
-    With its previous value and when that ended, if in *former*; marked if a change waits.
+    It includes the field's previous value and when that ended, if *former* has one.
     """
     value, chinese = memory.value[name], plan.is_chinese
     words = memory_text({name: _listed(value)})

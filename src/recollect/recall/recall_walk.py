@@ -154,7 +154,7 @@ async def _listed_scopes(
     """
     Return the scopes to search; still as `Below` if they are to be listed in the transaction.
 
-    A replica is asked about scopes by name: only so are its epochs compared with the primary's.
+    A replica is asked for scopes by name, since only their epochs are compared with the primary's.
     """
     if not isinstance(scopes, Below):
         return scopes

@@ -51,24 +51,17 @@ class KeyWatch:
     poll. While the store cannot be read, no response is ended and none can send.
     """
 
-    def __init__(
-        self,
-        keys: Keys,
-        now: Callable[[], datetime],
-        *,
-        monotonic_s: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, keys: Keys, now: Callable[[], datetime]) -> None:
         self._keys = keys
         self._now = now
-        self._monotonic_s = monotonic_s
         self._held: dict[str, _Held] = {}
         """By digest of the presented secret: a key has two around a rotation."""
-        self._changed_at = monotonic_s()
+        self._changed_at = time.monotonic()
         self._changed = anyio.Event()
 
     def begin(self, answer: OpenAnswer) -> float:
         """Watch the key of a response until `end`; return the monotonic time."""
-        now = self._monotonic_s()
+        now = time.monotonic()
         held = self._held.get(answer.principal.credential)
         if held is None:
             held = self._held[answer.principal.credential] = _Held(now)
@@ -89,7 +82,7 @@ class KeyWatch:
 
     def _late_at(self) -> float:
         """Return the time before which checks have expired."""
-        return max(self._changed_at, self._monotonic_s() - FRESH_S)
+        return max(self._changed_at, time.monotonic() - FRESH_S)
 
     async def check(self, answer: OpenAnswer) -> None:
         """
@@ -108,7 +101,7 @@ class KeyWatch:
     def note_change(self) -> None:
         """Check at once: a key was changed through this process."""
         # Earlier checks of all keys expire at once, not only in the next round of `run`.
-        self._changed_at = self._monotonic_s()
+        self._changed_at = time.monotonic()
         self._changed.set()
 
     async def run(self) -> None:
@@ -130,7 +123,7 @@ class KeyWatch:
         if not credentials:
             return
         # The time of the start counts: a change during the read may not be in its result.
-        began_at, helds = self._monotonic_s(), [self._held[each] for each in credentials]
+        began_at, helds = time.monotonic(), [self._held[each] for each in credentials]
         ids = {answer.principal.key_id for held in helds for answer in held.answers}
         found, now = await self._keys.by_id(ids), self._now()
         for held in helds:

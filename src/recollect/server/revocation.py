@@ -52,7 +52,7 @@ class Revocation:
                 await self._app(scope, receive, answer.send)
         except Exception:
             if answer.error is None:
-                raise  # otherwise it only follows from the cancellation
+                raise  # with an error of the answer, this one is a mere result of the cancellation
         finally:
             answer.leave()
         if answer.error is not None:

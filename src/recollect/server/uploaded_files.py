@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from itertools import islice
 from typing import Final
 
 from anyio import to_thread
@@ -30,12 +29,11 @@ from recollect.records import Json, JsonObject
 from recollect.server.http.event_streams import Event
 from recollect.server.http.problems import problem_of
 from recollect.server.http.scope_access import Reach
+from recollect.server.import_reports import first_threads
 from recollect.text.coded_text import coded_fields, with_code
 
 REFUSED_MAX: Final = 200
 """Maximum refused rows in a report; the count covers all."""
-THREADS_MAX: Final = 20
-"""Maximum threads that a report names; the count covers all."""
 _EXPORTED: Final = with_code(
     "record_of_export",
     "it is a record of an export, which belongs to its own scopes: send it to POST /v1/import",
@@ -140,10 +138,7 @@ def _report(
         "changed": dict(found.changed),
         "erased_count": found.erased,
         "threads": found.threads,
-        "first_threads": [
-            {"scope": reach.relative(scope), "id": thread}
-            for scope, thread in islice(tally.threads, THREADS_MAX)
-        ],
+        "first_threads": first_threads(reach, tally.threads),
         "memories": found.memories,
         "undated": found.undated,
         "zoneless": found.zoneless,

@@ -1,4 +1,4 @@
-"""Evidence of a new version: its own, plus that of words which it keeps of earlier versions."""
+"""The evidence of a new version: its own, and that of the words it keeps from earlier versions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def merged_evidence(
     """
     Return the evidence of a document whose content was said again in the messages of *again*.
 
-    A value without evidence was written by a person, and stays without.
+    A value without evidence was written by a person, and gets none.
     """
     words = {pointer: words_in(leaf) for pointer, leaf in leaves(value)}
     merged = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import methodcaller
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from anthropic.lib.tools import (
     BetaAbstractMemoryTool,
@@ -29,7 +29,7 @@ from recollect.integrations.anthropic_memory.file_tree import TYPE, Change, File
 from recollect.memory.agent_findings import finding_of
 from recollect.memory.conflict_retries import retried
 from recollect.memory.facade import Recollect
-from recollect.records import Scope, ScopeLike, Write
+from recollect.records import Scope, ScopeLike
 from recollect.side_records import PutSideRecord
 from recollect.stores.pages import each_row
 from recollect.stores.validation import PAGE_ROWS_MAX, check_scope
@@ -170,7 +170,7 @@ async def _change(memory: Recollect, scope: Scope, plan: Callable[[FileTree], Ch
         writes, answer = plan(await _read(memory, scope))
         # Another process that changes a file meanwhile changes this record too.
         seen = PutSideRecord(kind=TREE, key=TREE, value={}, expected=stamp.version if stamp else 0)
-        await memory.apply(scope, cast("list[Write]", [*writes, seen]))
+        await memory.apply(scope, [*writes, seen])
         return answer
 
     try:

@@ -179,7 +179,7 @@ async def opened_service(
                 assistants=assistants,
                 model=model,
                 signer=Signer((settings.secret or kept).encode()),
-                # Not of the configured secret: several stores may be served with the same one.
+                # Not the configured secret, which several stores may share.
                 store_id=Signer(kept.encode()).derived("store id").hex()[:STORE_ID_CHARACTERS],
                 rates=Rates(rate=settings.requests_a_second, burst=settings.burst),
                 usage=usage,
@@ -241,10 +241,10 @@ async def _running(service: Service) -> AsyncIterator[None]:
 
 async def _check_scope_is_bound(scope: Scope, keys: Keys) -> None:
     """
-    Check that the chosen scope is that of a key which outlives this process, if there is any.
+    Check that the chosen scope is bound to a key that outlives this process, if there are any.
 
     Raises:
-        UsageError: It would be ignored.
+        UsageError: No such key is bound to it, so it would be ignored.
     """
     check_scope_is_bound(scope, [each for each in await keys.all() if each.name != PAGE_KEY])
 
@@ -266,9 +266,9 @@ async def _reported_keys(
 
 
 def begin_state(app: FastAPI, stopping: anyio.Event) -> None:
-    """Set the state of *app* that is there before its service is open."""
+    """Set the state that *app* has before its service is open."""
     app.state.stopping, app.state.refusal = stopping, None
-    app.state.connections = ()  # those of its server, once it has one
+    app.state.connections = ()  # replaced by the connections of the server, once it runs
 
 
 @asynccontextmanager
@@ -293,4 +293,4 @@ async def _kept_secret(memory: Recollect) -> str:
         try:
             await memory.store.apply(SERVICE_SCOPE, [put])
         except VersionConflictError:
-            continue  # another process was first: read its secret
+            continue  # another process stored its secret first: read that one

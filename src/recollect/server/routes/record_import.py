@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Annotated, Final
 
 from fastapi import Query, Request
@@ -15,6 +15,7 @@ from recollect.memory.record_imports import open_record_import
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Writing
+from recollect.server.import_reports import first_threads
 from recollect.server.routes.export import MEDIA_TYPE
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
@@ -24,8 +25,6 @@ from recollect.wire.record_digests import END
 
 router: Final = strict_router(prefix="/v1", tags=["transfer"])
 LINE_BYTES_MAX: Final = 1_000_000
-THREADS_MAX: Final = 20
-"""Threads that a report names, to be linked."""
 REFUSED_MAX: Final = 1_000
 """Maximum refused or changed lines in a report; the counts cover all."""
 THREAD_SETTINGS: Final = frozenset({"assistant", "types", "memory_types", "after_seconds"})
@@ -72,10 +71,7 @@ class _Import:
             "changed_count": changed.count,
             "erased_count": self.noted["erased"].count,
             "threads": len(self._threads),
-            "first_threads": [
-                {"scope": self._reach.relative(scope), "id": thread}
-                for scope, thread in islice(self._threads, THREADS_MAX)
-            ],
+            "first_threads": first_threads(self._reach, self._threads),
         }
 
     async def take(self, line: int, written: bytes) -> None:

@@ -229,9 +229,9 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> tuple[Effect, W
     """
     Return the effect on memories and revisions whose evidence is erased, and what to form again.
 
-    Last are the names of all that is erased, with the versions of memories that lose content.
+    The third part names all that is erased, and the versions of memories that lose content.
 
-    After the erase of a memory nothing is formed again, or it might come back.
+    After the erase of a memory nothing is formed again, or the memory might come back.
     """
     ids = rows.thread_ids(scope.id, sorted({row.thread for row in doomed.messages}))
     erased = {(ids[row.thread], row.id) for row in doomed.messages} | set(doomed.named)
@@ -278,7 +278,7 @@ def _memory_effect(
     erased: set[tuple[str, str]],
     times: SaidTimes,
 ) -> Effect:
-    """Return what becomes of a memory and its past versions without the *erased* evidence."""
+    """Return how a memory and its past versions change without the *erased* evidence."""
     left = row_remainder(memory, erased)
     if left is None:
         return Effect(removed=[_removal(scope, memory)])

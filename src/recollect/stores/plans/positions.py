@@ -16,10 +16,10 @@ UNTIL_PAGE: Final = 200
 
 def messages_after(rows: Rows, thread: ThreadRow, after: int, limit: int) -> Sequence[MessageRow]:
     """
-    Return messages of a thread by position, after *after*.
+    Return the messages of a thread after the position *after*, in order.
 
     Raises:
-        StoreCorruptError: Some are missing: the thread has more of them there.
+        StoreCorruptError: Some are missing: the thread's row counts more of them there.
     """
     found = rows.messages(
         thread.scope_id, thread.number, after=after, until=None, limit=max(1, limit)
@@ -35,7 +35,7 @@ def messages_before(
     Return the newest messages of a thread before the position *before*, newest first.
 
     Raises:
-        StoreCorruptError: Some are missing: the thread has more of them there.
+        StoreCorruptError: Some are missing: the thread's row counts more of them there.
     """
     found = rows.last_messages(thread.scope_id, thread.number, before=before, limit=max(1, limit))
     end = thread.last + 1 if before is None else min(before, thread.last + 1)

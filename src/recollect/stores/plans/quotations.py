@@ -37,7 +37,7 @@ _EVER: Final[Moment] = (-(2**63), 0)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotation:
     """
-    A message that stays after an erase and repeats words of what goes, with those words.
+    A message that stays after an erase and repeats erased words, with those words.
 
     >>> import recollect
     >>> from recollect import EraseMessages
@@ -161,7 +161,7 @@ def _run_at(words: Sequence[str], at: int) -> tuple[str, ...]:
 
 
 def _weight(word: str) -> int:
-    """Return 2 for a word, 1 for a small one and for a character; more for a number or a code."""
+    """Return 2 for a word, 1 for a stop word or a character, more for a number or a code."""
     if word.isdecimal():
         return 3 if len(word) < CODE_DIGITS_MIN or word[:2] in {"19", "20"} else 6
     if any(map(str.isdecimal, word)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -35,6 +35,16 @@ _KEEPALIVES: Final = {
 }
 
 
+class PostgresLimits(TypedDict, total=False):
+    """The limits of a store that may be given when it is opened; see `PostgresLocation`."""
+
+    connections_max: int
+    statement_s: float
+    lock_wait_s: float
+    turn_wait_s: float
+    answer_s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresLocation:
     """A database and its timeouts; *name* identifies it without secrets."""
@@ -55,9 +65,9 @@ class PostgresLocation:
             _milliseconds(self.statement_s),
         )
 
-    def with_limits(self, **limits: float) -> PostgresLocation:
+    def with_limits(self, **limits: Unpack[PostgresLimits]) -> PostgresLocation:
         """Return the same database with these limits changed."""
-        return replace(self, **limits)  # type: ignore[arg-type]
+        return replace(self, **limits)
 
 
 def _milliseconds(seconds: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, Unpack
 from weakref import finalize
 
 from recollect.ports import Clock, Ids
@@ -22,7 +22,7 @@ from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.driver_errors import LOG, store_errors
 from recollect.stores.postgres.grouped_leases import GroupedLeases
 from recollect.stores.postgres.grouped_writes import GroupedWrites
-from recollect.stores.postgres.location import location_of
+from recollect.stores.postgres.location import PostgresLimits, location_of
 from recollect.stores.postgres.notifications import PostgresListener
 from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.replicas import Replica, Replicas
@@ -60,7 +60,7 @@ class PostgresStore(Store):
         replicas: Sequence[str] = (),
         clock: Clock | None = None,
         ids: Ids | None = None,
-        **limits: float,
+        **limits: Unpack[PostgresLimits],
     ) -> None:
         """
         Open the database at *url*; create the schema if it is missing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypedDict, Unpack
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from recollect.errors import UsageError
@@ -35,6 +35,16 @@ _SCHEMES: Final = {"redis": "redis", "rediss": "rediss", "redis+unix": "unix"}
 _OPTION: Final = "durability"
 
 
+class RedisLimits(TypedDict, total=False):
+    """The limits of a store that may be given when it is opened; see `RedisLocation`."""
+
+    connections_max: int
+    patience_s: float
+    turn_wait_s: float
+    answer_s: float
+    connect_s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisLocation:
     """A database of a server and its timeouts; *name* contains no secret."""
@@ -48,7 +58,7 @@ class RedisLocation:
     answer_s: float = ANSWER_S
     connect_s: float = CONNECT_S
 
-    def with_limits(self, **limits: Any) -> RedisLocation:
+    def with_limits(self, **limits: Unpack[RedisLimits]) -> RedisLocation:
         """Return the same database with other limits."""
         return replace(self, **limits)
 

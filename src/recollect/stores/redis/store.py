@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, Unpack
 from weakref import finalize
 
 from recollect.ports import Clock, Ids
@@ -13,7 +13,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.redis.bootstrap import open_server
 from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import LOG, store_errors
-from recollect.stores.redis.location import Durability, location_of
+from recollect.stores.redis.location import Durability, RedisLimits, location_of
 from recollect.stores.redis.notifications import RedisListener, notify_listeners
 from recollect.stores.redis.unit_runner import RedisUnits
 from recollect.stores.redis.vacuum import remove_deleted_bytes
@@ -45,7 +45,7 @@ class RedisStore(Store):
         clock: Clock | None = None,
         ids: Ids | None = None,
         durability: Durability = "full",
-        **limits: float,
+        **limits: Unpack[RedisLimits],
     ) -> None:
         """
         Open the database at *url*; a database without our keys is initialised.
