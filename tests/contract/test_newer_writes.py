@@ -9,7 +9,7 @@ import pytest
 
 from recollect.formation import newer_writes
 from recollect.formation.config import FormationSettings
-from recollect.formation.rule_model import shown_in
+from recollect.formation.rule_requests import shown_in
 from recollect.formation.types import FACT, USER
 from recollect.memory.facade import Recollect
 from recollect.ports import Clock, Ids, ModelRequest, ToolCall

@@ -108,7 +108,9 @@ async def faults(open_empty: Opener, seed: int) -> list[object]:
             clock.advance(60)
             there = (await memory.memories(ADA)).rows
             versions = {(each.type, each.key): each.version for each in there}
-            writes = await message_undo_writes(memory.store, ADA, (TALK, message), versions)
+            writes = await message_undo_writes(
+                memory.store, ADA, (TALK, message), versions, memory._runtime.assistants
+            )
             await memory.apply(ADA, writes)
             gone |= {message}
             if (actual := await fields(memory)) != expected(steps, gone):

@@ -1,7 +1,7 @@
 """Undo of messages in any order: what stands is what the others said, as if nothing else was."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -272,16 +272,11 @@ async def no_rivals(*_: object) -> dict[object, object]:
     return {}
 
 
-def as_they_come(*_: object) -> None:
-    """Put an element that comes back behind all others."""
-
-
 flat = history_replay._flat
 MUTANTS: Final[dict[str, tuple[object, str, object]]] = {
     "an undo does not look for what was undone": (message_undo, "read_undone", nothing),
     "nobody is the reason of an end": (message_undo._MessageUndo, "_reasons", of_anybody),
     "a later value ends nothing that holds again": (message_undo, "_rivals_of_ended", no_rivals),
-    "what comes back comes last": (history_replay._Replay, "_order_as", as_they_come),
     "elements of lists are no parts": (history_replay, "_flat", whole_lists),
     "an undo's own versions count as anybody's": (history_replay, "UNDONE", "another cause"),
 }  # fmt: skip

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final, Literal
 
-from recollect.recall.memory_sentences import LAPSED
 from recollect.text.days import MONTH_NAME, month_number
+from recollect.text.lapsed_mark import LAPSED
 
 Tense = Literal["", "since", "until"]
 

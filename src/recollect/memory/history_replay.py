@@ -235,15 +235,6 @@ class _Replay:
             if new and not new & left[path].said:
                 continue  # others support what stood before, not what this one made of it
             self._set(path, part, version)
-        if version.cause == UNDONE:
-            self._order_as(parts)
-
-    def _order_as(self, parts: Mapping[Path, _ValuePart]) -> None:
-        """Put the parts in their order in a version that brought some of them back."""
-        order = {path: place for place, path in enumerate(parts)}
-        found = self.found.parts
-        ordered = sorted(found, key=lambda path: order.get(path, len(order)))
-        self.found.parts = {path: found[path] for path in ordered}
 
     def _set(self, path: Path, part: _ValuePart, version: Revision) -> None:
         parts = self.found.parts

@@ -27,7 +27,6 @@ from recollect.recall.context_plan import ContextPlan, TokenRoom
 from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.memory_sentences import (
-    LAPSED,
     WAITING,
     memory_sentence,
     origin_of,
@@ -38,6 +37,7 @@ from recollect.recall.memory_sentences import (
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.text.analysis import terms_of
+from recollect.text.lapsed_mark import LAPSED
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
 
 COST_PER_TOKEN: Final = 0.004

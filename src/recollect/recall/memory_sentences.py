@@ -21,8 +21,6 @@ Beside what a quarantined memory would change, in English and in Chinese; never 
 
 The Chinese labels have characters that are the same in both scripts.
 """
-LAPSED: Final = ("no longer holds", "已失效")
-"""Behind a message of which nothing holds any more; see `Store.lapsed`."""
 _REFUSED_FIELD: Final = frozenset({"pointer", "value"})
 """Fields of a memory that keeps a rejected field of another one from being formed again."""
 _WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun".split()
