@@ -25,8 +25,9 @@ Act: TypeAlias = Callable[[Recollect], Awaitable[object]]
 Answer: TypeAlias = Callable[[ModelRequest], list[ToolCall]]
 ADA: Final = ("users", "ada")
 HOME: Final = replace(FACT, name="Home")
-SAID: Final = "I live in Oslo now. Ada lives in Oslo."
+SAID: Final = "I live in Oslo now. Ada lives in Oslo. I am 40 years old."
 BECAUSE: Final[list[Json]] = [{"message": 1, "quote": "I live in Oslo now"}]
+OLD: Final[list[Json]] = [{"message": 1, "quote": "I am 40 years old"}]
 SUBJECT: Final = {"subject": "Ada", "predicate": "lives in"}
 WHEN: Final = ("while the model reads", "before the commit")
 LIMA: Final = PutMemory(type="User", key="User", value={"home": "Lima", "user_name": "Ada"})
@@ -159,6 +160,25 @@ async def test_what_a_person_writes_during_a_formation_stands(
     found = await formed_beside(open_empty(FrozenClock(), SeededIds(1)), before, act, answer, when)
 
     assert expected == told(found)
+
+
+async def test_only_what_a_person_corrected_waits(open_empty: Opener) -> None:
+    """Other fields of the same answer are formed at once."""
+
+    def with_age(request: ModelRequest) -> list[ToolCall]:
+        (call,) = profile(request)
+        arguments: Any = call.arguments
+        age: Json = {"op": "add", "path": "/age", "value": 40, "because": OLD}
+        changes = [*arguments["changes"], age]
+        return [replace(call, arguments={**arguments, "changes": changes})]
+
+    act = writes(replace(LIMA, value={"home": "Rome"}))
+    store = open_empty(FrozenClock(), SeededIds(1))
+    found = await formed_beside(store, [LIMA], act, with_age, WHEN[0])
+
+    values = {each.state: dict(each.value) for each in found}
+    assert {"home": "Rome", "age": 40} == values["active"]
+    assert {"home": "Oslo", "age": 40} == values["quarantined"]
 
 
 async def test_an_end_by_a_person_is_not_moved(open_empty: Opener) -> None:

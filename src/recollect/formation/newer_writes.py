@@ -8,7 +8,7 @@ from typing import Final
 
 from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import Grounded, OperationOutcome, Present
-from recollect.formation.operations import End, Insert, Operation, Patch
+from recollect.formation.operations import End, Insert, Operation, Patch, PatchChange
 from recollect.formation.reconciliation import reconcile
 from recollect.formation.rivals import rivals_of
 from recollect.records import JsonObject, Memory
@@ -47,7 +47,7 @@ class _NewerWrites:
         """Return the operations to carry out, and the outcomes of those that are not."""
         left: list[Grounded] = []
         refused: list[OperationOutcome] = []
-        for each in grounded:
+        for each in (part for whole in grounded for part in self._parts(whole)):
             doubt = self._doubt(each.operation)
             if doubt and isinstance(each.operation, End):
                 memory = self.shown.known[each.operation.target]
@@ -75,7 +75,20 @@ class _NewerWrites:
             is_same = before.value == after.value and before.valid_until == after.valid_until
             return None if is_same else ENDS
         changed = list(_changed(before.value, after.value))
-        return CHANGES if any(_overlap(each, changed) for each in _replaced(operation)) else None
+        return CHANGES if any(_overwrites(each, changed) for each in operation.changes) else None
+
+    def _parts(self, whole: Grounded) -> Iterator[Grounded]:
+        """Yield a patch in two if only some of its changes would overwrite a newer write."""
+        patch = whole.operation
+        if not isinstance(patch, Patch):
+            yield whole
+            return
+        before, after = self.shown.known[patch.target], self.present.offer.known[patch.target]
+        changed = list(_changed(before.value, after.value))
+        for is_part in (False, True):
+            changes = [each for each in patch.changes if _overwrites(each, changed) == is_part]
+            if changes:
+                yield replace(whole, operation=replace(patch, changes=tuple(changes)))
 
     def _doubt_of_insert(self, operation: Insert) -> str | None:
         type_ = self.present.offer.types[operation.type]
@@ -96,14 +109,13 @@ class _NewerWrites:
         return all((each.type, each.key, each.version) != at for each in self.shown.known.values())
 
 
-def _replaced(operation: Patch) -> Iterator[str]:
-    """Yield the pointers at which a patch replaces or removes something."""
-    for change in operation.changes:
-        path = str(change.operation.get("path"))
-        if not path.endswith("/-"):  # an element at the end of a list replaces nothing
-            yield path
-        if change.operation.get("op") == "move":
-            yield str(change.operation.get("from"))
+def _overwrites(change: PatchChange, changed: Sequence[str]) -> bool:
+    """Return True if a change of a patch replaces or removes something at *changed* pointers."""
+    path = str(change.operation.get("path"))
+    places = [] if path.endswith("/-") else [path]  # at the end of a list it replaces nothing
+    if change.operation.get("op") == "move":
+        places.append(str(change.operation.get("from")))
+    return any(covers(one, other) or covers(other, one) for one in places for other in changed)
 
 
 def _changed(before: JsonObject, after: JsonObject) -> Iterator[str]:
@@ -112,10 +124,6 @@ def _changed(before: JsonObject, after: JsonObject) -> Iterator[str]:
     for pointer in {**was, **now}:
         if pointer not in was or pointer not in now or was[pointer] != now[pointer]:
             yield pointer
-
-
-def _overlap(pointer: str, others: Sequence[str]) -> bool:
-    return any(covers(pointer, each) or covers(each, pointer) for each in others)
 
 
 def _differs(value: JsonObject, standing: JsonObject) -> bool:
