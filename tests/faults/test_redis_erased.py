@@ -8,8 +8,8 @@ import pytest
 from recollect.records import Evidence, NewMessage, PutMemory
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, EraseTarget
 from recollect.stores.redis.store import RedisStore
-from tests.harness.installed_servers import require_redis_program
-from tests.harness.redis_server import RedisServer, bytes_left, open_server
+from tests.harness.installed_servers import open_own_redis
+from tests.harness.redis_server import RedisServer, bytes_left
 
 ADA, BOB = ("users", "ada"), ("users", "bob")
 CANARY = "canary-in-the-mine"
@@ -18,8 +18,7 @@ CANARY = "canary-in-the-mine"
 @pytest.fixture
 def server() -> Iterator[RedisServer]:
     """Yield a server whose files no other test writes, with a snapshot as well."""
-    require_redis_program()
-    with open_server() as server:
+    with open_own_redis() as server:
         yield server
 
 

@@ -63,6 +63,14 @@ def require_redis_program() -> Path:
     return found
 
 
+@contextmanager
+def open_own_redis() -> Iterator[RedisServer]:
+    """Yield a server that no other test uses, and remove it at the end; or skip the test."""
+    require_redis_program()
+    with redis_server.open_server() as server:
+        yield server
+
+
 def require_redis() -> RedisServer:
     """Return the Redis server that all tests of this process share, or skip the test."""
     found = redis_server.shared_server()

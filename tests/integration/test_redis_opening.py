@@ -21,8 +21,8 @@ from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.redis import key_layout as keys
 from recollect.stores.redis.bootstrap import FORMAT
 from recollect.stores.redis.store import RedisStore
-from tests.harness.installed_servers import require_redis_program
-from tests.harness.redis_server import RedisServer, open_server
+from tests.harness.installed_servers import open_own_redis
+from tests.harness.redis_server import RedisServer
 
 ADA = ("users", "ada")
 HELLO = NewMessage(role="user", text="hello " * 20_000)
@@ -37,8 +37,7 @@ DEFAULTS = {
 @pytest.fixture(scope="module")
 def running() -> Iterator[RedisServer]:
     """Yield a server of this module's own, set as a store demands."""
-    require_redis_program()
-    with open_server() as server:
+    with open_own_redis() as server:
         yield server
 
 

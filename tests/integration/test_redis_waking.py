@@ -8,8 +8,8 @@ import pytest
 from recollect.records import NewMessage
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.redis.store import RedisStore
-from tests.harness.installed_servers import require_redis_program
-from tests.harness.redis_server import RedisServer, open_server
+from tests.harness.installed_servers import open_own_redis
+from tests.harness.redis_server import RedisServer
 
 ADA = ("users", "ada")
 FAR_LONGER_S = 60.0
@@ -19,8 +19,7 @@ AT_ONCE = Debounce(quiet_s=0)
 @pytest.fixture
 def server() -> Iterator[RedisServer]:
     """Yield a server that may be restarted."""
-    require_redis_program()
-    with open_server() as server:
+    with open_own_redis() as server:
         yield server
 
 

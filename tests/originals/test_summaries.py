@@ -17,6 +17,7 @@ from langchain_core.prompts import PromptTemplate
 from pydantic import Field
 
 from recollect.conversation import ConversationSummaryBufferMemory, ConversationSummaryMemory
+from tests.harness.original_memories import shown
 
 pytest.importorskip("langchain_classic", reason="the originals are compared with")
 with warnings.catch_warnings():
@@ -119,14 +120,6 @@ async def aplayed(memory: Any, talk: Talk) -> list[Any]:
         else:
             await memory.asave_context({"input": step[0]}, {"output": step[1]})
     return [*found, shown(await memory.aload_memory_variables({}))]
-
-
-def shown(variables: dict[str, Any]) -> dict[str, Any]:
-    """Return variables with messages as values that show what differs."""
-    return {
-        key: [(type(m).__name__, m.content) for m in value] if isinstance(value, list) else value
-        for key, value in variables.items()
-    }
 
 
 def ours(kind: type, talk: Talk, *, awaited: bool) -> tuple[list[Any], list[list[str]]]:
