@@ -11,7 +11,7 @@ from recollect import formation
 from recollect import text as texts
 from recollect.text.lazy_patterns import lazy_pattern
 
-LATE = "recollect.worker.assembly"
+LATE = "recollect.worker.formation_run, recollect.formation.rule_requests"
 
 
 def test_every_pattern_is_valid() -> None:
@@ -41,7 +41,7 @@ def test_it_acts_as_a_compiled_pattern() -> None:
     assert (early.groupindex, early.flags) == (late.groupindex, late.flags)
 
 
-def test_a_worker_starts_without_compiling_them() -> None:
+def test_formation_is_loaded_without_compiling_them() -> None:
     code = (
         f"import gc, {LATE}, sys; from recollect.text.lazy_patterns import lazy_pattern\n"
         "kind = type(lazy_pattern('a'))\n"
