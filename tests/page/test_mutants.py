@@ -52,6 +52,7 @@ FAULTS: Final = (
         "isQuoted: false }] : []",
         "answer_sources",
     ),
+    Fault("lib/answer_sources.ts", "then.sentence !== now.sentence", "false", "answer_sources"),
     Fault("lib/taken_back.ts", "stored.some(isThere)", "stored.every(isThere)", "taken_back"),
     Fault("lib/taken_back.ts", " && !isRedo", "", "taken_back"),
     Fault("lib/past.ts", "each.version > version &&", "", "past"),

@@ -237,6 +237,7 @@ export const en = {
   "chat.prompt": "Prompt · {tokens} tokens",
   "chat.prompt_about": "All that the model was given for this answer, about {tokens} tokens. It is kept only while this page is open.",
   "chat.prompt_title": "The prompt of this answer",
+  "chat.now": "now: {what}",
   "chat.quoted": "In the answer",
   "chat.used": "Used",
   "chat.given": "Looked at",

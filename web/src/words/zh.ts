@@ -239,6 +239,7 @@ export const zh: Record<keyof typeof en, string> = {
   "chat.prompt": "提示词 · {tokens} 个词元",
   "chat.prompt_about": "模型为作答得到的全部内容，约 {tokens} 个词元。仅在本页面打开期间保留。",
   "chat.prompt_title": "这次回答的提示词",
+  "chat.now": "现在：{what}",
   "chat.quoted": "出现在回答中",
   "chat.used": "用到",
   "chat.given": "看过",

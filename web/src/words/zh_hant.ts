@@ -239,6 +239,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "chat.prompt": "提示詞 · {tokens} 個 token",
   "chat.prompt_about": "模型為了這次回答所得到的全部內容，約 {tokens} 個 token。只在這個頁面開啟期間保留。",
   "chat.prompt_title": "這次回答的提示詞",
+  "chat.now": "現在：{what}",
   "chat.quoted": "出現在回答中",
   "chat.used": "用到",
   "chat.given": "看過",
