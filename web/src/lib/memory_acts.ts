@@ -2,7 +2,7 @@
 
 import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Evidence, Memory, Scope } from "../api/shapes";
+import type { Evidence, Memory, Revision, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
 import type { Token } from "./bulk";
 import { keepChange, takeBack as takeBackKept, type Left } from "./kept_changes";
@@ -19,7 +19,7 @@ export interface MemoryActs extends Act {
   remove: (memory: Memory, done?: () => void) => Promise<boolean>;
   reject: (memory: Memory, pointer?: string) => Promise<boolean>;
   /** Put a version in force again; `ends` are memories that stand in its place, and end with that. */
-  restore: (memory: Memory, version: number, ends?: readonly Memory[]) => Promise<boolean>;
+  restore: (memory: Memory, revision: Revision, ends?: readonly Memory[]) => Promise<boolean>;
   end: (memory: Memory) => Promise<boolean>;
   /** Take back all that a message did; the memories are those that are known to be changed by it. */
   takeBack: (memories: readonly Memory[], thread: string, message: string) => Promise<boolean>;
@@ -78,15 +78,18 @@ export function useMemoryActs(changed: () => void): MemoryActs {
       succeed: told(t("told.rejected", { what: said(memory) }), said(memory), []),
     });
 
-  const restore = (memory: Memory, version: number, ends: readonly Memory[] = []) =>
-    run({
+  const restore = (memory: Memory, { version, value, sentence }: Revision, ends: readonly Memory[] = []) => {
+    // What it says from then on, not what it said until then.
+    const what = said({ ...memory, value, sentence });
+    return run({
       request: () => change<Undoable>((undo) => api.restore(scope, memory.type, memory.key, { version, ends, current: memory.version }, undo)),
       outcome: async () => {
         const { revisions } = await api.history(scope, memory.type, memory.key);
         return isRestored(memory, revisions, version) ? MADE : undefined;
       },
-      succeed: told(t(ends.length ? "told.restored_instead" : "told.restored", { version, what: said(memory), ended: ends.map(said).join("; ") }), said(memory), ends.map((each) => nextOf(scope, each))),
+      succeed: told(t(ends.length ? "told.restored_instead" : "told.restored", { version, what, ended: ends.map(said).join("; ") }), what, ends.map((each) => nextOf(scope, each))),
     });
+  };
 
   const end = (memory: Memory) => {
     const moment = new Date().toISOString();

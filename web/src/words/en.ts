@@ -228,6 +228,7 @@ export const en = {
   "not_found.about": "The address leads to no screen of this page.",
   "not_found.home": "To the overview",
   "overview.before": "Before:",
+  "overview.written": "Written by hand",
   "overview.by_hand": "Corrected by hand, before:",
   "overview.example": "This is an example: Mira is made up. What you change goes when it is stopped, unless it was started with --keep.",
   "overview.lately": "Changed lately",

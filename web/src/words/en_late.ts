@@ -178,6 +178,7 @@ export const enLate = {
   "keys.scope_hint": "One segment a line; empty for your own scope.",
   "keys.used": "Last used",
   "memory.acts": "Actions",
+  "memory.as_it_is": "Believed as it is since",
   "memory.created_at": "Believed since",
   "memory.expires_at": "Expires",
   "memory.gone": "This memory is gone",

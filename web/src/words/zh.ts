@@ -230,6 +230,7 @@ export const zh: Record<keyof typeof en, string> = {
   "not_found.about": "这个地址不对应任何页面。",
   "not_found.home": "回到概览",
   "overview.before": "此前：",
+  "overview.written": "由人工填写",
   "overview.by_hand": "由人工更正，此前：",
   "overview.example": "这是一个示例：Mira 是虚构的。停止后你的修改不会保留，除非启动时用了 --keep。",
   "overview.lately": "最近的变化",

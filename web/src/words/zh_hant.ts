@@ -230,6 +230,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "not_found.about": "這個網址沒有對應的畫面。",
   "not_found.home": "回到總覽",
   "overview.before": "之前：",
+  "overview.written": "由人工填寫",
   "overview.by_hand": "由人工更正，之前：",
   "overview.example": "這是一個範例：Mira 是虛構的。停止後你的修改不會保留，除非啟動時用了 --keep。",
   "overview.lately": "最近的變更",

@@ -180,6 +180,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "keys.scope_hint": "每行一段；留空表示你自己的範圍。",
   "keys.used": "上次使用",
   "memory.acts": "動作",
+  "memory.as_it_is": "目前內容採信時間",
   "memory.created_at": "採信時間",
   "memory.expires_at": "到期時間",
   "memory.gone": "這則記憶已不存在",

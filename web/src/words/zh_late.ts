@@ -180,6 +180,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "keys.scope_hint": "每行一段；留空表示你自己的作用域。",
   "keys.used": "上次使用",
   "memory.acts": "操作",
+  "memory.as_it_is": "现有内容相信自",
   "memory.created_at": "相信自",
   "memory.expires_at": "过期于",
   "memory.gone": "这条记忆已不在",
