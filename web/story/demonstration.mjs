@@ -52,6 +52,7 @@ async function counts() {
   await page.goto(`${base}/#/overview?${SCOPE}`);
   await page.locator(".of-all").waitFor();
   const overview = await page.locator(".of-all").innerText();
+  facts.tell("example", await page.locator(".overview-head .hint").innerText());
   const types = await page.locator(".of-type").allInnerTexts();
   await page.goto(`${base}/#/memories?${SCOPE}`);
   await page.locator(".total", { hasText: "ended" }).waitFor();

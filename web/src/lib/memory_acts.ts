@@ -8,6 +8,7 @@ import type { Token } from "./bulk";
 import { keepChange, takeBack as takeBackKept, type Left } from "./kept_changes";
 import { isEnded, isRejected, isRestored } from "./outcomes";
 import { speakerOf } from "./past";
+import { refusedInWords } from "./refused_memory";
 import { isDocument, personIn } from "./sentences";
 import { useAround, useHere } from "./session";
 import { useUndoable, wayBack, type Change } from "./undo";
@@ -58,6 +59,10 @@ export function useMemoryActs(changed: () => void): MemoryActs {
   const act = useAct(changed);
   const said = (memory: Memory) => toldOf(memory, named);
   const { run } = act;
+  const inWords = (error: unknown) => refusedInWords(error, scope, async (address) => {
+    const memory = await standing(scope, address);
+    return memory ? said(memory) : undefined;
+  }).then((problem) => Promise.reject(problem));
   const told = (text: string, what: string, memories: readonly Left[]) => (answer: Undoable & Partial<Memory>) =>
     tell(text, wayBack(scope, answer, changed, { what, memories: [...leftBy(scope, answer), ...memories] }));
 
@@ -103,18 +108,19 @@ export function useMemoryActs(changed: () => void): MemoryActs {
   const takeBack = (memories: readonly Memory[], thread: string, message: string) => {
     // One key for all tries: it is carried out once, also where an answer was lost.
     const key = crypto.randomUUID();
+    const what = memories.map(said).join("; ");
     return run({
-      request: () => change<Undoable>((undo) => api.undoMessage(scope, { thread, message }, memories, key, undo)),
-      succeed: told(t("told.taken_back"), memories.map(said).join("; "), memories.map((each) => (each.version === 1 ? { ...addressOf(scope, each), version: null } : nextOf(scope, each)))),
+      request: () => change<Undoable>((undo) => api.undoMessage(scope, { thread, message }, memories, key, undo)).catch(inWords),
+      succeed: told(t("told.taken_back", { what: shortened(what) }), what, memories.map((each) => (each.version === 1 ? { ...addressOf(scope, each), version: null } : nextOf(scope, each)))),
     });
   };
 
   const takeBackFormed = (memory: Memory, messages: readonly Said[]) =>
     run({
-      request: () => withoutMessages(scope, memory, messages, change),
+      request: () => withoutMessages(scope, memory, messages, change).catch(inWords),
       succeed: ({ tokens, left }) => {
         const kept = tokens.length ? keepChange(said(memory), [{ ...addressOf(scope, memory), version: left?.version ?? null }], tokens) : undefined;
-        tell(t("told.taken_back"), kept && (async () => {
+        tell(t("told.taken_back", { what: said(memory) }), kept && (async () => {
           await takeBackKept(kept);
           changed();
         }));

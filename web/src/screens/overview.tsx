@@ -69,7 +69,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
         <div>
           <h1 tabIndex={-1} title={person}>{person ?? t("overview")}</h1>
           <p className="about">{isNow ? t("overview.about") : t(days.known ? "overview.about_then" : "overview.true_then", { day: wording.day(day) })}</p>
-          {isExample(me, scope) && <p className="hint">{t("overview.example")}</p>}
+          {isExample(me, scope) && <p className="hint">{t("overview.example")}{me.temporary && ` ${t("overview.example_goes")}`}</p>}
         </div>
         <Ask />
         <OfTypes days={days} />
