@@ -208,8 +208,14 @@ def test_what_is_typed_outlasts_a_reload_and_the_way_back(story: Story) -> None:
 
 
 def test_the_memory_that_is_opened_is_in_sight_in_the_list(story: Story) -> None:
-    """A memory far down the list is scrolled to."""
+    """A memory far down the list is scrolled to; for the first one the list stays at its top."""
     assert story.facts["shown"]["inSight"]
+    assert 0 == story.facts["shown"]["scrolled_px"]
+
+
+def test_the_field_by_which_a_profile_is_opened_is_the_one_that_is_edited(story: Story) -> None:
+    """The form begins there, not at its first field."""
+    assert "/coffee" == story.facts["focused"]
 
 
 def test_threads_stand_by_their_newest_message(story: Story) -> None:

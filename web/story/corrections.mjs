@@ -93,8 +93,11 @@ async function byHand() {
   await atOverview();
   await page.locator(".profile-fields .sentence-before").first().waitFor();
   const before = await names();
-  await opened(key, "User");
+  await page.locator(".profile-fields a", { hasText: "espresso" }).click();
+  await page.locator(".revision").first().waitFor();
   await button("Edit", view).click();
+  await page.waitForFunction(() => document.activeElement?.closest("[data-field]"));
+  facts.tell("focused", await page.evaluate(() => document.activeElement.closest("[data-field]").dataset.field));
   await view.getByLabel("Partner").fill("Tomas");
   await view.getByLabel("Home").fill("Faro");
   await button("Save", view).click();
@@ -122,7 +125,7 @@ async function byHand() {
 /** What is restored is told in the words of that version. */
 async function restored() {
   await opened("cat-tangyuan");
-  const was = (await fact("cat-tangyuan")).sentence;
+  const { sentence: was, version } = await fact("cat-tangyuan");
   await button("Edit", view).click();
   await object.fill("Dumpling");
   await button("Save", view).click();
@@ -131,9 +134,7 @@ async function restored() {
   await notice("is in force again").waitFor();
   facts.tell("restored", { was, toast: await notice("is in force again").innerText() });
   await undone("is in force again");
-  await button("Undo", view.locator(".revision").nth(0)).waitFor({ state: "detached" });
-  await button("Restore", view.locator(".revision").nth(3)).click();
-  await gone("is in force again");
+  await page.request.post(`${base}/v1/memories/Fact/cat-tangyuan/restore?${SCOPE}`, { data: { version } });
 }
 
 /** An ended version says since when it is so. */
@@ -279,7 +280,14 @@ async function shown() {
     const { top, bottom } = element.getBoundingClientRect();
     return top >= 0 && bottom <= innerHeight;
   });
-  facts.tell("shown", { inSight });
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  const first = await page.locator(".row").first().getAttribute("href");
+  await page.goto(`${base}/${first}`);
+  await page.reload();
+  await page.locator(".revision").first().waitFor();
+  await page.waitForTimeout(500);
+  const scrolled_px = await page.locator(".half-list").evaluate((element) => element.scrollTop);
+  facts.tell("shown", { inSight, scrolled_px });
   await facts.picture(page, "shown");
 }
 

@@ -147,7 +147,7 @@ function ProfileCard({ memory, quotes, isNow }: { memory: Memory; quotes: FieldQ
     <div className="profile-card">
       <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} />{speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}</a>
       <dl className="profile-fields">
-        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd><a href={memoryLink(memory, scope)}>{each.text}</a></dd><RestsOn words={quotes[each.pointer]} as="dd" /><Former {...former(each.pointer)} as="dd" /></div>)}
+        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd><a href={linkTo(["memories", type, key], scope, { field: each.pointer })}>{each.text}</a></dd><RestsOn words={quotes[each.pointer]} as="dd" /><Former {...former(each.pointer)} as="dd" /></div>)}
       </dl>
     </div>
   );

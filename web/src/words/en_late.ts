@@ -282,6 +282,8 @@ export const enLate = {
   "recall.empty_about": "No model is called. You see each signal's part in the score, what the budget dropped, and the prompt.",
   "recall.entry_tokens": "{tokens} tokens",
   "recall.everything": "everything",
+  "recall.might_all": "{count} entry, none clearly to the point|{count} entries, none clearly to the point",
+  "recall.rendered_unclear": "A program that asks this is given them all the same, unless it asks for a least relevance.",
   "recall.found": "{count} entry|{count} entries",
   "recall.known_at": "Believed on",
   "recall.limit": "At most",

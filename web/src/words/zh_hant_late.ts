@@ -284,6 +284,8 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "recall.empty_about": "不會呼叫模型。你會看到每個訊號對分數的貢獻、因預算而略過的項目，以及產生的提示詞。",
   "recall.entry_tokens": "{tokens} 個 token",
   "recall.everything": "全部",
+  "recall.might_all": "{count} 筆，都不明顯相關",
+  "recall.rendered_unclear": "除非設了最低相關度，提出這個問題的程式仍會得到它們。",
   "recall.found": "{count} 筆",
   "recall.known_at": "當日採信",
   "recall.limit": "筆數上限",

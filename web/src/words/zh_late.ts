@@ -284,6 +284,8 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "recall.empty_about": "不调用模型。可以看到每个信号的贡献、因预算舍弃的条目，以及渲染后的提示词。",
   "recall.entry_tokens": "{tokens} 个词元",
   "recall.everything": "全部",
+  "recall.might_all": "{count} 条，都不明显相关",
+  "recall.rendered_unclear": "除非设了最低相关度，提出这个问题的程序仍会得到它们。",
   "recall.found": "{count} 条",
   "recall.known_at": "当时相信于",
   "recall.limit": "最多条数",
