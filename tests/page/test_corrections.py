@@ -139,7 +139,7 @@ def test_the_overview_counts_what_is_in_force(story: Story) -> None:
 
     assert shown < ever
     assert f"{shown} facts" == told["facts"].strip()
-    assert f"{told['over']} ended" in told["all"]
+    assert f"{told['over']} no longer true" in told["all"]
 
 
 def test_a_rejected_memory_that_is_restored_stands_there_once(story: Story) -> None:

@@ -220,7 +220,7 @@ def test_health_is_shown_with_each_background_task(story: Story) -> None:
 
     assert re.match(r"all is well\s+The store answered in [\d.,]+ ms", health["told"])
     assert ["Counting of usage", "Merging of indexes"] == [
-        each.removesuffix("runs").strip()
+        each.removesuffix("working").strip()
         for each in health["tasks"]
         if each.startswith(("Counting", "Merging"))
     ]

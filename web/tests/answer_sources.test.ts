@@ -46,7 +46,7 @@ describe("the words that an answer used", () => {
 
   it("are of a document the fields that stand in the answer, by name", () => {
     const profile = { value: { allergy: "shrimp only", home: "Faro", user_name: "Mira" }, sentence: "allergy: shrimp only; home: Faro" };
-    expect(wordsUsed(profile, "Until now I remembered faro.", named)).toBe("home Faro");
+    expect(wordsUsed(profile, "Until now, Mira, I remembered faro.", named)).toBe("home Faro");
     expect(wordsUsed(profile, "Nothing of it.", named)).toBe("allergy shrimp only, home Faro, user name Mira");
     expect(wordsUsed(HOME, "", named)).toBe("Mira lives in Porto");
   });

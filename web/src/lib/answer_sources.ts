@@ -2,7 +2,7 @@
 
 import type { JsonObject, Memory, RecallEntry, Revision } from "../api/shapes";
 import { believedAt } from "./past";
-import { isDocument, pairsOf } from "./sentences";
+import { isDocument, pairsOf, personIn } from "./sentences";
 
 /** A memory by type and digest of its key, or a message by digest of its thread and position. */
 export interface SourceReference {
@@ -69,10 +69,10 @@ export function saidThen(now: Saying, revisions: readonly Revision[], at: string
   return then && then.sentence !== now.sentence ? { then, now } : { then: now };
 }
 
-/** A memory in the words that an answer used: of a document the fields that stand in it, by name; of none of them all. */
+/** A memory in the words that an answer used: of a document the fields that stand in it, without the name, which stands in many; where none does, all. */
 export function wordsUsed(said: Saying, answer: string, named: (name: string) => string): string {
   if (!isDocument(said)) return said.sentence;
   const pairs = pairsOf(said.value);
-  const used = pairs.filter((each) => answer.toLowerCase().includes(each.text.toLowerCase()));
+  const used = pairs.filter((each) => each.text !== personIn([said]) && answer.toLowerCase().includes(each.text.toLowerCase()));
   return (used.length ? used : pairs).map((each) => `${named(each.name)} ${each.text}`).join(", ");
 }

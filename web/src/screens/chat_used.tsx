@@ -38,6 +38,7 @@ export function Used({ use, references, known, ...answer }: AnswerGiven & { use?
       <ul className="used-chips" role="list" aria-label={t("chat.recalled", { count: ordered.length })}>
         {shown.map((each, place) => <li key={place}>{each.position !== undefined ? <MessageChip {...each} position={each.position} /> : each.memory && <MemoryChip {...each} memory={each.memory} {...answer} />}</li>)}
       </ul>
+      {isAll && <button type="button" className="plain mark-undo" onClick={() => setAll(false)}>{t("chat.used_fewer")}</button>}
       {rest > 0 && <button type="button" className="plain mark-undo" title={t("chat.used_all", { count: ordered.length })} onClick={() => setAll(true)}>+{rest}<span className="unseen"> {t("chat.used_all", { count: ordered.length })}</span></button>}
       {prompt && <button type="button" className="plain mark-undo" onClick={() => setPromptOpen(true)}>{t("chat.prompt", { tokens: wording.number(prompt.tokens) })}</button>}
       {isPromptOpen && prompt && <PromptShown prompt={prompt} close={() => setPromptOpen(false)} />}
@@ -62,8 +63,9 @@ function MemoryChip({ memory, text, at, ...rest }: UsedEntry & AnswerGiven & { m
   const isOld = isWrittenSince(memory, at);
   const { value, error } = useAsked(async () => (isOld ? (await api.history(scope, type, key)).revisions : []), [scope, type, key, version, at]);
   if (isOld && !value && !error) return null;
+  const quoting = rest.isQuoted ? text : "";
   const { then, now } = isOld ? saidThen(memory, value ?? [], at) : { then: memory };
-  return <Chip {...rest} words={wordsUsed(then, text, named)} now={now && t("chat.now", { what: wordsUsed(now, text, named) })} />;
+  return <Chip {...rest} words={wordsUsed(then, quoting, named)} now={now && t("chat.now", { what: wordsUsed(now, quoting, named) })} />;
 }
 
 /** One entry; of which the answer has the words, it is said so, as is what it says now. */

@@ -136,7 +136,7 @@ export const enLate = {
   "health.none": "No background task has run in this process yet.",
   "health.ok": "all is well",
   "health.retry": "Next try",
-  "health.running": "runs",
+  "health.running": "working",
   "health.stopped": "stopped",
   "health.store": "The store answered in {ms} ms.",
   "health.store_away": "The store does not answer: {state}.",

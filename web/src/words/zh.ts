@@ -245,6 +245,7 @@ export const zh: Record<keyof typeof en, string> = {
   "chat.quoted": "出现在回答中",
   "chat.used": "用到",
   "chat.given": "看过",
+  "chat.used_fewer": "收起",
   "chat.used_all": "显示全部 {count} 条",
   "chat.used_nothing": "没有用到记忆",
   time: "查看的日期",

@@ -245,6 +245,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "chat.quoted": "出現在回答中",
   "chat.used": "用到",
   "chat.given": "看過",
+  "chat.used_fewer": "收合",
   "chat.used_all": "顯示全部 {count} 筆",
   "chat.used_nothing": "沒有用到記憶",
   time: "檢視的日期",

@@ -67,7 +67,7 @@ def ignore_key(_key: str) -> None:
     """Ignore the first key; the default callback."""
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 (each part of a service may be chosen)
     settings: Settings,
     open_memory: OpenMemory,
     *,
