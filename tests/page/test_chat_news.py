@@ -26,7 +26,7 @@ def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
 
 def test_every_chapter_ends_well(story: Story) -> None:
     """No step fails, nothing is in the way of a reader, and nothing fails that is not told."""
-    assert dict.fromkeys(("sources", "news", "undone"), "well") == story.chapters
+    assert dict.fromkeys(("sources", "corrected", "news", "undone"), "well") == story.chapters
     assert [] == story.serious
     assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted"]
 
@@ -47,6 +47,16 @@ def test_the_sources_of_an_answer_are_there_again(story: Story) -> None:
     assert any("六月六号" in each for each in facts["used_message"])
 
 
+def test_an_answer_keeps_the_words_that_it_used(story: Story) -> None:
+    """The source says what the memory said then, and beside it what it says by now."""
+    facts = story.facts
+
+    assert "Porto" in facts["before_answer"]
+    assert facts["corrected_chip"]["words"].startswith("Mira lives in Porto")
+    assert "In the answer: Mira lives in Porto" in facts["corrected_chip"]["title"]
+    assert facts["corrected_chip"]["title"].endswith("now: Mira lives in Coimbra")
+
+
 def test_news_are_noted_without_their_words(story: Story) -> None:
     """What was formed stands beside the message, and first in the panel."""
     facts = story.facts
@@ -64,5 +74,5 @@ def test_what_is_undone_is_said_to_be(story: Story) -> None:
 
 
 def test_the_searches_of_the_chat_are_counted_and_no_tokens(story: Story) -> None:
-    assert 3 == story.facts["usage"]["recalls"]
+    assert 4 == story.facts["usage"]["recalls"]
     assert 0 == story.facts["usage"].get("tokens", 0)

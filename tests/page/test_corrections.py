@@ -84,6 +84,37 @@ def test_a_field_of_a_profile_changes_on_a_day(story: Story) -> None:
     assert told["before"] == story.facts["profile_after"]
 
 
+def test_a_field_that_is_corrected_by_hand_says_so(story: Story) -> None:
+    """On its page, on the overview and by its date; one that is added has no former value."""
+    told = story.facts["by hand"]
+
+    for said in (told["row"], told["overview"]):
+        assert "Corrected by hand, before: Rui" in said
+    assert "Written by hand" in told["added"]
+    assert "Believed as it is since" in told["times"]
+    assert "2025" not in told["times"]
+    assert "2025" not in story.facts["by hand, in the panel"]
+
+
+def test_the_fields_of_a_profile_keep_the_order_of_their_schema(story: Story) -> None:
+    """However they were written: formed, edited, or put back by an undo."""
+    told = story.facts["by hand"]
+    (added,) = set(told["names"]) - set(told["before"])
+
+    assert "home" == added.lower()
+    assert told["before"] == [each for each in told["names"] if each != added]
+    assert 1 == told["names"].index(added)
+    assert told["before"] == story.facts["order after the undo"]
+
+
+def test_what_is_restored_is_told_in_the_words_of_that_version(story: Story) -> None:
+    """Not in those of the version that it replaced."""
+    told = story.facts["restored"]
+
+    assert told["was"] in told["toast"]
+    assert "Dumpling" not in told["toast"]
+
+
 def test_an_ended_version_says_until_when_it_was_true(story: Story) -> None:
     """It says the time that changed, and not only that the value did not."""
     assert "True until:" in story.facts["ended"]["row"]
@@ -99,7 +130,7 @@ def test_the_overview_counts_what_is_in_force(story: Story) -> None:
 
     assert shown < ever
     assert f"{shown} facts" == told["facts"].strip()
-    assert f"{told['over']} ended" in told["all"]
+    assert f"{told['over']} no longer true" in told["all"]
 
 
 def test_a_rejected_memory_that_is_restored_stands_there_once(story: Story) -> None:
@@ -168,8 +199,14 @@ def test_what_is_typed_outlasts_a_reload_and_the_way_back(story: Story) -> None:
 
 
 def test_the_memory_that_is_opened_is_in_sight_in_the_list(story: Story) -> None:
-    """A memory far down the list is scrolled to."""
+    """A memory far down the list is scrolled to; for the first one the list stays at its top."""
     assert story.facts["shown"]["inSight"]
+    assert 0 == story.facts["shown"]["scrolled_px"]
+
+
+def test_the_field_by_which_a_profile_is_opened_is_the_one_that_is_edited(story: Story) -> None:
+    """The form begins there, not at its first field."""
+    assert "/coffee" == story.facts["focused"]
 
 
 def test_threads_stand_by_their_newest_message(story: Story) -> None:

@@ -330,7 +330,7 @@ def test_the_demonstration_ends_in_the_browser(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         told, logged = running.communicate(timeout=LINE_S_MAX)
 
-    assert (["demo", "mira"], "rules/1") == (me["prefix"], me["model"])
+    assert (["demo", "mira"], "rules/1", True) == (me["prefix"], me["model"], me["temporary"])
     assert ["User", "Fact", "Note", "Instructions"] == [each["name"] for each in types]
     assert "Mira lives in Porto, Rua das Amoreiras 18" in {each["text"] for each in known}
     assert "Porto" in answer.text

@@ -6,6 +6,7 @@ import { Problem, unreachable } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
 import { lookAgain, useCutOff } from "./lib/changes";
+import { noteTypes } from "./lib/field_order";
 import { noteKeyFrom } from "./lib/key_handover";
 import { setOwner } from "./lib/owned_shelf";
 import { go, linkTo, useRoute } from "./lib/route";
@@ -137,6 +138,7 @@ function Frame() {
   // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
   const counted = ["overview", "chat", "review", "formation"].includes(place) ? place : "";
   const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined", order: "newest", limit: 1 })).counts?.total, [scope, counted]);
+  useAsked(async () => noteTypes((await api.types(scope)).types), [scope]);
   useDecided((fewer) => {
     if (fewer && waiting.value !== undefined) waiting.set(Math.max(0, waiting.value - fewer));
     waiting.again();

@@ -46,6 +46,25 @@ async function sources() {
   facts.tell("used_message", await chips());
 }
 
+/** What an answer used keeps its words when the memory is corrected, also after the page was left. */
+async function corrected() {
+  await page.goto(`${base}/#/chat/before?${SCOPE}`);
+  await page.locator("#composer").waitFor();
+  facts.tell("before_answer", await say("Where does Mira live?"));
+  const address = `${base}/v1/memories/Fact/home-porto?${SCOPE}`;
+  const { value, valid_from } = await (await page.request.get(address)).json();
+  await page.request.put(address, { data: { value: { ...value, object: "Coimbra" }, valid_from } });
+  const chip = answer.locator(".used-chip", { hasText: "Mira lives in" }).first();
+  await answer.locator(".used-chip[title*='now: Mira lives in Coimbra']").waitFor();
+  await reload();
+  await answer.locator(".used-chip[title*='now: ']").waitFor();
+  facts.tell("corrected_chip", { words: await chip.locator(".used-words").innerText(), title: await chip.getAttribute("title") });
+  await facts.picture(page, "corrected");
+  await page.request.put(address, { data: { value, valid_from } });
+  await page.goto(`${base}/#/chat/news?${SCOPE}`);
+  await page.locator("#composer").waitFor();
+}
+
 /** News are noted without their words, and stand first in the panel, in sight. */
 async function news() {
   facts.tell("noted_answer", await say(NEWS));
@@ -80,4 +99,4 @@ async function undone() {
   facts.tell("usage", days.at(-1));
 }
 
-await told({ sources, news, undone }, { facts, page, noted, close });
+await told({ sources, corrected, news, undone }, { facts, page, noted, close });

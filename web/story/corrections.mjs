@@ -86,6 +86,57 @@ async function changedProfile() {
   facts.tell("profile_after", await said());
 }
 
+/** A field that is corrected by hand says so, and since when; the fields keep their order. */
+async function byHand() {
+  const [{ key }] = (await standing("?type=User&limit=1")).memories;
+  const names = () => page.locator(".profile-fields dt").allInnerTexts();
+  await atOverview();
+  await page.locator(".profile-fields .sentence-before").first().waitFor();
+  const before = await names();
+  await page.locator(".profile-fields a", { hasText: "espresso" }).click();
+  await page.locator(".revision").first().waitFor();
+  await button("Edit", view).click();
+  await page.waitForFunction(() => document.activeElement?.closest("[data-field]"));
+  facts.tell("focused", await page.evaluate(() => document.activeElement.closest("[data-field]").dataset.field));
+  await view.getByLabel("Partner").fill("Tomas");
+  await view.getByLabel("Home").fill("Faro");
+  await button("Save", view).click();
+  const row = view.locator(".value-row", { hasText: "Tomas" }).locator(".sentence-before");
+  await row.waitFor();
+  const seen = { row: await row.innerText(), added: await view.locator(".value-row", { hasText: "Faro" }).innerText(), times: await view.locator(".facts").last().innerText() };
+  await facts.picture(page, "by-hand");
+  await atOverview();
+  const field = page.locator(".profile-fields > div", { hasText: "Tomas" });
+  await field.locator(".sentence-before").waitFor();
+  facts.tell("by hand", { ...seen, before, names: await names(), overview: await field.innerText() });
+  await facts.picture(page, "by-hand-overview");
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  const card = page.locator(".panel-memory", { hasText: "Tomas" });
+  await card.waitFor();
+  facts.tell("by hand, in the panel", await card.locator("footer").innerText());
+  await opened(key, "User");
+  await button("Undo", view.locator(".revision").first()).click();
+  await notice("Taken back").waitFor();
+  await atOverview();
+  await page.locator(".profile-fields dd", { hasText: "Rui" }).first().waitFor();
+  facts.tell("order after the undo", await names());
+}
+
+/** What is restored is told in the words of that version. */
+async function restored() {
+  await opened("cat-tangyuan");
+  const { sentence: was, version } = await fact("cat-tangyuan");
+  await button("Edit", view).click();
+  await object.fill("Dumpling");
+  await button("Save", view).click();
+  await view.locator("h1", { hasText: "Dumpling" }).waitFor();
+  await button("Restore", view.locator(".revision").nth(1)).click();
+  await notice("is in force again").waitFor();
+  facts.tell("restored", { was, toast: await notice("is in force again").innerText() });
+  await undone("is in force again");
+  await page.request.post(`${base}/v1/memories/Fact/cat-tangyuan/restore?${SCOPE}`, { data: { version } });
+}
+
 /** An ended version says since when it is so. */
 async function ended() {
   await opened("home-porto");
@@ -229,7 +280,14 @@ async function shown() {
     const { top, bottom } = element.getBoundingClientRect();
     return top >= 0 && bottom <= innerHeight;
   });
-  facts.tell("shown", { inSight });
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  const first = await page.locator(".row").first().getAttribute("href");
+  await page.goto(`${base}/${first}`);
+  await page.reload();
+  await page.locator(".revision").first().waitFor();
+  await page.waitForTimeout(500);
+  const scrolled_px = await page.locator(".half-list").evaluate((element) => element.scrollTop);
+  facts.tell("shown", { inSight, scrolled_px });
   await facts.picture(page, "shown");
 }
 
@@ -308,4 +366,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, changedProfile, ended, counted, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, threads, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, byHand, ended, counted, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, restored, threads, inChinese }, { facts, page, noted, close });

@@ -52,9 +52,10 @@ async function counts() {
   await page.goto(`${base}/#/overview?${SCOPE}`);
   await page.locator(".of-all").waitFor();
   const overview = await page.locator(".of-all").innerText();
+  facts.tell("example", await page.locator(".overview-head .hint").innerText());
   const types = await page.locator(".of-type").allInnerTexts();
   await page.goto(`${base}/#/memories?${SCOPE}`);
-  await page.locator(".total", { hasText: "ended" }).waitFor();
+  await page.locator(".total", { hasText: "no longer true" }).waitFor();
   const memories = await page.locator(".total").innerText();
   const options = await page.locator(".filters option").allInnerTexts();
   await page.goto(`${base}/#/chat?${SCOPE}`);

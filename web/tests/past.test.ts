@@ -74,6 +74,15 @@ describe("the time of a memory", () => {
   it("is since when it is true, where that is known", () => {
     expect(timeOf({ ...SAID, valid_from: "2020-01-01T00:00:00Z" })).toBe("2020-01-01T00:00:00Z");
   });
+
+  it("is of a document when it was written, once a correction by hand took the words of a field away", () => {
+    const document = { ...SAID, value: { home: "Faro", name: "Mira" }, sentence: "home: Faro; name: Mira" };
+    const words = [{ thread: "t", message: "a" }];
+    expect(timeOf({ ...document, evidence: { "/home": words, "/name": words } })).toBe(SAID.said_at);
+    expect(timeOf({ ...document, evidence: { "": words } })).toBe(SAID.said_at);
+    expect(timeOf({ ...document, evidence: { "/name": words } })).toBe(SAID.updated_at);
+    expect(timeOf({ ...document, sentence: "Mira lives in Faro", evidence: { "/name": words } })).toBe(SAID.said_at);
+  });
 });
 
 describe("since when it is believed", () => {

@@ -55,6 +55,8 @@ class ServiceRun:
     """Whether the page is opened, already signed in."""
     tells_key: bool = True
     """Whether a first key is printed."""
+    is_temporary: bool = False
+    """Whether the store is removed when the service stops."""
 
 
 def check_service_packages() -> None:
@@ -114,6 +116,7 @@ def _serve(run: ServiceRun) -> None:
             tell_ready=tell_ready,
             metrics=metrics,
             doors=_doors(run.settings),
+            is_temporary=run.is_temporary,
         )
         log_to_stderr(level=run.log_level)
         gc.collect()

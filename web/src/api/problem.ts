@@ -34,6 +34,8 @@ export class Problem extends Error {
     readonly detail: string,
     /** What exactly is wrong, and the values that it names. */
     readonly reason: Reason = NO_REASON,
+    /** Where that is to be looked at which stands in the way. */
+    readonly href = "",
   ) {
     super(detail || title || code);
   }

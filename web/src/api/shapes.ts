@@ -15,6 +15,8 @@ export interface Me {
   quiet_s: number;
   /** An id of the store. */
   store?: string;
+  /** Whether the store is removed when the service stops. */
+  temporary?: boolean;
   limits: Record<string, number>;
 }
 

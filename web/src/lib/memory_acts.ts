@@ -2,12 +2,13 @@
 
 import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Evidence, Memory, Scope } from "../api/shapes";
+import type { Evidence, Memory, Revision, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
 import type { Token } from "./bulk";
 import { keepChange, takeBack as takeBackKept, type Left } from "./kept_changes";
 import { isEnded, isRejected, isRestored } from "./outcomes";
 import { speakerOf } from "./past";
+import { refusedInWords } from "./refused_memory";
 import { isDocument, personIn } from "./sentences";
 import { useAround, useHere } from "./session";
 import { useUndoable, wayBack, type Change } from "./undo";
@@ -19,7 +20,7 @@ export interface MemoryActs extends Act {
   remove: (memory: Memory, done?: () => void) => Promise<boolean>;
   reject: (memory: Memory, pointer?: string) => Promise<boolean>;
   /** Put a version in force again; `ends` are memories that stand in its place, and end with that. */
-  restore: (memory: Memory, version: number, ends?: readonly Memory[]) => Promise<boolean>;
+  restore: (memory: Memory, revision: Revision, ends?: readonly Memory[]) => Promise<boolean>;
   end: (memory: Memory) => Promise<boolean>;
   /** Take back all that a message did; the memories are those that are known to be changed by it. */
   takeBack: (memories: readonly Memory[], thread: string, message: string) => Promise<boolean>;
@@ -58,6 +59,10 @@ export function useMemoryActs(changed: () => void): MemoryActs {
   const act = useAct(changed);
   const said = (memory: Memory) => toldOf(memory, named);
   const { run } = act;
+  const inWords = (error: unknown) => refusedInWords(error, scope, async (address) => {
+    const memory = await standing(scope, address);
+    return memory ? said(memory) : undefined;
+  }).then((problem) => Promise.reject(problem));
   const told = (text: string, what: string, memories: readonly Left[]) => (answer: Undoable & Partial<Memory>) =>
     tell(text, wayBack(scope, answer, changed, { what, memories: [...leftBy(scope, answer), ...memories] }));
 
@@ -78,15 +83,18 @@ export function useMemoryActs(changed: () => void): MemoryActs {
       succeed: told(t("told.rejected", { what: said(memory) }), said(memory), []),
     });
 
-  const restore = (memory: Memory, version: number, ends: readonly Memory[] = []) =>
-    run({
+  const restore = (memory: Memory, { version, value, sentence }: Revision, ends: readonly Memory[] = []) => {
+    // What it says from then on, not what it said until then.
+    const what = said({ ...memory, value, sentence });
+    return run({
       request: () => change<Undoable>((undo) => api.restore(scope, memory.type, memory.key, { version, ends, current: memory.version }, undo)),
       outcome: async () => {
         const { revisions } = await api.history(scope, memory.type, memory.key);
         return isRestored(memory, revisions, version) ? MADE : undefined;
       },
-      succeed: told(t(ends.length ? "told.restored_instead" : "told.restored", { version, what: said(memory), ended: ends.map(said).join("; ") }), said(memory), ends.map((each) => nextOf(scope, each))),
+      succeed: told(t(ends.length ? "told.restored_instead" : "told.restored", { version, what, ended: ends.map(said).join("; ") }), what, ends.map((each) => nextOf(scope, each))),
     });
+  };
 
   const end = (memory: Memory) => {
     const moment = new Date().toISOString();
@@ -100,18 +108,19 @@ export function useMemoryActs(changed: () => void): MemoryActs {
   const takeBack = (memories: readonly Memory[], thread: string, message: string) => {
     // One key for all tries: it is carried out once, also where an answer was lost.
     const key = crypto.randomUUID();
+    const what = memories.map(said).join("; ");
     return run({
-      request: () => change<Undoable>((undo) => api.undoMessage(scope, { thread, message }, memories, key, undo)),
-      succeed: told(t("told.taken_back"), memories.map(said).join("; "), memories.map((each) => (each.version === 1 ? { ...addressOf(scope, each), version: null } : nextOf(scope, each)))),
+      request: () => change<Undoable>((undo) => api.undoMessage(scope, { thread, message }, memories, key, undo)).catch(inWords),
+      succeed: told(t("told.taken_back", { what: shortened(what) }), what, memories.map((each) => (each.version === 1 ? { ...addressOf(scope, each), version: null } : nextOf(scope, each)))),
     });
   };
 
   const takeBackFormed = (memory: Memory, messages: readonly Said[]) =>
     run({
-      request: () => withoutMessages(scope, memory, messages, change),
+      request: () => withoutMessages(scope, memory, messages, change).catch(inWords),
       succeed: ({ tokens, left }) => {
         const kept = tokens.length ? keepChange(said(memory), [{ ...addressOf(scope, memory), version: left?.version ?? null }], tokens) : undefined;
-        tell(t("told.taken_back"), kept && (async () => {
+        tell(t("told.taken_back", { what: said(memory) }), kept && (async () => {
           await takeBackKept(kept);
           changed();
         }));

@@ -1,13 +1,22 @@
 /** Versions of a memory in time: what was believed on a day, what a message brought in, how to undo it. */
 
 import type { Formation, Json, Memory, Revision } from "../api/shapes";
-import { pairsOf, wordsOf } from "./sentences";
+import { inOrder } from "./field_order";
+import { isDocument, pairsOf, wordsOf } from "./sentences";
 
 const DAY_MS = 86_400_000;
 
-/** Since when a memory is true; else when it was said, or when it was written. */
-export function timeOf(memory: Pick<Memory, "valid_from" | "said_at" | "updated_at">): string {
-  return memory.valid_from ?? memory.said_at ?? memory.updated_at;
+type Dated = Pick<Memory, "valid_from" | "said_at" | "updated_at">;
+
+/** Since when a memory is true; else when it was said, or when it was written. A document that was corrected by hand since says more than what was said. */
+export function timeOf(memory: Dated & Partial<Memory>): string {
+  return memory.valid_from ?? (isPartlyUncited(memory) ? memory.updated_at : (memory.said_at ?? memory.updated_at));
+}
+
+/** Whether some fields of a document rest on words and others on none: a correction takes the words of its field away. */
+function isPartlyUncited({ value = {}, evidence = {}, sentence = "" }: Partial<Memory>): boolean {
+  const cited = Object.keys(evidence);
+  return cited.length > 0 && !cited.includes("") && isDocument({ value, sentence }) && pairsOf(value).some(({ pointer }) => !cited.some((at) => `${at}/`.startsWith(`${pointer}/`)));
 }
 
 /** Since when what a memory says now is believed: from the first of the versions in a row that say the same in the same state. */
@@ -98,7 +107,7 @@ export function lanesOf(revisions: readonly Revision[], now: number): { name: st
   for (const lane of lanes.values()) {
     for (const each of lane) each.isLast = each.until >= now;
   }
-  return [...lanes].map(([name, stretches]) => ({ name, stretches }));
+  return inOrder([...lanes]).map(([name, stretches]) => ({ name, stretches }));
 }
 
 export const spanDays = (from: number, until: number): number => Math.max(1, Math.round((until - from) / DAY_MS));

@@ -1,6 +1,7 @@
 /** Memories as people read them: a sentence of the service's, or the fields of a document by name. */
 
 import type { Json, JsonObject, Memory } from "../api/shapes";
+import { inOrder } from "./field_order";
 import { pointerOf, shown, spoken, valueAt } from "./pointer";
 
 export interface Pair {
@@ -16,7 +17,7 @@ export function isDocument({ value, sentence }: Pick<Memory, "value" | "sentence
 
 /** The fields of a document that say something, as names and texts. */
 export function pairsOf(value: JsonObject): Pair[] {
-  return Object.entries(value)
+  return inOrder(Object.entries(value))
     .map(([name, each]) => ({ name: name.replaceAll("_", " "), text: wordsOf(each), pointer: pointerOf([name]) }))
     .filter((each) => each.text !== "");
 }

@@ -73,7 +73,8 @@ export function AroundProvider({ children }: { children: ReactNode }) {
   const dismiss = useCallback((id: number) => setToasts((all) => all.filter((each) => each.id !== id)), []);
   const show = useCallback((toast: Omit<Toast, "id">) => {
     const id = next.current++;
-    setToasts((all) => [...all.slice(-2), { ...toast, id }]);
+    // More than two, or the same one twice, would only lie over what they tell of.
+    setToasts((all) => [...all.filter((each) => each.text !== toast.text).slice(-1), { ...toast, id }]);
   }, []);
   const tell = useCallback(
     (text: string, undo?: (progress: Progress) => Promise<void> | void, link?: ToastLink) => show({ text, kind: "done", act: undo && { word: "undo", do: undo }, link }),

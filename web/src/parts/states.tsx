@@ -1,7 +1,7 @@
 /** What is shown in the place of what cannot be shown: it loads, there is none, it failed, there is more. */
 
 import { useEffect, useState, type ReactNode } from "react";
-import { canPass } from "../api/problem";
+import { canPass, Problem } from "../api/problem";
 import type { Act } from "../lib/act";
 import { isSilent, useAgainWhenBack, useStanding } from "../lib/reach";
 import { sentenceOf, useAround } from "../lib/session";
@@ -38,7 +38,7 @@ export function ActFailure({ act }: { act: Act }) {
   if (!act.error) return null;
   return (
     <div className="act-failure">
-      <Failure error={act.error} again={canPass(act.error) ? act.again : undefined} isBusy={act.isBusy} isOfAct />
+      <Failure error={act.error} again={canPass(act.error) ? act.again : undefined} isBusy={act.isBusy} isOfAct>{act.error instanceof Problem && act.error.href && <> <a href={act.error.href}>{t("panel.open")}</a></>}</Failure>
       <button type="button" className="plain icon-button" aria-label={t("close")} onClick={act.dismiss}>
         <Icon name="close" />
       </button>

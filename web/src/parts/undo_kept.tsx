@@ -5,7 +5,7 @@ import { api } from "../api/client";
 import type { Memory } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { changeThatLeft, forgetChange, isRefused, removalsIn, removedBy, takeBack, useKeptChanges, type KeptChange } from "../lib/kept_changes";
-import { standing } from "../lib/memory_acts";
+import { shortened, standing } from "../lib/memory_acts";
 import { useAround, useHere } from "../lib/session";
 import { ActFailure } from "./states";
 
@@ -32,7 +32,7 @@ export function UndoButton({ change, done, word = "undo" }: { change: KeptChange
     outcome: async () => ((await isUndone(change)) ? true : undefined),
     succeed: () => {
       forgetChange(change);
-      tell(t("told.taken_back"));
+      tell(t("told.taken_back", { what: shortened(change.what) }));
       done?.();
     },
   });

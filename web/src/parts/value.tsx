@@ -1,12 +1,16 @@
 /** A memory's value as a person reads it: names and values, with the evidence of each place. */
 
 import type { ReactNode } from "react";
-import type { Evidence, EvidenceMap, FileLines, Json, JsonObject, Scope } from "../api/shapes";
+import type { Evidence, EvidenceMap, FileLines, Json, JsonObject, Revision, Scope } from "../api/shapes";
+import { inOrder } from "../lib/field_order";
 import { changesBetween, textDiff, type Change } from "../lib/diff";
 import { shown, spoken } from "../lib/pointer";
 import { linkTo } from "../lib/route";
 import { useAround } from "../lib/session";
+import { Former, useFormer } from "./former";
 import { Icon } from "./icons";
+
+const NO_REVISIONS: readonly Revision[] = [];
 
 export function evidenceLink(evidence: Evidence, scope: Scope): string {
   return linkTo(["chat", evidence.thread], scope, { message: evidence.message, quote: evidence.quote });
@@ -44,20 +48,21 @@ function below(evidence: EvidenceMap, pointer: string): Evidence[] {
   return evidence[pointer] ?? [];
 }
 
-export function Value({ value, evidence = {}, scope, at = "", aside, former }: {
+export function Value({ value, evidence = {}, scope, at = "", aside, revisions = NO_REVISIONS }: {
   value: JsonObject;
   evidence?: EvidenceMap;
   scope: Scope;
   at?: string;
   /** What stands beside the name of each field. */
   aside?: (pointer: string, name: string) => ReactNode;
-  /** What fields said before, by their pointers. */
-  former?: ReadonlyMap<string, string>;
+  /** The versions, where it is told what fields said before. */
+  revisions?: readonly Revision[];
 }) {
-  const { t, named } = useAround();
+  const { named } = useAround();
+  const former = useFormer(revisions);
   return (
     <dl className="value">
-      {Object.entries(value).map(([name, each]) => {
+      {inOrder(Object.entries(value)).map(([name, each]) => {
         const pointer = `${at}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
         return (
           <div key={name} className="value-row">
@@ -67,7 +72,7 @@ export function Value({ value, evidence = {}, scope, at = "", aside, former }: {
             </dt>
             <dd>
               <Part value={each} pointer={pointer} evidence={evidence} scope={scope} />
-              {former?.has(pointer) && <span className="sentence-before">{t("overview.before")} <del>{former.get(pointer)}</del></span>}
+              <Former {...former(pointer)} />
             </dd>
           </div>
         );

@@ -69,12 +69,12 @@ export function useValueDraft(schema: JsonObject, before: JsonObject, kept?: Kep
 }
 
 /** The form, with the switch to JSON; `told` is what the service found wrong. */
-export function ValueForm({ isJson, setJson, text, setText, fields, draft, setDraft, faults, isRevealed, told, focused }: FormProps & { told?: ReadonlyMap<string, FieldFault>; /** The field in which typing begins; the last of a sentence is what it says, and is replaced by what is typed. */ focused?: "first" | "last" }) {
+export function ValueForm({ isJson, setJson, text, setText, fields, draft, setDraft, faults, isRevealed, told, focused }: FormProps & { told?: ReadonlyMap<string, FieldFault>; /** The field in which typing begins, by its pointer or place; the last of a sentence is what it says, and is replaced by what is typed. */ focused?: string }) {
   const { t } = useAround();
   const form = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const inputs = [...(form.current?.querySelectorAll<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>("input, textarea, select") ?? [])];
-    const input = focused && inputs.at(focused === "first" ? 0 : -1);
+    const input = focused === undefined ? undefined : (inputs.find((each) => each.closest<HTMLElement>("[data-field]")?.dataset.field === focused) ?? inputs.at(focused === "last" ? -1 : 0));
     input?.focus();
     if (focused === "last" && input && "select" in input) input.select();
   }, [focused, fields.length > 0]);
@@ -130,7 +130,7 @@ function OneField({ field, rows, typed, change, fault }: { field: FormField; row
   const said = named(field.about);
   const about = field.kind === "lines" ? [said, t("form.lines")].filter(Boolean).join(" · ") : said;
   return (
-    <div className={fault ? "field at-fault" : "field"}>
+    <div className={fault ? "field at-fault" : "field"} data-field={field.pointer}>
       <label htmlFor={id}>{named(field.label)}{field.isRequired && <span className="faint"> · {t("form.needed")}</span>}</label>
       <Input id={id} field={field} rows={rows} typed={typed} change={change} isFaulty={fault !== undefined} describedBy={`${id}-about ${id}-fault`} />
       {about && <p className="hint" id={`${id}-about`}>{about}</p>}

@@ -40,7 +40,8 @@ export function VirtualRows({ count, label, scroller, row, here = -1, look }: Vi
   const wantedSince = useRef<number | null>(null);
   const total_px = rows.getTotalSize();
   useEffect(() => {
-    if (here < 0) return;
+    // Before any row is there, nothing tells whether the place is in sight: to go to it would hide what stands above the list.
+    if (here < 0 || !shown.length) return;
     wantedSince.current ??= Date.now();
     // Rows are measured as they come, which moves those below: until then the place is only estimated.
     if (Date.now() - wantedSince.current > SETTLING_MS) return;

@@ -132,7 +132,7 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
       )}
       {isTakenBack && !brought.length && !isPast && <p className="used-label taken-back">{t("chat.taken_back")}</p>}
       {children}
-      {(message.use || message.references.length > 0) && <Used use={message.use} references={message.references} known={known} />}
+      {(message.use || message.references.length > 0) && <Used use={message.use} references={message.references} known={known} text={message.text} at={message.time} />}
     </article>
   );
 });

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "react";
 import { api } from "../api/client";
 import type { Prompt, RecallEntry } from "../api/shapes";
-import { sourcesOf, type KnownSources, type SourceReference, type UsedEntry } from "../lib/answer_sources";
+import { isWrittenSince, saidThen, sourcesOf, wordsUsed, type KnownSources, type SourceReference, type UsedEntry } from "../lib/answer_sources";
 import { useAsked } from "../lib/asking";
 import { linkTo } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -14,8 +14,14 @@ import { TypeSign } from "../parts/said";
 
 const CHIPS = 3;
 
+/** An answer: its words, and when it was given. */
+interface AnswerGiven {
+  text: string;
+  at: string | null;
+}
+
 /** What an answer refers to, the same whether the page was left since or not, and the prompt of one that was given on this page. */
-export function Used({ use, references, known }: { use?: TurnUse; references: readonly SourceReference[]; known: KnownSources }) {
+export function Used({ use, references, known, ...answer }: AnswerGiven & { use?: TurnUse; references: readonly SourceReference[]; known: KnownSources }) {
   const ordered: UsedEntry[] = useMemo(() => sourcesOf(references, known), [references, known]);
   const { t } = useAround();
   const wording = useWording();
@@ -30,8 +36,9 @@ export function Used({ use, references, known }: { use?: TurnUse; references: re
     <div className="used">
       <span className="used-label">{t(label)}</span>
       <ul className="used-chips" role="list" aria-label={t("chat.recalled", { count: ordered.length })}>
-        {shown.map((each, place) => <li key={place}>{each.position === undefined ? <Chip {...each} /> : <MessageChip {...each} position={each.position} />}</li>)}
+        {shown.map((each, place) => <li key={place}>{each.position !== undefined ? <MessageChip {...each} position={each.position} /> : each.memory && <MemoryChip {...each} memory={each.memory} {...answer} />}</li>)}
       </ul>
+      {isAll && <button type="button" className="plain mark-undo" onClick={() => setAll(false)}>{t("chat.used_fewer")}</button>}
       {rest > 0 && <button type="button" className="plain mark-undo" title={t("chat.used_all", { count: ordered.length })} onClick={() => setAll(true)}>+{rest}<span className="unseen"> {t("chat.used_all", { count: ordered.length })}</span></button>}
       {prompt && <button type="button" className="plain mark-undo" onClick={() => setPromptOpen(true)}>{t("chat.prompt", { tokens: wording.number(prompt.tokens) })}</button>}
       {isPromptOpen && prompt && <PromptShown prompt={prompt} close={() => setPromptOpen(false)} />}
@@ -48,13 +55,26 @@ function MessageChip({ entry, isQuoted, position }: UsedEntry & { position: numb
   return message ? <Chip entry={{ ...entry, id: message.id, text: message.text }} isQuoted={isQuoted} /> : null;
 }
 
-/** One entry; of which the answer has the words, it is said so. */
-function Chip({ entry, isQuoted }: { entry: Partial<RecallEntry>; isQuoted: boolean }) {
+/** A memory as it was when the answer used it: one that was changed since is looked up in its history. */
+function MemoryChip({ memory, text, at, ...rest }: UsedEntry & AnswerGiven & { memory: NonNullable<UsedEntry["memory"]> }) {
+  const { t, named } = useAround();
+  const { scope } = useHere();
+  const { type, key, version } = memory;
+  const isOld = isWrittenSince(memory, at);
+  const { value, error } = useAsked(async () => (isOld ? (await api.history(scope, type, key)).revisions : []), [scope, type, key, version, at]);
+  if (isOld && !value && !error) return null;
+  const quoting = rest.isQuoted ? text : "";
+  const { then, now } = isOld ? saidThen(memory, value ?? [], at) : { then: memory };
+  return <Chip {...rest} words={wordsUsed(then, quoting, named)} now={now && t("chat.now", { what: wordsUsed(now, quoting, named) })} />;
+}
+
+/** One entry; of which the answer has the words, it is said so, as is what it says now. */
+function Chip({ entry, isQuoted, words = entry.text ?? "", now = "" }: { entry: Partial<RecallEntry>; isQuoted: boolean; words?: string; now?: string }) {
   const { t } = useAround();
   const { scope } = useHere();
-  const words = entry.sentence ?? entry.text ?? "";
+  const title = [isQuoted ? `${t("chat.quoted")}: ${words}` : words, now].filter(Boolean).join("\n");
   const href = entry.type ? memoryLink({ type: entry.type, key: entry.key ?? "" }, scope) : linkTo(["chat", entry.thread ?? ""], scope, { message: entry.id });
-  return <a className={isQuoted ? "used-chip quoted" : "used-chip"} href={href} title={isQuoted ? `${t("chat.quoted")}: ${words}` : words}>{entry.type ? <TypeSign type={entry.type} isNamed={false} /> : <span className="type-sign tint-8" aria-hidden="true"><Icon name="chat" /></span>}{isQuoted && <span className="unseen">{t("chat.quoted")}: </span>}<span className="used-words">{words}</span></a>;
+  return <a className={isQuoted ? "used-chip quoted" : "used-chip"} href={href} title={title}>{entry.type ? <TypeSign type={entry.type} isNamed={false} /> : <span className="type-sign tint-8" aria-hidden="true"><Icon name="chat" /></span>}{isQuoted && <span className="unseen">{t("chat.quoted")}: </span>}<span className="used-words">{words}</span>{now && <span className="unseen"> {now}</span>}</a>;
 }
 
 function PromptShown({ prompt, close }: { prompt: Prompt; close: () => void }) {

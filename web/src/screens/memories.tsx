@@ -107,10 +107,10 @@ export default function Memories() {
           <input type="search" id="search" value={typed} placeholder={t("memories.search")} aria-label={t("memories.search")} onChange={(event) => setTyped(event.target.value)} />
           <Filtering filters={filters} set={set} counts={listing.counts} inForce={inForce.value} known={types.value?.types.map((each) => each.name) ?? []} />
         </search>
+        <DeletedLately changed={again} />
         {!listing.error && <Failure error={types.error} again={types.again} />}
         {!listing.counts && <Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} />}
         {!listing.counts && !listing.error && <Loading rows={6} />}
-        <DeletedLately changed={again} />
         {total === 0 && !listing.isFormer && !listing.error && (
           isNarrowed
             ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); set({ q: "", type: "", state: "", on: "", known: "" }); }}>{t("memories.clear")}</button></Empty>

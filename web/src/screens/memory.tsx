@@ -11,7 +11,6 @@ import { standing, useMemoryActs } from "../lib/memory_acts";
 import { endOf } from "../lib/days";
 import { distinct, writtenByHand } from "../lib/evidence";
 import { believedAt, believedSince, speakerOf } from "../lib/past";
-import { formerFields } from "../lib/former_fields";
 import { formerOf, isOver, nextOf, useOthers } from "../lib/one_after_another";
 import { go, linkTo } from "../lib/route";
 import { isDocument, isLong, personIn } from "../lib/sentences";
@@ -187,11 +186,11 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
     return (
       <>
         <Block title={t("memory.value")}>
-          <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={aside} former={formerFields(revisions ?? [])} />
+          <Value value={memory.value} evidence={memory.evidence} scope={scope} aside={aside} revisions={revisions} />
           {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
           {hasNone && <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p>}
         </Block>
-        <Validity memory={memory} others={others} believed={memory.created_at} />
+        <Validity memory={memory} others={others} believed={believedSince(revisions ?? []) ?? memory.created_at} />
       </>
     );
   }
@@ -246,7 +245,7 @@ function Validity({ memory, others, believed }: { memory: Memory; others: readon
   const rows = [
     [t("memory.valid_from"), memory.valid_from],
     [t("memory.valid_until"), memory.valid_until],
-    [t("memory.created_at"), believed],
+    [t(isDocument(memory) ? "memory.as_it_is" : "memory.created_at"), believed],
     ...(memory.expires_at ? [[t("memory.expires_at"), memory.expires_at] as const] : []),
   ] as const;
   return (

@@ -10,7 +10,7 @@ import { dayOf } from "../lib/days";
 import { readDraft, useDraft } from "../lib/drafts";
 import { keptEvidence, leftBy, nextOf, standing, toldOf } from "../lib/memory_acts";
 import { isEdited, isSame } from "../lib/outcomes";
-import { go } from "../lib/route";
+import { go, useRoute } from "../lib/route";
 import { faultsIn } from "../lib/schema_form";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -26,6 +26,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
   const { t, tell, named } = useAround();
   const wording = useWording();
   const { scope } = useHere();
+  const { query } = useRoute();
   const change = useUndoable();
   const types = useAsked(() => api.types(scope), [scope]);
   const type = types.value?.types.find((each) => each.name === memory.type);
@@ -104,7 +105,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
   return (
     <form className="block edit" onSubmit={(event) => { event.preventDefault(); save(); }} onKeyDown={(event) => { if (event.key === "Escape") leave(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) save(); }}>
       <h2>{t("edit")}</h2>
-      <ValueForm focused={isDocument(base) ? "first" : "last"} {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
+      <ValueForm focused={query.get("field") ?? (isDocument(base) ? "first" : "last")} {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
       {canChange && (
         <fieldset className="edit-kind">
           <legend>{t("edit.kind")}</legend>

@@ -14,7 +14,7 @@ export function Restore({ memory, revision, others, changed }: { memory: Memory;
   const [isAsking, setAsking] = useState(false);
   // A version that has ended as well is restored as history: nothing is true twice by that.
   const instead = isOver(revision) ? [] : inPlaceOf(memory, others);
-  const restore = (ends: readonly Memory[]) => void acts.restore(memory, revision.version, ends);
+  const restore = (ends: readonly Memory[]) => void acts.restore(memory, revision, ends);
   return (
     <>
       <button type="button" className="small" disabled={acts.isBusy} onClick={() => (instead.length ? setAsking(true) : restore([]))}>{t("restore")}</button>

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { api } from "../api/client";
-import type { FieldQuotes, JsonObject, Memory, NewestMemory, Overview as Glance } from "../api/shapes";
+import type { FieldQuotes, JsonObject, Memory, NewestMemory, Overview as Glance, Revision } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { changesBetween } from "../lib/diff";
@@ -21,6 +21,7 @@ import { daysIn, isToday, momentOf, momentsOf, type Days } from "../lib/time";
 import { lookOf } from "../lib/type_looks";
 import { isProposal } from "../lib/waiting";
 import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
+import { Former, useFormer } from "../parts/former";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
 import { Empty, Failure, Loading } from "../parts/states";
@@ -68,7 +69,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
         <div>
           <h1 tabIndex={-1} title={person}>{person ?? t("overview")}</h1>
           <p className="about">{isNow ? t("overview.about") : t(days.known ? "overview.about_then" : "overview.true_then", { day: wording.day(day) })}</p>
-          {isExample(me, scope) && <p className="hint">{t("overview.example")}</p>}
+          {isExample(me, scope) && <p className="hint">{t("overview.example")}{me.temporary && ` ${t("overview.example_goes")}`}</p>}
         </div>
         <Ask />
         <OfTypes days={days} />
@@ -77,7 +78,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
         <div className="overview-main">
           <section className="block">
             <h2>{t("overview.known")}<a className="block-link" href={linkTo(["memories"], scope)}>{t("overview.all")}</a></h2>
-            {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} quotes={quotesOf(glance.quotes, each)} />)}
+            {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} quotes={quotesOf(glance.quotes, each)} isNow={isNow} />)}
             {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} former={formerOf(each, changed)} words={mainQuote(quotesOf(glance.quotes, each), each)} said={saidBefore(glance.newest, each)} />)}</ul>}
           </section>
           {isNow && <Recalled glance={glance} />}
@@ -134,14 +135,19 @@ function Ask() {
   );
 }
 
-function ProfileCard({ memory, quotes }: { memory: Memory; quotes: FieldQuotes["fields"] }) {
+const NO_REVISIONS: readonly Revision[] = [];
+
+function ProfileCard({ memory, quotes, isNow }: { memory: Memory; quotes: FieldQuotes["fields"]; isNow: boolean }) {
   const { named } = useAround();
   const { scope } = useHere();
+  const { type, key, version } = memory;
+  const history = useAsked(async () => (isNow && version > 1 ? (await api.history(scope, type, key)).revisions : NO_REVISIONS), [scope, type, key, version, isNow]);
+  const former = useFormer(history.value ?? NO_REVISIONS);
   return (
     <div className="profile-card">
       <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} />{speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}</a>
       <dl className="profile-fields">
-        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd><a href={memoryLink(memory, scope)}>{each.text}</a></dd><RestsOn words={quotes[each.pointer]} as="dd" /></div>)}
+        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd><a href={linkTo(["memories", type, key], scope, { field: each.pointer })}>{each.text}</a></dd><RestsOn words={quotes[each.pointer]} as="dd" /><Former {...former(each.pointer)} as="dd" /></div>)}
       </dl>
     </div>
   );

@@ -5,6 +5,7 @@ import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Memory, Revision } from "../api/shapes";
 import { useAsked } from "../lib/asking";
+import { useChanges } from "../lib/changes";
 import { whyOfVersion } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
 import { titleOfChoice } from "../lib/choice_titles";
@@ -84,8 +85,9 @@ function Timeline({ type, name, until }: Pick<Memory, "type"> & { name: string; 
   const { t } = useAround();
   const { scope } = useHere();
   const history = useAsked(() => api.history(scope, type, name), [scope, type, name]);
+  useChanges(scope, history.again);
   if (isGone(history.error)) return <Empty icon="time" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>;
-  if (history.error) return <Failure error={history.error} again={history.again} />;
+  if (history.error && !history.value) return <Failure error={history.error} again={history.again} />;
   if (!history.value) return <Loading />;
   return <Past revisions={history.value.revisions} address={{ type, key: name }} until={until} />;
 }

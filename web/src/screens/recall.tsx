@@ -136,7 +136,7 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
   return (
     <>
       <p className="recall-sum" role="status">
-        <strong>{t("recall.found", { count: answer.entries.length })}</strong>
+        <strong>{t(clear.length || !might.length ? "recall.found" : "recall.might_all", { count: answer.entries.length })}</strong>
         <span>{t("recall.tokens", { tokens: wording.number(answer.tokens), budget: wording.number(budget) })}</span>
         <meter min={0} max={budget || answer.tokens} value={answer.tokens} aria-label={t("recall.budget")} />
         <span>{t("recall.ms", { ms: wording.number(answer.ms, answer.ms < 10 ? 1 : 0) })}</span>
@@ -148,9 +148,9 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
       <Missing key={JSON.stringify(asked)} asked={asked} answer={answer} />
       <Dropped entries={answer.dropped} />
       {answer.rendered && (
-        <details className="fold" open>
+        <details className="fold" open={clear.length > 0}>
           <summary>{t("recall.rendered", { tokens: wording.number(answer.rendered_tokens ?? 0) })}</summary>
-          <p className="hint">{t("recall.rendered_about")}</p>
+          <p className="hint">{!clear.length && `${t("recall.rendered_unclear")} `}{t("recall.rendered_about")}</p>
           <pre className="rendered" tabIndex={0}>{answer.rendered}</pre>
         </details>
       )}

@@ -111,6 +111,7 @@ def _play(
             log_level="error",
             opens_page=True,
             tells_key=is_kept,
+            is_temporary=not is_kept,
         )
     )
     if not is_kept:

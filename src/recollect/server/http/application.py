@@ -67,7 +67,7 @@ def ignore_key(_key: str) -> None:
     """Ignore the first key; the default callback."""
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 (each part of a service may be chosen)
     settings: Settings,
     open_memory: OpenMemory,
     *,
@@ -79,6 +79,7 @@ def create_app(
     metrics: Metrics | None = None,
     static: Path = STATIC,
     doors: Sequence[Door] = (),
+    is_temporary: bool = False,
 ) -> FastAPI:
     """
     Return the service as an ASGI application.
@@ -94,6 +95,7 @@ def create_app(
         metrics: The metrics registry; a new one by default.
         static: The folder of the built page.
         doors: Other mounted applications, such as `recollect.server.mcp.streamable_http.mcp_door`.
+        is_temporary: Whether the store is removed when the service stops, which ``/v1/me`` tells.
 
     Raises:
         UsageError: The settings are inconsistent.
@@ -110,6 +112,7 @@ def create_app(
         metrics=counted,
         stopping=stopping,
         start=start,
+        is_temporary=is_temporary,
     )
     book, room = connection_limits(settings, lambda: app.state.connections)
     app = FastAPI(

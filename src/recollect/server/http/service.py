@@ -68,6 +68,8 @@ class Service:
     signer: Signer
     store_id: str
     """An id of the store, by which a client tells it from others at the same address."""
+    is_temporary: bool
+    """Whether the store is removed when the service stops."""
     rates: Rates
     usage: UsageBook
     recalled: RecallLog
@@ -160,6 +162,7 @@ async def opened_service(
     metrics: Metrics,
     stopping: anyio.Event,
     start: StartCallbacks,
+    is_temporary: bool,
 ) -> AsyncIterator[Service]:
     """
     Open the memory and the state beside it, and run the background tasks.
@@ -181,6 +184,7 @@ async def opened_service(
                 signer=Signer((settings.secret or kept).encode()),
                 # Not the configured secret, which several stores may share.
                 store_id=Signer(kept.encode()).derived("store id").hex()[:STORE_ID_CHARACTERS],
+                is_temporary=is_temporary,
                 rates=Rates(rate=settings.requests_a_second, burst=settings.burst),
                 usage=usage,
                 recalled=RecallLog(),

@@ -48,6 +48,7 @@ async def me(reach: Reading) -> JsonAnswer:
         "assistants": sorted(service.assistants.named),
         "quiet_s": debounce.quiet_s,
         "store": service.store_id,
+        "temporary": service.is_temporary,
     }
 
 

@@ -47,6 +47,9 @@ class MeResponse(ResponseModel, title="Me"):
     store: str = Field(
         description="An id of the store: stays the same, and is another one for each store."
     )
+    temporary: bool = Field(
+        description="Whether the store is removed when the service stops, as in a demo."
+    )
     limits: LimitsResponse
 
 
