@@ -40,7 +40,7 @@ _OWNER: Final = re.compile(
     r"|(?P<chinese>[^我的，。\s]{1,4})的$",
     re.IGNORECASE,
 )
-"""Whose relative somebody is, before the word for the relative."""
+"""The owner of a relative ("my mother", "Rui's mother"), before the word for the relative."""
 _GUEST_WORD: Final = re.compile(r"[\w\u2019']+$")
 _COMES: Final = (
     r"\b(?:com(?:e|es|ing)%(came)s)\b(?! (?:from|home|out|up|across|back from)\b)"
