@@ -161,9 +161,33 @@ def test_each_formation_of_the_demonstration_says_what_it_did() -> None:
     receipts: list[dict[str, Any]] = anyio.run(_receipts)
 
     actions = [[outcome["action"] for outcome in each["outcomes"]] for each in receipts]
-    assert {"stored", "changed", "ended"} == {action for each in actions for action in each}
+    done = {action for each in actions for action in each}
+    assert {"stored", "changed", "ended", "quarantined"} == done
     assert sum(map(len, actions)) == sum(len(each.writes) for each in read_chapters())
     assert [Counter(each) for each in actions] == [each["counts"] for each in receipts]
+
+
+def test_a_pasted_letter_waits_for_review(printed: tuple[str, Path]) -> None:
+    """It would change what Mira said, which stands until a person approves the letter's words."""
+    text, _ = printed
+    before, waiting, after = anyio.run(_reviewed)
+
+    assert "For review" in text
+    assert "1,150" in before
+    assert [after] == waiting
+    assert "1,350" in after
+
+
+async def _reviewed() -> tuple[str, list[str], str]:
+    clock = StoryClock()
+    async with recollect.open("memory:", embedder="none", clock=clock) as memory:
+        await play(memory, clock, read_chapters())
+        before = await memory.get(SCOPE, "Note", "books")
+        waiting = (await memory.memories(SCOPE, state="quarantined")).rows
+        after = await memory.approve(SCOPE, waiting[0].type, waiting[0].key)
+        assert before is not None
+        texts = [each.text for each in waiting]
+        return str(before.value["note"]), texts, str(after.value["note"])
 
 
 async def _receipts() -> list[dict[str, Any]]:

@@ -268,6 +268,8 @@ async def asked_again(asked: str) -> tuple[list[str], str]:
 def test_replies_are_told_from_what_a_model_says() -> None:
     assert is_rule_reply("I remember: “home: Porto” (since 29 March 2025).")
     assert is_rule_reply("In this talk you said: “I live in Porto”.")
+    assert is_rule_reply("Noted: your work. After a pause in our talk I remember it, or ask you")
+    assert not is_rule_reply("Noted: 70315 for the street door.")
     assert is_rule_reply("你在2025年4月14日说过：“展览”。")
     assert not is_rule_reply("I remember how you moved to Porto.")
     assert not is_rule_reply("You said you would move. I said: wait.")

@@ -33,9 +33,9 @@ NOTHING = "I remember nothing about that. Tell me, and I will."
 PORTO = "I remember: “Mira lives in Porto, Rua das Amoreiras 18” (since 29 March 2025)."
 UTRECHT = "I remember: “Mira lives in Utrecht” (until 29 March 2025)."
 FORMED = (
-    " It is remembered, or waits for your review, once it is formed.",
-    "整理之后才会记住，或者等你确认。",
-    "整理之後才會記住，或者等你確認。",
+    " After a pause in our talk I remember it, or ask you to review it first.",
+    "谈话稍停之后，我会记住它，或者先请你确认。",
+    "談話稍停之後，我會記住它，或者先請你確認。",
 )
 UNTIL_NOW = ("Until now", "在此之前")
 BLOCK = render_block(
@@ -115,17 +115,17 @@ def test_without_its_memory_it_knows_nothing() -> None:
         (
             "I live in Lisbon.",
             (
-                "read in them where you live. Until now I remembered: "
+                "Noted: where you live. Until now I remembered: "
                 "“Mira lives in Porto, Rua das Amoreiras 18” (since 29 March 2025)."
             ),
         ),
-        ("I live in Porto.", "read in them where you live."),
-        ("Guess what, my teacher is called Duarte.", "read in them what you told me."),
-        ("我搬到高雄了。", "从中读到你住在哪里。在此之前我记得："),
-        ("我開始學游泳了。", "從中讀到你告訴我的事。"),
-        ("I'm a nurse and I like tea. My dog barks.", "read in them your work, what you like and "),
-        ("My name is Olga.", "read in them your name. Until now I remembered: “name: Mira”"),
-        ("My dog barks. Where did I live before?", f"read in them what you told me. {UTRECHT}"),
+        ("I live in Porto.", "Noted: where you live."),
+        ("Guess what, my teacher is called Duarte.", "Noted: what you told me."),
+        ("我搬到高雄了。", "已收到：你住在哪里。在此之前我记得："),
+        ("我開始學游泳了。", "已收到：你告訴我的事。"),
+        ("I'm a nurse and I like tea. My dog barks.", "Noted: your work, what you like and "),
+        ("My name is Olga.", "Noted: your name. Until now I remembered: “name: Mira”"),
+        ("My dog barks. Where did I live before?", f"Noted: what you told me. {UTRECHT}"),
     ],
 )
 async def test_it_tells_what_kind_of_thing_it_noted_and_what_that_replaces(
@@ -142,8 +142,8 @@ async def test_it_tells_what_kind_of_thing_it_noted_and_what_that_replaces(
 @pytest.mark.parametrize(
     ("before", "told"),
     [
-        ("我開始學游泳了。", "你的話我保存了，從中讀到你住在哪裡。"),
-        ("我开始学游泳了。", "你的话我保存了，从中读到你住在哪里。"),
+        ("我開始學游泳了。", "已收到：你住在哪裡。"),
+        ("我开始学游泳了。", "已收到：你住在哪里。"),
     ],
 )
 async def test_words_of_both_scripts_are_answered_in_that_of_the_talk(
@@ -164,9 +164,7 @@ async def test_only_what_is_known_of_the_user_is_replaced() -> None:
     others = "Mira's mother lives in Chengdu\n[y2ag] Mira plans to move to Oslo on 3 May 2025"
     system = CONTEXT.replace("Mira lives in Porto, Rua das Amoreiras 18", others)
 
-    assert "I kept your words, and read in them where you live." == await answered(
-        "I moved to Oslo.", system
-    )
+    assert "Noted: where you live." == await answered("I moved to Oslo.", system)
 
 
 async def answered(said: str, system: str = CONTEXT) -> str:

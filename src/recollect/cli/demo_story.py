@@ -177,7 +177,11 @@ async def _keep(stage: DemoStage, memory: Recollect, clock: StoryClock) -> None:
     stage.know(entries)
     stage.act("1. Keep and form", _summary_sentence(played))
     memories = [entry for entry in entries if isinstance(entry, Memory)]
-    stage.rows([(each.type, each.text, "") for each in memories if each.valid_until is None])
+    known = [each for each in memories if each.state == "active" and each.valid_until is None]
+    stage.rows([(each.type, each.text, "") for each in known])
+    for each in memories:
+        if each.state == "quarantined":
+            stage.say(f"For review, since a letter says so and not she: “{each.text}”.")
     by = f"meaning ({memory.embedder}) and words" if memory.embedder else "words alone"
     stage.say(f"All of it is found by {by}. No model was called: its answers were recorded.", "dim")
 

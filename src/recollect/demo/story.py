@@ -16,6 +16,7 @@ from recollect.formation.formation_receipt import ModelExchanges, receipt_of
 from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.formation.scope_types import settings_write
 from recollect.formation.types import MemoryType, load_types
+from recollect.formation.value_identity import proposal_key
 from recollect.formation.window import Window
 from recollect.importers import Incoming, InputFile, read_rows
 from recollect.memory.facade import Recollect
@@ -120,9 +121,10 @@ def write_of(row: Mapping[str, Any]) -> Write:
         return EndMemory(
             type=row["type"], key=row["key"], at=_moment(row["at"]) or _BEFORE, cause=row["cause"]
         )
+    waits = row["operation"] == "propose"
     return PutMemory(
         type=row["type"],
-        key=row["key"],
+        key=proposal_key(row["key"], row["version"], row["value"]) if waits else row["key"],
         value=row["value"],
         text=row.get("text"),
         valid_from=_moment(row.get("valid_from")),
@@ -131,6 +133,8 @@ def write_of(row: Mapping[str, Any]) -> Write:
             pointer: tuple(Evidence(**each) for each in found)
             for pointer, found in row["evidence"].items()
         },
+        trust="external" if waits else "user",
+        state="quarantined" if waits else "active",
         cause=row["cause"],
     )
 
@@ -148,6 +152,10 @@ async def _outcome(memory: Recollect, write: Write) -> OperationOutcome:
     if not isinstance(write, PutMemory):
         msg = f"the story only puts and ends memories, and does not {type(write).__name__}"
         raise UsageError(msg)
+    if write.state == "quarantined":
+        return OperationOutcome(
+            action="quarantined", type=write.type, key=write.key, reason=write.cause
+        )
     standing = await memory.get(SCOPE, write.type, write.key)
     return OperationOutcome(
         action="changed" if standing else "stored", type=write.type, key=write.key

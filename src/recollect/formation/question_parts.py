@@ -23,6 +23,8 @@ _OF_ANOTHER: Final = re.compile(
     r"\b(?:he|she|it|they|him|her|its|his|their|them)\b|[他她它牠]", re.IGNORECASE
 )
 _OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|we|our)\b|我", re.IGNORECASE)
+_BARE: Final = re.compile(r"\W*(?P<word>why|when|where|how come)\W*", re.IGNORECASE)
+_ASKING: Final = re.compile(r"\W*(?:which|what|when|where|who|why|how)\b", re.IGNORECASE)
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 
@@ -44,6 +46,9 @@ def question_parts(asked: str) -> tuple[QuestionPart, ...]:
     1
     """
     texts = list(_chinese(asked) if _HAN.search(asked) else _english(asked))
+    texts = [
+        _whole(text, texts[number - 1]) if number else text for number, text in enumerate(texts)
+    ]
     if not 1 < len(texts) <= PARTS_MAX:
         return (QuestionPart(text=asked),)
     parts: list[QuestionPart] = []
@@ -56,6 +61,20 @@ def question_parts(asked: str) -> tuple[QuestionPart, ...]:
         )
         about = things or about
     return tuple(parts)
+
+
+def _whole(text: str, before: str) -> str:
+    """
+    Return what a bare question word asks of the question before it.
+
+    >>> _whole("why?", "Which plant stands on my balcony")
+    'why Which plant stands on my balcony'
+    """
+    bare = _BARE.fullmatch(text)
+    if bare is None:
+        return text
+    word = bare["word"]
+    return f"{word} {before if word.lower() == 'why' else _ASKING.sub('', before).strip()}"
 
 
 def _english(asked: str) -> Iterator[str]:

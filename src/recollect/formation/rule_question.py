@@ -16,8 +16,16 @@ from itertools import pairwise
 from typing import Final
 
 from recollect.formation.remembered_lines import RememberedLine
+from recollect.formation.rule_objects import AskedObject, asked_object
 from recollect.formation.rule_statements import own_words_in
 from recollect.formation.rule_topics import TOPICS, topic_of_field, topics_of
+from recollect.formation.rule_visits import (
+    AskedVisit,
+    asked_visit,
+    is_of_own_visit,
+    tells_own_visit,
+)
+from recollect.formation.support.content_words import stem_of
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
 from recollect.text.sentences import sentence_matches
@@ -52,9 +60,27 @@ _MONTHS: Final = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur"
     r"|sun)days?"
 )
+_STANDS: Final = re.compile(
+    r"\b(?:which|what) (?:\w+ ){1,2}?(?P<verb>stands?|sits?|lies|hangs?|grows?)"
+    r"(?= (?:on|in|at|by|near|under|behind)\b)",
+    re.IGNORECASE,
+)
+"""A verb that only says where something is: "Which plant stands on my balcony?"."""
+_AMBIGUOUS: Final = {"left": "leav", "saw": "see", "found": "find", "felt": "feel"}
+"""Forms of verbs that are other words as well, with the stems of the verbs."""
+_GOES_ON: Final = re.compile(r"(?:she|he|they|it)\b|[她他]", re.IGNORECASE)
+_SO_OLD: Final = re.compile(
+    rf"\b(?:is|was|turns|turned|she's|he's) (?!\d{{4}}){_NUMBER}"
+    r"(?=\W*$|[.,;!]|(?: and| now| today| already| in)\b)",
+    re.IGNORECASE,
+)
 _KINDS: Final = tuple(
     (re.compile(asks, re.IGNORECASE), re.compile(has, re.IGNORECASE))
     for asks, has in (
+        (
+            r"\bwhy\b|为什么",
+            r"\b(?:because|since|so|as|due to|therefore|reason|to)\b|[;；:：]|因为|由于|所以|为了",
+        ),
         (
             r"\bhow old\b|\bage\b|几岁|多大",
             (
@@ -132,13 +158,22 @@ class RuleQuestion:
     """
     A question about the user, whose *names* stand for "I" in it, or on the topics *about*.
 
-    With *is_former* it asks how something was before.
+    With *is_former* it asks how something was before. The user lives in *places*.
     """
 
     text: str
     names: frozenset[str] = frozenset()
     is_former: bool = False
     about: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
+
+    @cached_property
+    def _visit(self) -> AskedVisit | None:
+        return asked_visit(self.text, self.names, self.places)
+
+    @cached_property
+    def _object(self) -> AskedObject | None:
+        return asked_object(self.text, self.names)
 
     @cached_property
     def topics(self) -> frozenset[str]:
@@ -167,8 +202,10 @@ class RuleQuestion:
     def terms(self) -> frozenset[str]:
         """The other words that have to stand in it, as terms."""
         latin = _POSSESSIVE.sub("", re.sub("[\u3400-\u9fff]", " ", self._plain))
-        names = {e for name in self.names if name in self.text for e in terms_of(name)}
-        return frozenset(terms_of(latin)) - _COMMON - names
+        names = {stem_of(e) for name in self.names if name in self.text for e in terms_of(name)}
+        stands = _STANDS.search(self.text)
+        needless = _stems_in(stands["verb"]) if stands else frozenset()
+        return _stems_in(latin, besides=_COMMON) - names - needless
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
@@ -182,19 +219,41 @@ class RuleQuestion:
         text = line.text
         if line.speaker and line.speaker != "assistant":
             text = own_words_in(text)  # what the user pasted tells nothing of the user
+        if self._visit is not None:
+            return any(self._is_visit_met(each, line) for each in _statements_of(text))
         return any(self._is_met(each, line) for each in windows_of(text))
+
+    def _is_visit_met(self, said: str, line: RememberedLine) -> bool:
+        plain = simplified(said)
+        is_told = self._visit is not None and self._visit.is_told_by(plain)
+        return is_told and self._has_kind(said, plain, line)
 
     def _is_met(self, said: str, line: RememberedLine) -> bool:
         plain = simplified(said)
         topics = topics_of(said) | {topic_of_field(line.field)}
+        if "age" in self.topics and self.topics & _PERSONS and _SO_OLD.search(plain):
+            topics |= {"age"}
+        if line.field in _PERSONS and re.search(r"\bin (?-i:[A-Z])", plain):
+            topics |= {"home"}
         return (
             self.topics <= topics
-            and self.terms <= frozenset(terms_of(_POSSESSIVE.sub("", plain)))
-            and all(_has_run(run, plain) for run in self.runs)
+            and self._has_words(plain)
             and self._has_kind(said, plain, line)
+            and not (
+                is_of_own_visit(self.text, self.names) and not tells_own_visit(plain, self.names)
+            )
             and not self._is_of_another(said, topics)
             and not (self.is_former and line.tense != "until" and not _PRESENT.search(plain))
         )
+
+    def _has_words(self, plain: str) -> bool:
+        """Return True if a text has the words of the question, or the thing of the kind asked."""
+        terms, runs = self.terms, self.runs
+        if self._object is not None and self._object.is_told_by(plain):
+            terms -= _stems_in(self._object.words)
+            runs = tuple(each for each in runs if each not in self._object.words)
+        said = _stems_in(_POSSESSIVE.sub("", plain))
+        return terms <= said and all(_has_run(run, plain) for run in runs)
 
     def _has_kind(self, said: str, plain: str, line: RememberedLine) -> bool:
         """Return True if a text has a time, where the question asks when, and so on."""
@@ -216,6 +275,22 @@ class RuleQuestion:
         if not _OF_ONESELF.search(self.text) and not any(e in self.text for e in self.names):
             return False
         return bool(topics & _PERSONS) or _OF_OTHERS.match(said) is not None
+
+
+def _stems_in(text: str, *, besides: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the stems of the words of a text, of irregular verbs as well."""
+    terms = frozenset(terms_of(text)) - besides
+    return frozenset(_AMBIGUOUS.get(each) or stem_of(each) for each in terms)
+
+
+def _statements_of(text: str) -> Iterator[str]:
+    """Yield each sentence that asks nothing, with the next one if that begins with a pronoun."""
+    every = [each.group().strip() for each in sentence_matches(text)]
+    for number, sentence in enumerate(every):
+        if sentence.endswith(("?", "？")):
+            continue
+        following = every[number + 1] if number + 1 < len(every) else ""
+        yield f"{sentence} {following}" if _GOES_ON.match(following) else sentence
 
 
 def windows_of(text: str) -> Iterator[str]:

@@ -74,6 +74,7 @@ _WHEN: Final = re.compile(
 _OF_THE_DAY: Final = 4.0
 """Weight of being true on the day that is asked for: more than that of a profile's field."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
+_PLACE: Final = re.compile(r"\b[A-Z]\w{2,}|[\u3400-\u9fff]{2,}")
 
 
 def best_of(
@@ -100,6 +101,7 @@ def best_of(
         names=names,
         is_former=asks_before and not was_replaced,
         about=about,
+        places=own_places(lines, names),
     )
     score = partial(
         _score,
@@ -125,6 +127,22 @@ def own_names(lines: Sequence[RememberedLine]) -> frozenset[str]:
     return frozenset(
         each.text.partition(": ")[2] for each in lines if topic_of_field(each.field) == "name"
     )
+
+
+def own_places(lines: Sequence[RememberedLine], names: frozenset[str]) -> frozenset[str]:
+    """Return the names of places in what is remembered of where the user lives now."""
+    homes = (
+        each.text
+        for each in lines
+        if each.is_memory
+        and each.tense != "until"
+        and (each.field == "home" or _is_home_of(each.text, names))
+    )
+    return frozenset(word for home in homes for word in _PLACE.findall(home)) - names
+
+
+def _is_home_of(text: str, names: frozenset[str]) -> bool:
+    return any(text.startswith(f"{name} lives in ") for name in names)
 
 
 def _month_in(said: str) -> date | None:

@@ -16,8 +16,8 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "assistant": "I said{on}: {quote}.",
         "nothing": "I remember nothing about that. Tell me, and I will.",
         "all": "This is what I remember: {quotes}.",
-        "noted": "I kept your words, and read in them {what}. It is remembered, or waits for your"
-        " review, once it is formed.",
+        "noted": "Noted: {what}. After a pause in our talk I remember it, or ask you to review it"
+        " first.",
         "and": "{others} and {last}",
         "until_now": " Until now I remembered: {quote}{when}.",
         "told_here": " In this talk you said: {quote}.",
@@ -33,7 +33,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "assistant": "我{on}说过：{quote}。",
         "nothing": "关于这件事，我什么都不记得。告诉我，我就会记住。",
         "all": "我记得这些：{quotes}。",
-        "noted": "你的话我保存了，从中读到{what}。整理之后才会记住，或者等你确认。",
+        "noted": "已收到：{what}。谈话稍停之后，我会记住它，或者先请你确认。",
         "and": "{others}，还有{last}",
         "until_now": "在此之前我记得：{quote}{when}。",
         "told_here": "在这次谈话中你说过：{quote}。",
@@ -49,7 +49,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "assistant": "我{on}說過：{quote}。",
         "nothing": "關於這件事，我什麼都不記得。告訴我，我就會記住。",
         "all": "我記得這些：{quotes}。",
-        "noted": "你的話我保存了，從中讀到{what}。整理之後才會記住，或者等你確認。",
+        "noted": "已收到：{what}。談話稍停之後，我會記住它，或者先請你確認。",
         "and": "{others}，還有{last}",
         "until_now": "在此之前我記得：{quote}{when}。",
         "told_here": "在這次談話中你說過：{quote}。",
@@ -61,7 +61,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
     },
 }
 _QUOTING: Final = frozenset({"memory", "all", "told_here", "until_now"})
-_OTHERS: Final = frozenset({"and", "user", "assistant", "nothing_of"})
+_OTHERS: Final = frozenset({"and", "user", "assistant", "noted", "nothing_of"})
 """Sentences with too few words before their first value to be recognised by."""
 
 
@@ -76,6 +76,8 @@ def _forms() -> str:
     begun |= {
         r"(?:You|I) said(?: on \d[^:\n]{1,20})?: \u201c",
         "[你我](?:在[^：\n]{1,12})?[说說][过過]：[\u201c\u300c]",
+        r"Noted: [^.\n]{1,200}\. After a pause in our talk I remember it",
+        r"已收到：[^。\n]{1,100}。[谈談][话話]稍停之[后後]，我[会會][记記]住它",
         r"Of question \d I remember nothing\.",
         r"第\d[个個](?:问题|問題)，我什[么麼]都不[记記]得",
     }

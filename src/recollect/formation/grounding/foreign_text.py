@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from recollect.formation.grounding.injection import instructs
-from recollect.formation.wording import announcements, own_texts
+from recollect.formation.wording import announcements, mail_heads, own_texts
 from recollect.formation.wording.pieces import piece_spans
 from recollect.formation.wording.reported_words import (
     is_about_oneself,
@@ -218,10 +218,7 @@ def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
             continue
         line = text[start : min(end, start + announcements.LINE_CHARACTERS)]
         below = text[slice(*lines[number + 1])] if number + 1 < len(lines) else ""
-        if announcements.FORWARDED.match(line) or (
-            announcements.FROM.match(line)
-            and announcements.BELOW_FROM.match(below[: announcements.LINE_CHARACTERS])
-        ):
+        if announcements.FORWARDED.match(line) or _is_received_mail(text, lines, number):
             yield start, _end_of_mail(text, lines, number)
             return
         found = (
@@ -237,6 +234,15 @@ def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
         if text[begins:].strip():
             yield begins, _end_of_pasted(text, begins)
             return
+
+
+def _is_received_mail(text: str, lines: Sequence[_Span], number: int) -> bool:
+    """Return True if a mail begins on a line that is not the speaker's draft ("my mail: To: …")."""
+    first = lines[number][0]
+    below = [text[slice(*each)] for each in lines[number : number + mail_heads.HEAD_LINES]]
+    if not mail_heads.is_mail_head(below):
+        return False
+    return mail_heads.has_sender(below) or not own_texts.is_own(text, first, len(text))
 
 
 def _to_be_answered(line: str) -> re.Match[str] | None:

@@ -1,5 +1,5 @@
 """
-Lines that announce words of others: "Summarise this email:", a forwarded mail's head.
+Lines that announce words of others: "Summarise this email:", "Forwarded message".
 
 Each pattern is tried on one line, cut to a bounded length. Languages without a pattern have
 no announcements; what is pasted there is found by its form alone.
@@ -20,11 +20,6 @@ FORWARDED: Final = lazy_pattern(
     r"|on [^\n]{4,120} wrote:[ \t]{0,4}$"
     r"|(?:the following|以下)(?: \w{1,20}){0,4}(?:转发|是转发)[^\n]{0,80}$"
     r")",
-    re.IGNORECASE,
-)
-FROM: Final = lazy_pattern(r"[ \t>*]{0,8}(?:from|发件人|寄件者) ?[:：]", re.IGNORECASE)
-BELOW_FROM: Final = lazy_pattern(
-    r"[ \t>*]{0,8}(?:sent|date|to|cc|reply-to|subject|发送时间|收件人|抄送|主[题旨]|日期) ?[:：]",
     re.IGNORECASE,
 )
 NAMED: Final = lazy_pattern(
