@@ -187,7 +187,7 @@ FAULTS: Final = (
     Fault("lib/waiting.ts", 'memory.state !== "active" && ', "", "waiting"),
     Fault("lib/proposal_question.ts", "changes.length === 1 && only", "only", "waiting"),
     Fault("lib/choice_titles.ts", ": shortened(sentence)", ": key", "choice_titles"),
-    Fault("lib/import_queue.ts", "slice(-REPORTS_MAX)", "slice()", "import_queue"),
+    Fault("lib/import_queue.ts", "slice(0, REPORTS_MAX)", "slice()", "import_queue"),
     Fault(
         "lib/recall_reasons.ts",
         "[...telling, ...longest.filter(",
