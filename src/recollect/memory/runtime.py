@@ -193,6 +193,8 @@ class MemoryRuntime(EmbedderSwitch):
         if options.model is None and not await self._names_models():
             return None
         await load_modules("recollect.worker.assembly")
+        if self._consolidates():
+            await load_modules("recollect.worker.consolidation_run")
         from recollect.worker.assembly import open_worker
 
         return open_worker(
@@ -233,10 +235,12 @@ class MemoryRuntime(EmbedderSwitch):
         group.start_soon(self._keep_merged)
         if self.outside:
             group.start_soon(self.outside.run)
+        # It counts the strikes of its cron line from here on.
+        consolidator = self.consolidator if self.worker and self._consolidates() else None
         if self.worker and self.options.works:
             group.start_soon(self.worker.run)
-            if self._consolidates() and self.consolidator:
-                group.start_soon(self.consolidator.run)
+            if consolidator:
+                group.start_soon(consolidator.run)
 
     async def _keep_merged(self) -> None:
         """Merge fragmented indexes and drop idle ones, off the search path."""
