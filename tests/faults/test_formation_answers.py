@@ -352,7 +352,7 @@ async def test_a_malformed_answer_leaves_its_reason_and_nothing_else(
     backend: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No part of it is stored, all of it is told or waits, in at most three calls."""
-    url = str(tmp_path / "store.db") + "?durability=relaxed" if backend == "sqlite" else backend
+    url = str(tmp_path / "store.db") if backend == "sqlite" else backend
     answers = {name: _answer_of(each) for name, each in MALFORMED.items()} | WHOLE
     wrong = {}
     async with opened(url) as memory:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, closing, contextmanager
+from contextlib import AbstractAsyncContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from os import PathLike, fspath
@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 import apsw
 
+from recollect.errors import LeaseLostError
 from recollect.records import Evidence, JsonObject, Message, NewMessage, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.digests import text_hash
@@ -208,11 +209,16 @@ class FaultClient:
 
 
 async def form(store: Store, lease: Lease | None, turn: int) -> None:
-    """Form what *lease* gives right to, if it does, into one more version of a fact."""
+    """
+    Form what *lease* gives right to, if it does, into one more version of a fact.
+
+    Nothing is formed if another client, whose scope it is, erases meanwhile: the result is dropped.
+    """
     if lease:
         write = PutMemory(type="Fact", key="formed", value={"turn": turn})
         watermarks = {each.thread: each.last for each in lease.threads}
-        await store.commit(lease, [write], Formed(watermarks=watermarks))
+        with suppress(LeaseLostError):
+            await store.commit(lease, [write], Formed(watermarks=watermarks))
 
 
 async def messages_of(store: Store, scope: Scope, thread: str) -> AsyncIterator[Message]:

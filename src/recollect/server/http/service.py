@@ -162,7 +162,7 @@ async def opened_service(
     metrics: Metrics,
     stopping: anyio.Event,
     start: StartCallbacks,
-    is_temporary: bool,
+    is_temporary: bool = False,
 ) -> AsyncIterator[Service]:
     """
     Open the memory and the state beside it, and run the background tasks.

@@ -143,7 +143,8 @@ def _doomed_thread(rows: Rows, scope: ScopeRow, thread: str) -> DoomedRows:
     marks = rows.side_records(scope.id, ("", UNDONE_MESSAGE), None)
     sides = [
         *rows.side_records(scope.id, (thread,), None),
-        *(each for each in marks if json.loads(each.value)["thread"] == thread),
+        # A program may have written a mark without a thread: no erase fails for that.
+        *(each for each in marks if json.loads(each.value).get("thread") == thread),
     ]
     row = rows.thread(scope.id, thread)
     if row is None:
