@@ -37,7 +37,7 @@ DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 FORMER_MAX: Final = 10
 """The number of best memories whose previous version is read if the query asks for it."""
-LAPSED_MAX: Final = 60
+LAPSED_MAX: Final = 24
 """The number of best messages that are marked if nothing of them holds any more."""
 _SECRET: Final = secrets.token_bytes(16)
 

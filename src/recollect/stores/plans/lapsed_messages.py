@@ -58,6 +58,8 @@ def _taken_back(
     rows: Rows, scope_id: int, messages: Iterable[MessageName]
 ) -> Iterator[MessageName]:
     """Yield the messages with the mark of an undo."""
+    if next(iter(rows.side_records(scope_id, ("", UNDONE_MESSAGE), None)), None) is None:
+        return  # as in most scopes
     by_key = {undone_key(*each): each for each in messages}
     places = [("", UNDONE_MESSAGE, key) for key in sorted(by_key)]
     yield from (by_key[each.key] for each in rows.side_records_at(scope_id, places))
