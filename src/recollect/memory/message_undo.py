@@ -97,7 +97,7 @@ async def message_undo_writes(
     _, because = await _receipts_at(store, scope, _unexplained_at(read), None)
     rivals = await _rivals_of_ended(store, scope, read, assistants)
     # Not before the versions that it takes back, even if the clock was set back since.
-    now = max(to_datetime(store.now()), *(each.updated_at for each, _ in read.values()))
+    now = max([to_datetime(store.now()), *(each.updated_at for each, _ in read.values())])
     return _MessageUndo(read, rivals, because, undone, said, now).writes()
 
 

@@ -100,23 +100,15 @@ def _failed_usage(
     )
 
 
+@dataclass(frozen=True, slots=True)
 class FormationRun:
-    """The formation of one lease's threads."""
+    """The formation of one lease's threads, with what a `Former` has."""
 
-    def __init__(
-        self,
-        store: Store,
-        search: Search,
-        models: Models,
-        assistants: Assistants,
-        *,
-        count_tokens: TokenCounter,
-    ) -> None:
-        self._store = store
-        self._search = search
-        self._models = models
-        self._assistants = assistants
-        self._count = count_tokens
+    _store: Store
+    _search: Search
+    _models: Models
+    _assistants: Assistants
+    _count: TokenCounter
 
     async def form(self, lease: Lease) -> FormationResult:
         """

@@ -58,9 +58,7 @@ class Former:
         await load_modules("recollect.worker.formation_run")
         from recollect.worker.formation_run import FormationRun
 
-        run = FormationRun(
-            self._store, self._search, self._models, self._assistants, count_tokens=self._count
-        )
+        run = FormationRun(self._store, self._search, self._models, self._assistants, self._count)
         return await run.form(lease)
 
     async def give_back(self, lease: Lease) -> None:
