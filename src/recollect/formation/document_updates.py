@@ -12,6 +12,7 @@ from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.grounding.grounds import Grounds, least
 from recollect.formation.moved_ends import moved_end
 from recollect.formation.operation_outcomes import (
+    CHANGES,
     Grounded,
     OperationOutcome,
     Present,
@@ -201,7 +202,7 @@ def _checked(each: Grounded, draft: _Draft, taken: _Draft) -> _Draft:
     if each.grounds.trust != "external" or draft.is_new or is_theirs or is_entry:
         return taken
     if not _leaf_counts(draft.value) <= _leaf_counts(taken.value):
-        raise _LessTrustedError("it would change what more trusted words say")
+        raise _LessTrustedError(CHANGES)
     return taken
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from recollect.formation.offer import Offer
-from recollect.formation.operation_outcomes import Grounded, OperationOutcome, Present
+from recollect.formation.operation_outcomes import (
+    CHANGES,
+    ENDS,
+    Grounded,
+    OperationOutcome,
+    Present,
+)
 from recollect.formation.operations import End, Insert, Operation, Patch, PatchChange
 from recollect.formation.reconciliation import reconcile
 from recollect.formation.rivals import rivals_of
 from recollect.records import JsonObject, Memory
 from recollect.stores.json_pointers import covers, leaves, value_at
-
-CHANGES: Final = "it would change what more trusted words say"
-ENDS: Final = "it would end what more trusted words say"
 
 
 def reconcile_beside_others(

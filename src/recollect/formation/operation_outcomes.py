@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from recollect.formation.attribution import Exhibits
 from recollect.formation.evidence import evidence_of
@@ -29,6 +29,10 @@ from recollect.records import (
 )
 
 Refused: TypeAlias = Literal["rejected", "erased"]
+
+CHANGES: Final = "it would change what more trusted words say"
+ENDS: Final = "it would end what more trusted words say"
+"""Why an operation waits for a person, as receipts say it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from recollect.formation.grounding.grounds import Grounds, least
 from recollect.formation.grounding.validity import end_of, moment_of
 from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import (
+    ENDS,
     Grounded,
     OperationOutcome,
     Present,
@@ -185,7 +186,7 @@ def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutco
         return OperationOutcome(action="refused", type=memory.type, key=memory.key, reason=reason)
     doubts = list(grounds.doubts)
     if least([memory.trust, grounds.trust]) != memory.trust:
-        doubts.append("it would end what more trusted words say")
+        doubts.append(ENDS)
     if doubts:
         type_ = present.offer.types[memory.type]
         key = proposal_key(memory.key, memory.version, memory.value)
@@ -282,7 +283,7 @@ def _succession(
         type_, operation.value, rivals, since=since, until=until, trust=grounds.trust
     )
     if grounds.trust == "agent" and _ends_words(found.ends, rivals):
-        doubted = replace(grounds, doubts=("it would end what more trusted words say",))
+        doubted = replace(grounds, doubts=(ENDS,))
         return doubted, Succession(ends=(), until=until)
     return grounds, found
 
