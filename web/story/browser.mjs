@@ -37,6 +37,6 @@ export async function watched(browser, base) {
     window.violations = [];
     addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
   });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(40_000);
   return { page, noted };
 }
