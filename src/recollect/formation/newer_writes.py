@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import (
-    CHANGES,
-    ENDS,
+    CHANGES_NEWER,
+    ENDS_NEWER,
     Grounded,
     OperationOutcome,
     Present,
@@ -75,9 +75,11 @@ class _NewerWrites:
             return None
         if isinstance(operation, End):
             is_same = before.value == after.value and before.valid_until == after.valid_until
-            return None if is_same else ENDS
+            return None if is_same else ENDS_NEWER
         changed = list(_changed(before.value, after.value))
-        return CHANGES if any(_overwrites(each, changed) for each in operation.changes) else None
+        return (
+            CHANGES_NEWER if any(_overwrites(each, changed) for each in operation.changes) else None
+        )
 
     def _parts(self, whole: Grounded) -> Iterator[Grounded]:
         """Yield a patch in two if only some of its changes would overwrite a newer write."""
@@ -97,11 +99,11 @@ class _NewerWrites:
         if type_.update_mode == "insert":
             beside = self.present.rivals.get(operation.call, ())
             rivals = rivals_of(type_, operation.value, self.present.now, beside)
-            return ENDS if any(self._is_newer(each) for each in rivals) else None
+            return ENDS_NEWER if any(self._is_newer(each) for each in rivals) else None
         standing = self.present.at.get((operation.type, operation.document_key))
         if standing is None or standing.state != "active" or not self._is_newer(standing):
             return None
-        return CHANGES if _differs(operation.value, standing.value) else None
+        return CHANGES_NEWER if _differs(operation.value, standing.value) else None
 
     def _is_newer(self, memory: Memory) -> bool:
         seen_at = self.shown.seen_at

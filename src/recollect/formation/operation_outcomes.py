@@ -32,6 +32,8 @@ Refused: TypeAlias = Literal["rejected", "erased"]
 
 CHANGES: Final = "it would change what more trusted words say"
 ENDS: Final = "it would end what more trusted words say"
+CHANGES_NEWER: Final = "it would change what was written after its words"
+ENDS_NEWER: Final = "it would end what was written after its words"
 """Why an operation waits for a person, as receipts say it."""
 
 

@@ -21,6 +21,7 @@ const CAUSES: Record<string, Word> = {
   "it tells something grave of a person, and rests on words of others": "doubt.grave",
   "it rests on words of others that no user took up": "doubt.unasked",
   "it would end what more trusted words say": "doubt.ends", "it would change what more trusted words say": "doubt.changes",
+  "it would end what was written after its words": "doubt.ends_newer", "it would change what was written after its words": "doubt.changes_newer",
   "an agent found it, and more trusted words say otherwise": "doubt.found", "a part of it is what an agent found, and nobody said": "doubt.found_part",
   "the value says of the user what was said of somebody else, or the reverse": "doubt.exchanged",
   "the value tells as of now what was said of before": "doubt.former",

@@ -28,8 +28,8 @@ export interface Question {
   again: () => void;
 }
 
-/** The doubt about a new value whose approval ends what is true now in its place. */
-const ENDS = "it would end what more trusted words say";
+/** The doubts about a new value whose approval ends what is true now in its place. */
+const ENDS: ReadonlySet<string> = new Set(["it would end what more trusted words say", "it would end what was written after its words"]);
 
 export function useQuestion(memory: Memory): Question {
   const { scope } = useHere();
@@ -37,7 +37,7 @@ export function useQuestion(memory: Memory): Question {
   const history = useAsked(() => api.history(scope, memory.type, memory.key), [scope, memory.type, memory.key, memory.version]);
   const cause = history.value?.revisions.find((each) => each.version === memory.version)?.cause;
   const before = useAsked(() => (kind === "change" ? versionBefore(scope, memory) : Promise.resolve(undefined)), [scope, kind, memory.type, memory.key]);
-  const replaces = kind === "new" && (cause ?? "").split("; ").includes(ENDS);
+  const replaces = kind === "new" && (cause ?? "").split("; ").some((each) => ENDS.has(each));
   const replaced = useOthers(scope, replaces ? memory : undefined).find((each) => !isOver(each));
   const error = isGone(history.error) ? before.error : (history.error ?? before.error);
   return { kind: replaced ? "change" : kind, before: replaced ?? before.value, cause, error, again: history.error ? history.again : before.again };

@@ -237,6 +237,8 @@ export const enLate = {
   "doubt.unasked": "it rests on words of others that no user took up",
   "doubt.ends": "it would end what more trusted words say",
   "doubt.changes": "it would change what more trusted words say",
+  "doubt.ends_newer": "it would end what was written after its words",
+  "doubt.changes_newer": "it would change what was written after its words",
   "doubt.found": "an agent found it, and more trusted words say otherwise",
   "doubt.found_part": "a part of it is what an agent found, and nobody said",
   "doubt.otherwise": "more trusted words say otherwise",

@@ -239,6 +239,8 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "doubt.unasked": "它以他人的話為依據，而使用者沒有接話",
   "doubt.ends": "它會結束更可信的內容",
   "doubt.changes": "它會改變更可信的內容",
+  "doubt.ends_newer": "它會結束在這些話之後寫下的內容",
+  "doubt.changes_newer": "它會改變在這些話之後寫下的內容",
   "doubt.found": "它由代理程式發現，而更可信的內容與它不同",
   "doubt.found_part": "其中一部分由代理程式發現，沒有人說過",
   "doubt.otherwise": "更可信的內容與它不同",

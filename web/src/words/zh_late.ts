@@ -239,6 +239,8 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "doubt.unasked": "它以他人的话为依据，而用户没有接过话头",
   "doubt.ends": "它会终止更可信的内容",
   "doubt.changes": "它会改变更可信的内容",
+  "doubt.ends_newer": "它会终止在这些话之后写下的内容",
+  "doubt.changes_newer": "它会改变在这些话之后写下的内容",
   "doubt.found": "它由智能体发现，而更可信的内容与之不同",
   "doubt.found_part": "其中一部分由智能体发现，没有人说过",
   "doubt.otherwise": "更可信的内容与之不同",
