@@ -25,7 +25,10 @@ from recollect.memory.facade import Recollect
 Question = tuple[str, str]
 Place = tuple[Recollect, Sequence[str]]
 Opened = Callable[[], AbstractAsyncContextManager[Place]]
-NOTHING: Final = re.compile(r"^I remember nothing|^关于这件事|^關於這件事")
+NOTHING: Final = re.compile(
+    "^I remember (?:nothing|no answer)|^关于这件事|^關於這件事|^我不记得这个问题的答案"
+    "|^我不記得這個問題的答案"
+)
 RIGHT_MIN: Final = 7
 
 OF_THE_DEMO: Final[Sequence[Question]] = [

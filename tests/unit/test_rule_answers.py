@@ -9,6 +9,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_answers import answer_of
 from recollect.formation.rule_model import RuleModel
+from recollect.formation.rule_replies import is_rule_reply
 from recollect.formation.types import FACT, USER
 from recollect.ports import ModelRequest, Turn
 from recollect.recall.rendering import Record, render_block
@@ -30,6 +31,7 @@ CONTEXT = """You are helpful.
 </memory 3fa951b5>
 Use it."""
 NOTHING = "I remember nothing about that. Tell me, and I will."
+CLOSEST = "I remember no answer to that. Closest to it:"
 PORTO = "I remember: “Mira lives in Porto, Rua das Amoreiras 18” (since 29 March 2025)."
 UTRECHT = "I remember: “Mira lives in Utrecht” (until 29 March 2025)."
 FORMED = (
@@ -99,6 +101,45 @@ def test_it_quotes_what_it_found_with_its_date(asked: str, answer: str) -> None:
 def test_it_says_when_it_knows_nothing(asked: str, answer: str, system: str) -> None:
     """Rather than to quote what does not bear on the question."""
     assert answer == answer_of(asked, system, ())
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("How long is the lease of my home in Porto?", PORTO.replace("I remember:", CLOSEST)),
+        (
+            "我为什么住在波尔图？",
+            (
+                "我不记得这个问题的答案。最接近的是："
+                "“Mira lives in Porto, Rua das Amoreiras 18”（自2025年3月29日）。"
+            ),
+        ),
+        (
+            "我為什麼住在波爾圖？",
+            (
+                "我不記得這個問題的答案。最接近的是："
+                "「Mira lives in Porto, Rua das Amoreiras 18」（自2025年3月29日）。"
+            ),
+        ),
+        ("Why is Utrecht a town?", NOTHING),  # it has ended
+        ("What does Mira wear?", NOTHING),  # the user's name says nothing
+        ("What is the name of my car?", NOTHING),  # nor does "name"
+        ("How is the cello tuned?", NOTHING),  # a message is no memory
+    ],
+)
+def test_it_names_what_is_closest_to_a_question_without_an_answer(asked: str, answer: str) -> None:
+    """By a word or a topic that both have, and says that it is no answer."""
+    assert answer == answer_of(asked, CONTEXT, ())
+
+
+def test_what_was_closest_is_a_reply_that_tells_nothing_later() -> None:
+    """Else the next question would be answered by what was no answer."""
+    for asked in (
+        "How long is the lease of my home?",
+        "我为什么住在波尔图？",
+        "我為什麼住在那裡？",
+    ):
+        assert is_rule_reply(answer_of(asked, CONTEXT, ()))
 
 
 def test_without_its_memory_it_knows_nothing() -> None:
@@ -185,7 +226,7 @@ def bare(answer: str) -> str:
     [
         ("Where does Mira live, and where did she live before?", f"{PORTO} {UTRECHT}"),
         ("Where do I live and where do I live now?", PORTO),
-        ("Where do Mira and Ines live?", NOTHING),
+        ("Where do Mira and Ines live?", PORTO.replace("I remember:", CLOSEST)),
         (
             "Where do I live and what is my brother called?",
             f"{PORTO} Of question 2 I remember nothing.",
@@ -231,7 +272,8 @@ def test_what_is_so_now_does_not_answer_how_it_was_before() -> None:
 [slga] user: Where did I live before?
 </memory 3fa951b5>"""
 
-    assert "nothing" in answer_of("Where did I live before?", system, ())
+    told = answer_of("Where did I live before?", system, ())
+    assert f"{CLOSEST} “Mira lives in Porto” (since 29 March 2025)." == told
     assert "“coffee: one espresso”." in answer_of("How much coffee do I drink?", system, ())
     assert "“coffee: three espressos a day” (until 12 April 2025)" in answer_of(
         "How much coffee did I drink before?", system, ()

@@ -22,6 +22,7 @@ from recollect.formation.rule_relevance import (
     ASKS_ALL,
     ASKS_BEFORE,
     best_of,
+    closest_to,
     own_names,
 )
 from recollect.formation.rule_replies import SENTENCES, Language, is_rule_reply
@@ -157,6 +158,7 @@ def _answer_of_all(
     lines: Sequence[RememberedLine], earlier: Sequence[ToldByUser], language: Language
 ) -> str:
     known = [each for each in lines if each.is_memory and each.tense != "until"]
+    known.sort(key=lambda each: not each.is_so_now)  # what is so before what was once the case
     every = [_quote(each, language) for each in known[:_SHOWN_OF_ALL]]
     every += [_quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
     if not every:
@@ -217,12 +219,21 @@ def _answer_of_question(
             (told + _quote_of_earlier(part.text, best, earlier, language, names)).strip()
         )
     if not any(answers):
-        return _sentence("nothing", language)
+        return _closest(said, lines, language)
     every = (
         told or _sentence("nothing_of", language, number=str(number))
         for number, told in enumerate(answers, start=1)
     )
     return _gap(language).join(dict.fromkeys(every))
+
+
+def _closest(said: str, lines: Sequence[RememberedLine], language: Language) -> str:
+    """Return the sentence for a question that no memory answers, with the one closest to it."""
+    found = closest_to(said, lines)
+    if found is None:
+        return _sentence("nothing", language)
+    quote, when = _quote(found, language), _when(found, language)
+    return _sentence("closest", language, quote=quote, when=when)
 
 
 def _gap(language: Language) -> str:

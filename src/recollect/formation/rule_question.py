@@ -40,7 +40,7 @@ _COMMON: Final = frozenset(
         "get gets got getting go goes going went into come came make made use used say said think "
         "mean put need want take took choose chose pick keep kept own drink eat thing kind sort "
         "type currently today tonight tomorrow yesterday before earlier formerly previously ago "
-        "she her hers he him his they them their theirs mine myself one first full last old "
+        "she her hers he him his they them their theirs mine myself one first full last old since "
         "year month week day date time january february march april june july august september "
         "october november december 's ll ve re m d t s"
     )
@@ -222,6 +222,13 @@ class RuleQuestion:
         if self._visit is not None:
             return any(self._is_visit_met(each, line) for each in _statements_of(text))
         return any(self._is_met(each, line) for each in windows_of(text))
+
+    def shared_with(self, line: RememberedLine) -> int:
+        """Return how many of the things that are asked about a line names, by topic or word."""
+        plain = simplified(line.text)
+        topics = (topics_of(plain) | {topic_of_field(line.field)}) - {"name"}
+        runs = sum(_has_run(run, plain) for run in self.runs)
+        return len(self.topics & topics) + len(self.terms & _stems_in(plain)) + runs
 
     def _is_visit_met(self, said: str, line: RememberedLine) -> bool:
         plain = simplified(said)

@@ -33,6 +33,7 @@ _IS_QUESTION: Final = re.compile(
 )
 ASKS_ALL: Final = re.compile(
     r"\bwhat do you (?:know|remember)(?: about me)?\W*$|\bwho am i to you\b"
+    r"|\btell me (?:something |everything |what you know )?about (?:me|myself)\W*$"
     r"|你(?:都|还)?(?:知道|记得)(?:我的?)?(?:些|关于我的)?什么|关于我.*(?:知道|记得)",
     re.IGNORECASE,
 )
@@ -120,6 +121,23 @@ def best_of(
     ]
     best = max(scored, default=None, key=lambda each: each[:3])
     return best[3] if best is not None and best[0] > 0 else None
+
+
+def closest_to(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None:
+    """
+    Return the memory in force that shares most with a question that none answers.
+
+    Of equals the first, which is the one that was recalled before the others; ``None`` if none
+    shares a topic or a word besides the usual ones and the user's name.
+    """
+    question = RuleQuestion(text=_WHEN.sub(" ", said), names=own_names(lines))
+    shared = [
+        (question.shared_with(each), each)
+        for each in lines
+        if each.is_memory and each.tense != "until"
+    ]
+    most, best = max(shared, default=(0, None), key=lambda each: each[0])
+    return best if most else None
 
 
 def own_names(lines: Sequence[RememberedLine]) -> frozenset[str]:

@@ -15,6 +15,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "user": "You said{on}: {quote}.",
         "assistant": "I said{on}: {quote}.",
         "nothing": "I remember nothing about that. Tell me, and I will.",
+        "closest": "I remember no answer to that. Closest to it: {quote}{when}.",
         "all": "This is what I remember: {quotes}.",
         "noted": "Noted: {what}. After a pause in our talk I remember it, or ask you to review it"
         " first.",
@@ -32,6 +33,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "user": "你{on}说过：{quote}。",
         "assistant": "我{on}说过：{quote}。",
         "nothing": "关于这件事，我什么都不记得。告诉我，我就会记住。",
+        "closest": "我不记得这个问题的答案。最接近的是：{quote}{when}。",
         "all": "我记得这些：{quotes}。",
         "noted": "已收到：{what}。谈话稍停之后，我会记住它，或者先请你确认。",
         "and": "{others}，还有{last}",
@@ -48,6 +50,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "user": "你{on}說過：{quote}。",
         "assistant": "我{on}說過：{quote}。",
         "nothing": "關於這件事，我什麼都不記得。告訴我，我就會記住。",
+        "closest": "我不記得這個問題的答案。最接近的是：{quote}{when}。",
         "all": "我記得這些：{quotes}。",
         "noted": "已收到：{what}。談話稍停之後，我會記住它，或者先請你確認。",
         "and": "{others}，還有{last}",
@@ -60,7 +63,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "kept": "已保存。我的幾條規則沒有從中形成記憶；問我，我會再找到它。",
     },
 }
-_QUOTING: Final = frozenset({"memory", "all", "told_here", "until_now"})
+_QUOTING: Final = frozenset({"memory", "closest", "all", "told_here", "until_now"})
 _OTHERS: Final = frozenset({"and", "user", "assistant", "noted", "nothing_of"})
 """Sentences with too few words before their first value to be recognised by."""
 
