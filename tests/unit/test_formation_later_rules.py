@@ -112,6 +112,19 @@ RIGHT: Final = {
         ["u: 然後我跟女友以柔下個月要同居"],
         note("用戶的女友叫以柔", "1: 我跟女友以柔下個月要同居"),
     ),
+    "a son as people in Hong Kong say": case(
+        ["u: 另外我個仔阿朗讀中五，補數學"],
+        note("用戶的兒子阿朗讀中五，補數學", "1: 我個仔阿朗讀中五，補數學"),
+    ),
+    "a daughter as people in Hong Kong say": case(
+        ["u: 仲有，我女Sydney畢業前就搵到工，月薪一萬九"],
+        note("用戶個女叫Sydney，畢業前就搵到工，月薪一萬九",
+             "1: 我女Sydney畢業前就搵到工，月薪一萬九"),
+    ),
+    "a son-in-law who is told to come": case(
+        ["u: 那就叫我女婿自己去接恩恩"],
+        note("用戶打算叫女婿自己去接恩恩", "1: 那就叫我女婿自己去接恩恩"),
+    ),
     "words taken seriously": case(
         ["u: 两个老张 一个是大夫 他说的话我听 一个下棋的 当笑话听"],
         note("用户认得两个老张:一个是大夫,他的话用户听;一个下棋的,当笑话听",
@@ -236,6 +249,10 @@ WRONG: Final = {
     "a pressure with another number": case(
         ["u: 量了血压 一百四十六 九十"],
         note("用户的血压是164/90", "1: 一百四十六 九十"),
+    ),
+    "a son's school told of the user": case(
+        ["u: 另外我個仔讀緊中五，補數學"],
+        note("用戶讀緊中五，補數學", "1: 我個仔讀緊中五，補數學"),
     ),
     "a relative by another name": case(
         ["u: 然後我跟女友以柔下個月要同居"],

@@ -54,7 +54,8 @@ _PATTERNS: Final = tuple(
         (
             rf"(?P<chinese>{_CHINESE_PART})?\s?"
             r"(?P<hour>\d{1,2}|[一二两三四五六七八九十]{1,3})[点时](?!间|候|代|期|常|刻)"
-            r"(?:(?P<bell>半|[一三]刻|整|钟)|(?P<minute>\d{1,2}|[零一二三四五六七八九十]{1,3})分?)?"
+            r"(?:(?P<bell>半|[一三]刻|整|钟)|(?P<minute>\d{1,2}|[零〇][一二三四五六七八九]|[二三四五]?十[一二三四五六七八九]?"
+            r"|[一二三四五六七八九](?=分))分?)?"
         ),
     )
 )
@@ -165,7 +166,7 @@ def _minute(groups: dict[str, str | None]) -> int:
         return {"半": 30, "一刻": 15, "三刻": 45}.get(bell, 0)
     if words := groups.get("words"):
         return _MINUTE_WORDS[words.lower()]
-    minute = groups.get("minute") or "0"
+    minute = (groups.get("minute") or "0").lstrip("零〇") or "0"
     return int(minute) if minute.isdecimal() else int(min(chinese_values(minute))) % 60
 
 

@@ -84,6 +84,11 @@ def _counted(match: re.Match[str]) -> tuple[float, float, str]:
     return int(written), int(written), unit
 
 
+def counted_years(match: re.Match[str]) -> int:
+    """Return the years that a length of time counts, the least of several."""
+    return int(_counted(match)[0])
+
+
 def days_ago(match: re.Match[str], said_on: date) -> list[Days | None]:
     """Read a length of time before *said_on*."""
     return _away(match, said_on, -1)

@@ -13,6 +13,7 @@ from recollect.text.counted_times import (
     HAN_DIGITS,
     NTH,
     UNIT,
+    counted_years,
     days_ago,
     days_ahead,
     days_either_way,
@@ -152,6 +153,18 @@ def _named_month(match: re.Match[str], said_on: date) -> list[Days | None]:
         if (each := stretch(said_on.year + shift, month, None))
         and (which >= 0 or each.first <= said_on)
         and (which <= 0 or each.last >= said_on)
+    ]
+
+
+def _years_on(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Read "five years gone in June": the nearest June, and the one so many years before."""
+    years = counted_years(match)
+    near = [stretch(each, month_number(match["name"]), None) for each in _years_around(said_on)]
+    return [
+        each
+        for month in near
+        if month is not None and abs((month.first - said_on).days) < 184
+        for each in (month, stretch(month.first.year - years, month.first.month, None))
     ]
 
 
@@ -322,6 +335,8 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     (rf"\b{_NAMED_DAY},? (?:of )?{_WHICH_EN} year\b", _year),
     (rf"\b{_WHICH_EN} {_SEASON}\b", _named_season),
     (rf"\b{_WHICH_EN} (?P<name>{MONTH_NAME})\b", _named_month),
+    ((rf"\b{COUNT} (?P<unit>year)s? (?:(?:gone|ago|dead|married|together|sober|clean) )?"
+     rf"(?:(?:come|in|this|next|last) )+(?P<name>{MONTH_NAME})\b(?! \d)"), _years_on),
     (rf"\b{_WHICH_EN} {_WEEKDAY_NAME}", _weekday),
     (r"(?P<which>上上|下下|上|这|本|下)个?(?:周|星期|礼拜)(?![一二三四五六日天末])", _week),
     (r"(?P<which>上|这|本|下)?个?周末", _weekend),

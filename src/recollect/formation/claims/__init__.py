@@ -38,6 +38,7 @@ _PLURAL_NAME: Final = re.compile(
     r" (?:different |people called )?(?P<name>[A-Z][a-z]{1,20}?)(?:es|s)?\b"
 )
 _SEASON: Final = re.compile(r"(?P<year>(?:19|20)\d\d)[-–/]$")
+_TWO_YEARS: Final = re.compile(r"(?P<year>(?:19|20)\d\d)/(?P<next>\d\d)")
 _AMOUNT: Final = re.compile(r"[A-Z]{1,2}(?P<digits>\d{3,9})")
 """An amount with the letters of its currency: K880; shorter ones may be a code, such as B12."""
 _COUNTED_NAME: Final = re.compile(r"[个位名](?:叫|姓)?(?P<name>[\u3400-\u9fff]{2})")
@@ -189,11 +190,17 @@ class Heard:
         return self._is_weekday_after(day)
 
     def _is_weekday_after(self, day: date) -> bool:
-        """Return True if one source names the day of the week, and another a day before it."""
+        """
+        Return True if one source names the day of the week, and another a day before it.
+
+        "The Wednesday" may be before that day as well: people leave for a congress on it.
+        """
         named = [each for each in self._sources if day.weekday() in each.told.weekdays]
         others = [each for each in self._sources if each not in named]
-        before = (told for each in others for told in each.told.days)
-        return bool(named) and any(0 < (day - told).days < _WEEK_DAYS for told in before)
+        is_known = any(day.weekday() in each.told.known_weekdays for each in named)
+        first = -_WEEK_DAYS if is_known else 0
+        told = (told for each in others for told in each.told.days)
+        return bool(named) and any(first < (day - each).days < _WEEK_DAYS for each in told)
 
     def _has_amount(self, amount: float | Fraction) -> bool:
         if isinstance(amount, float) and not math.isfinite(amount):
@@ -245,8 +252,13 @@ class Heard:
         """
         Return True if a number ends a range, and is in the sources.
 
-        It is the second day of "2025-05-24 or 25", or the second year of the season "2025-26".
+        It is the second day of "2025-05-24 or 25", or the second year of the season "2025-26"; of
+        "2025/26" it is the whole.
         """
+        years = _TWO_YEARS.fullmatch(text, number.start, number.end)
+        if years is not None and (int(years["year"]) + 1) % 100 == int(years["next"]):
+            first = int(years["year"])
+            return any(self._has_amount(each) for each in (first, first + 1))
         season = _SEASON.search(text[max(number.start - 5, 0) : number.start])
         if season is not None:
             return (int(season["year"]) + 1) % 100 in number.readings

@@ -56,6 +56,11 @@ _WEEKDAY: Final = re.compile(
     r"|(?:周|星期|礼拜)(?P<han>[一二三四五六日天])",
     re.IGNORECASE,
 )
+_THE_WEEKDAY: Final = re.compile(
+    rf"\bthe (?P<day>{'|'.join(_DAYS)})(?:day|sday|nesday|rsday|urday)\b"
+    r"|[那当](?:个|一)?(?:周|星期|礼拜)(?P<han>[一二三四五六日天])",
+    re.IGNORECASE,
+)
 _WEAK: Final = re.compile(
     r"(?:1[6-9]|2[01])\d\d年?|\d\d年|\d{1,2}/\d{1,2}|\d{1,2}(?:st|nd|rd|th|[日号])"
     r"|[\u3007零一二三四五六七八九十廿]{1,4}[日号年]"
@@ -187,6 +192,15 @@ class Told:
     def weekdays(self) -> frozenset[int]:
         """Return the days of the week that the text names, Monday as 0."""
         found = (match for each in self._pieces for match in _WEEKDAY.finditer(each))
+        return frozenset(
+            _HAN_DAYS[match["han"]] if match["han"] else _DAYS.index(match["day"].lower())
+            for match in found
+        )
+
+    @cached_property
+    def known_weekdays(self) -> frozenset[int]:
+        """Return the days of the week that are named as those of something: "the Wednesday"."""
+        found = (match for each in self._pieces for match in _THE_WEEKDAY.finditer(each))
         return frozenset(
             _HAN_DAYS[match["han"]] if match["han"] else _DAYS.index(match["day"].lower())
             for match in found

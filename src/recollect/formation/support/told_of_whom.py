@@ -42,14 +42,18 @@ _BEGINS: Final = lazy_pattern(
 _LEAD: Final = (
     r"^[\W_]{0,4}(?:(?:and|so|ok|okay|oh|well|yeah|no|yes|btw|also|haha|lol|ta)\b[\W_]{0,4}){0,3}"
 )
+_LEAD_HAN: Final = r"(?:(?:另外|还有|仲有|对了|然后|其实|同埋)[\W_]{0,4})?"
+_CHILD_HAN: Final = "[仔女](?![生人性的孩细婿友])"
+"""A child behind 我, as people in Hong Kong say: 我女, 我仔."""
 _FIRST: Final = lazy_pattern(
     rf"{_LEAD}(?:i|i'm|im|i've|ive|i'd|i'll|we|we're|we've|yo|ich|je|eu)\b|\byo\b"
-    rf"|{_LEAD}my (?!(?:\w+ )?(?:{KIN})\b)|^(?!有)[^他她佢]{{0,8}}我(?!们?的?(?:{KIN_HAN})|们?家)",
+    rf"|{_LEAD}my (?!(?:\w+ )?(?:{KIN})\b)|^(?!有)[^他她佢]{{0,8}}"
+    rf"我(?!们?的?(?:{KIN_HAN}|{_CHILD_HAN})|们?家)",
     re.IGNORECASE,
 )
 _THIRD: Final = lazy_pattern(
     rf"{_LEAD}(?:he|she|they|he's|she's|they're|(?:my|his|her|our|their|the) (?:\w+ )?(?:{KIN}))\b"
-    rf"|^[\W_]{{0,4}}(?:他|她|佢|我们?的?(?:{KIN_HAN}))",
+    rf"|^[\W_]{{0,4}}{_LEAD_HAN}(?:他|她|佢|我们?的?(?:{KIN_HAN}|{_CHILD_HAN}))",
     re.IGNORECASE,
 )
 _NAMED_SUBJECT: Final = lazy_pattern(
