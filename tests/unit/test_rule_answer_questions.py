@@ -19,8 +19,8 @@ from recollect.chat import Chatbot
 from recollect.demo.story import SCOPE, StoryClock, play, read_chapters
 from recollect.formation.rule_model import RuleModel
 from recollect.formation.rule_question import RuleQuestion
-from recollect.formation.rule_replies import is_rule_reply
 from recollect.memory.facade import Recollect
+from recollect.text.rule_replies import is_rule_reply
 
 Question = tuple[str, str]
 Place = tuple[Recollect, Sequence[str]]

@@ -25,7 +25,6 @@ from recollect.formation.rule_relevance import (
     closest_to,
     own_names,
 )
-from recollect.formation.rule_replies import SENTENCES, Language, is_rule_reply
 from recollect.formation.rule_statements import (
     NOTE,
     READ_CHARACTERS_MAX,
@@ -33,6 +32,7 @@ from recollect.formation.rule_statements import (
 )
 from recollect.formation.rule_topics import topic_of_field, topics_of
 from recollect.text.chinese_scripts import is_chinese, simplified
+from recollect.text.rule_replies import SENTENCES, Language, is_rule_reply
 from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
 from recollect.text.terms import MONTHS

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 from recollect.formation.grounding.foreign_text import without_recalled
-from recollect.formation.rule_replies import is_rule_reply
 from recollect.records import Memory, Message
 from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
+from recollect.text.rule_replies import is_rule_reply
 from recollect.text.searchable import message_text
 from recollect.text.small_talk import compile_phrases, is_small_talk
 

@@ -138,6 +138,21 @@ class EraseContract(Contract):
         assert [] == await quoting(EraseMessages(thread=TALK, messages=["no such message"]))
         assert [] == await quoting(EraseScope()) == await quoting(EraseThread(thread=TALK))
 
+    async def test_set_phrases_quote_nobody(self, store: Store) -> None:
+        """The set phrases of the rule model quote nobody."""
+        noted = "Noted: what you like. After a pause in our talk I remember it, or ask you to"
+        noted += " review it first."
+        nothing = "I remember nothing about that. Tell me, and I will."
+        known = "I remember: “Ada keeps bees in Porto” (since 3 May 2025)."
+        for thread, texts in {"a": [noted, nothing, known], "b": [nothing, noted, known]}.items():
+            each = [replace(said(f"{thread}{n}"), text=text) for n, text in enumerate(texts)]
+            await store.append(ADA, thread, [replace(e, role="assistant") for e in each])
+
+        found = await store.quotations(ADA, EraseThread(thread="a"))
+
+        assert ["b2"] == [each.message for each in found]
+        assert found[0].quote.startswith("Ada keeps bees in Porto")
+
     async def test_a_preview_of_a_wrong_version_is_refused(self, store: Store) -> None:
         """VersionConflictError: The memory is not at the expected version."""
         await store.apply(ADA, [fact("pet")])

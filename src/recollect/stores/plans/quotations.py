@@ -16,6 +16,7 @@ from recollect.stores.rows import MessageRow
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import to_datetime
 from recollect.text.analysis import STOP_WORDS, fold
+from recollect.text.rule_replies import without_set_phrases
 
 RUN_WEIGHT: Final = 8
 """Weight of the shortest run of words that counts as quoted: four words, or eight Chinese
@@ -110,9 +111,14 @@ def _texts_of(doomed: DoomedRows) -> Iterator[tuple[str, Moment]]:
     Yield the texts that go: of messages, and the words that memories rest on.
 
     Each comes with the moment from which the user can quote it: an assistant's, when it was said.
+    The set phrases of a chat without a model are nobody's words, and no other answer quotes them.
     """
     for message in doomed.messages:
-        yield message.text, _EVER if message.role == "user" else (message.time, message.uid)
+        if message.role == "user":
+            yield message.text, _EVER
+            continue
+        for told in without_set_phrases(message.text):
+            yield told, (message.time, message.uid)
     for memory in doomed.memories:
         for cited in decode_evidence(memory.evidence).values():
             yield from ((each.quote, _EVER) for each in cited if each.quote)

@@ -88,6 +88,23 @@ def _forms() -> str:
 
 
 _REPLY: Final = lazy_pattern(rf"\s*(?:{_forms()})")
+_SET_CHARACTERS_MIN: Final = 8
+"""Shorter phrases may be said by anybody, and are too short for a quotation."""
+
+
+def _set_phrases() -> str:
+    """Return a pattern of what the replies say around their values, the longest first."""
+    parts = {
+        part.strip()
+        for sentences in SENTENCES.values()
+        for template in sentences.values()
+        for part in re.split(r"\{\w+\}", template)
+    }
+    long = [each for each in parts if len(each) >= _SET_CHARACTERS_MIN]
+    return "|".join(map(re.escape, sorted(long, key=lambda each: (-len(each), each))))
+
+
+_SET_PHRASE: Final = lazy_pattern(_set_phrases())
 
 
 def is_rule_reply(text: str) -> bool:
@@ -100,3 +117,13 @@ def is_rule_reply(text: str) -> bool:
     False
     """
     return _REPLY.match(text) is not None
+
+
+def without_set_phrases(text: str) -> list[str]:
+    """
+    Return the pieces of *text* between the set phrases of the rule model, which tell nothing.
+
+    >>> without_set_phrases("I remember nothing about that. Tell me, and I will. Or 4711?")
+    ['', ' Or 4711?']
+    """
+    return _SET_PHRASE.split(text)
