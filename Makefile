@@ -34,7 +34,8 @@ CLIENT := clients/typescript
 CLIENT_TOOLS := $(CLIENT)/node_modules/.package-lock.json
 # One worker more than there are cores, since tests wait now and then; the slow ones wait often.
 CORES := $(shell nproc 2>/dev/null || echo 2)
-PYTEST := $(VENV)/bin/python -m pytest --dist loadscope
+# Each module runs in one worker; tests/harness/suite_parts.py orders the modules.
+PYTEST := $(VENV)/bin/python -m pytest --dist loadscope --no-loadscope-reorder
 
 # What `make prove` measures: each command `python -m benchmarks NAME` of docs/benchmarks*.md that
 # needs no data from elsewhere.
@@ -197,7 +198,7 @@ test: setup $(ORIGINALS)
 	$(PYTEST) -n $$(($(CORES) + 1)) -m "not prove and not slow"
 
 test-slow: setup $(ORIGINALS) $(MEM0) $(ADK) $(FASTEMBED)
-	$(PYTEST) -n $$(($(CORES) * 2)) -m "slow and not prove"
+	$(PYTEST) -n $$(($(CORES) * 2)) -m "slow and not prove" tests
 
 prove: setup $(ORIGINALS) $(MEM0)
 	$(VENV)/bin/python -m pytest -m prove

@@ -4,7 +4,7 @@ import inspect
 import ipaddress
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ from hypothesis import settings
 from recollect.testing import FrozenClock
 from tests.harness.loop_guard import guarded_loops
 from tests.harness.redis_server import open_server
+from tests.harness.suite_parts import holds_no_part, is_slow, order_modules
+from tests.harness.tls_trust import share_trusted_certificates
 
 # Set before any test imports langchain-core, whose tracing would call home.
 os.environ["LANGSMITH_TRACING"] = "false"
@@ -52,8 +54,13 @@ def is_loopback(address: object) -> bool:
     return True  # the path of a Unix socket
 
 
-def _refuse_other_machines(event: str, arguments: tuple[object, ...]) -> None:
-    at = _ADDRESS_AT.get(event)
+def _refuse_other_machines(
+    event: str,
+    arguments: tuple[object, ...],
+    # Bound here, because the hook still runs after the interpreter has cleared this module.
+    address_at: Mapping[str, int] = _ADDRESS_AT,
+) -> None:
+    at = address_at.get(event)
     if at is None or is_loopback(arguments[at]):
         return
     _refused.append(f"{event} {arguments[at]!r}")
@@ -71,44 +78,31 @@ PROVE_S_MAX = 4 * 3_600
 """How long a test that proves may take; of the others each has its limit in the settings."""
 
 
-SLOW = (
-    "page",
-    "service",
-    "mcp",
-    "faults",
-    "surface",
-    "frameworks",
-    "structure/test_install.py",
-    "structure/test_docs.py",
-    "integration/test_models_provider.py",
-    "integration/test_postgres_limits.py",
-    "integration/test_postgres_upgrade.py",
-    "integration/test_recall_linearity.py",
-    "integration/test_sqlite_cleaning.py",
-    "integration/test_sqlite_disk.py",
-    "integration/test_sqlite_migrations.py",
-    "integration/test_sqlite_processes.py",
-    "integration/test_worker_races.py",
-    "contract/test_model.py",
-    "search/test_indexes.py",
-)
-"""Tests that start programs, servers or a browser, kill them, fill disks or play long histories."""
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no module of which ``-m`` selects nothing."""
+    return holds_no_part(collection_path, config.option.markexpr) or None
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# Outside of what shuffles the tests, whose order within a module stays.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
     """Mark what is slow; give what proves at full count the time that it needs."""
-    slow = tuple(str(Path(__file__).parent / name) for name in SLOW)
     for item in items:
-        if str(item.path).startswith(slow):
+        if is_slow(item.path):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("prove") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(PROVE_S_MAX))
+    yield
+    if hasattr(config, "workerinput"):
+        order_modules(items)
 
 
 def pytest_configure() -> None:
-    """Close the network before the first test module is imported."""
+    """Close the network, and share what clients load, before a test module is imported."""
     forbid_network()
+    share_trusted_certificates()
 
 
 @pytest.fixture(autouse=True)

@@ -152,8 +152,9 @@ def test_a_full_server_refuses_a_write_whole(server: RedisServer) -> None:
         async with open_store(server.url()) as store:
             await store.append(ADA, "talk", [HELLO])
             with server.client() as client:
-                used = int(client.info("memory")["used_memory"])
-                client.config_set("maxmemory", str(used // 2))
+                # Not a part of what is used now: while the server rewrites its log it holds
+                # buffers of 10 MB, and is far below such a limit once it has given them back.
+                client.config_set("maxmemory", "1")
             with pytest.raises(StoreFullError) as refused:
                 await store.append(ADA, "talk", [HELLO])
             before = len((await store.messages(ADA, "talk")).rows)

@@ -475,6 +475,8 @@ def take_terminal() -> None:
     import fcntl
     import termios
 
+    # A shell that runs the tests in the background has them ignore it, and what they start.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
