@@ -20,9 +20,13 @@ export default defineConfig({
             { name: "zh_hant", test: /words\/zh_hant(_types)?\.ts$/ },
             { name: "zh_late", test: /words\/(types_)?zh_late\.ts$/ },
             { name: "zh_hant_late", test: /words\/(types_)?zh_hant_late\.ts$/ },
-            { name: "shared", priority: 1, test: /src\/(lib|parts|api)\/(?!value_form|schema_form|jsonlines|api_document|graph|causes|erase_reach|erased_kinds|evidence|one_after|recall_|written_here|proposal)/, minShareCount: 2 },
-            // What several of the later screens share, and the first ones have no use for; what it needs itself is in the group before.
-            { name: "late", test: /src\/lib\/(causes|erase_reach|erased_kinds|evidence|one_after|recall_|written_here)/ },
+            { name: "index", priority: 3, tags: ["$initial"] },
+            { name: "proposal", test: /src\/(lib|parts)\/proposal/ },
+            // What several of the later screens share, and the first ones have no use for.
+            { name: "late", priority: 1, test: /src\/lib\/(causes|erase_|erased_kinds|evidence|recall_|told_sentences|written_here)/ },
+            // What the overview and the talk share, also with later screens, and the list of memories has no use for.
+            { name: "told", priority: 1, test: /src\/(lib\/(drafts|form_now|kept_talks|memory_acts|model_name|outbox|outcomes|overview|receipts|refused_memory|rich_text|turns|undo|usage)|parts\/(erase_button|former|value))\.tsx?$/ },
+            { name: "shared", priority: 2, test: /src\/(lib|parts|api)\/(?!value_form|schema_form|jsonlines|api_document|graph|one_after|proposal|causes|erase|evidence|recall_|told_sentences|written_here|drafts|form_now|former\.|kept_talks|memory_acts|model_name|outbox|outcomes|overview|receipts|refused_memory|rich_text|turns|undo\.|usage|value\.)/, minShareCount: 2 },
           ],
         },
       },

@@ -1,7 +1,6 @@
 /** What a person does to a memory: each told at once with a way back, or as failed where it was done. */
 
 import { api, type Undoable } from "../api/client";
-import { isGone } from "../api/problem";
 import type { Evidence, Memory, Revision, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
 import type { Token } from "./bulk";
@@ -9,8 +8,9 @@ import { keepChange, takeBack as takeBackKept, type Left } from "./kept_changes"
 import { isEnded, isRejected, isRestored } from "./outcomes";
 import { speakerOf } from "./past";
 import { refusedInWords } from "./refused_memory";
-import { isDocument, personIn } from "./sentences";
+import { isDocument, personIn, shortened } from "./sentences";
 import { useAround, useHere } from "./session";
+import { standing } from "./standing";
 import { useUndoable, wayBack, type Change } from "./undo";
 
 type Said = Pick<Evidence, "thread" | "message">;
@@ -28,28 +28,13 @@ export interface MemoryActs extends Act {
   takeBackFormed: (memory: Memory, messages: readonly Said[]) => Promise<boolean>;
 }
 
-/** What stands now where a memory stood, null if nothing does. */
-export function standing(scope: Scope, { type, key }: Pick<Memory, "type" | "key">): Promise<Memory | null> {
-  return api.memory(scope, type, key).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)));
-}
-
 /** A change that was made, with no way back: its answer was lost, and the token with it. */
 const MADE: Undoable = {};
-
-const TOLD_MAX = 48;
 
 /** A memory in a notice: several may stand there at once. */
 export function toldOf(memory: Pick<Memory, "type" | "key" | "value" | "sentence">, named: (type: string) => string = (type) => type): string {
   const whose = speakerOf(memory) ?? personIn([memory]);
   return shortened(isDocument(memory) ? `${named(memory.type)}${whose ? ` · ${whose}` : ""}` : memory.sentence);
-}
-
-/** A text short enough for a notice, cut between words where it has any. */
-export function shortened(text: string, most = TOLD_MAX): string {
-  if (text.length <= most) return text;
-  const cut = text.slice(0, most);
-  const space = cut.lastIndexOf(" ");
-  return `${(space > most / 2 ? cut.slice(0, space) : cut.slice(0, -1)).trimEnd()}…`;
 }
 
 export function useMemoryActs(changed: () => void): MemoryActs {
