@@ -148,6 +148,15 @@ function wholeTalk(scope: Scope, { id, count, last }: Thread): readonly Message[
   return read?.length === count && read[read.length - 1]?.position === last ? read : undefined;
 }
 
+/** What a thread begins with, unless that is known, and its newest message. */
+async function endsOf(scope: Scope, thread: Thread, isNamed: boolean): Promise<{ begin?: string; end: Message | undefined }> {
+  const { id, count } = thread;
+  const all = wholeTalk(scope, thread) ?? (count <= BEGIN_MESSAGES ? (await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES })).messages : undefined);
+  if (all) return { begin: wordsOf(all), end: all[all.length - 1] };
+  const [begin, { messages: [end] }] = await Promise.all([isNamed ? undefined : firstWords(scope, id), api.messages(scope, id, { last: 1 })]);
+  return { begin, end };
+}
+
 interface NamedThread {
   title: string;
   /** When its newest message was said; undefined as long as that is not known. */
@@ -172,12 +181,10 @@ function useTitles(threads: readonly Thread[], isTalkRead: boolean): ReadonlyMap
     if (!missing || !isTalkRead) return;
     let isOver = false;
     const { id, count } = missing;
-    const whole = wholeTalk(scope, missing);
-    const first = titleOf(missing) !== undefined ? undefined : whole ? wordsOf(whole) : firstWords(scope, id);
-    Promise.all([first, whole ?? api.messages(scope, id, { last: 1 }).then(({ messages }) => messages)]).then(
-      ([begin, end]) => {
+    endsOf(scope, missing, titleOf(missing) !== undefined).then(
+      ({ begin, end }) => {
         if (begin !== undefined) titles.set(nameOf(id), { text: begin.slice(0, TITLE_CHARACTERS), count });
-        newest.set(nameOf(id), { at: end[end.length - 1]?.time ?? missing.created_at, state: stateOf(missing) });
+        newest.set(nameOf(id), { at: end?.time ?? missing.created_at, state: stateOf(missing) });
         if (!isOver) setRound((n) => n + 1);
       },
       () => !isOver && setFailed((before) => new Set(before).add(stateOf(missing))),
