@@ -1,6 +1,21 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
+/** What several screens share, and not all of the first ones: a file of its own for each of these, with what is in no file before it. */
+const APART = {
+  // The overview and some later screens.
+  compared: "diff|one_after_another",
+  // The overview, the talk and some later screens.
+  told: "drafts|erase_button|form_now|former|kept_talks|memory_acts|model_name|outbox|outcomes|overview|receipts|refused_memory|rich_text|turns|undo|usage|value",
+  proposal: "proposal|proposal_question|proposals",
+  // Later screens only.
+  late: "causes|erase_look|erase_plan|erase_reach|erased_kinds|evidence|recall_reasons|recall_settings|told_sentences|value_changes|written_here",
+};
+/** What is best left where it is needed. */
+const ALONE = "api_document|graph_\\w+|jsonlines|schema_form|value_form";
+const parts = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(${modules})\\.tsx?$`);
+const partsBut = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(?!(${modules})\\.)`);
+
 /** The page is served by the service itself, maybe below a path prefix: addresses stay relative. */
 export default defineConfig({
   base: "./",
@@ -20,13 +35,10 @@ export default defineConfig({
             { name: "zh_hant", test: /words\/zh_hant(_types)?\.ts$/ },
             { name: "zh_late", test: /words\/(types_)?zh_late\.ts$/ },
             { name: "zh_hant_late", test: /words\/(types_)?zh_hant_late\.ts$/ },
-            { name: "index", priority: 3, tags: ["$initial"] },
-            { name: "proposal", test: /src\/(lib|parts)\/proposal/ },
-            // What several of the later screens share, and the first ones have no use for.
-            { name: "late", priority: 1, test: /src\/lib\/(causes|erase_|erased_kinds|evidence|recall_|told_sentences|written_here)/ },
-            // What the overview and the talk share, also with later screens, and the list of memories has no use for.
-            { name: "told", priority: 1, test: /src\/(lib\/(drafts|form_now|kept_talks|memory_acts|model_name|outbox|outcomes|overview|receipts|refused_memory|rich_text|turns|undo|usage)|parts\/(erase_button|former|value))\.tsx?$/ },
-            { name: "shared", priority: 2, test: /src\/(lib|parts|api)\/(?!value_form|schema_form|jsonlines|api_document|graph|one_after|proposal|causes|erase|evidence|recall_|told_sentences|written_here|drafts|form_now|former\.|kept_talks|memory_acts|model_name|outbox|outcomes|overview|receipts|refused_memory|rich_text|turns|undo\.|usage|value\.)/, minShareCount: 2 },
+            // Each screen needs what the page begins with: one file, and no request more.
+            { name: "index", priority: 4, tags: ["$initial"] },
+            { name: "shared", priority: 3, test: partsBut([...Object.values(APART), ALONE].join("|")), minShareCount: 2 },
+            ...Object.entries(APART).map(([name, modules]) => ({ name, priority: name === "compared" ? 2 : 1, test: parts(modules) })),
           ],
         },
       },

@@ -15,7 +15,8 @@ import { isDocument, shortened } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { saidFor, waitsAs } from "../lib/waiting";
 import { Icon } from "../parts/icons";
-import { Changes, Quotes, Value } from "../parts/value";
+import { Quotes, Value } from "../parts/value";
+import { Changes } from "../parts/value_changes";
 
 export interface Question {
   kind: "new" | "change" | "end";

@@ -385,6 +385,8 @@ export const enLate = {
   "memory.deleted": "This memory was deleted",
   "memory.deleted_about": "“{what}” can be restored with all its versions until {until}, in this tab, unless something is erased first.",
   "reject.notice_only": "Rejected: it is not recalled, and will not be formed again until you delete this.",
+  "diff.added": "added",
+  "history.same": "The value stayed the same.",
   "history.replaced_by": "Replaced by",
   "restore.sure": "Restore “{what}”?",
   "restore.instead": "This stands in its place today:",

@@ -387,6 +387,8 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "memory.deleted": "這則記憶已刪除",
   "memory.deleted_about": "「{what}」及其所有版本，在 {until} 之前可於這個分頁還原，除非其間有內容被抹除。",
   "reject.notice_only": "已拒絕：不會被召回；在你刪除它之前，也不會再次形成。",
+  "diff.added": "新增",
+  "history.same": "值沒有變動。",
   "history.replaced_by": "取代者：",
   "restore.sure": "還原「{what}」？",
   "restore.instead": "現在取代它成立的是：",

@@ -387,6 +387,8 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "memory.deleted": "这条记忆已被删除",
   "memory.deleted_about": "“{what}”及其所有版本可在 {until} 之前于此标签页恢复，除非其间有内容被抹除。",
   "reject.notice_only": "已拒绝：不会被召回；在你删除它之前，也不会再次形成。",
+  "diff.added": "新增",
+  "history.same": "值没有变化。",
   "history.replaced_by": "接替者：",
   "restore.sure": "恢复“{what}”？",
   "restore.instead": "现在取代它成立的是：",
