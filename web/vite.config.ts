@@ -5,8 +5,9 @@ import { defineConfig } from "vite";
 const APART = {
   // The overview and some later screens.
   compared: "diff|one_after_another",
+  counted: "overview|usage",
   // The overview, the talk and some later screens.
-  told: "drafts|erase_button|form_now|former|kept_talks|memory_acts|model_name|outbox|outcomes|overview|receipts|refused_memory|rich_text|turns|undo|usage|value",
+  told: "drafts|erase_button|form_now|former|kept_talks|memory_acts|model_name|outbox|outcomes|receipts|refused_memory|rich_text|turns|undo|value",
   proposal: "proposal|proposal_question|proposals",
   // Later screens only.
   late: "causes|erase_look|erase_plan|erase_reach|erased_kinds|evidence|recall_reasons|recall_settings|told_sentences|value_changes|written_here",
