@@ -7,10 +7,10 @@ const APART = {
   compared: "diff|one_after_another",
   counted: "overview|usage",
   // The overview, the talk and some later screens.
-  told: "drafts|erase_button|form_now|former|kept_talks|memory_acts|model_name|outbox|outcomes|receipts|refused_memory|rich_text|turns|undo|value",
+  told: "drafts|erase_button|form_now|former|kept_talks|model_name|outbox|receipts|refused_memory|rich_text|take_back|turns|undo|value",
   proposal: "proposal|proposal_question|proposals",
   // Later screens only.
-  late: "causes|erase_look|erase_plan|erase_reach|erased_kinds|evidence|recall_reasons|recall_settings|told_sentences|value_changes|written_here",
+  late: "causes|erase_look|erase_plan|erase_reach|erased_kinds|evidence|memory_acts|outcomes|recall_reasons|recall_settings|told_sentences|value_changes|written_here",
 };
 /** What is best left where it is needed. */
 const ALONE = "api_document|graph_\\w+|jsonlines|schema_form|value_form";
