@@ -3,17 +3,15 @@ import { defineConfig } from "vite";
 
 /** What several screens share, and not all of the first ones: a file of its own for each of these, with what is in no file before it. */
 const APART = {
-  // The overview and some later screens.
-  compared: "diff|one_after_another",
-  counted: "overview|usage",
-  // The overview, the talk and some later screens.
-  told: "drafts|erase_button|form_now|former|kept_talks|model_name|outbox|receipts|refused_memory|rich_text|take_back|turns|undo|value",
-  proposal: "proposal|proposal_question|proposals",
+  // The overview, what words a proposal where one is listed, and most of the later screens.
+  compared: "diff|one_after_another|overview|proposal|proposal_question|proposals|usage",
+  // The talk and some later screens.
+  talk: "drafts|erase_button|form_now|kept_talks|model_name|outbox|receipts|refused_memory|rich_text|take_back|turns|undo|value",
   // Later screens only.
-  late: "causes|erase_look|erase_plan|erase_reach|erased_kinds|evidence|memory_acts|outcomes|recall_reasons|recall_settings|told_sentences|value_changes|written_here",
+  late: "causes|erase_look|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|recall_settings|told_sentences|value_changes|written_here",
 };
 /** What is best left where it is needed. */
-const ALONE = "api_document|graph_\\w+|jsonlines|schema_form|value_form";
+const ALONE = "api_document|graph_\\w+|schema_form|value_form";
 const parts = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(${modules})\\.tsx?$`);
 const partsBut = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(?!(${modules})\\.)`);
 
@@ -30,6 +28,8 @@ export default defineConfig({
     // Else each small module that some screens share is a file, whose headers weigh more than itself; so are the two of a language.
     rolldownOptions: {
       output: {
+        // Each name stands in every file that imports it: six characters tell two builds apart as well as eight.
+        chunkFileNames: "assets/[name]-[hash:6].js",
         codeSplitting: {
           groups: [
             { name: "zh", test: /words\/zh(_types)?\.ts$/ },

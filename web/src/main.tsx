@@ -28,11 +28,12 @@ if (/\/docs\/?$/.test(location.pathname) && !location.hash) history.replaceState
 const words = loadWords(storedSettings().language);
 askAhead("me");
 const { parts, scope, query } = routeOf(location.hash);
+const days = daysIn(query);
 fetchScreen(parts);
 if (parts[0] === "chat") {
   askAhead("threads", scope, { limit: 50 });
-  if (isToday(daysIn(query))) askAhead("memories", scope, { limit: 200 });
-} else if (!parts.length || parts[0] === "overview") askAhead("overview", scope, momentsOf(daysIn(query)));
+  if (isToday(days)) askAhead("memories", scope, { limit: 200 });
+} else if (!parts.length || parts[0] === "overview") askAhead("overview", scope, momentsOf(days));
 
 const root = document.getElementById("root");
 // Without the words nothing can be said: then what `index.html` says stays, in each language.

@@ -135,8 +135,7 @@ const newest = new Map<string, { at: string; state: string }>();
 async function firstWords(scope: Scope, id: string): Promise<string> {
   const [first] = (await api.messages(scope, id, { after: 0, limit: 1 })).messages;
   if (!first || first.role === "user") return first?.text ?? "";
-  const { messages } = await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES });
-  return wordsOf(messages.length ? messages : [first]);
+  return wordsOf((await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES })).messages);
 }
 
 const wordsOf = (messages: readonly Message[]): string => (messages.find((each) => each.role === "user") ?? messages.find((each) => each.role !== "system") ?? messages[0])?.text ?? "";
@@ -144,15 +143,14 @@ const wordsOf = (messages: readonly Message[]): string => (messages.find((each) 
 /** All messages of a thread, if they were read already and none was erased or said since. */
 function wholeTalk(scope: Scope, { id, count, last }: Thread): readonly Message[] | undefined {
   const read = keptTalks.messagesOf(JSON.stringify([scope, id]));
-  return read?.length === count && read[read.length - 1]?.position === last ? read : undefined;
+  return read?.length === count && read.at(-1)?.position === last ? read : undefined;
 }
 
 /** What a thread begins with, unless that is known, and its newest message. */
 async function endsOf(scope: Scope, thread: Thread, isNamed: boolean): Promise<{ begin?: string; end: Message | undefined }> {
-  const { id, count } = thread;
-  const all = wholeTalk(scope, thread) ?? (count <= BEGIN_MESSAGES ? (await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES })).messages : undefined);
-  if (all) return { begin: wordsOf(all), end: all[all.length - 1] };
-  const [begin, { messages: [end] }] = await Promise.all([isNamed ? undefined : firstWords(scope, id), api.messages(scope, id, { last: 1 })]);
+  const all = wholeTalk(scope, thread);
+  if (all) return { begin: wordsOf(all.slice(0, BEGIN_MESSAGES)), end: all.at(-1) };
+  const [begin, { messages: [end] }] = await Promise.all([isNamed ? undefined : firstWords(scope, thread.id), api.messages(scope, thread.id, { last: 1 })]);
   return { begin, end };
 }
 
