@@ -140,15 +140,9 @@ async function firstWords(scope: Scope, id: string): Promise<string> {
 
 const wordsOf = (messages: readonly Message[]): string => (messages.find((each) => each.role === "user") ?? messages.find((each) => each.role !== "system") ?? messages[0])?.text ?? "";
 
-/** All messages of a thread, if they were read already and none was erased or said since. */
-function wholeTalk(scope: Scope, { id, count, last }: Thread): readonly Message[] | undefined {
-  const read = keptTalks.messagesOf(JSON.stringify([scope, id]));
-  return read?.length === count && read.at(-1)?.position === last ? read : undefined;
-}
-
 /** What a thread begins with, unless that is known, and its newest message. */
 async function endsOf(scope: Scope, thread: Thread, isNamed: boolean): Promise<{ begin?: string; end: Message | undefined }> {
-  const all = wholeTalk(scope, thread);
+  const all = keptTalks.wholeOf(JSON.stringify([scope, thread.id]), thread);
   if (all) return { begin: wordsOf(all.slice(0, BEGIN_MESSAGES)), end: all.at(-1) };
   const [begin, { messages: [end] }] = await Promise.all([isNamed ? undefined : firstWords(scope, thread.id), api.messages(scope, thread.id, { last: 1 })]);
   return { begin, end };
