@@ -1,6 +1,20 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
+/** What several screens share, and not all of the first ones: a file of its own for each of these, with what is in no file before it. */
+const APART = {
+  // The overview, what words a proposal where one is listed, and most of the later screens.
+  compared: "diff|one_after_another|overview|proposal|proposal_question|proposals|usage",
+  // The talk and some later screens.
+  talk: "drafts|erase_button|form_now|kept_talks|model_name|outbox|receipts|refused_memory|rich_text|take_back|turns|undo|value",
+  // Later screens only.
+  late: "causes|erase_look|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|recall_settings|told_sentences|value_changes|written_here",
+};
+/** What is best left where it is needed. */
+const ALONE = "api_document|graph_\\w+|schema_form|value_form";
+const parts = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(${modules})\\.tsx?$`);
+const partsBut = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(?!(${modules})\\.)`);
+
 /** The page is served by the service itself, maybe below a path prefix: addresses stay relative. */
 export default defineConfig({
   base: "./",
@@ -14,15 +28,18 @@ export default defineConfig({
     // Else each small module that some screens share is a file, whose headers weigh more than itself; so are the two of a language.
     rolldownOptions: {
       output: {
+        // Each name stands in every file that imports it: six characters tell two builds apart as well as eight.
+        chunkFileNames: "assets/[name]-[hash:6].js",
         codeSplitting: {
           groups: [
             { name: "zh", test: /words\/zh(_types)?\.ts$/ },
             { name: "zh_hant", test: /words\/zh_hant(_types)?\.ts$/ },
             { name: "zh_late", test: /words\/(types_)?zh_late\.ts$/ },
             { name: "zh_hant_late", test: /words\/(types_)?zh_hant_late\.ts$/ },
-            { name: "shared", priority: 1, test: /src\/(lib|parts|api)\/(?!value_form|schema_form|jsonlines|api_document|graph|causes|erase_reach|erased_kinds|evidence|one_after|recall_|written_here|proposal)/, minShareCount: 2 },
-            // What several of the later screens share, and the first ones have no use for; what it needs itself is in the group before.
-            { name: "late", test: /src\/lib\/(causes|erase_reach|erased_kinds|evidence|one_after|recall_|written_here)/ },
+            // Each screen needs what the page begins with: one file, and no request more.
+            { name: "index", priority: 4, tags: ["$initial"] },
+            { name: "shared", priority: 3, test: partsBut([...Object.values(APART), ALONE].join("|")), minShareCount: 2 },
+            ...Object.entries(APART).map(([name, modules]) => ({ name, priority: name === "compared" ? 2 : 1, test: parts(modules) })),
           ],
         },
       },

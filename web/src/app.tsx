@@ -19,31 +19,31 @@ import { useDecided } from "./lib/waiting";
 import { Dialog, Field, Toasts } from "./parts/basics";
 import { Boundary } from "./parts/boundary";
 import { Icon, type IconName } from "./parts/icons";
-import { lazyScreen } from "./parts/lazy_screen";
+import { lazyScreen, withLate } from "./parts/lazy_screen";
 import { Empty, Failure, Loading } from "./parts/states";
 import { DayButton, DayStrip } from "./parts/day_strip";
-import { withLateWords, type Word } from "./words";
+import type { Word } from "./words";
 
 /** The screens, whose scripts come when they are first gone to: who begins with one needs no other. */
 const LOADERS = {
   overview: () => import("./screens/overview"),
   chat: () => import("./screens/chat"),
   memories: () => import("./screens/memories"),
-  recall: () => withLateWords(import("./screens/recall")),
-  profile: () => withLateWords(import("./screens/profile")),
-  graph: () => withLateWords(import("./screens/graph")),
-  review: () => withLateWords(import("./screens/review")),
-  formation: () => withLateWords(import("./screens/formation")),
-  types: () => withLateWords(import("./screens/types")),
-  settings: () => withLateWords(import("./screens/settings")),
-  api: () => withLateWords(import("./screens/api")),
+  recall: () => withLate(import("./screens/recall")),
+  profile: () => withLate(import("./screens/profile")),
+  graph: () => withLate(import("./screens/graph")),
+  review: () => withLate(import("./screens/review")),
+  formation: () => withLate(import("./screens/formation")),
+  types: () => withLate(import("./screens/types")),
+  settings: () => withLate(import("./screens/settings")),
+  api: () => withLate(import("./screens/api")),
 };
 const LAZY: Record<string, ComponentType> = Object.fromEntries(Object.entries(LOADERS).map(([name, load]) => [name, lazyScreen(name, load)]));
 
 /** Fetch the script of the place that a reader begins with, while nothing else is known yet. */
 export function fetchScreen([name = "overview", ...rest]: readonly string[]): void {
   LOADERS[name as keyof typeof LOADERS]?.().catch(() => undefined);
-  if (name === "memories" && rest.length) withLateWords(import("./screens/memory")).catch(() => undefined);
+  if (name === "memories" && rest.length) withLate(import("./screens/memory")).catch(() => undefined);
 }
 
 interface Place {

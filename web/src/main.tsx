@@ -8,7 +8,7 @@ import { routeOf } from "./lib/route";
 import { AroundProvider, storedSettings } from "./lib/session";
 import { signInByAddress, signInLater } from "./lib/sign_in";
 import { tabShelf } from "./lib/storage";
-import { daysIn, momentsOf } from "./lib/time";
+import { daysIn, isToday, momentsOf } from "./lib/time";
 import { Boundary } from "./parts/boundary";
 import { loadWords } from "./words";
 import "./style.css";
@@ -28,9 +28,12 @@ if (/\/docs\/?$/.test(location.pathname) && !location.hash) history.replaceState
 const words = loadWords(storedSettings().language);
 askAhead("me");
 const { parts, scope, query } = routeOf(location.hash);
+const days = daysIn(query);
 fetchScreen(parts);
-if (parts[0] === "chat") askAhead("threads", scope, { limit: 50 });
-else if (!parts.length || parts[0] === "overview") askAhead("overview", scope, momentsOf(daysIn(query)));
+if (parts[0] === "chat") {
+  askAhead("threads", scope, { limit: 50 });
+  if (isToday(days)) askAhead("memories", scope, { limit: 200 });
+} else if (!parts.length || parts[0] === "overview") askAhead("overview", scope, momentsOf(days));
 
 const root = document.getElementById("root");
 // Without the words nothing can be said: then what `index.html` says stays, in each language.

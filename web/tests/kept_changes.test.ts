@@ -7,7 +7,8 @@ vi.hoisted(() => vi.stubGlobal("document", { baseURI: "http://page.test/" }));
 import { api } from "../src/api/client";
 import { Problem } from "../src/api/problem";
 import { changeThatLeft, forgetAllChanges, forgetChangesIn, keepChange, removalOf, removalsIn, takeBack } from "../src/lib/kept_changes";
-import { shortened, toldOf } from "../src/lib/memory_acts";
+import { shortened } from "../src/lib/sentences";
+import { toldOf } from "../src/lib/take_back";
 
 const scope = ["ada"];
 const left = (key: string, version: number | null) => ({ scope, type: "Note", key, version });

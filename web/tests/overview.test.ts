@@ -1,7 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
 import { countedOf, inForceOf, NO_COUNTS, NOTHING } from "../src/lib/counts";
-import { byType, changeOf, formationOf, isEnded, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
+import { byType, changeOf, formationOf, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
+import { isEnded } from "../src/lib/past";
 import { changedAt, isExample, saidBefore } from "../src/lib/overview_changes";
 
 const NOW = Date.parse("2026-05-10T12:00:00Z");

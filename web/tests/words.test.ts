@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LANGUAGES, languageOf } from "../src/words";
@@ -20,8 +20,8 @@ import { zhHantTypesLate } from "../src/words/types_zh_hant_late";
 import { zhTypesLate } from "../src/words/types_zh_late";
 import { zhHantTypes as zhHantTypesFirst } from "../src/words/zh_hant_types";
 import { zhTypes as zhTypesFirst } from "../src/words/zh_types";
+import { firstModules, SOURCE } from "./first_modules";
 
-const SOURCE = join(import.meta.dirname, "..", "src");
 const TEXTS = join(SOURCE, "..", "..", "src", "recollect");
 const en = { ...enFirst, ...enLate };
 const zh = { ...zhFirst, ...zhLate };
@@ -80,19 +80,6 @@ describe("the words of the page", () => {
     expect(Object.keys(en).filter((name) => !all.includes(`"${name}"`) && !built.some((each) => name.startsWith(each)))).toEqual([]);
   });
 });
-
-/** The modules that come before any later word: what the page begins with, the talk and the list of memories. */
-function firstModules(): Set<string> {
-  const found = new Set<string>();
-  const walk = (module: string) => {
-    const path = [`${module}.tsx`, `${module}.ts`, `${module}/index.ts`].find((each) => existsSync(join(SOURCE, each)));
-    if (!path || found.has(path) || path.startsWith("words")) return;
-    found.add(path);
-    for (const [, to = ""] of readFileSync(join(SOURCE, path), "utf8").matchAll(/^(?:import|export) (?!type\b)[^;]*? from "(\.[^"]+)";/gm)) walk(join(module, "..", to));
-  };
-  for (const each of ["main", "screens/chat", "screens/memories"]) walk(each);
-  return found;
-}
 
 /** Characters that are simplified from others, and are traditional of their own too: 修 also stands for 脩, 回 for 迴. */
 const OF_BOTH_SCRIPTS = new Set("核修合面他你即回出只它向制既查同表搜准致系才划注旗布游逾");

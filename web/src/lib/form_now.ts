@@ -1,4 +1,4 @@
-/** Forming now what waits, and what came of it in a sentence. */
+/** Forming now what waits, how long that waits otherwise, and what came of it in a sentence. */
 
 import { api } from "../api/client";
 import { Problem } from "../api/problem";
@@ -31,4 +31,12 @@ export function useFormNow(settled: () => void): FormNow {
       succeed: (formed) => tell(told(formed)),
     });
   return { ...act, form };
+}
+
+/** The time that is left until a formation. */
+export function clock(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const minutes = Math.floor(whole / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}:${String(whole % 60).padStart(2, "0")}`;
+  return `${minutes}:${String(whole % 60).padStart(2, "0")}`;
 }

@@ -29,6 +29,14 @@ export interface KeptChange {
   until: number;
 }
 
+export const addressOf = (scope: Scope, { type, key }: Pick<Memory, "type" | "key">) => ({ scope, type, key });
+
+/** A memory as a change left it that wrote its next version. */
+export const nextOf = (scope: Scope, memory: Pick<Memory, "type" | "key" | "version">): Left => ({ ...addressOf(scope, memory), version: memory.version + 1 });
+
+/** The memory that a change answers. */
+export const leftBy = (scope: Scope, { type, key, version }: Partial<Memory>): Left[] => (type && key && version ? [{ scope, type, key, version }] : []);
+
 const isAt = (scope: Scope, { type, key }: Pick<Memory, "type" | "key">) => (left: Left): boolean =>
   left.type === type && left.key === key && JSON.stringify(left.scope) === JSON.stringify(scope);
 

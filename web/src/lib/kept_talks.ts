@@ -17,6 +17,12 @@ class KeptTalks {
 
   messagesOf = (where: string): readonly Message[] | undefined => this.messages.get(where);
 
+  /** All messages of a thread, if they were read and none was erased or said since. */
+  wholeOf(where: string, { count, last }: Pick<Thread, "count" | "last">): readonly Message[] | undefined {
+    const read = this.messages.get(where);
+    return read?.length === count && read.at(-1)?.position === last ? read : undefined;
+  }
+
   keepThreads(scope: string, threads: readonly Thread[]): void {
     this.threads.set(scope, threads);
   }

@@ -1,17 +1,15 @@
 /** What a person does to a memory: each told at once with a way back, or as failed where it was done. */
 
 import { api, type Undoable } from "../api/client";
-import { isGone } from "../api/problem";
 import type { Evidence, Memory, Revision, Scope } from "../api/shapes";
 import { useAct, type Act } from "./act";
 import type { Token } from "./bulk";
-import { keepChange, takeBack as takeBackKept, type Left } from "./kept_changes";
+import { addressOf, keepChange, nextOf, takeBack } from "./kept_changes";
 import { isEnded, isRejected, isRestored } from "./outcomes";
-import { speakerOf } from "./past";
-import { refusedInWords } from "./refused_memory";
-import { isDocument, personIn } from "./sentences";
 import { useAround, useHere } from "./session";
-import { useUndoable, wayBack, type Change } from "./undo";
+import { standing } from "./standing";
+import { useTold } from "./take_back";
+import { useUndoable, type Change } from "./undo";
 
 type Said = Pick<Evidence, "thread" | "message">;
 
@@ -22,49 +20,20 @@ export interface MemoryActs extends Act {
   /** Put a version in force again; `ends` are memories that stand in its place, and end with that. */
   restore: (memory: Memory, revision: Revision, ends?: readonly Memory[]) => Promise<boolean>;
   end: (memory: Memory) => Promise<boolean>;
-  /** Take back all that a message did; the memories are those that are known to be changed by it. */
-  takeBack: (memories: readonly Memory[], thread: string, message: string) => Promise<boolean>;
   /** Take back all that the messages did because of which a memory was formed as it is. */
   takeBackFormed: (memory: Memory, messages: readonly Said[]) => Promise<boolean>;
-}
-
-/** What stands now where a memory stood, null if nothing does. */
-export function standing(scope: Scope, { type, key }: Pick<Memory, "type" | "key">): Promise<Memory | null> {
-  return api.memory(scope, type, key).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)));
 }
 
 /** A change that was made, with no way back: its answer was lost, and the token with it. */
 const MADE: Undoable = {};
 
-const TOLD_MAX = 48;
-
-/** A memory in a notice: several may stand there at once. */
-export function toldOf(memory: Pick<Memory, "type" | "key" | "value" | "sentence">, named: (type: string) => string = (type) => type): string {
-  const whose = speakerOf(memory) ?? personIn([memory]);
-  return shortened(isDocument(memory) ? `${named(memory.type)}${whose ? ` · ${whose}` : ""}` : memory.sentence);
-}
-
-/** A text short enough for a notice, cut between words where it has any. */
-export function shortened(text: string, most = TOLD_MAX): string {
-  if (text.length <= most) return text;
-  const cut = text.slice(0, most);
-  const space = cut.lastIndexOf(" ");
-  return `${(space > most / 2 ? cut.slice(0, space) : cut.slice(0, -1)).trimEnd()}…`;
-}
-
 export function useMemoryActs(changed: () => void): MemoryActs {
-  const { t, tell, named } = useAround();
+  const { t, tell } = useAround();
   const { scope } = useHere();
   const change = useUndoable();
+  const { said, inWords, told } = useTold(changed);
   const act = useAct(changed);
-  const said = (memory: Memory) => toldOf(memory, named);
   const { run } = act;
-  const inWords = (error: unknown) => refusedInWords(error, scope, async (address) => {
-    const memory = await standing(scope, address);
-    return memory ? said(memory) : undefined;
-  }).then((problem) => Promise.reject(problem));
-  const told = (text: string, what: string, memories: readonly Left[]) => (answer: Undoable & Partial<Memory>) =>
-    tell(text, wayBack(scope, answer, changed, { what, memories: [...leftBy(scope, answer), ...memories] }));
 
   const remove = (memory: Memory, done?: () => void) =>
     run({
@@ -105,29 +74,19 @@ export function useMemoryActs(changed: () => void): MemoryActs {
     });
   };
 
-  const takeBack = (memories: readonly Memory[], thread: string, message: string) => {
-    // One key for all tries: it is carried out once, also where an answer was lost.
-    const key = crypto.randomUUID();
-    const what = memories.map(said).join("; ");
-    return run({
-      request: () => change<Undoable>((undo) => api.undoMessage(scope, { thread, message }, memories, key, undo)).catch(inWords),
-      succeed: told(t("told.taken_back", { what: shortened(what) }), what, memories.map((each) => (each.version === 1 ? { ...addressOf(scope, each), version: null } : nextOf(scope, each)))),
-    });
-  };
-
   const takeBackFormed = (memory: Memory, messages: readonly Said[]) =>
     run({
       request: () => withoutMessages(scope, memory, messages, change).catch(inWords),
       succeed: ({ tokens, left }) => {
         const kept = tokens.length ? keepChange(said(memory), [{ ...addressOf(scope, memory), version: left?.version ?? null }], tokens) : undefined;
         tell(t("told.taken_back", { what: said(memory) }), kept && (async () => {
-          await takeBackKept(kept);
+          await takeBack(kept);
           changed();
         }));
       },
     });
 
-  return { ...act, remove, reject, restore, end, takeBack, takeBackFormed };
+  return { ...act, remove, reject, restore, end, takeBackFormed };
 }
 
 /** Take back what messages did to a memory and beside it, one after another: each changes the version that the next one meets. */
@@ -147,14 +106,6 @@ async function withoutMessages(scope: Scope, memory: Memory, messages: readonly 
 }
 
 const cites = ({ evidence }: Memory, { thread, message }: Said): boolean => Object.values(evidence).flat().some((each) => each.thread === thread && each.message === message);
-
-export const addressOf = (scope: Scope, { type, key }: Pick<Memory, "type" | "key">) => ({ scope, type, key });
-
-/** A memory as a change left it that wrote its next version. */
-export const nextOf = (scope: Scope, memory: Pick<Memory, "type" | "key" | "version">): Left => ({ ...addressOf(scope, memory), version: memory.version + 1 });
-
-/** The memory that a change answers. */
-export const leftBy = (scope: Scope, { type, key, version }: Partial<Memory>): Left[] => (type && key && version ? [{ scope, type, key, version }] : []);
 
 const made = (now: Memory | null, isDone: (now: Memory) => boolean): Undoable | undefined => (now !== null && isDone(now) ? MADE : undefined);
 

@@ -1,7 +1,7 @@
 /** What the overview shows of what the service answers. */
 
 import type { Backlog, FieldQuotes, Formation, Memory } from "../api/shapes";
-import { timeOf } from "./past";
+import { isEnded, timeOf } from "./past";
 import { pointerOf } from "./pointer";
 
 export interface Day {
@@ -22,9 +22,6 @@ export function mainQuote(quotes: FieldQuotes["fields"], { value }: Pick<Memory,
   const main = "object" in value ? "object" : Object.keys(value)[0];
   return main === undefined ? undefined : quotes[pointerOf([main])];
 }
-
-/** Whether it is over, and no longer true. */
-export const isEnded = ({ valid_until }: Pick<Memory, "valid_until">, now = Date.now()): boolean => valid_until !== null && Date.parse(valid_until) <= now;
 
 export type ChangeWord = "new" | "changed" | "ended" | "waits";
 

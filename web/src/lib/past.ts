@@ -8,6 +8,9 @@ const DAY_MS = 86_400_000;
 
 type Dated = Pick<Memory, "valid_from" | "said_at" | "updated_at">;
 
+/** Whether it is over, and no longer true. */
+export const isEnded = ({ valid_until }: Pick<Memory, "valid_until">, now = Date.now()): boolean => valid_until !== null && Date.parse(valid_until) <= now;
+
 /** Since when a memory is true; else when it was said, or when it was written. A document that was corrected by hand since says more than what was said. */
 export function timeOf(memory: Dated & Partial<Memory>): string {
   return memory.valid_from ?? (isPartlyUncited(memory) ? memory.updated_at : (memory.said_at ?? memory.updated_at));

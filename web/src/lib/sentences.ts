@@ -58,3 +58,13 @@ export function personIn(profiles: readonly Pick<Memory, "value">[]): string | u
 export function placesSaid(value: JsonObject, pointers: readonly string[], named?: (name: string) => string): string {
   return pointers.filter(Boolean).map((each) => `${spoken(each, named)} ${shown(valueAt(value, each))}`.trim()).join(", ");
 }
+
+const TOLD_MAX = 48;
+
+/** A text short enough for a notice, cut between words where it has any. */
+export function shortened(text: string, most = TOLD_MAX): string {
+  if (text.length <= most) return text;
+  const cut = text.slice(0, most);
+  const space = cut.lastIndexOf(" ");
+  return `${(space > most / 2 ? cut.slice(0, space) : cut.slice(0, -1)).trimEnd()}…`;
+}

@@ -6,7 +6,11 @@ import { missingBecause } from "../lib/deployment";
 import { useAsked } from "../lib/asking";
 import { useAgainWhenBack, useStanding } from "../lib/reach";
 import { useAround } from "../lib/session";
+import { loadLateWords } from "../words";
 import { Broken, Loading, Reload } from "./states";
+
+/** What `screen` brings, once the words and styles that only the later screens need are there, too. */
+export const withLate = async <T,>(screen: Promise<T>): Promise<T> => (await Promise.all([screen, loadLateWords(), import("../late.css")]))[0];
 
 const fetched = new Map<string, unknown>();
 

@@ -5,8 +5,9 @@ import { api } from "../api/client";
 import type { Memory } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { changeThatLeft, forgetChange, isRefused, removalsIn, removedBy, takeBack, useKeptChanges, type KeptChange } from "../lib/kept_changes";
-import { shortened, standing } from "../lib/memory_acts";
+import { shortened } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
+import { standing } from "../lib/standing";
 import { ActFailure } from "./states";
 
 /** Whether a change was undone, although the answer was lost. */

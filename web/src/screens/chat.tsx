@@ -3,14 +3,13 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Formation, Memory, Thread, Scope } from "../api/shapes";
+import type { Formation, Memory, Message, Thread, Scope } from "../api/shapes";
 import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { ownerOf } from "../lib/owned_shelf";
-import { isEnded } from "../lib/overview";
-import { broughtBy, endedIn, withEnded, type Ended } from "../lib/past";
+import { broughtBy, endedIn, isEnded, withEnded, type Ended } from "../lib/past";
 import { keptTalks } from "../lib/kept_talks";
 import { isAway } from "../lib/reach";
 import { newName } from "../lib/storage";
@@ -68,7 +67,9 @@ export default function Chat() {
   // Whether it is known which threads there are: before, one that the address names is not a new one.
   const read = useRef("");
   if (!threads.isLoading && !threads.error) read.current = place;
-  const named = useTitles(rows);
+  // What the other threads begin with waits for the talk: a browser sends few requests at once.
+  const [talkRead, setTalkRead] = useState("");
+  const named = useTitles(rows, chosen === talkRead);
   const ids = useSame([...rows.map((each) => each.id), ...(chosen ? [chosen] : [])]);
   const days = daysIn(query);
   const until = momentOf(days);
@@ -105,6 +106,7 @@ export default function Chat() {
           isPanelOpen={isOpen}
           togglePanel={() => setOpen(!isOpen)}
           changed={threads.again}
+          isRead={setTalkRead}
           leave={() => go(linkTo(["chat", newestFirst(listed).find((each) => each.id !== chosen)?.id ?? newName("talk")], scope))}
         />
       )}
@@ -133,8 +135,17 @@ const newest = new Map<string, { at: string; state: string }>();
 async function firstWords(scope: Scope, id: string): Promise<string> {
   const [first] = (await api.messages(scope, id, { after: 0, limit: 1 })).messages;
   if (!first || first.role === "user") return first?.text ?? "";
-  const { messages } = await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES });
-  return (messages.find((each) => each.role === "user") ?? messages.find((each) => each.role !== "system") ?? first).text;
+  return wordsOf((await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES })).messages);
+}
+
+const wordsOf = (messages: readonly Message[]): string => (messages.find((each) => each.role === "user") ?? messages.find((each) => each.role !== "system") ?? messages[0])?.text ?? "";
+
+/** What a thread begins with, unless that is known, and its newest message. */
+async function endsOf(scope: Scope, thread: Thread, isNamed: boolean): Promise<{ begin?: string; end: Message | undefined }> {
+  const all = keptTalks.wholeOf(JSON.stringify([scope, thread.id]), thread);
+  if (all) return { begin: wordsOf(all.slice(0, BEGIN_MESSAGES)), end: all.at(-1) };
+  const [begin, { messages: [end] }] = await Promise.all([isNamed ? undefined : firstWords(scope, thread.id), api.messages(scope, thread.id, { last: 1 })]);
+  return { begin, end };
 }
 
 interface NamedThread {
@@ -144,7 +155,7 @@ interface NamedThread {
 }
 
 /** What each thread begins with and when it was last said something in: threads have ids, people remember words and days. */
-function useTitles(threads: readonly Thread[]): ReadonlyMap<string, NamedThread> {
+function useTitles(threads: readonly Thread[], isTalkRead: boolean): ReadonlyMap<string, NamedThread> {
   const { scope } = useHere();
   const [failed, setFailed] = useState<ReadonlySet<string>>(new Set());
   const [, setRound] = useState(0);
@@ -158,14 +169,13 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, NamedThread>
   const isOld = (thread: Thread) => newestOf(thread)?.state !== stateOf(thread);
   const missing = threads.find((each) => each.count > 0 && (titleOf(each) === undefined || isOld(each)) && !failed.has(stateOf(each)));
   useEffect(() => {
-    if (!missing) return;
+    if (!missing || !isTalkRead) return;
     let isOver = false;
     const { id, count } = missing;
-    const first = titleOf(missing) === undefined ? firstWords(scope, id) : undefined;
-    Promise.all([first, api.messages(scope, id, { last: 1 })]).then(
-      ([begin, end]) => {
+    endsOf(scope, missing, titleOf(missing) !== undefined).then(
+      ({ begin, end }) => {
         if (begin !== undefined) titles.set(nameOf(id), { text: begin.slice(0, TITLE_CHARACTERS), count });
-        newest.set(nameOf(id), { at: end.messages[0]?.time ?? missing.created_at, state: stateOf(missing) });
+        newest.set(nameOf(id), { at: end?.time ?? missing.created_at, state: stateOf(missing) });
         if (!isOver) setRound((n) => n + 1);
       },
       () => !isOver && setFailed((before) => new Set(before).add(stateOf(missing))),
@@ -173,7 +183,7 @@ function useTitles(threads: readonly Thread[]): ReadonlyMap<string, NamedThread>
     return () => {
       isOver = true;
     };
-  }, [missing && stateOf(missing)]);
+  }, [missing && stateOf(missing), isTalkRead]);
   return new Map(threads.map((each) => [each.id, { title: plainOf(titleOf(each) ?? "") || each.id, at: newestOf(each)?.at }]));
 }
 
@@ -221,7 +231,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   );
 }
 
-function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, leave }: {
+function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, isRead, leave }: {
   thread: string;
   /** Whether it was asked for just now: what is typed goes into it. */
   isBegun: boolean;
@@ -236,6 +246,8 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
   isPanelOpen: boolean;
   togglePanel: () => void;
   changed: () => void;
+  /** Called once its messages were read, or could not be. */
+  isRead: (thread: string) => void;
   /** Go to another thread, because this one is erased. */
   leave: () => void;
 }) {
@@ -245,16 +257,19 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
   const settled = useLater(round, 30);
   const until = momentOf(days);
   const isPast = until !== "";
-  const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferredNow(scope)), [scope, settled, days]);
-  const known = useLatest(memories.value);
-  const state = useAsked(() => api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error))), [scope, thread, settled]);
-  const standing = useLatest(state.value);
   const refresh = useCallback(() => {
     setRound((n) => n + 1);
     changed();
   }, [changed]);
-  useChanges(scope, refresh);
   const talk = useTalk(thread, { wanted, until }, settled, refresh);
+  useEffect(() => {
+    if (!talk.isLoading) isRead(thread);
+  }, [talk.isLoading, thread, isRead]);
+  const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferredNow(scope)), [scope, settled, days]);
+  const known = useLatest(memories.value);
+  const state = useAsked(() => api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error))), [scope, thread, settled]);
+  const standing = useLatest(state.value);
+  useChanges(scope, refresh);
   const [text, setText] = useDraft(placeOf(ownerOf(me), scope, thread));
   const outcomes = useLatest(useAsked(() => (isPast ? Promise.resolve(NO_OUTCOMES) : outcomesOf(scope, thread)), [scope, thread, settled, isPast]).value) ?? NO_OUTCOMES;
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.

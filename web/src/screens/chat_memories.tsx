@@ -2,10 +2,9 @@
 
 import { useEffect, useRef, useState } from "react";
 import type { Memory, Thread } from "../api/shapes";
-import { useFormNow } from "../lib/form_now";
+import { clock, useFormNow } from "../lib/form_now";
 import { useNow } from "../lib/asking";
-import { isEnded } from "../lib/overview";
-import { newestFirst, ownFirst, speakerOf, timeOf } from "../lib/past";
+import { isEnded, newestFirst, ownFirst, speakerOf, timeOf } from "../lib/past";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
 import { memoryLink, StateBadge, When } from "../parts/basics";
@@ -121,13 +120,6 @@ function Countdown({ thread, standing, refresh }: { thread: string; standing: Th
       <ActFailure act={forming} />
     </div>
   );
-}
-
-export function clock(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  const minutes = Math.floor(whole / 60);
-  if (minutes >= 60) return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}:${String(whole % 60).padStart(2, "0")}`;
-  return `${minutes}:${String(whole % 60).padStart(2, "0")}`;
 }
 
 function Ring({ share }: { share: number }) {

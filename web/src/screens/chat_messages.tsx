@@ -3,7 +3,6 @@
 import { Fragment, memo, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { canPass, Problem } from "../api/problem";
 import type { Memory } from "../api/shapes";
-import { useMemoryActs } from "../lib/memory_acts";
 import type { KnownSources } from "../lib/answer_sources";
 import { isDoubtful, type Unsent } from "../lib/outbox";
 import type { Brought } from "../lib/past";
@@ -13,6 +12,7 @@ import { isDocument, placesSaid } from "../lib/sentences";
 import { useAgainWhenBack, useStanding } from "../lib/reach";
 import { useReadingPlace } from "../lib/reading_place";
 import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
+import { useTakeBack } from "../lib/take_back";
 import { Badge, memoryLink } from "../parts/basics";
 import { LazyErase } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
@@ -165,7 +165,7 @@ function StoredMark({ brought: { memory, pointers, quotes, isEnded = false } }: 
 function TakeBack({ memories, thread, message, changed }: { memories: Memory[]; thread: string; message: string; changed: () => void }) {
   const { t } = useAround();
   const { can } = useHere();
-  const acts = useMemoryActs(changed);
+  const acts = useTakeBack(changed);
   const versions = memories.map((each) => `${each.type}/${each.key}/${each.version}`).join(" ");
   const [gone, setGone] = useState("");
   if (!can("write") || acts.isBusy || gone === versions) return null;

@@ -7,7 +7,7 @@ import type { Formation, Memory, Outcome, Pending, Scope } from "../api/shapes";
 import { useAsked, useNow, usePages } from "../lib/asking";
 import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
-import { useFormNow } from "../lib/form_now";
+import { clock, useFormNow } from "../lib/form_now";
 import { isBroken } from "../lib/overview";
 import { actionOf, folded, isBlank, summaryOf } from "../lib/receipts";
 import { modelName } from "../lib/model_name";
@@ -17,7 +17,6 @@ import { useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink, PageHead, ScopeName, When } from "../parts/basics";
 import { TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
-import { clock } from "./chat_memories";
 
 const POLL_MS = 5_000;
 /** Words of the service for what the row shows already. */

@@ -10,7 +10,8 @@ import { useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink, When } from "../parts/basics";
 import { ActFailure } from "../parts/states";
 import { UndoOf } from "../parts/undo_kept";
-import { Changes, Quotes, SentenceChange } from "../parts/value";
+import { Quotes } from "../parts/value";
+import { Changes, SentenceChange } from "../parts/value_changes";
 import { Restore } from "./memory_restore";
 
 export function History({ memory, revisions, others, changed }: { memory: Memory; revisions: Revision[]; others: readonly Memory[]; changed: () => void }) {

@@ -2,8 +2,9 @@
 
 import { useState } from "react";
 import type { Memory, Revision } from "../api/shapes";
-import { shortened, useMemoryActs } from "../lib/memory_acts";
+import { useMemoryActs } from "../lib/memory_acts";
 import { inPlaceOf, isOver } from "../lib/one_after_another";
+import { shortened } from "../lib/sentences";
 import { useAround } from "../lib/session";
 import { Dialog } from "../parts/basics";
 import { ActFailure } from "../parts/states";

@@ -17,7 +17,8 @@ import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentOf } from "../lib/time";
 import { memoryLink, PageHead } from "../parts/basics";
 import { Empty, Failure, Loading } from "../parts/states";
-import { Changes, Quotes, Value } from "../parts/value";
+import { Quotes, Value } from "../parts/value";
+import { Changes } from "../parts/value_changes";
 
 /** What stood in the place of a memory before it, and what stands there since. */
 function OneAfterAnother({ address, newest }: { address: { type: string; key: string }; newest: Revision }) {

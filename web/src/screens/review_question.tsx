@@ -7,16 +7,16 @@ import type { Formation, Memory, Message, Scope } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { changesBetween } from "../lib/diff";
 import { freshEvidence } from "../lib/evidence";
-import { shortened } from "../lib/memory_acts";
 import { isOver, useOthers } from "../lib/one_after_another";
 import { changeAsked } from "../lib/proposal_question";
 import { versionBefore, type Before } from "../lib/proposals";
 import { linkTo } from "../lib/route";
-import { isDocument } from "../lib/sentences";
+import { isDocument, shortened } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { saidFor, waitsAs } from "../lib/waiting";
 import { Icon } from "../parts/icons";
-import { Changes, Quotes, Value } from "../parts/value";
+import { Quotes, Value } from "../parts/value";
+import { Changes } from "../parts/value_changes";
 
 export interface Question {
   kind: "new" | "change" | "end";

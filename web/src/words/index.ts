@@ -80,9 +80,6 @@ export async function loadLateWords(): Promise<void> {
   await Promise.all([...wanted].map(loadLateOf));
 }
 
-/** What `screen` brings, once the words of the later screens are there, too. */
-export const withLateWords = async <T,>(screen: Promise<T>): Promise<T> => (await Promise.all([screen, loadLateWords()]))[0];
-
 async function loadLateOf(language: Language): Promise<void> {
   if (!loadedLate.has(language)) loadedLate.set(language, await LANGUAGES[language].loadLate());
 }
