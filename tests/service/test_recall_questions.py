@@ -63,7 +63,7 @@ def test_a_sentence_finds_itself(web: httpx.Client) -> None:
 
 def test_what_tells_nothing_is_dropped_with_the_question(client: httpx.Client) -> None:
     """The user's other questions and a greeting; the answer and a question that tells stay."""
-    empty = ("Where do I live?", "Hello!", "我的船停在哪里？")
+    empty = ("Where do I live?", "Hello!", "我的船停在哪里？", "Where does Bea keep her boat?")
     telling = "Where do I keep the oars, since my sister has the shed now?"
     say(client, "bea", ANSWER, *empty, telling)
 

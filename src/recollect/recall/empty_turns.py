@@ -39,6 +39,15 @@ _ASKS_WHAT_IS_KNOWN: Final = re.compile(
     r"|(?:am|do|did|was|have) i)\b"
     r"(?! (?:should|shall|could|can|would|if|about)\b)(?: [\w'-]+){1,6}\?+"
 )
+# One about somebody by name, which only a list of few entries leaves out.
+_ASKS_OF_SOMEBODY: Final = re.compile(
+    r"(?:(?:hey|hi|so|and|ok|please)[, ]+)?"
+    r"(?:(?:since when|until when|what|where|when|who|which|whose"
+    r"|how (?:old|many|much|often|long))(?:'s)?|does|did|is|was|has)\b"
+    r"(?! (?:should|shall|could|can|would|if|about)\b)(?: [\w'-]+){1,9}\?+",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"(?<=\s)[A-Z][a-z]+")
 _ONESELF: Final = re.compile(r"\b(?:i|i'm|me|my|mine|our|we|her|his)\b")
 _ASKS_WHAT_IS_KNOWN_CHINESE: Final = re.compile(
     "(?:你(?:还)?(?:记得|知道))?我(?:们)?(?:的)?[^，。！？?,\n该要]{1,12}"
@@ -89,6 +98,16 @@ def is_empty_turn(content: Message) -> bool:
         return False
     text = content.text.strip()
     return len(text) <= QUESTION_CHARACTERS_MAX and _is_empty(text)
+
+
+def is_bare_question(content: Message) -> bool:
+    """Return True for a user's one short question about somebody: "Where does Mira work?"."""
+    if content.role != "user" or content.content:
+        return False
+    text = content.text.strip().replace("\u2019", "'")
+    if len(text) > QUESTION_CHARACTERS_MAX or not _NAME.search(text):
+        return False
+    return _ASKS_OF_SOMEBODY.fullmatch(text) is not None
 
 
 _is_small_talk = lru_cache(maxsize=4_096)(is_small_talk)

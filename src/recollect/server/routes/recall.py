@@ -90,12 +90,12 @@ def without_empty_turns(found: Recall) -> Recall:
         return found
     asked = words_of(found.query)
 
-    from recollect.recall.empty_turns import is_empty_answer, is_empty_turn
+    from recollect.recall.empty_turns import is_bare_question, is_empty_answer, is_empty_turn
 
     def is_empty(content: Message | Memory) -> bool:
         if isinstance(content, Memory) or words_of(content.text) == asked:
             return False
-        return is_empty_answer(content) or is_empty_turn(content)
+        return is_empty_answer(content) or is_empty_turn(content) or is_bare_question(content)
 
     return _dropped(found, [each for each in found.entries if is_empty(each.content)], "empty")
 
