@@ -24,6 +24,7 @@ from recollect.formation.rule_relevance import (
     best_of,
     closest_to,
     own_names,
+    with_others,
 )
 from recollect.formation.rule_statements import (
     NOTE,
@@ -214,7 +215,9 @@ def _answer_of_question(
     answers = []
     for part in parts:
         best = best_of(part.text, lines, about=part.about)
-        told = _quote_with_date(best, language) if best else ""
+        told = _gap(language).join(
+            _quote_with_date(each, language) for each in with_others(part.text, best, lines)
+        )
         answers.append(
             (told + _quote_of_earlier(part.text, best, earlier, language, names)).strip()
         )

@@ -64,7 +64,8 @@ NOTE: Final = re.compile(
     r"|was born|have (?:an? |two |three )(?!question|problem|idea|feeling|look))\b)"
 )
 OPENING: Final = re.compile(
-    r"(?:(?:guess what|you know what|you know|by the way|btw|fyi|just so you know|fun fact"
+    r"(?:(?:(?:no,? )?wait|change of mind|correction|scratch that|on second thoughts?"
+    r"|guess what|you know what|you know|by the way|btw|fyi|just so you know|fun fact"
     r"|(?:(?:good|big|great|some) )?news|update|listen|look|so|well|oh|ah|hm+|um+|yes|yeah|yep|no"
     r"|ok(?:ay)?|sure|right|actually|anyway|also|and|but|oh my (?:god|goodness|gosh)|omg|hi|hello"
     r"|hey|hi there|hey there|good (?:morning|evening|afternoon)|thanks|thank you"

@@ -123,6 +123,31 @@ def best_of(
     return best[3] if best is not None and best[0] > 0 else None
 
 
+def with_others(
+    said: str, best: RememberedLine | None, lines: Sequence[RememberedLine]
+) -> list[RememberedLine]:
+    """
+    Return the *best* line on a question, and what else it must not leave out.
+
+    One of several allergies would be no answer to what somebody may eat.
+    """
+    if best is None:
+        return []
+    if "allergy" not in topics_of(said):
+        return [best]
+    question = RuleQuestion(text=_WHEN.sub(" ", said), names=own_names(lines))
+    others = [
+        each
+        for each in lines
+        if each.is_memory
+        and each.tense != "until"
+        and each is not best
+        and each.text not in best.text
+        and question.is_met_by(each)
+    ]
+    return [best, *others]
+
+
 def closest_to(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None:
     """
     Return the memory in force that shares most with a question that none answers.

@@ -25,6 +25,7 @@ from recollect.formation.tool_names import END
 from recollect.formation.value_identity import normalised
 from recollect.ports import ModelRequest, Tool, ToolCall
 from recollect.records import Json
+from recollect.text.chinese_scripts import simplified
 
 _HEADINGS: Final[dict[str, str]] = {
     getattr(texts, name): name
@@ -34,6 +35,12 @@ _HEADINGS: Final[dict[str, str]] = {
 _SEVERAL_SPEAK: Final = tuple(re.split("[.。{]", each.speakers)[0] for each in TEXTS.values())
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
+_HAS_ONE: Final = re.compile(
+    r"(?:my (?P<thing>birthday|favou?rite \w+|blood type|shoe size|(?:phone|e-?mail)(?: \w+)?)"
+    r" (?:is|are)\b|我的?(?P<物>生日|血型|鞋码|电话|手机号|邮箱|最喜欢的[\u3400-\u9fff]{1,3}?)是)",
+    re.IGNORECASE,
+)
+"""The beginning of a note on what has one value at a time."""
 _LIVES: Final = re.compile(r"\blives? (?:in|at)$|住在?$")
 """The predicate of a fact about a place of residence."""
 
@@ -246,6 +253,7 @@ def _ended_partners(
 def _note_calls(
     known: Sequence[Mapping[str, Json]], said: list[RuleStatement], tools: Sequence[Tool]
 ) -> list[ToolCall]:
+    """Return the calls for what fits no profile; a new birthday replaces the one before."""
     tool = next((each for each in tools if each.name == "Note"), None)
     if tool is None:
         return []
@@ -254,12 +262,40 @@ def _note_calls(
     contents = {each.get(main) for each in notes if isinstance(each, Mapping)}
     calls = []
     for each in said:
-        if each.field == "note" and each.value not in contents:
+        if each.field != "note" or each.value in contents:
+            continue
+        former = _former_note(str(each.value), known, main)
+        if former is not None:
+            change = {
+                "op": "replace",
+                "path": f"/{main}",
+                "value": each.value,
+                "because": [cited_words(each.number, each.quote)],
+            }
+            arguments = json.dumps({"id": former, "changes": [change]}, ensure_ascii=False)
+            calls.append(ToolCall(name="patch_memory", arguments=arguments))
+        else:
             value = {**dict.fromkeys(others, "said in passing"), main: each.value}
             because = [cited_words(each.number, each.quote)]
             arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
             calls.append(ToolCall(name="Note", arguments=arguments))
     return calls
+
+
+def _former_note(said: str, known: Sequence[Mapping[str, Json]], main: str) -> str | None:
+    """Return the id of the note that tells another value of what can have only one."""
+    thing = _HAS_ONE.match(simplified(said))
+    for each in known if thing else ():
+        value = each["value"]
+        told = value.get(main) if each["type"] == "Note" and isinstance(value, Mapping) else None
+        other = _HAS_ONE.match(simplified(told)) if isinstance(told, str) else None
+        if thing and other and _thing_of(thing) == _thing_of(other):
+            return str(each["id"])
+    return None
+
+
+def _thing_of(found: re.Match[str]) -> str:
+    return (found["thing"] or found["物"]).casefold()
 
 
 def _note_fields(tool: Tool) -> tuple[str, list[str]]:

@@ -1,0 +1,63 @@
+"""What a user corrects in a talk with the rule model: one value stands afterwards."""
+
+import pytest
+
+import recollect
+from recollect.chat import Chatbot
+from recollect.formation.rule_model import RuleModel
+
+SCOPE = ("ada",)
+
+
+async def told(*said: str, asked: str = "") -> tuple[set[str], str]:
+    """Return what stands in force after some messages, each formed, and the answer to another."""
+    model = RuleModel()
+    async with recollect.open("memory:", embedder="none", model=model, worker=False) as memory:
+        for each in said:
+            await memory.append(SCOPE, "talk", [each])
+            await memory.form(SCOPE)
+        found = (await memory.memories(SCOPE, state="active")).rows
+        answer = await Chatbot(memory, model, SCOPE).reply(asked) if asked else ""
+    return {str(each.value.get("content", each.text)) for each in found}, answer
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [
+        (
+            ("My birthday is on 4 May.", "No wait, my birthday is on 5 May."),
+            {"my birthday is on 5 May"},
+        ),
+        (
+            ("My favourite colour is blue.", "My favourite colour is green now."),
+            {"My favourite colour is green now"},
+        ),
+        (("I live in Bergen.", "Change of mind: I moved to Madrid."), {"home: Madrid"}),
+        (("我的生日是五月四号。", "等等，我的生日是五月五号。"), {"我的生日是五月五号"}),
+        (("我的生日是五月四號。", "不對，我的生日是五月五號。"), {"我的生日是五月五號"}),
+    ],
+)
+async def test_a_corrected_value_stands_alone(said: tuple[str, ...], stands: set[str]) -> None:
+    assert stands == (await told(*said))[0]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("My sister is a nurse.", "My sister is in Rome."),
+        ("My favourite colour is blue.", "My favourite song is Yesterday."),
+    ],
+)
+async def test_two_things_both_stand(said: tuple[str, ...]) -> None:
+    """Of a sister more than one thing may be told, and two favourites are two."""
+    assert {each.rstrip(".") for each in said} == (await told(*said))[0]
+
+
+async def test_every_allergy_is_answered() -> None:
+    """One of two would be no answer to what somebody may eat."""
+    said = ("I am allergic to peanuts.", "I'm allergic to shrimp.", "I like tea.")
+
+    _, answer = await told(*said, asked="What am I allergic to?")
+
+    assert all(each in answer for each in ("peanuts", "shrimp"))
+    assert "tea" not in answer
