@@ -1,10 +1,14 @@
 """What a user corrects in a talk with the rule model: one value stands afterwards."""
 
+import asyncio
+
 import pytest
 
 import recollect
 from recollect.chat import Chatbot
 from recollect.formation.rule_model import RuleModel
+from recollect.records import JsonObject, PutMemory, Scope
+from tests.unit.test_rule_answer_questions import demo
 
 SCOPE = ("ada",)
 
@@ -61,3 +65,35 @@ async def test_every_allergy_is_answered() -> None:
 
     assert all(each in answer for each in ("peanuts", "shrimp"))
     assert "tea" not in answer
+
+
+@pytest.mark.parametrize(
+    ("said", "ends", "stays"),
+    [
+        ("I work as a beekeeper.", "job-museum", "home-porto"),
+        ("I live in Seville.", "home-porto", "job-museum"),
+    ],
+)
+def test_a_new_value_ends_the_users_own_fact(said: str, ends: str, stays: str) -> None:
+    """A sister keeps her work and her home."""
+    ended = asyncio.run(ended_by(said))
+
+    assert ends in ended
+    assert not ended & {stays, "ines-job", "ines-home"}
+
+
+async def ended_by(said: str) -> set[str]:
+    """Return the keys of the facts that a message of the demonstration's user ends."""
+    async with demo() as (memory, scope):
+        for key, predicate in {"ines-job": "works as", "ines-home": "lives in"}.items():
+            value: JsonObject = {"subject": "Ines", "predicate": predicate, "object": "Ghent"}
+            await memory.apply(scope, [PutMemory(type="Fact", key=key, value=value)])
+        before = await ended_in(memory, scope)
+        await memory.append(scope, "later", [said])
+        await memory.form(scope)
+        return await ended_in(memory, scope) - before
+
+
+async def ended_in(memory: recollect.Recollect, scope: Scope) -> set[str]:
+    found = (await memory.memories(scope, type_="Fact")).rows
+    return {each.key for each in found if each.valid_until}

@@ -41,8 +41,11 @@ _HAS_ONE: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a note on what has one value at a time."""
-_LIVES: Final = re.compile(r"\blives? (?:in|at)$|住在?$")
-"""The predicate of a fact about a place of residence."""
+_ENDED_BY: Final = {
+    "home": re.compile(r"\blives? (?:in|at)$|住在?$"),
+    "occupation": re.compile(r"^works? as\b|^(?:职业|職業)(?:是)?$"),
+}
+"""The predicates of facts that a new value of a profile's field ends."""
 
 
 def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
@@ -67,7 +70,7 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
         calls = _calls_of_each(known, told, offered)
     else:
         calls = _profile_calls(known, told, offered)
-        calls += _ended_homes(known, told, offered)
+        calls += _ended_facts(known, told, offered)
         calls += _ended_partners(known, shown.new)
     calls += _note_calls(known, said, request.tools)
     return tuple(calls) or (ToolCall(name="remember_nothing", arguments="{}"),)
@@ -208,24 +211,52 @@ def _changes(each: RuleStatement, current: dict[str, Json]) -> list[Json]:
     return [{"op": operation, "path": f"/{each.field}", "value": each.value, **cited}]
 
 
-def _ended_homes(
+def _ended_facts(
     known: Sequence[Mapping[str, Json]], told: Sequence[RuleStatement], offered: set[str]
 ) -> list[ToolCall]:
-    """Return the calls that end known facts about a home that the user has left."""
-    home = next((each for each in reversed(told) if each.field == "home"), None)
-    if home is None or END not in offered:
+    """Return the calls that end known facts about a home or a work that the user has left."""
+    if END not in offered:
         return []
-    calls = []
-    for each in known:
-        fact = each["value"]
-        if not isinstance(fact, Mapping) or not _LIVES.search(str(fact.get("predicate", ""))):
-            continue
-        if str(home.value) in str(fact.get("object", "")):
-            continue
-        because = [cited_words(home.number, home.quote)]
-        arguments = json.dumps({"id": each["id"], "because": because}, ensure_ascii=False)
-        calls.append(ToolCall(name=END, arguments=arguments))
-    return calls
+    newest = {each.field: each for each in told if each.field in _ENDED_BY}
+    names = _names_of_user(known)
+    return [
+        _end_of(each, left)
+        for each in known
+        for field, left in newest.items()
+        if _is_left(each["value"], field, str(left.value), names)
+    ]
+
+
+def _is_left(fact: Json, field: str, now: str, names: frozenset[str]) -> bool:
+    """Return True for a fact of the user that tells another home, or work, than is so *now*."""
+    if not isinstance(fact, Mapping):
+        return False
+    predicate = str(fact.get("predicate", ""))
+    if not _ENDED_BY[field].search(predicate):
+        return False
+    is_own = not names or str(fact.get("subject", "")).casefold() in names
+    return is_own and now.casefold() not in f"{predicate} {fact.get('object', '')}".casefold()
+
+
+def _names_of_user(known: Sequence[Mapping[str, Json]]) -> frozenset[str]:
+    """Return the names by which facts may call the user; none if no profile tells one."""
+    values = (each["value"] for each in known if each["type"] == "User")
+    names = {
+        str(value[name]).casefold()
+        for value in values
+        if isinstance(value, Mapping)
+        for name in ("user_name", "name")
+        if value.get(name)
+    }
+    return (
+        frozenset(names | {"user", "the user", "用户", "用戶", "使用者"}) if names else frozenset()
+    )
+
+
+def _end_of(known: Mapping[str, Json], left: RuleStatement) -> ToolCall:
+    because = [cited_words(left.number, left.quote)]
+    arguments = json.dumps({"id": known["id"], "because": because}, ensure_ascii=False)
+    return ToolCall(name=END, arguments=arguments)
 
 
 def _ended_partners(
