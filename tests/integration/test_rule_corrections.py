@@ -7,7 +7,7 @@ import pytest
 import recollect
 from recollect.chat import Chatbot
 from recollect.formation.rule_model import RuleModel
-from recollect.records import JsonObject, PutMemory, Scope
+from recollect.records import JsonObject, PutMemory
 from tests.unit.test_rule_answer_questions import demo
 
 SCOPE = ("ada",)
@@ -84,7 +84,8 @@ def test_a_new_value_ends_the_users_own_fact(said: str, ends: str, stays: str) -
 
 async def ended_by(said: str) -> set[str]:
     """Return the keys of the facts that a message of the demonstration's user ends."""
-    async with demo() as (memory, scope):
+    async with demo() as (memory, place):
+        scope = tuple(place)
         for key, predicate in {"ines-job": "works as", "ines-home": "lives in"}.items():
             value: JsonObject = {"subject": "Ines", "predicate": predicate, "object": "Ghent"}
             await memory.apply(scope, [PutMemory(type="Fact", key=key, value=value)])
@@ -94,6 +95,6 @@ async def ended_by(said: str) -> set[str]:
         return await ended_in(memory, scope) - before
 
 
-async def ended_in(memory: recollect.Recollect, scope: Scope) -> set[str]:
+async def ended_in(memory: recollect.Recollect, scope: tuple[str, ...]) -> set[str]:
     found = (await memory.memories(scope, type_="Fact")).rows
     return {each.key for each in found if each.valid_until}
