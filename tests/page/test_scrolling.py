@@ -22,6 +22,8 @@ HERE: Final = Path(__file__).parent
 SCOPE: Final[Scope] = ("default",)
 MESSAGES: Final = 400
 GAP: Final = slice(20, 150)
+QUOTED: Final = (120, 300, 396)
+"""Positions, in the long thread, of messages that facts quote: those divisible by four are plain."""
 WORD: Final = "Donaudampfschifffahrtsgesellschaftskapitaen" * 8
 CHINESE: Final = "我每天早上都去海边散步，然后喝一杯浓缩咖啡，再回家写展览的文字。" * 6
 ADDRESS: Final = "https://example.org/" + "a/b-c_d" * 60
@@ -31,6 +33,11 @@ def words(number: int) -> str:
     """Return a plain sentence, a word without end, Chinese, or a long address."""
     texts = (f"A plain sentence about harbour {number}.", WORD, CHINESE, ADDRESS)
     return f"{number} {texts[number % 4]}"
+
+
+def cited(message: str, number: int) -> dict[str, tuple[Evidence, ...]]:
+    """Return the evidence of a memory that rests on a plain sentence of the long thread."""
+    return {"/object": (Evidence(thread="long", message=message, quote=f"harbour {number}"),)}
 
 
 async def fill(memory: Recollect) -> None:
@@ -61,16 +68,18 @@ async def fill(memory: Recollect) -> None:
         value={"content": "Ada moved."},
         valid_from=datetime(2025, 1, 1, tzinfo=UTC),
     )
+    quoted = {n: cited(kept[place].id, place) for n, place in enumerate(QUOTED)}
     facts = [
         PutMemory(
             type="Fact",
             key=f"f{n:03}",
             value={"subject": "Ada", "predicate": "knows", "object": f"Person {n}"},
+            evidence=quoted.get(n, {}),
         )
         for n in range(30)
     ]
     await memory.apply(SCOPE, [*notes, *doubts, *facts, old])
-    cited = (Evidence(thread="long", message=kept[0].id, quote="harbour 0"),)
+    said_first = (Evidence(thread="long", message=kept[0].id, quote="harbour 0"),)
     for number in range(40):
         value = {
             "user_name": "Ada",
@@ -78,7 +87,7 @@ async def fill(memory: Recollect) -> None:
             "interests": [words(n) for n in range(6)],
             WORD[:80]: "a name without end",
         }
-        profile = PutMemory(type="User", key="User", value=value, evidence={"/home": cited})
+        profile = PutMemory(type="User", key="User", value=value, evidence={"/home": said_first})
         await memory.apply(SCOPE, [profile])
     for number in range(25):
         await memory.form(SCOPE, f"talk-{number:03}")
@@ -136,6 +145,12 @@ def test_what_arrives_does_not_move_what_is_read(story: Story) -> None:
     """A message from elsewhere leaves the reader in place; one's own words lead to the end."""
     assert story.facts["moved_while_reading"] <= 2
     assert story.facts["own_words_end"] == ""
+
+
+def test_a_link_from_quoted_words_leads_to_them(story: Story) -> None:
+    """They are in view, stay there when a row above grows, and are come back to."""
+    assert {} == {link: why for link, why in story.facts["led_to"].items() if why}
+    assert 2 * 4 * 3 == len(story.facts["led_to"])
 
 
 def test_the_checks_notice_a_row_that_is_missing(story: Story) -> None:

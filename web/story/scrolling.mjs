@@ -157,6 +157,45 @@ async function overGap() {
   facts.tell("read_over_gap", { turns: await page.locator(".turn").count(), first: await page.locator(".turn-text").first().innerText() });
 }
 
+/** Where the words that a link marked are in the talk; nothing if they are in view. */
+function outOfView() {
+  const words = document.querySelector(".turn.wanted mark")?.getBoundingClientRect();
+  const box = document.querySelector(".messages")?.getBoundingClientRect();
+  if (!words || !box) return "no marked words";
+  return words.top >= box.top && words.bottom <= Math.min(box.bottom, innerHeight) ? "" : `${Math.round(words.top - box.top)} px below the upper edge of ${Math.round(box.height)} px`;
+}
+
+/** A link from quoted words leads to them, whatever is read after them or grows above them, until the reader scrolls. */
+async function ledTo() {
+  const lost = {};
+  const grow = (px) => page.evaluate((by) => { document.querySelector(".turn").style.paddingTop = `${by}px`; }, px);
+  for (const [width, height] of SIZES.filter((each) => each[0] === 1280 || each[0] === 390)) {
+    await page.setViewportSize({ width, height });
+    for (const memory of ["User/User", "Fact/f000", "Fact/f001", "Fact/f002"]) {
+      const name = `${width}x${height} ${memory}`;
+      await shown(`memories/${memory}`, ".revision");
+      const link = page.locator('main a[href*="message="]').filter({ visible: true }).first();
+      await link.click();
+      await page.locator(".turn.wanted mark").first().waitFor();
+      await page.waitForTimeout(600);
+      lost[name] = await page.evaluate(outOfView);
+      await grow(900);
+      await page.waitForTimeout(100);
+      lost[`${name}, grown`] = await page.evaluate(outOfView);
+      await grow(0);
+      await page.evaluate(() => { const link = document.createElement("a"); link.href = location.hash; link.id = "again"; link.textContent = "again"; document.querySelector(".turn:last-child .turn-text").append(link); });
+      await page.evaluate(() => document.querySelector(".messages").scrollTo(0, document.querySelector(".turn.wanted").offsetTop > 2_000 ? 0 : 1e6));
+      await page.waitForTimeout(100);
+      const left = await page.evaluate(outOfView);
+      if (!left) lost[`${name}, left`] = "the reader cannot scroll away";
+      await page.evaluate(() => document.getElementById("again").click());
+      await page.waitForTimeout(100);
+      lost[`${name}, again`] = await page.evaluate(outOfView);
+    }
+  }
+  facts.tell("led_to", lost);
+}
+
 /** The check must be able to fail: without the row that holds it, the talk ends below the window. */
 async function mutants() {
   await shown("chat/long", ".turn");
@@ -166,4 +205,4 @@ async function mutants() {
   facts.tell("mutants", { hidden: await page.evaluate(hidden), seen: await page.evaluate(seen, [".messages", ".turn:last-child"]) });
 }
 
-await told({ everyScreen, backAndForth, overGap, mutants }, { facts, page, noted, close });
+await told({ everyScreen, backAndForth, overGap, ledTo, mutants }, { facts, page, noted, close });

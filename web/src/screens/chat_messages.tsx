@@ -11,6 +11,7 @@ import { blocksOf, inlinesOf } from "../lib/rich_text";
 import { isDocument, placesSaid } from "../lib/sentences";
 import { useAgainWhenBack, useStanding } from "../lib/reach";
 import { useReadingPlace } from "../lib/reading_place";
+import { go, linkHere } from "../lib/route";
 import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
 import { useTakeBack } from "../lib/take_back";
 import { Badge, memoryLink } from "../parts/basics";
@@ -55,17 +56,22 @@ export function Messages({ thread, talk, wanted, quotes, brought, takenBack, kno
   const erase = can("erase") && !isPast ? setErased : undefined;
   const isThere = shown.some((each) => each.id === wanted);
   // What a turn brought in comes after the turn, and lengthens it.
-  const now = useMemo(() => ({ shown, brought }), [shown, brought]);
-  const notePlace = useReadingPlace(box, { now, own: talk.said, isHeld: wanted !== null && isThere });
+  const now = useMemo(() => ({ shown, brought, isLoading: talk.isLoading }), [shown, brought, talk.isLoading]);
+  const [again, setAgain] = useState(0);
+  const link = JSON.stringify([wanted, quotes, again]);
+  const held = wanted !== null && isThere && !talk.isLoading ? `message-${wanted}` : null;
+  const notePlace = useReadingPlace(box, { now, own: talk.said, held, link });
   useEffect(() => {
-    if (!wanted || !isThere) return;
-    const element = document.getElementById(`message-${wanted}`);
-    element?.scrollIntoView({ block: "center" });
-    element?.focus({ preventScroll: true });
-  }, [wanted, isThere]);
+    if (held) document.getElementById(held)?.focus({ preventScroll: true });
+  }, [held, link]);
+  const isWantedGone = wanted !== null && !isThere && (talk.isTooFar || !talk.hasEarlier) && !talk.error && !talk.isWaiting && !talk.isLoading;
+  useEffect(() => {
+    // The words that a link quotes are those of a message that was erased.
+    if (isWantedGone && !isPast && quotes.length) go(linkHere({ quote: "" }), true);
+  }, [isWantedGone, isPast, quotes.length]);
   if (talk.isLoading) return <div className="messages"><Loading /></div>;
   return (
-    <div className="messages" ref={box} onScroll={notePlace} role="log" aria-label={t("chat.talk")} aria-busy={talk.isAnswering} tabIndex={0}>
+    <div className="messages" ref={box} onScroll={notePlace} onClick={(event) => isLinkHere(event.target) && setAgain((n) => n + 1)} role="log" aria-label={t("chat.talk")} aria-busy={talk.isAnswering} tabIndex={0}>
       {!shown.length && !talk.error && (
         <Empty icon={isPast ? "time" : "chat"} title={t(isPast ? "chat.empty_then" : "chat.empty")}>
           {!isPast && <p>{t("chat.empty_about")}</p>}
@@ -73,7 +79,7 @@ export function Messages({ thread, talk, wanted, quotes, brought, takenBack, kno
         </Empty>
       )}
       {talk.earlierError ? <Failure error={talk.earlierError} again={talk.earlier} /> : talk.hasEarlier && <button type="button" className="more" onClick={talk.earlier}>{t("chat.earlier")}</button>}
-      {wanted !== null && !isThere && (talk.isTooFar || !talk.hasEarlier) && !talk.error && !talk.isWaiting && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
+      {isWantedGone && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
       {shown.map((each) => (
         <Fragment key={each.id}>
           <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isTakenBack={takenBack.has(each.id)} known={known} isPast={isPast} readAt={each.unsent ? talk.readAt : 0} changed={changed} erase={(each.position ?? 0) > 0 ? erase : undefined}>
@@ -87,6 +93,9 @@ export function Messages({ thread, talk, wanted, quotes, brought, takenBack, kno
     </div>
   );
 }
+
+/** Whether a click followed a link to the very place that is shown: the browser tells nobody of it. */
+const isLinkHere = (target: EventTarget): boolean => target instanceof Element && target.closest("a")?.getAttribute("href") === location.hash;
 
 const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, isTakenBack, known, isPast, readAt, changed, erase, children }: {
   thread: string;
@@ -106,7 +115,8 @@ const Turn = memo(function Turn({ thread, message, quotes, isWanted, brought, is
 }) {
   const { t } = useAround();
   const wording = useWording();
-  const words = [...quotes, ...(isWanted ? brought.flatMap((each) => each.quotes) : [])];
+  // A link that names words leads to these: in a long message others would draw the eye away.
+  const words = quotes.length || !isWanted ? quotes : brought.flatMap((each) => each.quotes);
   return (
     <article id={`message-${message.id}`} data-row tabIndex={-1} className={`turn turn-${message.role}${isWanted ? " wanted" : ""}${message.unsent?.state === "unsent" ? " turn-unsent" : ""}`}>
       <header className="turn-head">
