@@ -42,6 +42,16 @@ def test_a_memory_goes_with_the_words_that_were_chosen(story: Story) -> None:
     assert 0 == story.facts["words_left"]
 
 
+def test_no_window_shows_an_erased_message(story: Story) -> None:
+    """Its words leave the list, the header, what was recalled, the address and the storage."""
+    told = story.facts["secret"]
+
+    assert {"text", "title"} <= set(told["before"]["own"])
+    assert {"text", "address"} <= set(told["before"]["chat"])
+    assert "text" in told["before"]["recall"]
+    assert {} == {window: where for window, where in told["after"].items() if where}
+
+
 def counts(told: str) -> dict[str, int]:
     """Return the numbers of messages and memories in a sentence of the dialog."""
     return {kind: int(count) for count, kind in re.findall(r"(\d+) (message|memor)", told)}

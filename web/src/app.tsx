@@ -5,7 +5,8 @@ import { api, storedKey, storeKey, watchRefusedKey } from "./api/client";
 import { Problem, unreachable } from "./api/problem";
 import type { Scope } from "./api/shapes";
 import { useAsked } from "./lib/asking";
-import { lookAgain, useCutOff } from "./lib/changes";
+import { lookAgain, useChanges, useCutOff } from "./lib/changes";
+import { useErasures } from "./lib/erasures";
 import { noteTypes } from "./lib/field_order";
 import { noteKeyFrom } from "./lib/key_handover";
 import { setOwner } from "./lib/owned_shelf";
@@ -124,6 +125,9 @@ function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
   );
 }
 
+/** Screens that ask once for what they show, and not again when something changes: after an erase they begin anew. */
+const ASKED_ONCE: ReadonlySet<string> = new Set(["recall", "graph"]);
+
 function Frame() {
   const { t } = useAround();
   const { parts, query } = useRoute();
@@ -135,6 +139,9 @@ function Frame() {
   const [isHelping, setHelping] = useState(false);
   const [isMore, setMore] = useState(false);
   const isFirst = useRef(true);
+  const [erasures, setErasures] = useState(0);
+  useChanges(scope, () => undefined);
+  useErasures(scope, () => setErasures((n) => n + 1));
   // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
   const counted = ["overview", "chat", "review", "formation"].includes(place) ? place : "";
   const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined", order: "newest", limit: 1 })).counts?.total, [scope, counted]);
@@ -178,7 +185,7 @@ function Frame() {
       <main id="content" tabIndex={-1} className={place === "chat" || place === "memories" ? "content wide" : "content"}>
         {(isChoosingDay || !isToday(days) || place === "memories") && <DayStrip key={JSON.stringify(scope)} place={place} days={days} isAsked={isChoosingDay} />}
         <Boundary about={`${place} ${JSON.stringify(scope)}`}>
-          <Screen key={JSON.stringify(scope)} place={place} />
+          <Screen key={JSON.stringify([scope, ASKED_ONCE.has(place) ? erasures : 0])} place={place} />
         </Boundary>
         {!can("read") && <p className="notice">{t("key.no_read")}</p>}
       </main>

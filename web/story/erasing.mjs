@@ -33,6 +33,54 @@ async function confirmed() {
   await page.locator(".toast", { hasText: "Erased: " }).last().waitFor();
 }
 
+const SECRET = "5519-XQ";
+const DAY = ["The code of the garage door is 5519-XQ.", "I will keep it in mind.", "What shall I cook?", "Soup.", "And for the guests?", "More soup.", "Thank you.", "With pleasure."];
+
+/** Where a page shows or keeps the secret. */
+async function secretIn(shown) {
+  return shown.evaluate((secret) => {
+    const fields = [...document.querySelectorAll("input, textarea, option")].map((each) => each.value);
+    const names = [...document.querySelectorAll("[title], [aria-label], [href]")].flatMap((each) => ["title", "aria-label", "href"].map((name) => each.getAttribute(name) ?? ""));
+    const places = { text: document.body.textContent, title: document.title, fields: fields.join(), names: names.join(), address: location.href, tab: JSON.stringify({ ...sessionStorage }), browser: JSON.stringify({ ...localStorage }) };
+    return Object.keys(places).filter((each) => places[each].includes(secret));
+  }, SECRET);
+}
+
+/** Nothing of an erased message is left: not in the window that erased it, and not in others. */
+async function secret() {
+  const say = (texts, from) => page.request.post(`${base}/v1/threads/secret/messages?${SCOPE}`, { data: { messages: texts.map((text, place) => ({ role: (from + place) % 2 ? "assistant" : "user", text })) } });
+  await say(DAY.slice(0, 2), 0);
+  await page.goto(`${base}/#/chat/secret?${SCOPE}`);
+  const named = page.locator(".thread", { hasText: SECRET });
+  await named.waitFor();
+  await say(DAY.slice(2), 2);
+  await page.locator(".turn", { hasText: "With pleasure." }).waitFor();
+  const windows = { own: page };
+  const first = (await messagesOf("secret"))[0].id;
+  for (const [name, place] of Object.entries({ chat: `chat/secret?${SCOPE}&message=${first}&quote=${SECRET}`, recall: `recall?${SCOPE}&q=garage+door`, overview: `overview?${SCOPE}` })) {
+    windows[name] = await browser.newPage();
+    await windows[name].goto(`${base}/#/${place}`);
+    await windows[name].locator(`main ${{ chat: ".turn", recall: ".entry", overview: ".block" }[name]}`).first().waitFor();
+  }
+  const before = Object.fromEntries(await Promise.all(Object.entries(windows).map(async ([name, each]) => [name, await secretIn(each)])));
+  await page.bringToFront();
+  const turn = page.locator(".turn", { hasText: SECRET }).first();
+  await turn.hover();
+  await button("Erase this message for good …", turn).click();
+  await asked("secret");
+  await confirmed();
+  const after = {};
+  for (const [name, each] of Object.entries(windows)) {
+    for (let n = 0; n < 20; n++) {
+      after[name] = await secretIn(each);
+      if (!after[name].length) break;
+      await page.waitForTimeout(150);
+    }
+    if (name !== "own") await each.close();
+  }
+  facts.tell("secret", { before, after, head: await page.locator(".talk-head h1").innerText(), listed: await page.locator(".thread.here .thread-name").innerText() });
+}
+
 /** A memory, with one of the messages that it came from. */
 async function memory() {
   await page.goto(`${base}/#/memories/Fact/home-porto?${SCOPE}`);
@@ -109,4 +157,4 @@ async function unknown() {
   await facts.picture(page, "settings");
 }
 
-await told({ memory, receipt, message, thread, unknown }, { facts, page, noted, close });
+await told({ memory, receipt, message, thread, unknown, secret }, { facts, page, noted, close });

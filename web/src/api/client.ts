@@ -27,6 +27,8 @@ export interface RequestOptions {
   mediaType?: string;
   version?: number;
   idempotencyKey?: string;
+  /** The place in a stream of events after which it goes on. */
+  after?: string;
   signal?: AbortSignal;
 }
 
@@ -83,6 +85,7 @@ async function send(method: string, path: string, options: RequestOptions = {}):
   const key = storedKey();
   if (key) headers.authorization = `Bearer ${key}`;
   if (options.version !== undefined) headers["if-match"] = `"${options.version}"`;
+  if (options.after) headers["last-event-id"] = options.after;
   if (options.idempotencyKey) headers["idempotency-key"] = options.idempotencyKey;
   let body: string | Blob | undefined;
   if (options.body !== undefined) {
@@ -120,10 +123,10 @@ async function whole<T>(reading: Promise<T>): Promise<T> {
 }
 
 /** The events of an answer, until it ends; one that breaks off is told as that. */
-async function* eventsIn(response: Response): AsyncGenerator<ServerEvent> {
+async function* eventsIn(response: Response, placed?: (id: string) => void): AsyncGenerator<ServerEvent> {
   if (!response.body) return;
   try {
-    yield* eventsOf(response.body);
+    yield* eventsOf(response.body, placed);
   } catch (error) {
     throw isAborted(error) ? error : cut();
   }
@@ -275,10 +278,10 @@ export const api = {
   chat: async function* (scope: Scope, body: JsonObject, idempotencyKey: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
     yield* eventsIn(await send("POST", "chat", { scope, body, idempotencyKey, signal }));
   },
-  /** What changes in a scope, as it changes; `opened` is called when the service has begun to tell. */
-  changes: async function* (scope: Scope, opened: () => void, signal: AbortSignal): AsyncGenerator<ServerEvent> {
-    const response = await send("GET", "changes", { scope, signal });
+  /** What changes in a scope, as it changes, or since a place; `opened` is called when the service has begun to tell, `placed` with each place. */
+  changes: async function* (scope: Scope, opened: () => void, signal: AbortSignal, after = "", placed?: (id: string) => void): AsyncGenerator<ServerEvent> {
+    const response = await send("GET", "changes", { scope, signal, after });
     opened();
-    yield* eventsIn(response);
+    yield* eventsIn(response, placed);
   },
 };

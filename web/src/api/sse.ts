@@ -9,7 +9,8 @@ export interface ServerEvent {
 /** Collects text that arrives in pieces, and gives back the events that are complete. */
 export class EventReader {
   private rest = "";
-  private id: string | null = null;
+  /** The id of the last event that had one. */
+  id: string | null = null;
 
   take(piece: string): ServerEvent[] {
     this.rest += piece;
@@ -39,7 +40,8 @@ export class EventReader {
   }
 }
 
-export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+/** The events of an answer; `placed` is called with each id, which an event without data may have, too. */
+export async function* eventsOf(body: ReadableStream<Uint8Array>, placed?: (id: string) => void): AsyncGenerator<ServerEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const events = new EventReader();
@@ -48,6 +50,7 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       const { done, value } = await reader.read();
       if (done) return;
       yield* events.take(decoder.decode(value, { stream: true }));
+      if (events.id) placed?.(events.id);
     }
   } finally {
     await reader.cancel().catch(() => undefined);

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { api } from "../api/client";
 import type { Scope } from "../api/shapes";
+import { noteErasure } from "./erasures";
 import { isAway, reach } from "./reach";
 
 const RETRY_MS = 3_000;
@@ -85,6 +86,8 @@ function openFeed(subject: string): Feed {
   let isOver = false;
   let isBehind = document.hidden;
   let isOpened = false;
+  // With its last place a feed is told of an erase that it missed.
+  let last = "";
   let wait_ms = RETRY_MS;
   let wake: () => void = () => undefined;
   let gathering: ReturnType<typeof setTimeout> | undefined;
@@ -115,7 +118,8 @@ function openFeed(subject: string): Feed {
         stop = new AbortController();
         isOpened = false;
         try {
-          for await (const event of api.changes(scope, opened, stop.signal)) {
+          for await (const event of api.changes(scope, opened, stop.signal, last, (id) => (last = id))) {
+            if (event.event === "reset") void noteErasure(scope).catch(() => undefined);
             if (event.event === "change" || event.event === "reset") tell();
           }
         } catch (error) {

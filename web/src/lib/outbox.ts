@@ -60,6 +60,12 @@ export class Outbox {
     if (this.has(key)) this.write(this.entries.filter((each) => each.key !== key));
   }
 
+  /** Drop what the service has and has not answered: it may have been erased there. */
+  dropKept(): void {
+    const left = this.entries.filter((each) => each.state === "sending" || each.message === null);
+    if (left.length < this.entries.length) this.write(left);
+  }
+
   clear(): void {
     this.write([]);
   }

@@ -5,6 +5,7 @@ import { Problem, unreachable } from "../api/problem";
 import type { Me, Scope } from "../api/shapes";
 import { LANGUAGES, languageOf, loadWords, translated, usualName, type Language, type Word } from "../words";
 import { dayFormat, isWholeDay } from "./days";
+import { listenToErasures } from "./erasures";
 import { isSilent } from "./reach";
 import { LATE_CODES, whyRefused } from "./refusals";
 import { browserShelf } from "./storage";
@@ -27,6 +28,8 @@ export interface Toast {
 export interface ToastLink {
   word: Word;
   href: string;
+  /** It leads to the receipt of an erase: the notice has none of the words that were erased. */
+  isOfErase?: boolean;
 }
 
 interface Settings {
@@ -71,6 +74,8 @@ export function AroundProvider({ children }: { children: ReactNode }) {
   );
   const named = useCallback((text: string) => usualName(settings.language, text), [settings.language]);
   const dismiss = useCallback((id: number) => setToasts((all) => all.filter((each) => each.id !== id)), []);
+  // Most quote what they tell of; that of the erase itself counts only.
+  useEffect(() => listenToErasures(() => setToasts((all) => all.filter((each) => each.link?.isOfErase))), []);
   const show = useCallback((toast: Omit<Toast, "id">) => {
     const id = next.current++;
     // More than two, or the same one twice, would only lie over what they tell of.

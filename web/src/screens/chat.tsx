@@ -7,6 +7,7 @@ import type { Formation, Memory, Message, Thread, Scope } from "../api/shapes";
 import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
+import { useErasures } from "../lib/erasures";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { ownerOf } from "../lib/owned_shelf";
 import { broughtBy, endedIn, isEnded, withEnded, type Ended } from "../lib/past";
@@ -58,6 +59,7 @@ export default function Chat() {
     (answer) => answer.threads,
     [scope],
   );
+  useErasures(scope, threads.again);
   const place = JSON.stringify(scope);
   useEffect(() => {
     if (threads.rows.length) keptTalks.keepThreads(place, threads.rows);
@@ -126,8 +128,8 @@ function newestFirst(threads: readonly Thread[]): Thread[] {
 const TITLE_CHARACTERS = 80;
 /** So many messages are looked at for one of the user. */
 const BEGIN_MESSAGES = 5;
-/** What threads begin with, and how many messages they had then: of fewer, that message may be erased. */
-const titles = new Map<string, { text: string; count: number }>();
+/** What threads begin with, and how many of their messages were gone then: of one that lost more, that message may be erased. */
+const titles = new Map<string, { text: string; gone: number }>();
 /** When the newest message of threads was said, and how many there were then. */
 const newest = new Map<string, { at: string; state: string }>();
 
@@ -137,6 +139,8 @@ async function firstWords(scope: Scope, id: string): Promise<string> {
   if (!first || first.role === "user") return first?.text ?? "";
   return wordsOf((await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES })).messages);
 }
+
+const goneFrom = ({ count, last }: Thread): number => last - count;
 
 const wordsOf = (messages: readonly Message[]): string => (messages.find((each) => each.role === "user") ?? messages.find((each) => each.role !== "system") ?? messages[0])?.text ?? "";
 
@@ -162,7 +166,7 @@ function useTitles(threads: readonly Thread[], isTalkRead: boolean): ReadonlyMap
   const nameOf = (thread: string) => `${JSON.stringify(scope)} ${thread}`;
   const titleOf = (thread: Thread) => {
     const known = titles.get(nameOf(thread.id));
-    return known && known.count <= thread.count ? known.text : undefined;
+    return known?.gone === goneFrom(thread) ? known.text : undefined;
   };
   const newestOf = (thread: Thread) => newest.get(nameOf(thread.id));
   const stateOf = ({ id, count, last }: Thread) => `${nameOf(id)} ${count} ${last}`;
@@ -171,10 +175,11 @@ function useTitles(threads: readonly Thread[], isTalkRead: boolean): ReadonlyMap
   useEffect(() => {
     if (!missing || !isTalkRead) return;
     let isOver = false;
-    const { id, count } = missing;
+    const { id } = missing;
+    const gone = goneFrom(missing);
     endsOf(scope, missing, titleOf(missing) !== undefined).then(
       ({ begin, end }) => {
-        if (begin !== undefined) titles.set(nameOf(id), { text: begin.slice(0, TITLE_CHARACTERS), count });
+        if (begin !== undefined) titles.set(nameOf(id), { text: begin.slice(0, TITLE_CHARACTERS), gone });
         newest.set(nameOf(id), { at: end?.time ?? missing.created_at, state: stateOf(missing) });
         if (!isOver) setRound((n) => n + 1);
       },

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
 import type { Message, Scope } from "../api/shapes";
+import { useErasures } from "../lib/erasures";
 import { isAway, useAgainWhenBack, useIsWaiting } from "../lib/reach";
 import { keptTalks } from "../lib/kept_talks";
 import { withEarlier, withKept, withNewest } from "../lib/talk";
@@ -97,6 +98,16 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
     };
   }, [round, tries, last]);
 
+  /** Messages that were read before an erase, other than the newest, may be gone by now. */
+  useErasures(scope, () => {
+    added.current += 1;
+    void presentAmong(scope, thread, all).then((present) => {
+      const left = (before: readonly Message[]) => before.filter((each) => each.position > present.until || present.ids.has(each.id));
+      setKnown(left);
+      setFar(left);
+    }).catch(() => undefined);
+  });
+
   useEffect(() => {
     if (known.length) keptTalks.keep(where + until, known);
   }, [known, where, until]);
@@ -178,4 +189,17 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
     between,
     fill,
   };
+}
+
+/** Which of the messages are still there, up to the last of them. */
+async function presentAmong(scope: Scope, thread: string, read: readonly Message[]): Promise<{ ids: ReadonlySet<string>; until: number }> {
+  const until = read[read.length - 1]?.position ?? 0;
+  const ids = new Set<string>();
+  for (let after = (read[0]?.position ?? 1) - 1; after < until; ) {
+    const messages = await api.messages(scope, thread, { after, limit: FAR_PAGE }).then((answer) => answer.messages, (error: unknown) => (isGone(error) ? [] : Promise.reject(error)));
+    for (const each of messages) ids.add(each.id);
+    if (messages.length < FAR_PAGE) break;
+    after = messages[messages.length - 1]?.position ?? until;
+  }
+  return { ids, until };
 }

@@ -9,13 +9,10 @@ import { reachOf } from "../lib/erase_look";
 import { isTyped, nameOf, planOf } from "../lib/erase_plan";
 import { isNothing, totalsOf, type Affected } from "../lib/erase_reach";
 import { noteErased, receiptLink } from "../lib/erased_kinds";
-import { forgetChangesIn } from "../lib/kept_changes";
-import { keptTalks } from "../lib/kept_talks";
+import { noteErasure } from "../lib/erasures";
 import { isSame } from "../lib/outcomes";
 import { linkTo } from "../lib/route";
 import { useAround, useHere } from "../lib/session";
-import { turns } from "../lib/turns";
-import { forgetWrittenIn } from "../lib/written_here";
 import { Badge, Dialog, Field, memoryLink } from "../parts/basics";
 import { ActFailure, Failure, Loading } from "../parts/states";
 import type { Word } from "../words";
@@ -92,14 +89,11 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
       request: () => eraseAll(scope, plan, confirmed, erased),
       outcome: async () => (others.length ? undefined : receiptsLike(confirmed, (await api.receipts(scope)).receipts.filter((each) => !known.has(each.id)))),
       succeed: (made) => {
-        turns.forget();
-        keptTalks.forget();
-        forgetChangesIn(scope);
-        forgetWrittenIn(scope);
+        void noteErasure(scope);
         // What was chosen comes first; the messages beside it, in other threads, have a receipt for each thread.
         made.forEach((each, place) => each && noteErased(each.id, place ? (plan[place] ?? target) : target, "message" in target && !(isAsAsked && !others.length)));
         const receipt = made.find((each) => each !== null);
-        tell(t("erase.done", { counts: counted(countsOf(total), t) }), undefined, receipt && { word: "erase.see_receipt", href: receiptLink(receipt.id, scope) });
+        tell(t("erase.done", { counts: counted(countsOf(total), t) }), undefined, receipt && { word: "erase.see_receipt", href: receiptLink(receipt.id, scope), isOfErase: true });
         done();
       },
     });
