@@ -52,6 +52,11 @@ def test_no_window_shows_an_erased_message(story: Story) -> None:
     assert {} == {window: where for window, where in told["after"].items() if where}
 
 
+def test_a_thread_has_one_title(story: Story) -> None:
+    """The list and the header name it by what the user said first, not by an answer."""
+    assert "What shall I cook?" == story.facts["secret"]["head"] == story.facts["secret"]["listed"]
+
+
 def counts(told: str) -> dict[str, int]:
     """Return the numbers of messages and memories in a sentence of the dialog."""
     return {kind: int(count) for count, kind in re.findall(r"(\d+) (message|memor)", told)}

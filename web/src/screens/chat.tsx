@@ -142,7 +142,7 @@ async function firstWords(scope: Scope, id: string): Promise<string> {
 
 const goneFrom = ({ count, last }: Thread): number => last - count;
 
-const wordsOf = (messages: readonly Message[]): string => (messages.find((each) => each.role === "user") ?? messages.find((each) => each.role !== "system") ?? messages[0])?.text ?? "";
+const wordsOf = (messages: readonly Pick<Message, "role" | "text">[]): string => (messages.find((each) => each.role === "user") ?? messages.find((each) => each.role !== "system") ?? messages[0])?.text ?? "";
 
 /** What a thread begins with, unless that is known, and its newest message. */
 async function endsOf(scope: Scope, thread: Thread, isNamed: boolean): Promise<{ begin?: string; end: Message | undefined }> {
@@ -289,7 +289,7 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
     return takenBack(talk.shown, forgottenIn(outcomes.formations, thread, isThere), outcomes.undone);
   }, [talk.shown, outcomes, known, thread]);
   const sources = useMemo(() => ({ memories: inferred, threads }), [inferred, threads]);
-  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(standing === null ? "chat.untitled" : "chat")) : plainOf(talk.shown[0].text);
+  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(standing === null ? "chat.untitled" : "chat")) : plainOf(wordsOf(talk.shown.slice(0, BEGIN_MESSAGES)));
   const wording = useWording();
   useTitle(t("chat"), title === t("chat") ? undefined : title);
   const edit = (unsent: Unsent) => {
