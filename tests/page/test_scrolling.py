@@ -153,6 +153,11 @@ def test_a_link_from_quoted_words_leads_to_them(story: Story) -> None:
     assert 2 * 4 * 3 == len(story.facts["led_to"])
 
 
+def test_a_new_thread_is_not_asked_for(story: Story) -> None:
+    """Before its first words the service does not know it."""
+    assert {"unknown": [], "said": ["The first words here."]} == story.facts["new_thread"]
+
+
 def test_the_checks_notice_a_row_that_is_missing(story: Story) -> None:
     """Without the row of the chat both checks report it."""
     assert story.facts["mutants"]["hidden"]

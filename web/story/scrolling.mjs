@@ -196,6 +196,22 @@ async function ledTo() {
   facts.tell("led_to", lost);
 }
 
+/** Nothing is asked of a thread in which nothing was said: the service would not know it. */
+async function newThread() {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await shown("chat/long", ".turn");
+  const unknown = [];
+  page.on("response", (answer) => answer.status() === 404 && unknown.push(answer.url()));
+  await page.getByRole("button", { name: "New thread", exact: true }).click();
+  await page.locator(".talk-head h1", { hasText: "New thread" }).waitFor();
+  await page.waitForTimeout(600);
+  await page.fill("#composer", "The first words here.");
+  await page.keyboard.press("Enter");
+  await page.locator(".thread.here", { hasText: "The first words here." }).waitFor();
+  await page.locator(".messages[aria-busy=false] .turn-user").waitFor();
+  facts.tell("new_thread", { unknown, said: await page.locator(".turn-user .turn-text").allInnerTexts() });
+}
+
 /** The check must be able to fail: without the row that holds it, the talk ends below the window. */
 async function mutants() {
   await shown("chat/long", ".turn");
@@ -205,4 +221,4 @@ async function mutants() {
   facts.tell("mutants", { hidden: await page.evaluate(hidden), seen: await page.evaluate(seen, [".messages", ".turn:last-child"]) });
 }
 
-await told({ everyScreen, backAndForth, overGap, ledTo, mutants }, { facts, page, noted, close });
+await told({ everyScreen, backAndForth, overGap, ledTo, newThread, mutants }, { facts, page, noted, close });

@@ -52,7 +52,7 @@ const NO_OUTCOMES: Outcomes = { formations: [], ended: [], memories: [], undone:
 export default function Chat() {
   const { parts, query } = useRoute();
   const { me, scope } = useHere();
-  const [fresh] = useState(() => newName("talk"));
+  const [fresh] = useState(newTalk);
   const chosen = parts[1];
   const threads = usePages(
     (cursor) => api.threads(scope, { cursor, limit: 50 }),
@@ -85,7 +85,7 @@ export default function Chat() {
   const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 1080px)").matches);
   const [begun, setBegun] = useState("");
   const begin = () => {
-    const id = newName("talk");
+    const id = newTalk();
     setBegun(id);
     go(linkTo(["chat", id], scope, { on: "", known: "" }));
   };
@@ -99,6 +99,7 @@ export default function Chat() {
           key={`${chosen} ${JSON.stringify([scope, days])}`}
           thread={chosen}
           isBegun={chosen === begun}
+          isEmpty={madeHere.has(chosen) && !rows.some((each) => each.id === chosen)}
           called={named.get(chosen)?.title}
           threads={ids}
           days={days}
@@ -109,11 +110,20 @@ export default function Chat() {
           togglePanel={() => setOpen(!isOpen)}
           changed={threads.again}
           isRead={setTalkRead}
-          leave={() => go(linkTo(["chat", newestFirst(listed).find((each) => each.id !== chosen)?.id ?? newName("talk")], scope))}
+          leave={() => go(linkTo(["chat", newestFirst(listed).find((each) => each.id !== chosen)?.id ?? newTalk()], scope))}
         />
       )}
     </div>
   );
+}
+
+/** Names of threads that were made up here: nothing is asked of one before the list has it. */
+const madeHere = new Set<string>();
+
+function newTalk(): string {
+  const id = newName("talk");
+  madeHere.add(id);
+  return id;
 }
 
 /** The same list as before, as long as it holds the same. */
@@ -236,10 +246,12 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   );
 }
 
-function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, isRead, leave }: {
+function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, quotes, isPanelOpen, togglePanel, changed, isRead, leave }: {
   thread: string;
   /** Whether it was asked for just now: what is typed goes into it. */
   isBegun: boolean;
+  /** Whether nothing was said in it yet. */
+  isEmpty: boolean;
   /** What it begins with, as far as the list of threads knows it. */
   called: string | undefined;
   /** The threads that are listed. */
@@ -266,13 +278,13 @@ function Talk({ thread, isBegun, called, threads, days, model, wanted, quotes, i
     setRound((n) => n + 1);
     changed();
   }, [changed]);
-  const talk = useTalk(thread, { wanted, until }, settled, refresh);
+  const talk = useTalk(thread, { wanted, until, isEmpty }, settled, refresh);
   useEffect(() => {
     if (!talk.isLoading) isRead(thread);
   }, [talk.isLoading, thread, isRead]);
   const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferredNow(scope)), [scope, settled, days]);
   const known = useLatest(memories.value);
-  const state = useAsked(() => api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error))), [scope, thread, settled]);
+  const state = useAsked(() => (isEmpty ? Promise.resolve(null) : api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)))), [scope, thread, isEmpty, settled]);
   const standing = useLatest(state.value);
   useChanges(scope, refresh);
   const [text, setText] = useDraft(placeOf(ownerOf(me), scope, thread));

@@ -21,6 +21,8 @@ export interface TalkPlace {
   wanted: string | null;
   /** Messages that were said later are left out; "" is now. */
   until: string;
+  /** Nothing was said in it yet, and there is nothing to read. */
+  isEmpty: boolean;
 }
 
 interface ThreadRead {
@@ -45,7 +47,7 @@ interface ThreadRead {
 }
 
 /** The messages of a thread: the newest, those before them as far as was asked for, and the one that is wanted. */
-export function useThread(scope: Scope, thread: string, { wanted, until }: TalkPlace, round: number): ThreadRead {
+export function useThread(scope: Scope, thread: string, { wanted, until, isEmpty }: TalkPlace, round: number): ThreadRead {
   const [known, setKnown] = useState<readonly Message[]>([]);
   /** The position of the first message of the thread, once it is known. */
   const [start, setStart] = useState(1);
@@ -70,6 +72,11 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
     let isOver = false;
     const load = async () => {
       const begun = Date.now();
+      if (isEmpty) {
+        setReadAt(begun);
+        setLoading(false);
+        return;
+      }
       try {
         // What was added while the service was asked may be missing in its answer.
         for (let before = -1; before !== added.current && !isOver; ) {
@@ -96,7 +103,7 @@ export function useThread(scope: Scope, thread: string, { wanted, until }: TalkP
     return () => {
       isOver = true;
     };
-  }, [round, tries, last]);
+  }, [round, tries, last, isEmpty]);
 
   /** Messages that were read before an erase, other than the newest, may be gone by now. */
   useErasures(scope, () => {
