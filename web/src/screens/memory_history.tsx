@@ -40,7 +40,7 @@ export function History({ memory, revisions, others, changed }: { memory: Memory
               <span className="row-when"><When at={revision.believed_from} /></span>
               {revision.version === memory.version
                 ? <UndoOf memory={memory} done={changed} otherwise={<UndoFormed memory={memory} revision={revision} before={before} changed={changed} />} />
-                : can("write") && <Restore memory={memory} revision={revision} others={others} changed={changed} />}
+                : can("write") && revision.state !== "rejected" && <Restore memory={memory} revision={revision} others={others} changed={changed} />}
             </header>
             {isDocument(revision) || before?.sentence === revision.sentence ? <Changes before={before?.value ?? {}} after={revision.value} same={sameValue(before, revision)} /> : <SentenceChange before={before?.sentence} after={revision.sentence} />}
             {revision.valid_until && revision.valid_until !== (before?.valid_until ?? null) && <ReplacedBy memory={memory} others={others} at={revision.valid_until} />}
