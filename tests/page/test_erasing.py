@@ -52,6 +52,12 @@ def test_no_window_shows_an_erased_message(story: Story) -> None:
     assert {} == {window: where for window, where in told["after"].items() if where}
 
 
+def test_the_field_for_the_word_is_in_view(story: Story) -> None:
+    """However many messages and memories the dialog lists above it."""
+    assert story.facts["secret"]["isInView"]
+    assert story.facts["memory"]["isInView"]
+
+
 def test_a_thread_has_one_title(story: Story) -> None:
     """The list and the header name it by what the user said first, not by an answer."""
     assert "What shall I cook?" == story.facts["secret"]["head"] == story.facts["secret"]["listed"]

@@ -23,7 +23,9 @@ async function asked(picture) {
   const isReady = await dialog.getByRole("textbox").evaluate((field) => field === document.activeElement);
   await facts.picture(page, picture);
   await audited(page, facts, picture);
-  return { isReady, text: await dialog.innerText(), links: await dialog.locator("a").count() };
+  const [field, act] = await Promise.all([dialog.getByRole("textbox"), button("Erase for good", dialog)].map((each) => each.boundingBox().catch(() => null)));
+  const isInView = Boolean(field) && field.y >= 0 && field.y + field.height <= page.viewportSize().height;
+  return { isInView, isReady, text: await dialog.innerText(), links: await dialog.locator("a").count() };
 }
 
 async function confirmed() {
@@ -67,7 +69,9 @@ async function secret() {
   const turn = page.locator(".turn", { hasText: SECRET }).first();
   await turn.hover();
   await button("Erase this message for good …", turn).click();
-  await asked("secret");
+  await page.setViewportSize({ width: 1280, height: 500 });
+  const { isInView } = await asked("secret");
+  await page.setViewportSize({ width: 1280, height: 900 });
   await confirmed();
   const after = {};
   for (const [name, each] of Object.entries(windows)) {
@@ -78,7 +82,7 @@ async function secret() {
     }
     if (name !== "own") await each.close();
   }
-  facts.tell("secret", { before, after, head: await page.locator(".talk-head h1").innerText(), listed: await page.locator(".thread.here .thread-name").innerText() });
+  facts.tell("secret", { isInView, before, after, head: await page.locator(".talk-head h1").innerText(), listed: await page.locator(".thread.here .thread-name").innerText() });
 }
 
 /** A memory, with one of the messages that it came from. */

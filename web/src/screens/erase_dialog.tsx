@@ -122,10 +122,12 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
         </fieldset>
       )}
       <p className="notice wrong-notice">{t("erase.warning")}</p>
-      <Field label={t("erase.type_word", { word })} hint={t("erase.type_about", { act: t("erase.do") })}>{(id) => <input id={id} data-first autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
-      <Failure error={previews.error} again={previews.again} />
-      <ActFailure act={act} />
-      <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="danger" disabled={!isReady || act.isBusy}>{t("erase.do")}</button></footer>
+      <div className="erase-confirm">
+        <Field label={t("erase.type_word", { word })} hint={t("erase.type_about", { act: t("erase.do") })}>{(id) => <input id={id} data-first autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>
+        <Failure error={previews.error} again={previews.again} />
+        <ActFailure act={act} />
+        <footer className="dialog-acts"><button type="button" onClick={close}>{t("cancel")}</button><button type="submit" className="danger" disabled={!isReady || act.isBusy}>{t("erase.do")}</button></footer>
+      </div>
     </Dialog>
   );
 }
