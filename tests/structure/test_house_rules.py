@@ -35,6 +35,11 @@ TESTED_EXTRAS = (
     *("pinecone", "service", "mcp", "client", "dev"),
 )
 
+# Readers of an error know a scope as demo/mira, as the program takes it, not as Python's tuple.
+SCOPE_AS_TUPLE = re.compile(r"\{[\w.]*(?:scope|segments)!r\}")
+# What is not accepted as a scope, or is a function, has no such form.
+NO_SCOPE_YET = frozenset({"stores/validation.py", "integrations/google_adk/memory_service.py"})
+
 # Put together here, so that this file passes its own gate.
 _MACHINE_FOLDERS = ("home", "root", "work", "Users")
 MACHINE_PATH = re.compile(r"(?<![\w.~])/(?:" + "|".join(_MACHINE_FOLDERS) + r")/")
@@ -215,6 +220,19 @@ def test_a_broken_house_rule_is_reported(name: str, text: str) -> None:
 def test_what_the_house_allows_is_not_reported(name: str, text: str) -> None:
     """The gate lets safe look-alikes, a rollback and an outermost frame pass."""
     assert source_complaints(text, name) == []
+
+
+def test_no_text_names_a_scope_as_a_tuple() -> None:
+    """Errors write a scope as demo/mira."""
+    package = ROOT / "src" / "recollect"
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if SCOPE_AS_TUPLE.search(path.read_text("utf-8"))
+    }
+
+    assert NO_SCOPE_YET == found
+    assert SCOPE_AS_TUPLE.search('f"Fact/home in {self.scope.segments!r}"')
 
 
 def test_no_file_carries_a_machine_or_a_registry() -> None:

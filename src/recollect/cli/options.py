@@ -17,6 +17,7 @@ import click
 
 from recollect.errors import UsageError
 from recollect.records import Scope
+from recollect.text.scope_spelling import ESCAPED
 from recollect.text.time_zones import with_zone
 
 ResultT = TypeVar("ResultT")
@@ -25,7 +26,6 @@ DEFAULT_STORE: Final = "./recollect.db"
 DEFAULT_SCOPE: Final = "default"
 DEFAULT_EMBEDDER: Final = "auto"
 _STORE: Final = "A file, as a path or sqlite: URL, or memory:."
-_ESCAPED: Final = re.compile(r"%(2F|25)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,7 +272,7 @@ def scope_from(written: str | None, segments: tuple[str, ...]) -> Scope:
     """
     if written is None:
         return segments or (DEFAULT_SCOPE,)
-    named = tuple(_ESCAPED.sub(_unescaped, segment) for segment in written.split("/"))
+    named = tuple(ESCAPED.sub(_unescaped, segment) for segment in written.split("/"))
     if "" in named:
         raise UsageError(f"the scope {written!r} has an empty segment: write it as 'a/b/c'")
     return (*named, *segments)
@@ -280,19 +280,6 @@ def scope_from(written: str | None, segments: tuple[str, ...]) -> Scope:
 
 def _unescaped(match: re.Match[str]) -> str:
     return "%" if match[1] == "25" else "/"
-
-
-def written_scope(scope: Scope) -> str:
-    """
-    Return *scope* in the form of ``--scope``.
-
-    >>> written_scope(("a/b", "50%"))
-    'a%2Fb/50%'
-    """
-    return "/".join(
-        _ESCAPED.sub(lambda match: f"%25{match[1]}", segment).replace("/", "%2F")
-        for segment in scope
-    )
 
 
 class MomentOption(click.ParamType):  # type: ignore[type-arg] # generic in newer releases only

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from recollect.cli.options import written_scope
 from recollect.records import Scope
+from recollect.text.scope_spelling import written_scope
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect

@@ -269,9 +269,11 @@ class ChatHistory:
             UsageError: A memory without scope or thread is given, or these without a memory.
         """
         if (memory is None) != (scope is None) or (memory is None) != (thread is None):
+            named = {"memory": memory, "scope": scope, "thread": thread}
+            given = " and ".join(name for name, each in named.items() if each is not None)
             raise UsageError(
-                f"memory, scope and thread are ({memory!r}, {scope!r}, {thread!r}): give all "
-                "three, or none for a conversation in this process"
+                f"of memory, scope and thread there is only {given}: give all three, or none for "
+                "a conversation in this process"
             )
         is_private = memory is None
         if memory is None:

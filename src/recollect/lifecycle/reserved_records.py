@@ -29,6 +29,7 @@ from recollect.stores.json_pointers import is_number
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.side_archive import SIDE, address_in
 from recollect.stores.validation import ATTACHMENT_BYTES_MAX, ATTACHMENT_PART_BYTES
+from recollect.text.scope_spelling import written_scope
 
 OWN_PREFIX: Final = "recollect:"
 """Prefix of the first segment of scopes with internal data of a store or service."""
@@ -44,7 +45,8 @@ def check_reserved(record: JsonObject, scope: Scope) -> None:
     """
     if scope[0].startswith(OWN_PREFIX) or scope in (MARK, NOTES):
         raise UsageError(
-            f"the scope {list(scope)!r} holds internal data of a store or service, which an import "
+            f"the scope {written_scope(scope)} holds internal data of a store or service, "
+            "which an import "
             "cannot write: move a whole store with `recollect copy` or `recollect restore`"
         )
     if record.get("kind") == SIDE:

@@ -25,6 +25,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import RESTORE_RECORDS
 from recollect.stores.plans.erase_ledger import LedgerEntry, erases_below, named_in
 from recollect.stores.plans.idempotency_archive import requests_among
+from recollect.text.scope_spelling import written_scope
 from recollect.wire.record_digests import Digest, digests_of
 
 LOG: Final = package_logger("recollect.lifecycle.store_copy")
@@ -189,7 +190,8 @@ class _Copying:
             found = digests_of(await self.destination.archive(scope))
             if digests != found:
                 raise StoreCorruptError(
-                    f"the scope {scope!r} differs after it was copied: another program writes to "
+                    f"the scope {written_scope(scope)} differs after it was copied: another "
+                    "program writes to "
                     "the destination; stop it, and copy again"
                 )
         if wanted:
@@ -218,19 +220,22 @@ class _Copying:
             note_erased(ScopeErasures(self.erased, scope), wanted, doomed)
         if doomed:
             raise ConflictError(
-                f"the scope {scope!r} holds data at the source that was erased at the destination: "
+                f"the scope {written_scope(scope)} holds data at the source that was erased "
+                "at the destination: "
                 "erase it at the source as well, or restore it (--restore-erased)"
             )
 
     def _check_free(self, scope: Scope, others: int) -> None:
         if scope in self.notes:
             raise ConflictError(
-                f"the scope {scope!r} was written or erased at the destination since it was "
+                f"the scope {written_scope(scope)} was written or erased at the destination "
+                "since it was "
                 "copied there: copy into an empty store, or replace it (--replace)"
             )
         if others:
             raise ConflictError(
-                f"the scope {scope!r} has {others} records at the destination that differ from the "
+                f"the scope {written_scope(scope)} has {others} records at the destination "
+                "that differ from the "
                 "source or are not there: copy into an empty store, or replace them (--replace)"
             )
 
@@ -242,7 +247,8 @@ class _Copying:
             targets = named_in(since, await self.destination.archive(scope))
             if targets and not self.replaces:
                 raise ConflictError(
-                    f"the scope {scope!r} holds data at the destination that was erased at the "
+                    f"the scope {written_scope(scope)} holds data at the destination that "
+                    "was erased at the "
                     "source: erase it there, or let the copy do that (--replace)"
                 )
             self.behind += bool(targets)

@@ -23,6 +23,7 @@ from recollect.records import (
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.proposal_names import is_named, is_shortened, proposed_for
+from recollect.text.scope_spelling import written_scope
 from recollect.worker.formation_input import read_rivals
 
 ROWS_A_PAGE: Final = 500
@@ -140,7 +141,7 @@ async def existing_memory(
     """
     memory = await store.get(scope, type_, key)
     if memory is None:
-        raise NotFoundError(f"there is no memory {type_}/{key} in {scope!r}")
+        raise NotFoundError(f"there is no memory {type_}/{key} in {written_scope(scope)}")
     if expected is not None and memory.version != expected:
         raise VersionConflictError(f"{type_}/{key}", expected, memory.version)
     return memory

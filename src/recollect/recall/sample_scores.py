@@ -29,6 +29,7 @@ from recollect.records import Memory, Message, Scope
 from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.snapshot import StoreSnapshot
+from recollect.text.scope_spelling import written_scope
 
 _READ_ENTRIES: Final = 500
 """Entries read in one call, which bounds memory and the time of a statement."""
@@ -131,7 +132,7 @@ def _uids_of(
     question: CheckedQuestion, found: ScopeAddresses, problems: list[str]
 ) -> Iterator[int]:
     """Yield the uids that *question* names; add a line to *problems* for each missing entry."""
-    scope = "/".join(question.scope)
+    scope = written_scope(question.scope)
     for id_ in question.messages:
         there = found.messages.get(id_, {})
         if question.thread is not None:
@@ -143,13 +144,13 @@ def _uids_of(
             problems.append(f"{question.place}: {said}")
         else:
             within = "" if question.thread is None else f"the thread {question.thread!r} of "
-            said = f"{within}the scope {scope!r} has no message {id_!r}"
+            said = f"{within}the scope '{scope}' has no message {id_!r}"
             problems.append(f"{question.place}: {said}")
     for address in question.memories:
         if address in found.memories:
             yield found.memories[address]
         else:
-            said = f"the scope {scope!r} has no memory {'/'.join(address)!r} that is in force"
+            said = f"the scope '{scope}' has no memory {'/'.join(address)!r} that is in force"
             problems.append(f"{question.place}: {said}")
 
 

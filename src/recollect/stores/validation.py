@@ -76,7 +76,10 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
         )
     if len(scope) > SEGMENTS_MAX:
         raise LimitError(
-            f"segments of the scope {scope!r}", len(scope), SEGMENTS_MAX, "SEGMENTS_MAX"
+            f"segments of the scope {'/'.join(map(str, scope))}",
+            len(scope),
+            SEGMENTS_MAX,
+            "SEGMENTS_MAX",
         )
     checked = tuple(_check_segment(segment) for segment in scope)
     if sum(map(len, checked)) <= KNOWN_CHARACTERS_MAX:

@@ -20,6 +20,7 @@ from recollect.ports import Model
 from recollect.records import Json, JsonObject, Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import UNDO, Undo
+from recollect.text.scope_spelling import written_scope
 from recollect.worker.consolidation_calls import Run
 
 OUTDATED: Final = "what it was derived from has changed"
@@ -69,7 +70,9 @@ async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) 
     """
     found = await store.formation(scope, consolidation)
     if found is None or found.status != "consolidated":
-        raise NotFoundError(f"there is no consolidation {consolidation!r} in {scope!r}")
+        raise NotFoundError(
+            f"there is no consolidation {consolidation!r} in {written_scope(scope)}"
+        )
     changes_in(found.receipt)  # raises if the receipt was blanked
     undo = found.receipt.get(UNDO)
     if undo is None:

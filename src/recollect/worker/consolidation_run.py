@@ -45,6 +45,7 @@ from recollect.stores.plans.leases import Lease
 from recollect.stores.remainder import merged_into
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope, to_datetime
+from recollect.text.scope_spelling import written_scope
 from recollect.worker.assembly import Models
 from recollect.worker.consolidation_calls import Questioner, Run
 from recollect.worker.consolidation_input import (
@@ -309,7 +310,9 @@ class Consolidator:
                 combinations = left
                 continue
             return changes
-        raise LeaseLostError(f"the memories of {lease.scope!r} change too fast: run again later")
+        raise LeaseLostError(
+            f"the memories of {written_scope(lease.scope)} change too fast: run again later"
+        )
 
     async def _unchanged(
         self, scope: Scope, combinations: Sequence[Combination]

@@ -19,6 +19,7 @@ from recollect.stores.pages import each_page
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
 from recollect.stores.validation import check_id, check_scope, to_datetime
+from recollect.text.scope_spelling import written_scope
 from recollect.worker.consolidation_input import PAGE_ROWS, looked_at_in
 from recollect.worker.lease_renewal import LEASE_S, release_if_possible
 
@@ -87,7 +88,7 @@ async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMod
     owner = f"migration {os.getpid()}"
     lease = await store.claim(owner, lease_s=LEASE_S, scope=scope, idle=True)
     if lease is None:
-        raise LeaseLostError(f"the scope {scope!r} is being formed: try again")
+        raise LeaseLostError(f"the scope {written_scope(scope)} is being formed: try again")
     try:
         # Read again under the lease: a formation may have changed them before the claim.
         changes = await _changes(store, scope, type_, update_mode)

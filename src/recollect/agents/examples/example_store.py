@@ -57,6 +57,7 @@ from recollect.stores.validation import (
 )
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
+from recollect.text.scope_spelling import written_scope
 from recollect.text.token_estimate import estimated_tokens
 
 TRIES_MAX: Final = 8
@@ -334,7 +335,7 @@ class Examples:
             NotFoundError: There is no example with this key.
         """
         if await memory.get(self.scope, EXAMPLE_TYPE, key) is None:
-            raise NotFoundError(f"there is no example {key!r} in {self.scope!r}")
+            raise NotFoundError(f"there is no example {key!r} in {written_scope(self.scope)}")
         return await memory.erase(self.scope, EraseMemory(type=EXAMPLE_TYPE, key=key))
 
     erase, aerase = method_pair(_erase)

@@ -28,6 +28,7 @@ from recollect.stores.provenance import (
     words_of,
 )
 from recollect.stores.validation import POSITION_MAX
+from recollect.text.scope_spelling import written_scope
 
 CHANGES_MAX: Final = 2 * RULES_MAX
 """Changes in one proposal, at most: every rule replaced, and as many added."""
@@ -210,7 +211,8 @@ def rules_of(stored: Memory | None) -> tuple[str, ...]:
     wrong = wrong_rules(rules) if is_list(rules) else f"{shown(rules)} is not a list of rules"
     if wrong:
         raise UsageError(
-            f"version {stored.version} of the instructions {stored.key!r} of {stored.scope!r} "
+            f"version {stored.version} of the instructions {stored.key!r} of "
+            f"{written_scope(stored.scope)} "
             f"cannot be used: {wrong}. Write new rules, or roll back"
         )
     return rules_in(stored.value)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.layout import minute
-from recollect.cli.options import Target, limit_option, memory_options, written_scope
+from recollect.cli.options import Target, limit_option, memory_options
 from recollect.cli.output import counted, note, print_json, print_table
 from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 from recollect.memory.pagination import PAGE_ROWS
+from recollect.text.scope_spelling import written_scope
 
 if TYPE_CHECKING:
     from recollect.stores.plans.audit import AuditEntry

@@ -21,10 +21,10 @@ from recollect.cli.options import (
     rerank_option,
     scope_from,
     store_option,
-    written_scope,
 )
 from recollect.cli.output import counted, note, without_hidden
 from recollect.errors import EXIT_STATUS, RecollectError
+from recollect.text.scope_spelling import written_scope
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal

@@ -12,13 +12,14 @@ import click
 from recollect import __version__
 from recollect.cli.commands.embedder import describe_strength, embedder_record
 from recollect.cli.commands.import_files import settle
-from recollect.cli.options import DEFAULT_STORE, Target, memory_options, run, written_scope
+from recollect.cli.options import DEFAULT_STORE, Target, memory_options, run
 from recollect.cli.output import cell, counted, print_json, print_table, progress_bar, visible
 from recollect.cli.store_choice import opened, store_file, without_password
 from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError
 from recollect.installation import install_command
 from recollect.memory.pagination import each_thread, scopes_of
 from recollect.records import Json
+from recollect.text.scope_spelling import written_scope
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect

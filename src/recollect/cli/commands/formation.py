@@ -13,13 +13,14 @@ from recollect.cli.formation_results import print_results, result_record
 from recollect.cli.formation_tables import countdown, print_formation, summed_counts
 from recollect.cli.layout import minute
 from recollect.cli.memory_choice import opened_model, opened_to_form
-from recollect.cli.options import Target, limit_option, memory_options, scope_from, written_scope
+from recollect.cli.options import Target, limit_option, memory_options, scope_from
 from recollect.cli.output import counted, note, print_entry, print_json, print_table, visible
 from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened, time_now
 from recollect.errors import EXIT_STATUS, NotFoundError
 from recollect.memory.pagination import scopes_of
 from recollect.records import Formation, FormationStatus, Json, Scope, Thread
+from recollect.text.scope_spelling import written_scope
 from recollect.wire.elements import scope_to_json
 from recollect.wire.formations import formation_to_json
 from recollect.wire.threads import pending_to_json

@@ -12,11 +12,12 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.options import Target, memory_options, run, written_scope
+from recollect.cli.options import Target, memory_options, run
 from recollect.cli.output import Bar, counted, note, print_json, progress_bar, visible
 from recollect.cli.store_choice import opened
 from recollect.errors import EXIT_STATUS, RecollectError, UsageError
 from recollect.records import Json, Scope
+from recollect.text.scope_spelling import written_scope
 
 if TYPE_CHECKING:
     from datetime import tzinfo

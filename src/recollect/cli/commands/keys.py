@@ -16,11 +16,11 @@ from recollect.cli.options import (
     Target,
     memory_options,
     scope_from,
-    written_scope,
 )
 from recollect.cli.output import counted, note, print_entry, print_json
 from recollect.cli.service_store import service_store_option
 from recollect.cli.store_choice import opened
+from recollect.text.scope_spelling import written_scope
 
 if TYPE_CHECKING:
     from recollect.records import Json, Scope

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from recollect.cli.formation_config import assistants_in, config_option, read_file, service_table
-from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.options import Target, memory_options
 from recollect.cli.output import note
 from recollect.cli.service_run import check_service_packages
 from recollect.cli.store_choice import without_password
 from recollect.errors import MissingExtraError
+from recollect.text.scope_spelling import written_scope
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

@@ -15,10 +15,11 @@ import click
 from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.formation_results import print_outcomes, result_record, summed_up
 from recollect.cli.memory_choice import opened_model, opened_to_form
-from recollect.cli.options import Target, memory_options, written_scope
+from recollect.cli.options import Target, memory_options
 from recollect.cli.output import counted, note, visible
 from recollect.cli.store_choice import without_password
 from recollect.errors import UsageError
+from recollect.text.scope_spelling import written_scope
 from recollect.wire.elements import scope_to_json, time_to_json
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ from recollect.integrations.thread_items import ThreadItems, check_budget, check
 from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect, Home
+from recollect.text.scope_spelling import written_scope
 
 Place: TypeAlias = tuple[AnyRecollect, Scope]
 BUDGET_TOKENS: Final = 1_000
@@ -202,7 +203,8 @@ class RecollectContextProvider(ContextProvider):
             is_below = scope[: len(own)] == own or (not is_history and own[: len(scope)] == scope)
             if each.place[0] is self.place[0] and not is_below:
                 raise UsageError(
-                    f"the agent has providers of {scope!r} and {own!r}, and its model would be "
+                    f"the agent has providers of {written_scope(scope)} and "
+                    f"{written_scope(own)}, and its model would be "
                     "told what both said: give them the same scope, or a context provider one "
                     "above the others'"
                 )

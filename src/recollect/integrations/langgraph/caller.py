@@ -15,6 +15,7 @@ from recollect.errors import UsageError
 from recollect.records import Scope
 from recollect.stores.checkpoint_threads import thread_of as place_of
 from recollect.stores.validation import check_id, check_scope
+from recollect.text.scope_spelling import written_scope
 
 THREAD_ID: Final = "thread_id"
 RUNTIME: Final = "__pregel_runtime"
@@ -105,8 +106,10 @@ def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
     # What one scope's memory tells would be said in the other's thread.
     if place[0] != scope:
         raise UsageError(
-            f"the run's thread_id {named!r} names a thread of the scope {place[0]!r}, and the "
-            f"middleware or tools are those of {scope!r}: give both the same scope, or name "
+            f"the run's thread_id {named!r} names a thread of the scope "
+            f"{written_scope(place[0])}, and the "
+            f"middleware or tools are those of {written_scope(scope)}: give both the same "
+            "scope, or name "
             "the thread by thread=… here"
         )
     return place[1]

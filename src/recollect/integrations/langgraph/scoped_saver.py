@@ -21,6 +21,7 @@ from recollect.integrations.langgraph.caller import GraphCaller, Whose, caller_i
 from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.records import Scope
 from recollect.stores.checkpoint_threads import thread_id_of, thread_of
+from recollect.text.scope_spelling import written_scope
 
 
 class ScopedSaver(CompleteSaver):
@@ -156,8 +157,10 @@ def _id_of(given: str, find_scope: Callable[[], Scope]) -> str:
         return thread_id_of(scope, given)
     if place[0] != scope:
         raise UsageError(
-            f"the thread_id {given!r} names a thread of the scope {place[0]!r}, and this "
-            f"checkpointer is that of {scope!r}: give a thread of its own, as a plain text"
+            f"the thread_id {given!r} names a thread of the scope "
+            f"{written_scope(place[0])}, and this "
+            f"checkpointer is that of {written_scope(scope)}: give a thread of its own, as "
+            "a plain text"
         )
     return given
 

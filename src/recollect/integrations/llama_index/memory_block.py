@@ -14,6 +14,7 @@ from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect, Home
+from recollect.text.scope_spelling import written_scope
 
 BUDGET_TOKENS: Final = 1_000
 NO_SESSION: Final = "llama_index"
@@ -77,8 +78,10 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         # A block of a scope above, such as a team's, tells what all below it may know.
         if stored[1][: len(self._scope)] != self._scope:
             raise UsageError(
-                f"the chat store keeps the thread {session!r} in the scope {stored[1]!r}, and the "
-                f"block would tell it what {self._scope!r} said: give both the same scope, or the "
+                f"the chat store keeps the thread {session!r} in "
+                f"{written_scope(stored[1])}, and the "
+                f"block would tell it what {written_scope(self._scope)} said: give both the "
+                "same scope, or the "
                 "block one above the store's"
             )
 

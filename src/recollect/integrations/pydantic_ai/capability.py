@@ -32,6 +32,7 @@ from recollect.integrations.thread_items import Item, ThreadItems, check_budget,
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect
+from recollect.text.scope_spelling import written_scope
 
 BUDGET_TOKENS: Final = 1_000
 _running: Final[WeakValueDictionary[str, RecollectCapability]] = WeakValueDictionary()
@@ -93,7 +94,8 @@ class RecollectCapability(AbstractCapability[object]):
         # A run that is resumed under its id gets another copy of the same capability.
         if other is not None and other._origin is not self:  # noqa: SLF001 # the same class
             raise UsageError(
-                f"the run has two capabilities, of {other._scope!r} and {self._scope!r}, and its "  # noqa: SLF001
+                f"the run has two capabilities, of {written_scope(other._scope)} and "  # noqa: SLF001
+                f"{written_scope(self._scope)}, and its "
                 "model would be told what both said: give an agent, or a run, one of them"
             )
         running = copy(self)

@@ -14,6 +14,7 @@ from smolagents import MultiStepAgent
 
 from recollect.errors import UsageError
 from recollect.records import Scope
+from recollect.text.scope_spelling import written_scope
 
 
 @dataclass(slots=True)
@@ -44,8 +45,9 @@ def claim_agent(agent: MultiStepAgent, scope: Scope) -> None:
             claim = _claims.get(each)
             if claim is not None and claim.scope != scope:
                 raise UsageError(
-                    f"the agent belongs to the scope {claim.scope!r} and keeps what was said "
-                    f"there: give each conversation of {scope!r} an agent of its own"
+                    f"the agent belongs to the scope {written_scope(claim.scope)} and keeps "
+                    "what was said "
+                    f"there: give each conversation of {written_scope(scope)} an agent of its own"
                 )
         for each in family:
             _claims.setdefault(each, AgentClaim(scope))

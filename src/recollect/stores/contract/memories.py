@@ -46,6 +46,7 @@ from recollect.stores.validation import (
     check_scope,
     check_time,
 )
+from recollect.text.scope_spelling import written_scope
 
 BRIEF_ADDRESSES_MAX: Final = 8
 """Look up at most this many addresses as a brief query; more wait like any other read."""
@@ -141,7 +142,9 @@ class MemoryStore(Transactor):
             msg = f"undo takes an `Undo`, as noted in the last of an UndoLog, not {undo!r}"
             raise UsageError(msg)
         if undo.scope != scope:
-            raise UsageError(f"the change was made in {undo.scope!r}, not in {scope!r}")
+            raise UsageError(
+                f"the change was made in {written_scope(undo.scope)}, not in {written_scope(scope)}"
+            )
         secret = await self._secret()
         plan = partial(plan_undo, undo=undo, ids=self._ids, now=self.now(), secret=secret)
         await self._change("undo", scope, plan)

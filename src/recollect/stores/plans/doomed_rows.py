@@ -29,6 +29,7 @@ from recollect.stores.plans.side_records import expired_sides
 from recollect.stores.proposal_names import is_named, proposed_for, target_name
 from recollect.stores.rows import MemoryRange, MemoryRow, MessageRow, ScopeRow, SideRow, ThreadRow
 from recollect.stores.unit_of_work import Rows
+from recollect.text.scope_spelling import written_scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
         case EraseMemory(type=type_, key=key, expected=expected):
             memory = rows.memory(scope.id, type_, key)
             if expected is not None and memory and memory.version != expected:
-                address = f"{type_}/{key} in {scope.segments!r}"
+                address = f"{type_}/{key} in {written_scope(scope.segments)}"
                 raise VersionConflictError(address, expected, memory.version)
             named = [memory] if memory else []
             return DoomedRows(

@@ -28,6 +28,7 @@ from recollect.stores.plans.prepared_writes import PreparedWrite
 from recollect.stores.rows import MICROSECONDS, FormationRow, MemoryRow, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_object, encode_json, to_datetime
+from recollect.text.scope_spelling import written_scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,7 +273,9 @@ def _thread_to_form(rows: Rows, scope: ScopeRow, thread: str) -> ThreadRow:
     """Return the row of a thread that was formed; raise if it was removed meanwhile."""
     row = rows.thread(scope.id, thread)
     if row is None:
-        raise LeaseLostError(f"thread {thread!r} of {scope.segments!r} is gone: drop the result")
+        raise LeaseLostError(
+            f"thread {thread!r} of {written_scope(scope.segments)} is gone: drop the result"
+        )
     return row
 
 

@@ -19,6 +19,7 @@ from recollect.stores.plans.lanes import lanes_of
 from recollect.stores.plans.pending_messages import again_of
 from recollect.stores.rows import MICROSECONDS, ScopeRow, ThreadRow
 from recollect.stores.validation import to_datetime
+from recollect.text.scope_spelling import written_scope
 
 LEASE_S_MAX: Final = 3_600
 DUE_THREADS_MAX: Final = 100
@@ -113,11 +114,15 @@ def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     """
     # An erased message may be in what this lease has formed: the new epoch refuses it.
     if scope is None or scope.epoch != lease.epoch:
-        msg = f"memory of {lease.scope!r} was erased while it was being formed: drop the result"
+        msg = (
+            f"memory of {written_scope(lease.scope)} was erased while it was being "
+            "formed: drop the result"
+        )
         raise LeaseLostError(msg)
     if scope.fence != lease.fence or scope.lease_owner is None:
         raise LeaseLostError(
-            f"the lease {lease.fence} on {lease.scope!r} has ended (it is at {scope.fence}): "
+            f"the lease {lease.fence} on {written_scope(lease.scope)} has ended (it is at "
+            f"{scope.fence}): "
             "drop the result, claim again"
         )
     return scope

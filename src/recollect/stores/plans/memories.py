@@ -13,6 +13,7 @@ from recollect.stores.plans.evidence import decode_evidence
 from recollect.stores.plans.prepared_writes import PreparedMemoryWrite
 from recollect.stores.rows import MemoryRow, RevisionRow
 from recollect.stores.validation import decode_json, to_datetime
+from recollect.text.scope_spelling import written_scope
 
 _REVISION: Final = maker_of(RevisionRow)
 _SHOWN: Final = maker_of(Memory)
@@ -22,7 +23,9 @@ def check_version(scope: Scope, write: PreparedMemoryWrite, current: MemoryRow |
     """Raise if a write expects another version than the current one (0 for none)."""
     actual = current.version if current else 0
     if write.expected is not None and write.expected != actual:
-        raise VersionConflictError(f"{write.type}/{write.key} in {scope!r}", write.expected, actual)
+        raise VersionConflictError(
+            f"{write.type}/{write.key} in {written_scope(scope)}", write.expected, actual
+        )
 
 
 def is_expired(row: MemoryRow, now: int) -> bool:

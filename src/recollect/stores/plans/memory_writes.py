@@ -44,6 +44,7 @@ from recollect.stores.remainder import MEMORY_THREAD, named_version, version_nam
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows, together
 from recollect.stores.validation import decode_json
+from recollect.text.scope_spelling import written_scope
 from recollect.text.searchable import message_text
 
 CARRIED_VERSIONS_MAX: Final = 50
@@ -160,7 +161,7 @@ class _Staged:
             source = self._read(named[:2])
             if source is None or source.version < named[2] or source.state != "active":
                 actual = source.version if source else 0
-                address = f"{named[0]}/{named[1]} in {self._scope.segments!r}"
+                address = f"{named[0]}/{named[1]} in {written_scope(self._scope.segments)}"
                 raise VersionConflictError(address, named[2], actual)
 
     def _with_kept_evidence(self, write: PreparedPut, current: MemoryRow | None) -> PreparedPut:
@@ -293,7 +294,7 @@ class _Staged:
         """Return the version that a put or an end writes."""
         if isinstance(write, PreparedEnd):
             if current is None:
-                address = f"{write.type}/{write.key} in {self._scope.segments!r}"
+                address = f"{write.type}/{write.key} in {written_scope(self._scope.segments)}"
                 raise NotFoundError(f"there is no memory {address} to end")
             check_validity(current.valid_from, write.at, f"{write.type}/{write.key}")
             return replace(

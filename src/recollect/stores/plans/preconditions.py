@@ -9,6 +9,7 @@ from recollect.records import Scope
 from recollect.side_records import SETTING_KINDS
 from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Proviso, Rows
+from recollect.text.scope_spelling import written_scope
 
 ResultT = TypeVar("ResultT")
 
@@ -56,9 +57,13 @@ def plan_since(
     """
     found = rows.scope(scope)
     if (found.epoch if found else 0) != epoch:
-        raise StaleReadError(f"something was erased in {scope!r} since it was read: read it again")
+        raise StaleReadError(
+            f"something was erased in {written_scope(scope)} since it was read: read it again"
+        )
     if found and seq is not None and _has_changed_memory(rows, found, seq):
-        raise StaleReadError(f"a memory in {scope!r} was changed since it was read: read it again")
+        raise StaleReadError(
+            f"a memory in {written_scope(scope)} was changed since it was read: read it again"
+        )
     return plan(rows)
 
 

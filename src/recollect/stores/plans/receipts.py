@@ -25,6 +25,7 @@ from recollect.stores.validation import (
     to_datetime,
 )
 from recollect.text.coded_text import with_code
+from recollect.text.scope_spelling import written_scope
 
 OUTCOMES: Final = "outcomes"
 LEFT_OUT: Final = "outcomes_left_out"
@@ -257,7 +258,9 @@ def plan_redrive(rows: Rows, scope: Scope, formation_id: str, now: int) -> Plann
     scope_row = rows.scope(scope)
     row = rows.formation(scope_row.id, formation_id) if scope_row else None
     if scope_row is None or row is None:
-        raise NotFoundError(f"there is no formation {formation_id!r} in the scope {scope!r}")
+        raise NotFoundError(
+            f"there is no formation {formation_id!r} in the scope {written_scope(scope)}"
+        )
     if row.status != "dead":
         msg = with_code(
             "not_given_up",

@@ -21,6 +21,7 @@ from recollect.stores.validation import (
     decode_json,
     to_datetime,
 )
+from recollect.text.scope_spelling import written_scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,7 @@ def side_effect(
 def _check_version(scope: Scope, write: PreparedSideWrite, current: SideRow | None) -> None:
     actual = current.version if current else 0
     if write.expected is not None and write.expected != actual:
-        named = f"{'/'.join(each for each in write.place if each)} in {scope!r}"
+        named = f"{'/'.join(each for each in write.place if each)} in {written_scope(scope)}"
         raise VersionConflictError(named, write.expected, actual)
 
 

@@ -16,6 +16,7 @@ from recollect.stores.plans.threads import PreparedMessage, existing_thread, mes
 from recollect.stores.plans.upkeep import compacted
 from recollect.stores.rows import MessageRow, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows
+from recollect.text.scope_spelling import written_scope
 from recollect.text.token_estimate import estimated_tokens
 
 
@@ -90,7 +91,10 @@ def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
     scope_row, thread_row = existing_thread(rows, scope, thread)
     found = rows.messages_by_id(scope_row.id, thread_row.number, [message.id])
     if not found:
-        msg = f"there is no message {message.id!r} in thread {thread!r} of {scope!r} to replace"
+        msg = (
+            f"there is no message {message.id!r} in thread {thread!r} of "
+            f"{written_scope(scope)} to replace"
+        )
         raise NotFoundError(msg)
     (row,) = found
     if is_done:

@@ -36,6 +36,7 @@ from recollect.stores.validation import (
     to_datetime,
 )
 from recollect.text.coded_text import with_code
+from recollect.text.scope_spelling import written_scope
 from recollect.text.searchable import message_text
 from recollect.text.terms import encode_terms
 from recollect.text.token_estimate import estimated_tokens
@@ -120,7 +121,7 @@ def existing_thread(rows: Rows, scope: Scope, thread: str) -> tuple[ScopeRow, Th
     scope_row = rows.scope(scope)
     thread_row = rows.thread(scope_row.id, thread) if scope_row else None
     if not scope_row or not thread_row:
-        raise NotFoundError(f"there is no thread {thread!r} in the scope {scope!r}")
+        raise NotFoundError(f"there is no thread {thread!r} in the scope {written_scope(scope)}")
     return scope_row, thread_row
 
 

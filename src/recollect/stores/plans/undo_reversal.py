@@ -24,6 +24,7 @@ from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, SidePlace, S
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_id
 from recollect.text.coded_text import with_code
+from recollect.text.scope_spelling import written_scope
 
 
 def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int, secret: bytes) -> PlannedWrite[None]:
@@ -43,7 +44,8 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int, secret: bytes) -> P
     if scope is None or scope.epoch != undo.epoch:
         msg = with_code(
             "undo_erased",
-            f"something was erased in {undo.scope!r} since: the change cannot be undone",
+            f"something was erased in {written_scope(undo.scope)} since: the change cannot "
+            "be undone",
         )
         raise StaleReadError(msg)
     undoing = _Undoing(rows, replace(scope, seq=scope.seq + 1), ids, now)
@@ -72,7 +74,10 @@ def _check_unerased(rows: Rows, undo: Undo, secret: bytes) -> None:
         since = [entry_of(row, secret) for row in receipts if row.erased_at >= written]
         if since and named_in(since, [record]):
             kind = record.get("type") or record["side_kind"]
-            what = f"{kind}/{record['key']} in {undo.scope!r}, its thread, or its evidence,"
+            what = (
+                f"{kind}/{record['key']} in {written_scope(undo.scope)}, its thread, or "
+                "its evidence,"
+            )
             raise StaleReadError(f"{what} was erased since: the change cannot be undone")
 
 
@@ -144,7 +149,7 @@ class _Undoing:
 
     def _check(self, address: tuple[str, str], expected: int, actual: int) -> None:
         if expected != actual:
-            named = f"{address[0]}/{address[1]} in {self._scope.segments!r}"
+            named = f"{address[0]}/{address[1]} in {written_scope(self._scope.segments)}"
             raise VersionConflictError(named, expected, actual)
 
     def _put_back(self, address: tuple[str, str], change: RecordFields) -> None:
@@ -165,7 +170,7 @@ class _Undoing:
         past = self._rows.revisions(self._scope.id, current.uid)
         found = next((each for each in past if each.version == before), None)
         if found is None:
-            named = f"{current.type}/{current.key} in {self._scope.segments!r}"
+            named = f"{current.type}/{current.key} in {written_scope(self._scope.segments)}"
             raise VersionConflictError(named, before, current.version)
         self._revisions.append(revision_row(current, self._now))
         self._memories[current.type, current.key] = replace(

@@ -26,6 +26,7 @@ from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.stores.vector_codec import decode_vectors
+from recollect.text.scope_spelling import written_scope
 from recollect.text.searchable import message_text
 from recollect.text.stored_terms import decode_terms
 from recollect.text.terms import encode_terms, is_current
@@ -236,7 +237,10 @@ def _wrong_entries(connection: apsw.Connection) -> Iterator[str]:
         live = {(row.uid, row.seq) for row in messages} | {(row.uid, row.seq) for row in memories}
         fed = [(entry.uid, entry.seq) for entry in rows.changed(scope.id, 0, None)]
         if Counter(fed) != Counter(live):
-            yield f"the feed of {scope.segments!r} lists {len(fed)} entries, {len(live)} are live"
+            yield (
+                f"the feed of {written_scope(scope.segments)} lists {len(fed)} entries, "
+                f"{len(live)} are live"
+            )
         yield from (each for row in messages for each in _wrong_message(row))
         yield from (each for row in memories for each in _wrong_memory(rows, row))
         yield from _wrong_links(connection, rows, scope, memories)
