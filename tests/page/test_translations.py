@@ -138,7 +138,14 @@ def test_the_page_knows_each_reason() -> None:
     """And none that the service does not give; errors with facts are told by these."""
     source = (WORDS.parent / "lib" / "refusals.ts").read_text("utf-8")
     listed = source.split("export const REASONS = [")[1].split("]")[0]
-    facts = {"limit", "version_conflict", "quota", "update_mode", "missing_extra"}
+    facts = {
+        "limit",
+        "version_conflict",
+        "version_conflict_of",
+        "quota",
+        "update_mode",
+        "missing_extra",
+    }
 
     assert set(reason_codes()) | facts == set(re.findall(r'"(\w+)"', listed))
 

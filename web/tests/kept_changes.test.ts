@@ -2,7 +2,11 @@
 
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-vi.hoisted(() => vi.stubGlobal("document", { baseURI: "http://page.test/" }));
+vi.hoisted(() => {
+  vi.stubGlobal("document", { baseURI: "http://page.test/" });
+  vi.stubGlobal("location", { hash: "" });
+  vi.stubGlobal("addEventListener", () => undefined);
+});
 
 import { api } from "../src/api/client";
 import { Problem } from "../src/api/problem";
@@ -84,6 +88,17 @@ describe("undoing a change", () => {
     vi.spyOn(api, "undo").mockRejectedValue(new Problem(412, "version_conflict", "", ""));
     await expect(takeBack(keepChange("the boat", [left("boat", 2)], [token("one")]))).rejects.toBeInstanceOf(Problem);
     expect(changeThatLeft(scope, memory("boat", 2))).toBeUndefined();
+  });
+
+  it("names a conflict by what was changed, not by its address", async () => {
+    const facts = { address: "Note/boat in ada", expected: 4, actual: 5 };
+    const conflict = new Problem(412, "version_conflict", "", "", { code: "version_conflict", values: facts });
+    vi.spyOn(api, "undo").mockRejectedValue(conflict);
+    const refused = await takeBack(keepChange("The boat is red", [left("boat", 2)], [token("one")])).catch((error: Problem) => error);
+    expect(refused).toMatchObject({ reason: { code: "version_conflict_of", values: { memory: "“The boat is red”", actual: 5 } }, href: "#/memories/Note/boat?scope=ada" });
+    // Any of several may be meant: then none is named.
+    const several = keepChange("both", [left("a", 2), left("b", 2)], [token("one")]);
+    await expect(takeBack(several)).rejects.toBe(conflict);
   });
 });
 

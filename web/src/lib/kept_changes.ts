@@ -6,6 +6,8 @@ import { Problem } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { takeAllBack, type Token } from "./bulk";
 import { ownTab } from "./owned_shelf";
+import { linkTo } from "./route";
+import { shortened } from "./sentences";
 import { forgetAllUndone, forgetUndoneIn, noteUndone } from "./undone_changes";
 
 const NAME = "recollect.changes";
@@ -96,10 +98,18 @@ export async function takeBack(change: KeptChange, progress: (done: number, of: 
     const left = { ...change, tokens };
     keep(isRefused(error) ? kept().filter((each) => !isSame(each, change)) : kept().map((each) => (isSame(each, change) ? left : each)));
     change.tokens = tokens;
-    throw error;
+    throw saidOf(change, error);
   }
   noteUndone(change.memories);
   forgetChange(change);
+}
+
+/** A conflict with what the change was about: the service knows that by its address alone. Of several memories it may be any. */
+function saidOf({ what, memories }: KeptChange, error: unknown): unknown {
+  const [left, ...others] = memories;
+  if (!(error instanceof Problem) || error.reason.code !== "version_conflict" || !left || others.length) return error;
+  const { status, code, title, detail, reason } = error;
+  return new Problem(status, code, title, detail, { code: "version_conflict_of", values: { ...reason.values, memory: `“${shortened(what)}”` } }, linkTo(["memories", left.type, left.key], left.scope));
 }
 
 /** Whether the service will not undo it later either: it expired, or what it wrote was changed since. */

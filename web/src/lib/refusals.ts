@@ -14,7 +14,7 @@ export const REASONS = [
   "line_too_long", "no_record", "record_of_export", "below_forbidden", "empty_file", "utf16", "after_document", "cut_file", "swollen", "damaged",
   "not_utf8", "broken_zip", "zip_too_many", "zip_without_json", "zip_encrypted", "no_time", "time_out_of_range", "not_text", "unknown_role",
   "circle", "no_object", "no_message", "bad_content", "message_missing", "no_memory_row", "memory_repeated", "memory_exists", "nested", "limit",
-  "version_conflict", "quota", "update_mode", "missing_extra", "not_json", "unknown_form", "broken_document", "cut_document", "cut_line", "unknown_text",
+  "version_conflict", "version_conflict_of", "quota", "update_mode", "missing_extra", "not_json", "unknown_form", "broken_document", "cut_document", "cut_line", "unknown_text",
   "parts_erased", "settings_left_out", "unfounded", "undo_nothing", "undo_forgotten", "undo_overtaken",
 ] as const;
 
