@@ -98,23 +98,31 @@ export function Toasts() {
 }
 
 const TOAST_MS = 8_000;
-/** What leads somewhere stays for longer: it has to be read, and reached. */
-const LINK_TOAST_MS = 30_000;
+/** What leads somewhere, or can be undone, stays for longer: it has to be read, and reached. */
+const LONG_TOAST_MS = 30_000;
 
-/** What was told: it goes by itself, but not while what it offers is under way or has failed. */
+/** What was told: it goes by itself, but not while it is looked at, or what it offers is under way or has failed. */
 function Told({ toast }: { toast: Toast }) {
   const { dismiss, t } = useAround();
   const act = useAct();
   const [share, setShare] = useState<number | null>(null);
+  const [isHeld, setHeld] = useState({ hover: false, focus: false });
   const offered = toast.act;
-  const stays = act.isBusy || Boolean(act.error) || (toast.kind === "wrong" && offered !== undefined);
+  const stays = isHeld.hover || isHeld.focus || act.isBusy || Boolean(act.error) || (toast.kind === "wrong" && offered !== undefined);
+  const isLong = Boolean(toast.link ?? offered);
   useEffect(() => {
     if (stays) return;
-    const timer = setTimeout(() => dismiss(toast.id), toast.link ? LINK_TOAST_MS : TOAST_MS);
+    const timer = setTimeout(() => dismiss(toast.id), isLong ? LONG_TOAST_MS : TOAST_MS);
     return () => clearTimeout(timer);
-  }, [stays, toast.id, toast.link, dismiss]);
+  }, [stays, toast.id, isLong, dismiss]);
   return (
-    <div className={`toast toast-${toast.kind}`}>
+    <div
+      className={`toast toast-${toast.kind}`}
+      onPointerEnter={() => setHeld((before) => ({ ...before, hover: true }))}
+      onPointerLeave={() => setHeld((before) => ({ ...before, hover: false }))}
+      onFocus={() => setHeld((before) => ({ ...before, focus: true }))}
+      onBlur={() => setHeld((before) => ({ ...before, focus: false }))}
+    >
       <span>{toast.text}</span>
       {toast.link && <a className="toast-link" href={toast.link.href} onClick={() => dismiss(toast.id)}>{t(toast.link.word)}</a>}
       {act.isBusy && share !== null && <progress value={share} aria-label={t("undo.going")} />}
