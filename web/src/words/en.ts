@@ -203,7 +203,7 @@ export const en = {
   "overview.none_here": "This scope has no memories of its own; others below it have.",
   "overview.plot": "{name}: {sum} in all, most on {day} ({most})",
   "overview.recalled": "Recalled most",
-  "overview.recalled_none": "No question has brought up a memory since the service started.",
+  "overview.recalled_none": "No question has brought up a memory since the service started, or since something was erased. Messages are not counted, and a profile only where an answer quotes it.",
   "overview.asked": "asked: “{words}”",
   "overview.review": "Review",
   "overview.review_all": "Review all",

@@ -205,7 +205,7 @@ export const zh: Record<keyof typeof en, string> = {
   "overview.none_here": "此作用域自身没有记忆，但下级作用域有。",
   "overview.plot": "{name}：共 {sum}，最多的是 {day}（{most}）",
   "overview.recalled": "召回最多",
-  "overview.recalled_none": "服务启动以来还没有问题用到记忆。",
+  "overview.recalled_none": "自服务启动或上次抹除以来，还没有问题用到记忆。消息不计入；用户档案只在回答引用时计入。",
   "overview.asked": "问：“{words}”",
   "overview.review": "去审核",
   "overview.review_all": "审核全部",

@@ -205,7 +205,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "overview.none_here": "這個範圍本身沒有記憶，但下層範圍有。",
   "overview.plot": "{name}：共 {sum}，最多的是 {day}（{most}）",
   "overview.recalled": "最常召回",
-  "overview.recalled_none": "服務啟動以來還沒有問題用到記憶。",
+  "overview.recalled_none": "自服務啟動或上次抹除以來，還沒有問題用到記憶。訊息不計入；使用者檔案只在回答引用時計入。",
   "overview.asked": "問：「{words}」",
   "overview.review": "前往審核",
   "overview.review_all": "審核全部",
