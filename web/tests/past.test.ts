@@ -98,6 +98,12 @@ describe("since when it is believed", () => {
     expect(since(said(1, "in Porto"))).toBe("2026-01-01");
   });
 
+  it("is as before after a rejection that was undone", () => {
+    const undone = { ...said(3, "in Porto"), cause: "undone" };
+    expect(since(said(1, "in Porto"), said(2, "in Porto", "rejected"), undone)).toBe("2026-01-01");
+    expect(since(said(1, "in Braga"), said(2, "in Braga", "rejected"), undone)).toBe("2026-01-03");
+  });
+
   it("begins anew after a rejection", () => {
     expect(since(said(1, "in Porto"), said(2, "in Porto", "rejected"), said(3, "in Porto"))).toBe("2026-01-03");
     expect(believedSince([])).toBeUndefined();

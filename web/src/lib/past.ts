@@ -26,8 +26,14 @@ function isPartlyUncited({ value = {}, evidence = {}, sentence = "" }: Partial<M
 export function believedSince(revisions: readonly Revision[]): string | undefined {
   const newestFirst = [...revisions].sort((one, other) => other.version - one.version);
   const [now] = newestFirst;
-  const broken = newestFirst.findIndex((each) => each.sentence !== now?.sentence || each.state !== now.state);
-  return (broken < 0 ? newestFirst[newestFirst.length - 1] : newestFirst[broken - 1])?.believed_from;
+  const isSame = (each: Revision | undefined) => each !== undefined && each.sentence === now?.sentence && each.state === now.state;
+  let at = 0;
+  for (;;) {
+    // An undo and what it took back are as if neither had been.
+    const step = newestFirst[at]?.cause === "undone" && isSame(newestFirst[at + 2]) ? 2 : 1;
+    if (!isSame(newestFirst[at + step])) return newestFirst[at]?.believed_from;
+    at += step;
+  }
 }
 
 /** The name of the speaker to whom a document belongs, where several have one: its key is "@name". */
