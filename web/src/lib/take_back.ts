@@ -57,7 +57,8 @@ export function useTakeBack(changed: () => void): TakingBack {
   const takeBack = (memories: readonly Memory[], thread: string, message: string) => {
     // One key for all tries: it is carried out once, also where an answer was lost.
     const key = crypto.randomUUID();
-    const what = memories.map(said).join("; ");
+    // A document stays: what is taken back is a change of it, unless the message made it.
+    const what = memories.map((each) => (isDocument(each) && each.version > 1 ? t("told.change_of", { what: said(each) }) : said(each))).join("; ");
     return act.run({
       request: () => change<Undoable>((undo) => api.undoMessage(scope, { thread, message }, memories, key, undo)).catch(inWords),
       succeed: told(t("told.taken_back", { what: shortened(what) }), what, memories.map((each) => (each.version === 1 ? { ...addressOf(scope, each), version: null } : nextOf(scope, each)))),

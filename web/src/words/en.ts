@@ -161,6 +161,7 @@ export const en = {
   restore: "Restore",
   "deleted.lately": "{count} deleted lately|{count} deleted lately",
   "overview.of_type": "In force; the list of this type has also what has ended, was rejected or waits",
+  "told.change_of": "a change of {what}",
   "told.taken_back": "Taken back: {what}",
   types: "Types",
   undo: "Undo",

@@ -163,6 +163,7 @@ export const zh: Record<keyof typeof en, string> = {
   restore: "恢复",
   "deleted.lately": "最近删除了 {count} 条",
   "overview.of_type": "目前成立的；此类型的列表还包括已终止、已拒绝和待审核的",
+  "told.change_of": "对{what}的更改",
   "told.taken_back": "已撤回：{what}",
   types: "类型",
   undo: "撤销",

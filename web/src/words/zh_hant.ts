@@ -163,6 +163,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   restore: "還原",
   "deleted.lately": "最近刪除了 {count} 則",
   "overview.of_type": "目前成立的；此類型的清單還包括已結束、已拒絕和待審核的",
+  "told.change_of": "對{what}的變更",
   "told.taken_back": "已復原：{what}",
   types: "類型",
   undo: "復原",
