@@ -20,6 +20,9 @@ import { Empty, Failure, Loading } from "../parts/states";
 import { Quotes, Value } from "../parts/value";
 import { Changes } from "../parts/value_changes";
 
+/** So wide a value is at least, at the end of the track as well: what was learnt today would else be a line on a scale of years. */
+const LEAST = "12px";
+
 /** What stood in the place of a memory before it, and what stands there since. */
 function OneAfterAnother({ address, newest }: { address: { type: string; key: string }; newest: Revision }) {
   const { t } = useAround();
@@ -131,7 +134,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
               <span className="lane-name" role="rowheader">{named(lane.name.replaceAll("_", " "))}<span className="lane-now">{lane.stretches.at(-1)?.isLast ? lane.stretches.at(-1)?.label : "–"}</span></span>
               <span className="lane-track" role="cell">
                 {lane.stretches.map((each, index) => (
-                  <span key={index} className={each.isLast ? "stretch now" : "stretch"} style={{ left: share(each.from), width: `max(6px, calc(${share(each.until)} - ${share(each.from)} - 2px))` }} title={`${each.label} · ${t("profile.days", { count: spanDays(each.from, each.until) })}`}>
+                  <span key={index} className={each.isLast ? "stretch now" : "stretch"} style={{ left: `min(${share(each.from)}, calc(100% - ${LEAST}))`, width: `max(${LEAST}, calc(${share(each.until)} - ${share(each.from)} - 2px))` }} title={`${each.label} · ${t("profile.days", { count: spanDays(each.from, each.until) })}`}>
                     <span>{each.label}</span>
                   </span>
                 ))}
