@@ -8,7 +8,7 @@ import { useAct } from "../lib/act";
 import { useAsked, usePages } from "../lib/asking";
 import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
-import { leftBy } from "../lib/kept_changes";
+import { changeThatLeft, leftBy, useKeptChanges } from "../lib/kept_changes";
 import { sinceThen, speakerOf, timeOf } from "../lib/past";
 import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -20,6 +20,7 @@ import { tellDecided, waitsAs } from "../lib/waiting";
 import { memoryLink, PageHead, When } from "../parts/basics";
 import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
+import { UndoOf } from "../parts/undo_kept";
 import { Asked, useQuestion, type Question } from "./review_question";
 
 type Decision = "approve" | "reject";
@@ -49,8 +50,24 @@ function ReviewNow({ days }: { days: Days }) {
       <ul className="cards">
         {rows.map((memory) => <Waiting key={`${memory.type}/${memory.key}`} memory={memory} formations={formations} decided={decide} changed={waiting.again} />)}
       </ul>
+      <DecidedLately decided={[...decided]} changed={() => { tellDecided(0); waiting.again(); }} />
       <More hasMore={waiting.hasMore} isLoading={waiting.isLoading} more={waiting.more} error={waiting.moreError} />
     </div>
+  );
+}
+
+/** What was decided on this screen, as long as it can be undone: the notice of it goes. */
+function DecidedLately({ decided, changed }: { decided: readonly Memory[]; changed: () => void }) {
+  const { t, named } = useAround();
+  const { scope } = useHere();
+  useKeptChanges();
+  const rows = decided.map((each) => ({ ...each, version: each.version + 1 })).filter((each) => changeThatLeft(scope, each));
+  if (!rows.length) return null;
+  return (
+    <details className="deleted-lately">
+      <summary>{t("review.decided_lately", { count: rows.length })}</summary>
+      <ul>{rows.map((each) => <li key={`${each.type}/${each.key}`}><span>{toldOf(each, named)}</span> <UndoOf memory={each} done={changed} /></li>)}</ul>
+    </details>
   );
 }
 
@@ -112,6 +129,9 @@ const VERDICTS = {
   end: { approve: "review.end_it", reject: "review.keep_it", approved: "review.ended", rejected: "review.kept", about: "review.keep_about" },
 } as const;
 
+/** What is offered first is what changes nothing that stands. */
+const LOOKS = { new: { approve: "accent", reject: "danger" }, change: { approve: undefined, reject: "accent" }, end: { approve: "danger", reject: undefined } } as const;
+
 /** One memory that waits, with the doubts about it and the two verdicts. */
 function Waiting({ memory, formations, decided, changed }: { memory: Memory; formations: readonly Formation[]; decided: (memory: Memory) => void; changed: () => void }) {
   const { t } = useAround();
@@ -126,8 +146,8 @@ function Waiting({ memory, formations, decided, changed }: { memory: Memory; for
       <ActFailure act={acts} />
       {can("write") && (
         <footer>
-          <button type="button" className={question.kind === "end" ? "danger" : "accent"} disabled={acts.isBusy} onClick={() => decide("approve")}>{t(words.approve)}</button>
-          <button type="button" className={question.kind === "new" ? "danger" : undefined} disabled={acts.isBusy} onClick={() => decide("reject")} title={t(words.about)}>{t(words.reject)}</button>
+          <button type="button" className={LOOKS[question.kind].approve} disabled={acts.isBusy} onClick={() => decide("approve")}>{t(words.approve)}</button>
+          <button type="button" className={LOOKS[question.kind].reject} disabled={acts.isBusy} onClick={() => decide("reject")} title={t(words.about)}>{t(words.reject)}</button>
         </footer>
       )}
     </li>
@@ -148,7 +168,7 @@ function Doubted({ memory, question, formations, children }: { memory: Memory; q
       </header>
       <Asked memory={memory} question={question} formations={formations} />
       <Failure error={question.error} again={question.again} />
-      {question.cause && <p className="notice">{whyWritten(question.cause, t)}</p>}
+      {question.cause && <p className="notice doubt">{whyWritten(question.cause, t)}</p>}
       {children}
     </>
   );

@@ -325,6 +325,7 @@ export const enLate = {
   "review.ended": "Ended.",
   "review.keep_it": "Keep it",
   "review.keep_about": "Leave it in force as it is",
+  "review.decided_lately": "Decided just now: {count}",
   "review.kept": "Kept as it is.",
   "review.since": "Since {day}. It stays in force until you decide.",
   "review.holds": "What stands now stays in force until you decide.",

@@ -327,6 +327,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "review.ended": "已結束。",
   "review.keep_it": "保留",
   "review.keep_about": "讓它照舊有效",
+  "review.decided_lately": "剛才處理了 {count} 筆",
   "review.kept": "已照舊保留。",
   "review.since": "自 {day} 起。在你決定之前，它仍然有效。",
   "review.holds": "在你決定之前，現有的內容仍然有效。",

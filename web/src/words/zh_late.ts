@@ -327,6 +327,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "review.ended": "已终止。",
   "review.keep_it": "保留",
   "review.keep_about": "让它照旧有效",
+  "review.decided_lately": "刚才处理了 {count} 条",
   "review.kept": "已照旧保留。",
   "review.since": "自 {day} 起。在你决定之前，它仍然有效。",
   "review.holds": "在你决定之前，现有的内容仍然有效。",
