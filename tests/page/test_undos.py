@@ -125,7 +125,7 @@ def test_a_waiting_end_is_asked_about_as_one(story: Story) -> None:
         "End “Mira keeps a boat in Faro”?",
         "Because you said “I may sell the boat in Faro.”",
         "It stays in force until you decide.",
-        "the speaker was in doubt",
+        "The speaker was in doubt",
     ):
         assert said in told["card"]
     assert "Approve" not in told["card"]
