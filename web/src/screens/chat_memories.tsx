@@ -73,8 +73,11 @@ export function MemoriesPanel({ thread, until, standing, memories, error, refres
   );
 }
 
-/** What was written last stands first; what is over stands below what is true. */
-const trueFirst = (memories: readonly Memory[], at: number): Memory[] => ownFirst(newestFirst(memories)).sort((one, other) => Number(isEnded(one, at)) - Number(isEnded(other, at)));
+/** When it was said, whenever it is true from: one formation writes at once what was said over some minutes. */
+const saidAt = (memory: Memory): number => Date.parse(timeOf({ ...memory, valid_from: null }));
+
+/** What was said last stands first; what is over stands below what is true. */
+const trueFirst = (memories: readonly Memory[], at: number): Memory[] => ownFirst([...memories].sort((one, other) => saidAt(other) - saidAt(one))).sort((one, other) => Number(isEnded(one, at)) - Number(isEnded(other, at)));
 
 /** The types, that first of which something was written last. */
 const byNewest = (memories: readonly Memory[]): string[] => [...new Set(newestFirst(memories).map((each) => each.type))];
