@@ -23,7 +23,7 @@ SCOPE: Final[Scope] = ("default",)
 MESSAGES: Final = 400
 GAP: Final = slice(20, 150)
 QUOTED: Final = (120, 300, 396)
-"""Positions, in the long thread, of messages that facts quote: those divisible by four are plain."""
+"""Positions of messages of the long thread that facts quote: each is a plain sentence."""
 WORD: Final = "Donaudampfschifffahrtsgesellschaftskapitaen" * 8
 CHINESE: Final = "我每天早上都去海边散步，然后喝一杯浓缩咖啡，再回家写展览的文字。" * 6
 ADDRESS: Final = "https://example.org/" + "a/b-c_d" * 60
@@ -155,7 +155,10 @@ def test_a_link_from_quoted_words_leads_to_them(story: Story) -> None:
 
 def test_a_new_thread_is_not_asked_for(story: Story) -> None:
     """Before its first words the service does not know it."""
-    assert {"unknown": [], "said": ["The first words here."]} == story.facts["new_thread"]
+    assert {
+        "unknown": [],
+        "said": ["The first words here.", "And more from elsewhere."],
+    } == story.facts["new_thread"]
 
 
 def test_the_checks_notice_a_row_that_is_missing(story: Story) -> None:

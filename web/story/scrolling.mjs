@@ -207,8 +207,11 @@ async function newThread() {
   await page.waitForTimeout(600);
   await page.fill("#composer", "The first words here.");
   await page.keyboard.press("Enter");
-  await page.locator(".thread.here", { hasText: "The first words here." }).waitFor();
   await page.locator(".messages[aria-busy=false] .turn-user").waitFor();
+  // The list has a page of the threads: what is said elsewhere in this one is read all the same.
+  const id = decodeURIComponent(new URL(page.url()).hash.split("/")[2].split("?")[0]);
+  await page.request.post(`${base}/v1/threads/${id}/messages`, { data: { messages: [{ role: "user", text: "And more from elsewhere." }] } });
+  await page.locator(".turn", { hasText: "And more from elsewhere." }).waitFor();
   facts.tell("new_thread", { unknown, said: await page.locator(".turn-user .turn-text").allInnerTexts() });
 }
 

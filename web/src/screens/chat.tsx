@@ -117,7 +117,7 @@ export default function Chat() {
   );
 }
 
-/** Names of threads that were made up here: nothing is asked of one before the list has it. */
+/** Names of threads that were made up here: nothing is asked of one before the service has words of it. */
 const madeHere = new Set<string>();
 
 function newTalk(): string {
@@ -282,6 +282,10 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
   useEffect(() => {
     if (!talk.isLoading) isRead(thread);
   }, [talk.isLoading, thread, isRead]);
+  const hasWords = talk.shown.some((each) => each.position !== null);
+  useEffect(() => {
+    if (hasWords) madeHere.delete(thread);
+  }, [hasWords, thread]);
   const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferredNow(scope)), [scope, settled, days]);
   const known = useLatest(memories.value);
   const state = useAsked(() => (isEmpty ? Promise.resolve(null) : api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)))), [scope, thread, isEmpty, settled]);
