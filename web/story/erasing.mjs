@@ -55,9 +55,13 @@ async function secret() {
   await page.goto(`${base}/#/chat/secret?${SCOPE}`);
   const named = page.locator(".thread", { hasText: SECRET });
   await named.waitFor();
+  // Another thread is open there: the list has the title from before more was said.
+  const list = await browser.newPage();
+  await list.goto(`${base}/#/chat/elsewhere?${SCOPE}`);
+  await list.locator(".thread", { hasText: SECRET }).waitFor();
   await say(DAY.slice(2), 2);
   await page.locator(".turn", { hasText: "With pleasure." }).waitFor();
-  const windows = { own: page };
+  const windows = { own: page, list };
   const first = (await messagesOf("secret"))[0].id;
   for (const [name, place] of Object.entries({ chat: `chat/secret?${SCOPE}&message=${first}&quote=${SECRET}`, recall: `recall?${SCOPE}&q=garage+door`, overview: `overview?${SCOPE}` })) {
     windows[name] = await browser.newPage();
