@@ -193,7 +193,7 @@ async def test_other_records_at_the_destination_are_not_replaced_unasked(source:
         await destination.append(ADA, "mine", [NewMessage(role="user", text="mine", id="m1")])
         await destination.append(("eve",), "hers", [NewMessage(role="user", text="hers")])
 
-        with pytest.raises(ConflictError, match=r"\('users', 'ada'\) has 2 records .*--replace"):
+        with pytest.raises(ConflictError, match=r"users/ada has 2 records .*--replace"):
             await copied(source, destination)
         assert 2 == len(await destination.archive(ADA))
 

@@ -333,7 +333,7 @@ def test_an_agent_of_one_user_is_refused_to_another() -> None:
         RecollectConversation(first, memory, "ada", "one").run("My PIN is 4711.")
 
         for agent in (first, second, writer):
-            with pytest.raises(UsageError, match=r"'bob'.* an agent of its own"):
+            with pytest.raises(UsageError, match=r"bob an agent of its own"):
                 RecollectConversation(agent, memory, "bob", "one")
         RecollectConversation(second, memory, ADA, "two").run("And?")
 

@@ -19,7 +19,7 @@ from recollect.cli import main
 from recollect.cli import store_choice as opening
 from recollect.cli.options import scope_from, split_address
 from recollect.errors import EXIT_STATUS, RecollectError, StoreFullError, UsageError
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 SOURCE = Path(recollect.__file__).parents[1]
 HELP_MS_MAX = 250

@@ -17,7 +17,7 @@ import click
 
 from recollect.errors import UsageError
 from recollect.records import Scope
-from recollect.text.scope_spelling import ESCAPED
+from recollect.text.scope_paths import ESCAPED
 from recollect.text.time_zones import with_zone
 
 ResultT = TypeVar("ResultT")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from recollect.records import Scope
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect

@@ -29,7 +29,7 @@ from recollect.stores.json_pointers import is_number
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.side_archive import SIDE, address_in
 from recollect.stores.validation import ATTACHMENT_BYTES_MAX, ATTACHMENT_PART_BYTES
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 OWN_PREFIX: Final = "recollect:"
 """Prefix of the first segment of scopes with internal data of a store or service."""

@@ -25,7 +25,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.archive import RESTORE_RECORDS
 from recollect.stores.plans.erase_ledger import LedgerEntry, erases_below, named_in
 from recollect.stores.plans.idempotency_archive import requests_among
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.wire.record_digests import Digest, digests_of
 
 LOG: Final = package_logger("recollect.lifecycle.store_copy")

@@ -23,7 +23,7 @@ from recollect.records import (
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.proposal_names import is_named, is_shortened, proposed_for
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.worker.formation_input import read_rivals
 
 ROWS_A_PAGE: Final = 500

@@ -29,7 +29,7 @@ from recollect.records import Memory, Message, Scope
 from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.snapshot import StoreSnapshot
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 _READ_ENTRIES: Final = 500
 """Entries read in one call, which bounds memory and the time of a statement."""

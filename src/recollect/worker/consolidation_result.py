@@ -20,7 +20,7 @@ from recollect.ports import Model
 from recollect.records import Json, JsonObject, Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import UNDO, Undo
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.worker.consolidation_calls import Run
 
 OUTDATED: Final = "what it was derived from has changed"

@@ -45,7 +45,7 @@ from recollect.stores.plans.leases import Lease
 from recollect.stores.remainder import merged_into
 from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope, to_datetime
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.worker.assembly import Models
 from recollect.worker.consolidation_calls import Questioner, Run
 from recollect.worker.consolidation_input import (

@@ -19,7 +19,7 @@ from recollect.stores.pages import each_page
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
 from recollect.stores.validation import check_id, check_scope, to_datetime
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.worker.consolidation_input import PAGE_ROWS, looked_at_in
 from recollect.worker.lease_renewal import LEASE_S, release_if_possible
 

@@ -57,7 +57,7 @@ from recollect.stores.validation import (
 )
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.text.token_estimate import estimated_tokens
 
 TRIES_MAX: Final = 8

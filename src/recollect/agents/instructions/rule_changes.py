@@ -28,7 +28,7 @@ from recollect.stores.provenance import (
     words_of,
 )
 from recollect.stores.validation import POSITION_MAX
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 CHANGES_MAX: Final = 2 * RULES_MAX
 """Changes in one proposal, at most: every rule replaced, and as many added."""

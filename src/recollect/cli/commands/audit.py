@@ -13,7 +13,7 @@ from recollect.cli.output import counted, note, print_json, print_table
 from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 from recollect.memory.pagination import PAGE_ROWS
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:
     from recollect.stores.plans.audit import AuditEntry

@@ -24,7 +24,7 @@ from recollect.cli.options import (
 )
 from recollect.cli.output import counted, note, without_hidden
 from recollect.errors import EXIT_STATUS, RecollectError
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal

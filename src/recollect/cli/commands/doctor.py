@@ -19,7 +19,7 @@ from recollect.errors import EXIT_STATUS, RecollectError, StoreUnavailableError
 from recollect.installation import install_command
 from recollect.memory.pagination import each_thread, scopes_of
 from recollect.records import Json
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect

@@ -10,7 +10,7 @@ from recollect.cli.options import Target, memory_options, split_address
 from recollect.cli.output import counted, note, print_json
 from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.wire.elements import time_to_json
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from recollect.cli.options import Target, memory_options, run
 from recollect.cli.output import counted, is_ascii_safer, note, progress_bar
 from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:
     from recollect.exporters import Exported, Form

@@ -20,7 +20,7 @@ from recollect.cli.store_choice import opened, time_now
 from recollect.errors import EXIT_STATUS, NotFoundError
 from recollect.memory.pagination import scopes_of
 from recollect.records import Formation, FormationStatus, Json, Scope, Thread
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.wire.elements import scope_to_json
 from recollect.wire.formations import formation_to_json
 from recollect.wire.threads import pending_to_json

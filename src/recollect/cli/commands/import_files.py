@@ -17,7 +17,7 @@ from recollect.cli.output import Bar, counted, note, print_json, progress_bar, v
 from recollect.cli.store_choice import opened
 from recollect.errors import EXIT_STATUS, RecollectError, UsageError
 from recollect.records import Json, Scope
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -20,7 +20,7 @@ from recollect.cli.options import (
 from recollect.cli.output import counted, note, print_entry, print_json
 from recollect.cli.service_store import service_store_option
 from recollect.cli.store_choice import opened
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:
     from recollect.records import Json, Scope

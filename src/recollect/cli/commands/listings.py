@@ -22,7 +22,7 @@ from recollect.cli.store_choice import opened, time_now
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.wire.elements import time_to_json
 from recollect.wire.messages import message_to_json
 from recollect.wire.threads import thread_to_json

@@ -13,7 +13,7 @@ from recollect.cli.output import note
 from recollect.cli.service_run import check_service_packages
 from recollect.cli.store_choice import without_password
 from recollect.errors import MissingExtraError
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

@@ -19,7 +19,7 @@ from recollect.cli.options import Target, memory_options
 from recollect.cli.output import counted, note, visible
 from recollect.cli.store_choice import without_password
 from recollect.errors import UsageError
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.wire.elements import scope_to_json, time_to_json
 
 if TYPE_CHECKING:

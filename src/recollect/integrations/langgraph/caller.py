@@ -15,7 +15,7 @@ from recollect.errors import UsageError
 from recollect.records import Scope
 from recollect.stores.checkpoint_threads import thread_of as place_of
 from recollect.stores.validation import check_id, check_scope
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 THREAD_ID: Final = "thread_id"
 RUNTIME: Final = "__pregel_runtime"

@@ -21,7 +21,7 @@ from recollect.integrations.langgraph.caller import GraphCaller, Whose, caller_i
 from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.records import Scope
 from recollect.stores.checkpoint_threads import thread_id_of, thread_of
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 
 class ScopedSaver(CompleteSaver):

@@ -14,7 +14,7 @@ from recollect.integrations.thread_items import ThreadItems, check_budget
 from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect, Home
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 BUDGET_TOKENS: Final = 1_000
 NO_SESSION: Final = "llama_index"

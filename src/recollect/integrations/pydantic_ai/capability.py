@@ -32,7 +32,7 @@ from recollect.integrations.thread_items import Item, ThreadItems, check_budget,
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 BUDGET_TOKENS: Final = 1_000
 _running: Final[WeakValueDictionary[str, RecollectCapability]] = WeakValueDictionary()

@@ -14,7 +14,7 @@ from smolagents import MultiStepAgent
 
 from recollect.errors import UsageError
 from recollect.records import Scope
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 
 @dataclass(slots=True)

@@ -46,7 +46,7 @@ from recollect.stores.validation import (
     check_scope,
     check_time,
 )
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 BRIEF_ADDRESSES_MAX: Final = 8
 """Look up at most this many addresses as a brief query; more wait like any other read."""

@@ -29,7 +29,7 @@ from recollect.stores.plans.side_records import expired_sides
 from recollect.stores.proposal_names import is_named, proposed_for, target_name
 from recollect.stores.rows import MemoryRange, MemoryRow, MessageRow, ScopeRow, SideRow, ThreadRow
 from recollect.stores.unit_of_work import Rows
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

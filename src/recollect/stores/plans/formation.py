@@ -28,7 +28,7 @@ from recollect.stores.plans.prepared_writes import PreparedWrite
 from recollect.stores.rows import MICROSECONDS, FormationRow, MemoryRow, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_object, encode_json, to_datetime
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

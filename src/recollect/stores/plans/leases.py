@@ -19,7 +19,7 @@ from recollect.stores.plans.lanes import lanes_of
 from recollect.stores.plans.pending_messages import again_of
 from recollect.stores.rows import MICROSECONDS, ScopeRow, ThreadRow
 from recollect.stores.validation import to_datetime
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 LEASE_S_MAX: Final = 3_600
 DUE_THREADS_MAX: Final = 100

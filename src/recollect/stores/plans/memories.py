@@ -13,7 +13,7 @@ from recollect.stores.plans.evidence import decode_evidence
 from recollect.stores.plans.prepared_writes import PreparedMemoryWrite
 from recollect.stores.rows import MemoryRow, RevisionRow
 from recollect.stores.validation import decode_json, to_datetime
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 _REVISION: Final = maker_of(RevisionRow)
 _SHOWN: Final = maker_of(Memory)

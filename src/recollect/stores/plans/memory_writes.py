@@ -44,7 +44,7 @@ from recollect.stores.remainder import MEMORY_THREAD, named_version, version_nam
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows, together
 from recollect.stores.validation import decode_json
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.text.searchable import message_text
 
 CARRIED_VERSIONS_MAX: Final = 50

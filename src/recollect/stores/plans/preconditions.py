@@ -9,7 +9,7 @@ from recollect.records import Scope
 from recollect.side_records import SETTING_KINDS
 from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import Effect, Plan, PlannedWrite, Proviso, Rows
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 ResultT = TypeVar("ResultT")
 

@@ -25,7 +25,7 @@ from recollect.stores.validation import (
     to_datetime,
 )
 from recollect.text.coded_text import with_code
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 OUTCOMES: Final = "outcomes"
 LEFT_OUT: Final = "outcomes_left_out"

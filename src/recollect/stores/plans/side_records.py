@@ -21,7 +21,7 @@ from recollect.stores.validation import (
     decode_json,
     to_datetime,
 )
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

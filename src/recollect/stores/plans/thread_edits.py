@@ -16,7 +16,7 @@ from recollect.stores.plans.threads import PreparedMessage, existing_thread, mes
 from recollect.stores.plans.upkeep import compacted
 from recollect.stores.rows import MessageRow, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Removal, Rows
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.text.token_estimate import estimated_tokens
 
 

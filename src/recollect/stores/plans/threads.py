@@ -36,7 +36,7 @@ from recollect.stores.validation import (
     to_datetime,
 )
 from recollect.text.coded_text import with_code
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.text.searchable import message_text
 from recollect.text.terms import encode_terms
 from recollect.text.token_estimate import estimated_tokens

@@ -24,7 +24,7 @@ from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, SidePlace, S
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_id
 from recollect.text.coded_text import with_code
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 
 
 def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int, secret: bytes) -> PlannedWrite[None]:

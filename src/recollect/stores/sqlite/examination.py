@@ -26,7 +26,7 @@ from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.statements import QUERIES
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.stores.vector_codec import decode_vectors
-from recollect.text.scope_spelling import written_scope
+from recollect.text.scope_paths import written_scope
 from recollect.text.searchable import message_text
 from recollect.text.stored_terms import decode_terms
 from recollect.text.terms import encode_terms, is_current
