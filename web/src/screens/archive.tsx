@@ -58,8 +58,8 @@ export function Import() {
   const settled = ({ reports, errors, failed }: Drained) => {
     const not = failed.length ? [t("import.not_imported", { count: failed.length, names: failed.join(t("permission.between")) })] : [];
     if (reports.length) tell([said(rowsOfAll(reports)), ...not].join(t("cause.between")));
-    // Where it is told among the files may be below what is in sight, and who has left the screen is told where they are now.
-    if (errors.length) complain(errors[0]);
+    // Where it is told among the files may be below what is in sight; with others that were taken, the notice names it.
+    if (errors.length && (!reports.length || !input.current)) complain(errors[0]);
   };
   const upload = (chosen: readonly File[]) => {
     if (chosen.length) void queue.add(scope, zone, chosen, settled);
