@@ -30,6 +30,11 @@ const kept = async (thread) => {
   const answer = await page.request.get(`${service}/v1/threads/${thread}/messages?limit=100`);
   return answer.ok() ? (await answer.json()).messages.map((each) => `${each.role}: ${each.text}`) : [];
 };
+/** What is kept once there are so many messages: the service keeps an answer only when all of it was made. */
+const keptOf = async (thread, count) => {
+  for (let tries = 0; tries < 50 && (await kept(thread)).length < count; tries++) await page.waitForTimeout(100);
+  return kept(thread);
+};
 const keys = () => proxy.seen.filter((each) => each.key).map((each) => each.key);
 
 async function at(thread) {
@@ -138,7 +143,7 @@ async function found() {
   await page.locator(".turn-assistant").waitFor();
   await page.locator(".not-sent").waitFor({ state: "detached" });
   healed();
-  facts.tell("found", { kept: await kept("found"), shown: await shown() });
+  facts.tell("found", { kept: await keptOf("found", 2), shown: await shown() });
 }
 
 /** The answer breaks off: what came of it is shown, the message is known to be kept, and the rest can be had. */
