@@ -1,26 +1,9 @@
 """Questions about somebody by name, which a list of few entries leaves out."""
 
-from dataclasses import replace
-from datetime import UTC, datetime
-
 import pytest
 
 from recollect.recall.empty_turns import is_bare_question
-from recollect.records import Message
-
-SAID = Message(
-    thread="talk",
-    id="m1",
-    position=1,
-    role="user",
-    text="",
-    name=None,
-    time=datetime(2025, 5, 1, tzinfo=UTC),
-    session="s1",
-    source=None,
-    content=None,
-    metadata={},
-)
+from tests.harness.sample_contents import sample_message
 
 
 @pytest.mark.parametrize(
@@ -39,7 +22,5 @@ SAID = Message(
     ],
 )
 def test_a_question_about_somebody_is_told_by_its_form(text: str, *, is_bare: bool) -> None:
-    said = replace(SAID, text=text)
-
-    assert is_bare == is_bare_question(said)
-    assert not is_bare_question(replace(said, role="assistant"))
+    assert is_bare == is_bare_question(sample_message(text=text))
+    assert not is_bare_question(sample_message(text=text, role="assistant"))

@@ -191,16 +191,15 @@ class Told:
     @cached_property
     def weekdays(self) -> frozenset[int]:
         """Return the days of the week that the text names, Monday as 0."""
-        found = (match for each in self._pieces for match in _WEEKDAY.finditer(each))
-        return frozenset(
-            _HAN_DAYS[match["han"]] if match["han"] else _DAYS.index(match["day"].lower())
-            for match in found
-        )
+        return self._named_by(_WEEKDAY)
 
     @cached_property
     def known_weekdays(self) -> frozenset[int]:
         """Return the days of the week that are named as those of something: "the Wednesday"."""
-        found = (match for each in self._pieces for match in _THE_WEEKDAY.finditer(each))
+        return self._named_by(_THE_WEEKDAY)
+
+    def _named_by(self, pattern: re.Pattern[str]) -> frozenset[int]:
+        found = (match for each in self._pieces for match in pattern.finditer(each))
         return frozenset(
             _HAN_DAYS[match["han"]] if match["han"] else _DAYS.index(match["day"].lower())
             for match in found
