@@ -19,9 +19,10 @@ from recollect.formation.prompt import LINE_END
 from recollect.formation.prompt_texts import TEXTS
 from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_answers import ToldByUser, answer_of
-from recollect.formation.rule_breakups import breakup_in
+from recollect.formation.rule_end_calls import end_calls
+from recollect.formation.rule_ends import end_in
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
-from recollect.formation.tool_names import END
+from recollect.formation.rule_topics import topics_of
 from recollect.formation.value_identity import normalised
 from recollect.ports import ModelRequest, Tool, ToolCall
 from recollect.records import Json
@@ -41,11 +42,6 @@ _HAS_ONE: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a note on what has one value at a time."""
-_ENDED_BY: Final = {
-    "home": re.compile(r"\blives? (?:in|at)$|住在?$"),
-    "occupation": re.compile(r"^works? as\b|^(?:职业|職業)(?:是)?$"),
-}
-"""The predicates of facts that a new value of a profile's field ends."""
 
 
 def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
@@ -70,8 +66,12 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
         calls = _calls_of_each(known, told, offered)
     else:
         calls = _profile_calls(known, told, offered)
-        calls += _ended_facts(known, told, offered)
-        calls += _ended_partners(known, shown.new)
+        ends = [
+            (number, over)
+            for number, speaker, words in shown.new
+            if _is_user(speaker) and (over := end_in(words.replace(LINE_END, "\n")))
+        ]
+        calls += end_calls(known, told, ends, offered)
     calls += _note_calls(known, said, request.tools)
     return tuple(calls) or (ToolCall(name="remember_nothing", arguments="{}"),)
 
@@ -79,7 +79,7 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
 def words_for(request: ModelRequest) -> str:
     """Return the answer to the last turn of *request*, from the memories in the system prompt."""
     *before, last = request.turns
-    noted = [*_told_by_user(last.text), *_breakup_told(last.text, request.system)]
+    noted = [*_told_by_user(last.text), *_end_told(last.text, request.system)]
     talk = [turn.text for turn in before if turn.role == "user"]
     told = [each for text in talk for each in _told_by_user(text)]
     asked = asked_in(last.text)
@@ -93,13 +93,20 @@ def _told_by_user(text: str) -> list[ToldByUser]:
     ]
 
 
-def _breakup_told(text: str, system: str) -> list[ToldByUser]:
-    """Return the end of a relationship with the partner that a prompt tells of."""
-    over = breakup_in(text)
-    partners = [each.text for each in remembered_in(system) if each.field == "partner"]
-    if over is None or not any(over.is_with(each) for each in partners):
+def _end_told(text: str, system: str) -> list[ToldByUser]:
+    """Return the end of what a prompt tells of the user's partner, home or work."""
+    over = end_in(text)
+    if over is None:
         return []
-    return [ToldByUser(field="partner", quote=over.quote, value="")]
+    told = [
+        each.text
+        for each in remembered_in(system)
+        if each.field == over.field
+        or (each.is_so_now and over.field in topics_of(each.text))
+    ]
+    if not any(over.ends(each) for each in told):
+        return []
+    return [ToldByUser(field=over.field, quote=over.quote, value="")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,76 +216,6 @@ def _changes(each: RuleStatement, current: dict[str, Json]) -> list[Json]:
     operation = "replace" if each.field in current else "add"
     current[each.field] = each.value
     return [{"op": operation, "path": f"/{each.field}", "value": each.value, **cited}]
-
-
-def _ended_facts(
-    known: Sequence[Mapping[str, Json]], told: Sequence[RuleStatement], offered: set[str]
-) -> list[ToolCall]:
-    """Return the calls that end known facts about a home or a work that the user has left."""
-    if END not in offered:
-        return []
-    newest = {each.field: each for each in told if each.field in _ENDED_BY}
-    names = _names_of_user(known)
-    return [
-        _end_of(each, left)
-        for each in known
-        for field, left in newest.items()
-        if _is_left(each["value"], field, str(left.value), names)
-    ]
-
-
-def _is_left(fact: Json, field: str, now: str, names: frozenset[str]) -> bool:
-    """Return True for a fact of the user that tells another home, or work, than is so *now*."""
-    if not isinstance(fact, Mapping):
-        return False
-    predicate = str(fact.get("predicate", ""))
-    if not _ENDED_BY[field].search(predicate):
-        return False
-    is_own = not names or str(fact.get("subject", "")).casefold() in names
-    return is_own and now.casefold() not in f"{predicate} {fact.get('object', '')}".casefold()
-
-
-def _names_of_user(known: Sequence[Mapping[str, Json]]) -> frozenset[str]:
-    """Return the names by which facts may call the user; none if no profile tells one."""
-    values = (each["value"] for each in known if each["type"] == "User")
-    names = {
-        str(value[name]).casefold()
-        for value in values
-        if isinstance(value, Mapping)
-        for name in ("user_name", "name")
-        if value.get(name)
-    }
-    return (
-        frozenset(names | {"user", "the user", "用户", "用戶", "使用者"}) if names else frozenset()
-    )
-
-
-def _end_of(known: Mapping[str, Json], left: RuleStatement) -> ToolCall:
-    because = [cited_words(left.number, left.quote)]
-    arguments = json.dumps({"id": known["id"], "because": because}, ensure_ascii=False)
-    return ToolCall(name=END, arguments=arguments)
-
-
-def _ended_partners(
-    known: Sequence[Mapping[str, Json]], new: Sequence[tuple[int, str, str]]
-) -> list[ToolCall]:
-    """Return the calls that take a partner out of a profile whom the user is no longer with."""
-    calls = []
-    for number, speaker, words in new:
-        over = breakup_in(words.replace(LINE_END, "\n")) if _is_user(speaker) else None
-        for each in known if over else ():
-            value = each["value"]
-            partner = value.get("partner") if isinstance(value, Mapping) else None
-            if over is None or not isinstance(partner, str) or not over.is_with(partner):
-                continue
-            change = {
-                "op": "remove",
-                "path": "/partner",
-                "because": [cited_words(number, over.quote)],
-            }
-            arguments = json.dumps({"id": each["id"], "changes": [change]}, ensure_ascii=False)
-            calls.append(ToolCall(name="patch_memory", arguments=arguments))
-    return calls[:1]
 
 
 def _note_calls(

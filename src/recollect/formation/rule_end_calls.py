@@ -1,0 +1,116 @@
+"""Calls of the rule model that end what is remembered of a partner, a home or a job."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from recollect.formation.citations import cited_words
+from recollect.formation.rule_ends import ToldEnd
+from recollect.formation.rule_statements import RuleStatement
+from recollect.formation.tool_names import END
+from recollect.ports import ToolCall
+from recollect.records import Json
+
+_REPLACED: Final = {
+    "home": re.compile(r"\blives? (?:in|at)$|住在?$"),
+    "occupation": re.compile(r"^works? as\b|^(?:职业|職業)(?:是)?$"),
+}
+"""The predicates of facts that a new value of a profile's field ends."""
+_OVER: Final = {
+    "home": _REPLACED["home"],
+    "occupation": re.compile(r"^(?:works?|is employed) (?:as|at|for)\b|^(?:职业|職業|工作)"),
+}
+"""The predicates of facts that end if the user says so."""
+
+
+def end_calls(
+    known: Sequence[Mapping[str, Json]],
+    told: Sequence[RuleStatement],
+    ends: Sequence[tuple[int, ToldEnd]],
+    offered: set[str],
+) -> list[ToolCall]:
+    """
+    Return the calls that end what is *known* of a home, a job or a partner.
+
+    *told* has the new values of the profile's fields: each ends the facts of the one before it.
+    *ends* has what is said to be over, with the number of the message: it leaves the profile, and
+    facts about it end. *offered* names the tools of the request.
+    """
+    newest = {each.field: each for each in told if each.field in _REPLACED}
+    over = {each.field: (number, each) for number, each in ends if each.field not in newest}
+    calls = [
+        _removal_of(each, number, end)
+        for number, end in over.values()
+        for each in known
+        if _is_in_profile(each["value"], end)
+    ][:1]
+    if END not in offered:
+        return calls
+    names = _names_of_user(known)
+    for each in known:
+        fact = each["value"]
+        if not isinstance(fact, Mapping) or not _is_about(fact, names):
+            continue
+        for field, left in newest.items():
+            if _is_left(fact, field, str(left.value)):
+                calls.append(_end_of(each, left.number, left.quote))
+    for number, end in over.values():
+        facts = [each for each in known if _is_over(each["value"], end, names)]
+        if end.of or len(facts) == 1:  # "my job" is the only one that is known
+            calls += [_end_of(each, number, end.quote) for each in facts]
+    return calls
+
+
+def _is_in_profile(value: Json, end: ToldEnd) -> bool:
+    told = value.get(end.field) if isinstance(value, Mapping) else None
+    return isinstance(told, str) and end.ends(told)
+
+
+def _removal_of(known: Mapping[str, Json], number: int, end: ToldEnd) -> ToolCall:
+    because = [cited_words(number, end.quote)]
+    change = {"op": "remove", "path": f"/{end.field}", "because": because}
+    arguments = json.dumps({"id": known["id"], "changes": [change]}, ensure_ascii=False)
+    return ToolCall(name="patch_memory", arguments=arguments)
+
+
+def _is_about(fact: Mapping[str, Json], names: frozenset[str]) -> bool:
+    return not names or str(fact.get("subject", "")).casefold() in names
+
+
+def _is_left(fact: Mapping[str, Json], field: str, now: str) -> bool:
+    """Return True for a fact that tells another home, or work, than is so *now*."""
+    predicate = str(fact.get("predicate", ""))
+    told = f"{predicate} {fact.get('object', '')}".casefold()
+    return bool(_REPLACED[field].search(predicate)) and now.casefold() not in told
+
+
+def _is_over(fact: Json, end: ToldEnd, names: frozenset[str]) -> bool:
+    """Return True for a fact that tells what is said to be over."""
+    if end.field not in _OVER or not isinstance(fact, Mapping) or not _is_about(fact, names):
+        return False
+    predicate = str(fact.get("predicate", ""))
+    told = f"{predicate} {fact.get('object', '')}"
+    return bool(_OVER[end.field].search(predicate)) and end.ends(told)
+
+
+def _names_of_user(known: Sequence[Mapping[str, Json]]) -> frozenset[str]:
+    """Return the names by which facts may call the user; none if no profile tells one."""
+    values = (each["value"] for each in known if each["type"] == "User")
+    names = {
+        str(value[name]).casefold()
+        for value in values
+        if isinstance(value, Mapping)
+        for name in ("user_name", "name")
+        if value.get(name)
+    }
+    return (
+        frozenset(names | {"user", "the user", "用户", "用戶", "使用者"}) if names else frozenset()
+    )
+
+
+def _end_of(known: Mapping[str, Json], number: int, quote: str) -> ToolCall:
+    arguments = {"id": known["id"], "because": [cited_words(number, quote)]}
+    return ToolCall(name=END, arguments=json.dumps(arguments, ensure_ascii=False))
