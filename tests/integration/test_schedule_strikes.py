@@ -113,6 +113,27 @@ async def test_a_thread_erased_at_its_strike_stops_no_other(
     assert (1, ["formed"]) == (struck, ends)
 
 
+@pytest.mark.parametrize("settings", [BY_THREAD, BY_TYPE, BY_SCOPE])
+async def test_three_at_night_is_that_of_the_speakers(
+    clock: FrozenClock, settings: FormationSettings
+) -> None:
+    """In Taipei, eight hours ahead: nothing happens at three in UTC, but at seven at night."""
+    done = []
+    async with opened(clock, replace(settings, time_zone="Asia/Taipei")) as memory:
+        await two_notes(memory, ADA)
+        await say(memory, ADA)
+        for seconds in (0, 120, 16 * 3600):
+            clock.advance(seconds)
+            await worker_of(memory).keep_schedules()
+            await worker_of(memory).form_struck()
+            await consolidator_of(memory).keep_schedules()
+            if settings is BY_THREAD:
+                await worker_of(memory).drain()
+            done.append(len((await memory.formations(ADA)).rows))
+
+    assert done == [0, 0, 1]
+
+
 @pytest.mark.parametrize("method", ["pending", "signal"])
 async def test_a_strike_of_threads_outlasts_an_outage(
     clock: FrozenClock, monkeypatch: pytest.MonkeyPatch, method: str

@@ -43,6 +43,30 @@ def test_it_strikes_at_its_moment(after: datetime, until: datetime, *, struck: b
     assert struck == has_struck("0 3 * * *", after, until)
 
 
+@pytest.mark.parametrize(
+    ("zone", "hour"), [("UTC", 3), ("Asia/Taipei", 19), ("America/New_York", 7), ("-05:30", 8.5)]
+)
+def test_a_line_is_read_in_its_zone(zone: str, hour: float) -> None:
+    strike = datetime(2026, 5, 1, tzinfo=UTC) + timedelta(hours=hour)
+
+    assert has_struck("0 3 * * *", strike - INSTANT, strike, zone=zone)
+    assert not has_struck("0 3 * * *", strike, strike + timedelta(hours=23), zone=zone)
+
+
+def test_each_night_strikes_once_where_the_clocks_change() -> None:
+    """At half past two, which one night in March lacks in Berlin, and one in October has twice."""
+    for first in (datetime(2026, 3, 27, tzinfo=UTC), datetime(2026, 10, 23, tzinfo=UTC)):
+        looks = [first + timedelta(minutes=10 * n) for n in range(6 * 24 * 5 + 1)]
+
+        seen = [
+            one.date()
+            for one, other in pairwise(looks)
+            if has_struck("30 2 * * *", one, other, zone="Europe/Berlin")
+        ]
+
+        assert 5 == len(seen) == len(set(seen))
+
+
 @given(st.lists(st.integers(1, 90_000), min_size=1, max_size=40))
 def test_looks_one_after_another_see_each_day_once(steps: list[int]) -> None:
     """However far they lie apart: no more strokes than nights, and none is skipped."""

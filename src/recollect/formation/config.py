@@ -78,9 +78,10 @@ class FormationSettings:
 
     *model* is named as ``provider/model``; ``None`` means the worker's default. *language* is that
     of the prompts: ``"en"``, ``"zh"`` or ``"zh-hant"``; ``None`` means that of the messages.
-    *schedule* is a cron line (UTC) at which pending messages are formed, in addition to *debounce*;
+    *schedule* is a cron line at which pending messages are formed, in addition to *debounce*;
     *consolidate* is the cron line for consolidating every scope. *time_zone* is the speakers':
-    "yesterday" and the days in a prompt are counted in it; ``"Asia/Taipei"``, ``"+08:00"``.
+    "yesterday" and the days in a prompt are counted in it, and the cron lines are read in it, those
+    of the types too; ``"Asia/Taipei"``, ``"+08:00"``.
 
     >>> settings = FormationSettings(model="rules", schedule="0 3 * * *")
     >>> [each.name for each in settings.types]

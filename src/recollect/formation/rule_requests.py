@@ -101,8 +101,7 @@ def _end_told(text: str, system: str) -> list[ToldByUser]:
     told = [
         each.text
         for each in remembered_in(system)
-        if each.field == over.field
-        or (each.is_so_now and over.field in topics_of(each.text))
+        if each.field == over.field or (each.is_so_now and over.field in topics_of(each.text))
     ]
     if not any(over.ends(each) for each in told):
         return []

@@ -158,8 +158,10 @@ class Consolidator:
         Scopes that were being formed then are tried again by the next call.
         """
         since, now = self._checked, self._now()
-        lines = {each.consolidate for each in self._scheduled if each.consolidate}
-        struck = {line for line in lines if has_struck(line, since, now)}
+        lines = {(each.consolidate, each.time_zone) for each in self._scheduled}
+        struck = {
+            (line, zone) for line, zone in lines if line and has_struck(line, since, now, zone=zone)
+        }
         results: list[ConsolidationResult] = []
         busy: list[tuple[Scope, FormationSettings]] = []
         async for scope, settings in self._due(struck):
@@ -171,10 +173,12 @@ class Consolidator:
         self._checked, self._busy = now, busy
         return results
 
-    async def _due(self, struck: Collection[str]) -> AsyncIterator[tuple[Scope, FormationSettings]]:
-        """Yield the scopes to consolidate, with the settings of each."""
+    async def _due(
+        self, struck: Collection[tuple[str, str]]
+    ) -> AsyncIterator[tuple[Scope, FormationSettings]]:
+        """Yield the scopes to consolidate after cron lines *struck* (line, zone), with settings."""
         for scope, settings in self._busy:
-            if settings.consolidate not in struck:
+            if (settings.consolidate, settings.time_zone) not in struck:
                 yield scope, settings
         if not struck:
             return
@@ -182,7 +186,7 @@ class Consolidator:
             lambda cursor: self._store.scopes(cursor=cursor, limit=PAGE_ROWS)
         ):
             for settings in _scheduled(self._assistants.all_in(scope)):
-                if settings.consolidate in struck:
+                if (settings.consolidate, settings.time_zone) in struck:
                     yield scope, settings
 
     async def _try_consolidate(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from recollect.errors import NotFoundError, UsageError
@@ -18,6 +19,7 @@ from recollect.stores.plans.leases import DueThread
 from recollect.stores.validation import to_datetime
 
 PAGE_THREADS: Final = 500
+_Strikes = Callable[[datetime, datetime], bool]
 
 
 class DueLanes:
@@ -74,12 +76,13 @@ class DueLanes:
     ) -> list[DueThread]:
         """Return the due lanes of a thread; types at the same position share one formation."""
         try:
-            types = self._assistants.of(thread.settings, thread.scope).types
+            settings = self._assistants.of(thread.settings, thread.scope)
         except UsageError:
             return []  # the thread's main formation reports what is wrong with its settings
         due: dict[tuple[Lane, int], list[str]] = {}
-        for type_, lane, end in waiting_lanes(thread, types):
-            if await self._is_due(thread, type_, lane, now, since):
+        for type_, lane, end in waiting_lanes(thread, settings.types):
+            strikes = _strikes_of(type_, settings.time_zone)
+            if await self._is_due(thread, lane, strikes, now, since):
                 due.setdefault((lane, end), []).append(type_.name)
         if thread.state == "paused":
             # Once resumed, the lanes are still due, although nothing strikes at that moment.
@@ -100,15 +103,20 @@ class DueLanes:
         ]
 
     async def _is_due(
-        self, thread: Thread, type_: MemoryType, lane: Lane, now: datetime, since: datetime | None
+        self,
+        thread: Thread,
+        lane: Lane,
+        strikes: _Strikes | None,
+        now: datetime,
+        since: datetime | None,
     ) -> bool:
         if lane.not_before is not None and lane.not_before > now:
             self._needs_full_scan = True  # it is retried later, without another strike
             return False
-        if type_.schedule is None:
+        if strikes is None:
             return True
         # The cheap test first: it needs no read of the store.
-        if since is not None and not lane.again and not has_struck(type_.schedule, since, now):
+        if since is not None and not lane.again and not strikes(since, now):
             return False
         first = min((each - 1 for each in lane.again), default=lane.formed)
         try:
@@ -117,7 +125,14 @@ class DueLanes:
             return False  # the thread was erased meanwhile
         # A clock that ran ahead and was set back has stored it: it must not wait until that time.
         is_ahead = stored_at is not None and stored_at > now
-        return stored_at is None or is_ahead or has_struck(type_.schedule, stored_at, now)
+        return stored_at is None or is_ahead or strikes(stored_at, now)
+
+
+def _strikes_of(type_: MemoryType, zone: str) -> _Strikes | None:
+    """Return whether a type's cron line strikes between two times; ``None`` if it has no line."""
+    if type_.schedule is None:
+        return None
+    return partial(has_struck, type_.schedule, zone=zone)
 
 
 def _kind(due: DueThread) -> tuple[object, ...]:

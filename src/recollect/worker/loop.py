@@ -269,14 +269,17 @@ class Worker:
 
     async def _has_struck(self, thread: Thread, since: datetime | None, now: datetime) -> bool:
         try:
-            line = self._assistants.of(thread.settings, thread.scope).schedule
+            settings = self._assistants.of(thread.settings, thread.scope)
         except UsageError:
             return False  # its formation reports what is wrong with its settings
+        line, zone = settings.schedule, settings.time_zone
         if line is not None and since is None:
             if thread.attempts or (thread.due is not None and thread.due <= now):
                 return False  # it is due already, or waits after a failure
             since = await self._store.waiting_since(thread.scope, thread.id, thread.formed)
-        return line is not None and since is not None and has_struck(line, since, now)
+        if line is None or since is None:
+            return False
+        return has_struck(line, since, now, zone=zone)
 
     async def _work(self) -> None:
         while True:

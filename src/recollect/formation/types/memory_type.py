@@ -39,9 +39,9 @@ class MemoryType:
     are added to the prompt. *roles* are the roles whose words may cause such a memory. Of a
     document larger than *section_bytes_max* the model is shown only the top-level fields related to
     the conversation. With *per_speaker*, each of several named users has their own document of a
-    patched type; otherwise all contribute to one. A type with a *schedule*, a cron line (UTC), is
-    formed at these times only, from everything said since; other types are formed when the
-    conversation pauses.
+    patched type; otherwise all contribute to one. A type with a *schedule*, a cron line in
+    the settings' time zone, is formed at these times only, from everything said since; other types
+    are formed when the conversation pauses.
 
     Create types with `load_types`, which validates them.
 
