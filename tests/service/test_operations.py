@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from recollect.client import SyncClient
-from recollect.errors import ModelDeniedError, UnknownKeyError
+from recollect.errors import ModelDeniedError, StoreReadOnlyError, UnknownKeyError
 from recollect.observability import spans as telemetry
 from recollect.server.http.request_log import JsonLines
 from recollect.server.testing import Served
@@ -153,6 +153,29 @@ def test_a_service_without_keys_is_everybodys_on_this_machine(
 
     assert ("", "local") == (served.key, found["name"])
     assert 5 == len(found["permissions"])
+
+
+def test_a_service_whose_store_takes_no_writes_is_not_ready(
+    starting: Start, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says why, and not where the store is; it is ready again when the store is."""
+    served = starting()
+    client, anybody = connect(served), connect(served, "")
+
+    async def refuse(_: object) -> None:
+        raise StoreReadOnlyError(f"{SECRET}: it is a standby")
+
+    with monkeypatch.context() as standby:
+        standby.setattr(type(served.service.memory.store), "check_writable", refuse)
+        refused = anybody.get("/health/ready")
+        told = client.get("/v1/health").json()
+    again = anybody.get("/health/ready")
+
+    assert (503, "not_ready") == (refused.status_code, refused.json()["code"])
+    assert "store read_only" in refused.json()["detail"]
+    assert SECRET not in refused.text
+    assert ("down", "read_only") == (told["status"], told["store"]["state"])
+    assert {"status": "ok"} == again.json()
 
 
 def test_the_details_of_its_health_need_a_key_that_may_administer(

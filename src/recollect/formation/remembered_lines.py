@@ -90,7 +90,7 @@ def remembered_in(system: str) -> Iterator[RememberedLine]:
 
 
 def _record_in(line: str) -> RememberedLine | None:
-    """Parse a record of `recollect.recall.rendering`; ``None`` for other lines."""
+    """Parse a record of `recollect.recall.rendering`; ``None`` for other and lapsed lines."""
     try:
         record = json.loads(line) if line.startswith("{") else {}
     except ValueError:
@@ -101,6 +101,8 @@ def _record_in(line: str) -> RememberedLine | None:
     is_memory = record["source"].startswith(f"{kind}/")
     when = day_in(str(record.get("date", record.get("at"))))
     speaker = "" if is_memory else record["who"]
+    if speaker and record["text"].endswith(_LAPSED):
+        return None
     return RememberedLine(text=record["text"], day=when, speaker=speaker)
 
 

@@ -25,7 +25,7 @@ from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_hist
 from recollect.recall.query import query_in
 from recollect.recall.query_analysis import asks_about_oneself, asks_for_answers, refers_to_somebody
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
-from recollect.recall.results import Recall, Recalled
+from recollect.recall.results import Recall, Recalled, with_lapsed
 from recollect.records import Memory, Message, Revision
 from recollect.stores.validation import to_datetime
 from recollect.text.time_zones import told_in
@@ -62,6 +62,9 @@ async def gathered_context(
     found = news or await recalled_entries(
         runtime, request, asked, known, wants_history=wants_history
     )
+    lapsed = await _lapsed(runtime, request, found)
+    if found is not None:
+        found = with_lapsed(found, {(request.scope, *each) for each in lapsed})
     advises = bool(found) and request.min_score is None and asks_for_advice(asked)
     attitudes = await recalled_attitudes(runtime, request) if advises else None
     shown = newest[len(newest) - request.recent_messages :] if request.recent_messages else ()
@@ -77,7 +80,7 @@ async def gathered_context(
         attitudes=tuple(entries_for_advice(attitudes.considered)) if attitudes else (),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
-        lapsed=await _lapsed(runtime, request, found),
+        lapsed=lapsed,
         said=request.recent_texts,
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,

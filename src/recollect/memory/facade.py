@@ -345,11 +345,12 @@ class Recollect(
         """
         Yield everything in a scope as records; each scope is read at one point in time.
 
-        What has expired is left out, unless a memory is derived from it.
+        What has expired is left out, unless a memory is derived from it. What is erased before its
+        record is yielded is left out as well.
         """
-        await load_modules("recollect.lifecycle.expired_records")
-        from recollect.lifecycle.expired_records import without_expired
+        await load_modules("recollect.lifecycle.scope_export")
+        from recollect.lifecycle.scope_export import exported_records
 
         for each in await self._scopes_of(scope, below=below):
-            for record in without_expired(await self.store.archive(each), self.store.now()):
+            async for record in exported_records(self.store, each):
                 yield record

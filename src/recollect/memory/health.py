@@ -102,16 +102,22 @@ class Monitoring:
 
 
 async def store_health(store: Store) -> StoreHealth:
-    """Return whether *store* answers a small read within ``ANSWER_S``, and its latency."""
+    """
+    Return whether *store* answers a small read within ``ANSWER_S``, and its latency.
+
+    One that refuses every write is not well either; it is asked, and nothing is written.
+    """
     started = timer_s()
     try:
         with anyio.fail_after(ANSWER_S):
             await store.scopes(limit=1)
+            latency_s = timer_s() - started
+            await store.check_writable()
     except StoreError as error:
         return StoreHealth(state=error.code, latency_ms=None)
     except TimeoutError:
         return StoreHealth(state="timeout", latency_ms=None)
-    return StoreHealth(state="ok", latency_ms=round((timer_s() - started) * 1_000, 3))
+    return StoreHealth(state="ok", latency_ms=round(latency_s * 1_000, 3))
 
 
 def operation_of(writes: Sequence[Write | SideWrite]) -> Operation:

@@ -60,7 +60,8 @@ class StoreHealth:
     """
     The health of the store: ``ok``, ``timeout``, or the `RecollectError.code` it raised.
 
-    *latency_ms* is the duration of one small read; ``None`` if it failed.
+    It is ``read_only`` if it answers reads and refuses every write. *latency_ms* is the duration of
+    one small read; ``None`` if the store is not ``ok``.
 
     >>> StoreHealth(state="timeout", latency_ms=None).state
     'timeout'
@@ -88,7 +89,11 @@ class Health:
 
     @property
     def status(self) -> HealthStatus:
-        """Return ``down`` if the store does not answer, ``degraded`` if any task is failing."""
+        """
+        Return ``down`` if the store does not answer, or takes no writes.
+
+        It is ``degraded`` if any task is failing.
+        """
         if self.store.state != "ok":
             return "down"
         return "degraded" if any(each.state == "failing" for each in self.tasks) else "ok"

@@ -327,4 +327,6 @@ def pack_answer(
 
 
 def _recalled(hit: Hit, entry: Entry, strength: float) -> Recalled:
-    return _RECALLED((hit.scope, entry.content, hit.score, hit.signals, hit.relevance, strength))
+    return _RECALLED((
+        hit.scope, entry.content, hit.score, hit.signals, hit.relevance, strength, False,
+    ))  # fmt: skip

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ from recollect.recall.memory_sentences import label_with_origin
 from recollect.recall.recall_packing import DropReason
 from recollect.recall.rendering import Record, render_block
 from recollect.records import Memory, Message, Scope
+from recollect.text.chinese_scripts import is_chinese
+from recollect.text.lapsed_mark import LAPSED
 from recollect.text.searchable import message_text
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ class Recalled:
     *signals* are the parts of *score*, each a weight × a standardised value; *score* compares the
     entries of one answer. *relevance* is the probability that the entry bears on the query, from 0
     to 1 on one scale for all queries, scopes and embedders. *strength* is the weight that vectors
-    had (see `recollect.recall.strength`).
+    had (see `recollect.recall.strength`). *has_lapsed* marks a message of which nothing holds any
+    more (see `Store.lapsed`).
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:
@@ -42,6 +45,7 @@ class Recalled:
     signals: Mapping[str, float]
     relevance: float = 0.0
     strength: float = field(default=1.0, repr=False, compare=False)
+    has_lapsed: bool = False
 
     @property
     def text(self) -> str:
@@ -134,7 +138,9 @@ class Recall:
 
     def render(self) -> str:
         """Return the entries as a block for a prompt, in order of time; see `render_block`."""
-        return render_block([record_of(entry) for entry in sorted(self.entries, key=in_time)])
+        chinese = is_chinese(self.query)
+        entries = sorted(self.entries, key=in_time)
+        return render_block([record_of(each, chinese=chinese) for each in entries])
 
     def messages(self) -> list[AnyMessage]:
         """Return the same block as a user message; an empty list if nothing was found."""
@@ -151,13 +157,30 @@ def in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
     return (entry.time, content.type, 0, content.key)
 
 
-def record_of(entry: Recalled) -> Record:
-    """Return the record that shows an entry in a prompt."""
+def with_lapsed(found: Recall, lapsed: Collection[tuple[Scope, str, str]]) -> Recall:
+    """Return *found* with marks at the messages in *lapsed*, by scope, thread and id."""
+
+    def marked(entry: Recalled) -> Recalled:
+        content = entry.content
+        if isinstance(content, Memory) or (entry.scope, content.thread, content.id) not in lapsed:
+            return entry
+        return replace(entry, has_lapsed=True)
+
+    if not lapsed:
+        return found
+    dropped = tuple(replace(each, entry=marked(each.entry)) for each in found.dropped)
+    return replace(found, entries=tuple(map(marked, found.entries)), dropped=dropped)
+
+
+def record_of(entry: Recalled, *, chinese: bool = False) -> Record:
+    """Return the record that shows an entry in a prompt; *chinese* marks are in Chinese."""
     content = entry.content
     if isinstance(content, Message):
         who, text = content.name or content.role, message_text(content.text, None, content.content)
     else:
         who = label_with_origin(content)
         text = content.text or json.dumps(content.value, ensure_ascii=False)
+    if entry.has_lapsed:
+        text = f"{text} ({LAPSED[chinese]})"
     date = entry.time.strftime("%Y-%m-%d %H:%M")
     return Record(source=entry.source, date=date, who=who, text=text)

@@ -1,4 +1,4 @@
-"""How a context marks a message of which nothing holds any more; see `Store.lapsed`."""
+"""How a prompt marks a message of which nothing holds any more; see `Store.lapsed`."""
 
 from typing import Final
 

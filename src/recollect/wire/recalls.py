@@ -85,7 +85,7 @@ def recalled_to_json(
     }
     if isinstance(content, Message):
         written |= {"thread": content.thread, "id": content.id, "role": content.role}
-        written["name"] = content.name
+        written |= {"name": content.name, "has_lapsed": entry.has_lapsed}
         whole_content = message_to_json(content) if whole else None
     else:
         written |= {"type": content.type, "key": content.key, "version": content.version}
@@ -104,6 +104,7 @@ def recalled_from_json(fields: Fields) -> Recalled:
         score=fields["score"],
         relevance=fields["relevance"],
         signals={each["name"]: each["part"] for each in fields["signals"]},
+        has_lapsed=fields.get("has_lapsed", False),  # a memory has no such field
     )
 
 

@@ -15,6 +15,7 @@ from recollect.cli.output import counted, note, print_entry, print_json, print_l
 from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened
 from recollect.records import Memory
+from recollect.text.lapsed_mark import LAPSED
 from recollect.text.searchable import message_text
 
 if TYPE_CHECKING:
@@ -155,11 +156,10 @@ def _print(found: Recall, first_ms: float, again_ms: float) -> None:
 def words_of(entry: Recalled) -> str:
     """Return the text of an entry without its speaker, which is shown beside it."""
     content = entry.content
-    return (
-        content.text
-        if isinstance(content, Memory)
-        else message_text(content.text, None, content.content)
-    )
+    if isinstance(content, Memory):
+        return content.text
+    mark = f" ({LAPSED[0]})" if entry.has_lapsed else ""
+    return message_text(content.text, None, content.content) + mark
 
 
 def parts_of(entry: Recalled) -> str:

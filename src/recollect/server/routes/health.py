@@ -43,7 +43,9 @@ async def live() -> JsonAnswer:
 @router.get("/health/ready", summary="Readiness", response_model=None)
 async def ready(request: Request) -> Response | JsonAnswer:
     """
-    Report whether the store responds, and whether background work fails (``degraded``).
+    Report whether the store responds and takes writes, and whether background work fails.
+
+    It is not ready while every write would be refused; with failing work it is ``degraded``.
 
     With an ``admin`` key the response is that of ``/v1/health``.
     """
@@ -91,8 +93,9 @@ async def health(reach: Administering) -> JsonAnswer:
     """
     Return the status, the latency of the store, and each background task's last success and error.
 
-    The status is ``down`` if the store does not respond, ``degraded`` if any task is failing. The
-    tasks are those of the responding process.
+    The status is ``down`` if the store does not respond, or takes no writes (its state is then
+    ``read_only``), and ``degraded`` if any task is failing. The tasks are those of the responding
+    process.
     """
     return await answer_health(reach.service)
 

@@ -49,6 +49,10 @@ class _MessageEntry(_Entry):
     id: str
     role: Role
     name: str | None
+    has_lapsed: bool = Field(
+        description="Whether nothing of it holds any more, by what memories say; not asked of what "
+        "was left out."
+    )
     content: MessageResponse | None = Field(default=None, description=_WHOLE)
 
 
@@ -102,6 +106,7 @@ class RecallResponse(ResponseModel, title="Recall"):
                     "id": "m1",
                     "role": "user",
                     "name": "Ada",
+                    "has_lapsed": False,
                 }
             ],
             "dropped": [],

@@ -116,6 +116,15 @@ class Transactor(ABC):
         del draft
         return None
 
+    async def check_writable(self) -> None:  # noqa: B027 (some stores can always be written)
+        """
+        Raise if every write would be refused now, as on a standby; nothing is written.
+
+        Raises:
+            StoreReadOnlyError: The store may only be read.
+            StoreError: The store does not answer.
+        """
+
     @abstractmethod
     async def _clean(self) -> None:
         """Remove deleted bytes from the store's files; raise if that fails."""

@@ -205,6 +205,10 @@ class StoreView(Store):
         """Write an index file beside the underlying store."""
         return self._store.keep_index_file(draft)
 
+    async def check_writable(self) -> None:
+        """Check the underlying store."""
+        await self._store.check_writable()
+
     async def _clean(self) -> None:
         await self._store._clean()
 

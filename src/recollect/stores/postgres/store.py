@@ -172,6 +172,10 @@ class PostgresStore(Store):
         query = partial(PostgresRows.primary_position, scopes=scopes)
         return await self._run(partial(self._workshop.read, query))
 
+    async def check_writable(self) -> None:
+        """Raise if the server is a standby, or was set to read only."""
+        await self._run(self._workshop.check_writable)
+
     async def _clean(self) -> None:
         await self._run(partial(remove_deleted_bytes, self._location))
 

@@ -28,6 +28,7 @@ from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection, Transaction, TransactionOverError
 from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork, is_untraceable
+from recollect.stores.postgres.write_access import WriteAccessAttempt
 from recollect.stores.remote.clock import ServerClock
 from recollect.stores.remote.notifications import Bell
 from recollect.stores.thread_calls import CallOutcome, ThreadCall
@@ -138,6 +139,16 @@ class PostgresUnits:
         with suppress(TransactionOverError):
             return self._run_with_retries(lambda: UnitAttempt(foreseeing, writing=False))
         return self.read(query)
+
+    def check_writable(self) -> None:
+        """
+        Ask the server whether it takes writes; one that was demoted is left, as by a write.
+
+        Raises:
+            StoreReadOnlyError: It takes none.
+            StoreError: PostgreSQL failed; the class says how.
+        """
+        self._run_with_retries(WriteAccessAttempt)
 
     def _run_with_retries(self, attempt: Callable[[], UnitAttempt[ResultT]]) -> ResultT:
         tried = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import Final
 
 from redis.exceptions import ResponseError
@@ -56,12 +57,28 @@ def _check_server(client: Client, name: str) -> None:
         needed = ".".join(map(str, SERVER_VERSION_MIN))
         msg = f"{name} is Redis {version}: this release needs {needed} or later; upgrade the server"
         raise StoreVersionError(msg)
+    _check_role(info, name)
+    if info.get("cluster_enabled"):
+        raise StoreError(f"{name} is part of a cluster (cluster_enabled 1): name a single primary")
+
+
+def check_primary(server: RedisConnections) -> None:
+    """
+    Check that the server still takes writes.
+
+    Raises:
+        StoreReadOnlyError: It has become a replica.
+        StoreError: Redis failed.
+    """
+    with store_errors(server.name):
+        _check_role(server.client.info("replication"), server.name)
+
+
+def _check_role(info: Mapping[str, object], name: str) -> None:
     if info.get("role") != "master":
         role = info.get("role")
         msg = f"{name} is a replica (role {role!r}), which cannot be written: name the primary"
         raise StoreReadOnlyError(msg)
-    if info.get("cluster_enabled"):
-        raise StoreError(f"{name} is part of a cluster (cluster_enabled 1): name a single primary")
 
 
 def setting_of(client: Client, setting: str) -> str | None:

@@ -10,7 +10,7 @@ from weakref import finalize
 
 from recollect.ports import Clock, Ids
 from recollect.stores.contract.base import Store
-from recollect.stores.redis.bootstrap import open_server
+from recollect.stores.redis.bootstrap import check_primary, open_server
 from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import LOG, store_errors
 from recollect.stores.redis.location import Durability, RedisLimits, location_of
@@ -127,6 +127,10 @@ class RedisStore(Store):
             with store_errors(self._location.name):
                 self._shared.compare(self._server.moment_us)
         return work()
+
+    async def check_writable(self) -> None:
+        """Raise if the server is a replica."""
+        await self._run(partial(check_primary, self._server))
 
     async def _clean(self) -> None:
         await self._run(partial(remove_deleted_bytes, self._server))

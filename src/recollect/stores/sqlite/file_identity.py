@@ -1,4 +1,4 @@
-"""Identity of an opened file, to notice when its name points elsewhere."""
+"""Identity of an opened file, to notice when its name points elsewhere; and its disk."""
 
 from __future__ import annotations
 
@@ -35,6 +35,16 @@ class Identity:
 
     def _current_identity(self) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
         return _number_of(self._file), _number_of(self._log)
+
+
+def is_on_read_only_disk(path: str) -> bool:
+    """Return True if the disk is mounted read only, as after a fault; unknown is False."""
+    if os.name != "posix":
+        return False
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
 
 
 def _number_of(path: str) -> tuple[int, int] | None:

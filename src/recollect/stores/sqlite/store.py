@@ -25,8 +25,8 @@ from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
 from recollect.stores.sqlite.bootstrap import open_file
 from recollect.stores.sqlite.connections import LOCK_WAIT_S, SqliteLocation
 from recollect.stores.sqlite.disk_reserve import Reserve
-from recollect.stores.sqlite.driver_errors import LOG, store_errors
-from recollect.stores.sqlite.file_identity import Identity
+from recollect.stores.sqlite.driver_errors import LOG, store_error, store_errors
+from recollect.stores.sqlite.file_identity import Identity, is_on_read_only_disk
 from recollect.stores.sqlite.index_files import FiledSnapshot, IndexFiles
 from recollect.stores.sqlite.readers import BRIEF_TOGETHER_MAX, Readers
 from recollect.stores.sqlite.rows import SQLiteRows
@@ -169,6 +169,17 @@ class SQLiteStore(Store):
         """Write an index file; see `Transactor.keep_index_file`."""
         self._check_process()
         return self._index_files.keep(draft) if self.keeps_index_files else None
+
+    async def check_writable(self) -> None:
+        """Raise if the file, or the disk it is on, is there for reading alone."""
+        self._check_process()
+        look = partial(is_on_read_only_disk, self._location.path)
+        # A disk that is going bad may keep the question waiting: not on the event loop.
+        in_thread = asyncio.get_running_loop().run_in_executor if has_loop() else None
+        is_shut = await in_thread(None, look) if in_thread else look()
+        if is_shut or self._writer.is_read_only:
+            reason = apsw.ReadOnlyError("it is there for reading alone")
+            raise store_error(self._location.path, reason)
 
     async def _clean(self) -> None:
         self._check_process()

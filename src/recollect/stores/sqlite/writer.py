@@ -68,6 +68,8 @@ class Writer:
         self._reserve = reserve
         self._reserve_is_due = True
         self._connection: apsw.Connection | None = connection
+        self.is_read_only = connection.readonly("main")
+        """Whether SQLite could open the file for reading alone: then it refuses every write."""
         self._frees_room = False
         self._line: CallQueue[Work] = CallQueue(location.path)
         self.stamps = Stamps()
@@ -284,6 +286,7 @@ class Writer:
         if self._connection is None:
             self._identity.check()
             self._connection = connect(self._location)
+            self.is_read_only = self._connection.readonly("main")
         return self._connection
 
     def _replace_connection(self) -> None:

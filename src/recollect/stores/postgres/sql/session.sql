@@ -49,6 +49,9 @@ SELECT pg_notify('recollect', '');
 -- :name moment
 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 
+-- :name takes_writes
+SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off';
+
 -- :name primary_wal
 -- The end of the log, and the time by which commits are stamped. A replica has no such end.
 SELECT
