@@ -207,6 +207,11 @@ FAULTS: Final = (
         "one_after_another",
     ),
     Fault("lib/overview_changes.ts", "...(prefix ?? scope), ...here", "...here", "overview"),
+    Fault("lib/erased_drafts.ts", "repeats(text, erased) || ", "", "erased_drafts"),
+    Fault("lib/erased_drafts.ts", "widthOf(each) >= WIDTH_MIN && ", "", "erased_drafts"),
+    Fault("lib/erased_drafts.ts", "isGone(error) || Promise", "Promise", "erased_drafts"),
+    Fault("lib/erased_drafts.ts", "?.version !== memory.version", " === null", "erased_drafts"),
+    Fault("lib/erased_drafts.ts", "(of?.scope) === JSON", "(scope) === JSON", "erased_drafts"),
 )
 
 

@@ -290,8 +290,8 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
   const known = useLatest(memories.value);
   const state = useAsked(() => (isEmpty ? Promise.resolve(null) : api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)))), [scope, thread, isEmpty, settled]);
   const standing = useLatest(state.value);
+  const [text, setText] = useDraft(placeOf(ownerOf(me), scope, thread), isEmpty || standing === null ? { scope } : { scope, thread });
   useChanges(scope, refresh);
-  const [text, setText] = useDraft(placeOf(ownerOf(me), scope, thread));
   const outcomes = useLatest(useAsked(() => (isPast ? Promise.resolve(NO_OUTCOMES) : outcomesOf(scope, thread)), [scope, thread, settled, isPast]).value) ?? NO_OUTCOMES;
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
   const inferred = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);
