@@ -63,6 +63,17 @@ def test_what_was_typed_goes_with_the_words_that_it_repeats(story: Story) -> Non
     assert {} == {window: where for window, where in told["after"].items() if where}
 
 
+def test_a_window_that_missed_an_erase_catches_up(story: Story) -> None:
+    """Once its connection is back, without being loaded anew; other drafts in it stay."""
+    told = story.facts["missed"]
+
+    assert {"text", "title", "address"} <= set(told["before"]["chat"])
+    assert {"text", "fields", "address"} <= set(told["before"]["recall"])
+    assert {"chat": [], "recall": []} == told["after"]
+    assert [True, True] == told["isSame"]
+    assert "See you on Friday." == told["draft"]
+
+
 def test_drafts_of_what_was_erased_go_with_it(story: Story) -> None:
     """In other windows too: of a thread, and of a memory in a form; others stay."""
     assert story.facts["thread"]["drafts"] is False

@@ -64,6 +64,8 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
     Fault("lib/changes.ts", "isAway(error) ? () => wake() : null", "() => wake()", "changes"),
     Fault("lib/changes.ts", " && !isOpened", "", "changes"),
+    Fault("lib/changes.ts", "stop.signal, last,", 'stop.signal, "",', "changes"),
+    Fault("lib/changes.ts", 'if (event.event === "reset") void', "if (false) void", "changes"),
     Fault(
         "lib/recall_reasons.ts",
         "= rounded(upper.score) -",

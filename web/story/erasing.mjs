@@ -3,6 +3,7 @@
 import { openBrowser, watched } from "./browser.mjs";
 import { audited, told } from "./chapters.mjs";
 import { Facts } from "./facts.mjs";
+import { openProxy } from "./proxy.mjs";
 
 const [base, folder, chromium] = process.argv.slice(2);
 const facts = new Facts(folder);
@@ -79,6 +80,37 @@ async function secret() {
   await confirmed();
   const after = await leftIn(windows);
   facts.tell("secret", { isInView, before, after, head: await page.locator(".talk-head h1").innerText(), listed: await page.locator(".thread.here .thread-name").innerText() });
+}
+
+/** Windows whose connection was cut off while words were erased forget them once it is back, without being loaded anew. */
+async function missed() {
+  const proxy = await openProxy(base);
+  const windows = {};
+  await page.request.post(`${base}/v1/threads/missed/messages?${SCOPE}`, { data: { messages: DAY.map((text, place) => ({ role: place % 2 ? "assistant" : "user", text })) } });
+  const first = (await messagesOf("missed"))[0].id;
+  for (const [name, place] of Object.entries({ chat: `chat/missed?${SCOPE}&message=${first}&quote=${SECRET}`, recall: `recall?${SCOPE}&q=garage+door+${SECRET}` })) {
+    windows[name] = await browser.newPage();
+    await windows[name].goto(`${proxy.address}/#/${place}`);
+    await windows[name].locator(name === "chat" ? ".turn" : ".entry").first().waitFor();
+    await windows[name].evaluate(() => (window.isSame = true));
+  }
+  await windows.chat.fill("#composer", "See you on Friday.");
+  proxy.rule = () => ({ refuse: true });
+  proxy.drop("/v1/changes");
+  for (const each of Object.values(windows)) await each.locator(".cut-off").waitFor();
+  await page.goto(`${base}/#/chat/missed?${SCOPE}`);
+  const turn = page.locator(".turn", { hasText: SECRET }).first();
+  await turn.hover();
+  await button("Erase this message for good …", turn).click();
+  await asked("missed");
+  await confirmed();
+  const before = Object.fromEntries(await Promise.all(Object.entries(windows).map(async ([name, each]) => [name, await secretIn(each)])));
+  proxy.rule = () => undefined;
+  for (const each of Object.values(windows)) await each.locator(".cut-off").waitFor({ state: "detached" });
+  const isSame = await Promise.all(Object.values(windows).map((each) => each.evaluate(() => window.isSame === true)));
+  const draft = await windows.chat.inputValue("#composer");
+  facts.tell("missed", { before, isSame, draft, after: await leftIn(windows) });
+  proxy.close();
 }
 
 /** Where each window shows or keeps the secret a moment later; all but the first are closed. */
@@ -216,4 +248,4 @@ async function unknown() {
   await facts.picture(page, "settings");
 }
 
-await told({ memory, receipt, message, thread, unknown, secret, fields }, { facts, page, noted, close });
+await told({ memory, receipt, message, thread, unknown, secret, fields, missed }, { facts, page, noted, close });
