@@ -225,6 +225,8 @@ FAULTS: Final = (
         "lib/thread_titles.ts", "known?.gone === goneFrom(listed) ? ", "known ? ", "thread_titles"
     ),
     Fault("lib/thread_titles.ts", '=== "user") ??', '=== "none") ??', "thread_titles"),
+    Fault("lib/last_thread.ts", "lastRead.get(scope)", "undefined", "last_thread"),
+    Fault("lib/last_thread.ts", "(listed.some(", "(true || listed.some(", "last_thread"),
     Fault("lib/title.ts", "[short, screen,", "[screen, short,", "title"),
     Fault("lib/title.ts", "> WORDS_MAX ?", "> 2 * WORDS_MAX ?", "title"),
     Fault("lib/erased_drafts.ts", "repeats(text, erased) || ", "", "erased_drafts"),

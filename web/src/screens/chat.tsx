@@ -12,6 +12,7 @@ import { placeOf, type Unsent } from "../lib/outbox";
 import { ownerOf } from "../lib/owned_shelf";
 import { broughtBy, endedIn, isEnded, withEnded, type Ended } from "../lib/past";
 import { keptTalks } from "../lib/kept_talks";
+import { newestFirst, noteThread, threadToOpen } from "../lib/last_thread";
 import { isAway } from "../lib/reach";
 import { newName } from "../lib/storage";
 import { changedIn, forgottenIn, takenBack, undoneIn } from "../lib/taken_back";
@@ -77,7 +78,10 @@ export default function Chat() {
   const days = daysIn(query);
   const until = momentOf(days);
   const listed = until ? rows.filter((each) => each.created_at <= until) : rows;
-  const latest = newestFirst(listed)[0]?.id ?? fresh;
+  const latest = threadToOpen(place, listed, (id) => !until && (threads.hasMore || madeHere.has(id))) ?? fresh;
+  useEffect(() => {
+    if (chosen) noteThread(place, chosen);
+  }, [chosen, place]);
   useEffect(() => {
     const isUnknown = threads.isWaiting || threads.error ? !listed.length : threads.isLoading;
     if (chosen || isUnknown) return;
@@ -130,10 +134,6 @@ function newTalk(): string {
 /** The same list as before, as long as it holds the same. */
 function useSame(list: string[]): readonly string[] {
   return useMemo(() => list, [list.join("\n")]);
-}
-
-function newestFirst(threads: readonly Thread[]): Thread[] {
-  return [...threads].sort((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
 }
 
 /** So many messages are looked at for one of the user. */
