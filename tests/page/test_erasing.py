@@ -43,13 +43,42 @@ def test_a_memory_goes_with_the_words_that_were_chosen(story: Story) -> None:
 
 
 def test_no_window_shows_an_erased_message(story: Story) -> None:
-    """Its words leave the list, the header, what was recalled, the address and the storage."""
+    """Its words leave the list, the header, what was asked, the address and the storage."""
     told = story.facts["secret"]
 
     assert {"text", "title"} <= set(told["before"]["own"])
     assert {"text", "address"} <= set(told["before"]["chat"])
-    assert "text" in told["before"]["recall"]
+    assert {"text", "fields", "address"} <= set(told["before"]["recall"])
     assert {} == {window: where for window, where in told["after"].items() if where}
+
+
+def test_what_was_typed_goes_with_the_words_that_it_repeats(story: Story) -> None:
+    """A draft of the window that erases, and what was looked for, asked or typed elsewhere."""
+    told = story.facts["fields"]
+
+    assert {"fields", "tab"} <= set(told["before"]["own"])
+    assert {"fields", "address"} <= set(told["before"]["memories"])
+    assert {"fields", "address"} <= set(told["before"]["graph"])
+    assert "fields" in told["before"]["overview"]
+    assert {} == {window: where for window, where in told["after"].items() if where}
+
+
+def test_a_window_that_missed_an_erase_catches_up(story: Story) -> None:
+    """Once its connection is back, without being loaded anew; other drafts in it stay."""
+    told = story.facts["missed"]
+
+    assert {"text", "title", "address"} <= set(told["before"]["chat"])
+    assert {"text", "fields", "address"} <= set(told["before"]["recall"])
+    assert {"chat": [], "recall": []} == told["after"]
+    assert [True, True] == told["isSame"]
+    assert "See you on Friday." == told["draft"]
+
+
+def test_drafts_of_what_was_erased_go_with_it(story: Story) -> None:
+    """In other windows too: of a thread, and of a memory in a form; others stay."""
+    assert story.facts["thread"]["drafts"] is False
+    assert story.facts["form_left"] is False
+    assert "See you on Friday." == story.facts["fields"]["draft"]
 
 
 def test_the_field_for_the_word_is_in_view(story: Story) -> None:

@@ -64,6 +64,8 @@ FAULTS: Final = (
     Fault("lib/changes.ts", "if (isBehind) tell();", "", "changes"),
     Fault("lib/changes.ts", "isAway(error) ? () => wake() : null", "() => wake()", "changes"),
     Fault("lib/changes.ts", " && !isOpened", "", "changes"),
+    Fault("lib/changes.ts", "stop.signal, last,", 'stop.signal, "",', "changes"),
+    Fault("lib/changes.ts", 'if (event.event === "reset") void', "if (false) void", "changes"),
     Fault(
         "lib/recall_reasons.ts",
         "= rounded(upper.score) -",
@@ -207,6 +209,31 @@ FAULTS: Final = (
         "one_after_another",
     ),
     Fault("lib/overview_changes.ts", "...(prefix ?? scope), ...here", "...here", "overview"),
+    Fault(
+        "lib/reading_place.ts",
+        'row.querySelector("mark") ?? row',
+        "row",
+        "reading_place",
+    ),
+    Fault("lib/reading_place.ts", "(box.clientHeight - words", "(words", "reading_place"),
+    Fault("lib/reading_place.ts", "Math.max(0, (", "((", "reading_place"),
+    Fault("lib/reading_place.ts", "if (target) return", "if (!target) return", "reading_place"),
+    Fault("lib/reading_place.ts", " - top_px", "", "reading_place"),
+    Fault("lib/reading_place.ts", "> ROUNDED_PX", "> 0", "reading_place"),
+    Fault("lib/reading_place.ts", " < NEAR_END_PX", " < 0", "reading_place"),
+    Fault(
+        "lib/thread_titles.ts", "known?.gone === goneFrom(listed) ? ", "known ? ", "thread_titles"
+    ),
+    Fault("lib/thread_titles.ts", '=== "user") ??', '=== "none") ??', "thread_titles"),
+    Fault("lib/last_thread.ts", "lastRead.get(scope)", "undefined", "last_thread"),
+    Fault("lib/last_thread.ts", "(listed.some(", "(true || listed.some(", "last_thread"),
+    Fault("lib/title.ts", "[short, screen,", "[screen, short,", "title"),
+    Fault("lib/title.ts", "> WORDS_MAX ?", "> 2 * WORDS_MAX ?", "title"),
+    Fault("lib/erased_drafts.ts", "repeats(text, erased) || ", "", "erased_drafts"),
+    Fault("lib/erased_drafts.ts", "widthOf(each) >= WIDTH_MIN && ", "", "erased_drafts"),
+    Fault("lib/erased_drafts.ts", "isGone(error) || Promise", "Promise", "erased_drafts"),
+    Fault("lib/erased_drafts.ts", "?.version !== memory.version", " === null", "erased_drafts"),
+    Fault("lib/erased_drafts.ts", "(of?.scope) === JSON", "(scope) === JSON", "erased_drafts"),
 )
 
 

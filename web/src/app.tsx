@@ -10,7 +10,7 @@ import { useErasures } from "./lib/erasures";
 import { noteTypes } from "./lib/field_order";
 import { noteKeyFrom } from "./lib/key_handover";
 import { setOwner } from "./lib/owned_shelf";
-import { go, linkTo, useRoute } from "./lib/route";
+import { go, linkHere, linkTo, useRoute } from "./lib/route";
 import { daysIn, isToday } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
 import { keyIn } from "./lib/sign_in";
@@ -127,6 +127,8 @@ function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
 
 /** Screens that ask once for what they show, and not again when something changes: after an erase they begin anew. */
 const ASKED_ONCE: ReadonlySet<string> = new Set(["recall", "graph"]);
+/** What an address has that was looked for or asked, in the person's own words. */
+const SOUGHT = ["q", "b_q", "entity"] as const;
 
 function Frame() {
   const { t } = useAround();
@@ -141,7 +143,11 @@ function Frame() {
   const isFirst = useRef(true);
   const [erasures, setErasures] = useState(0);
   useChanges(scope, () => undefined);
-  useErasures(scope, () => setErasures((n) => n + 1));
+  useErasures(scope, () => {
+    setErasures((n) => n + 1);
+    const asked = SOUGHT.filter((each) => query.has(each));
+    if (asked.length) go(linkHere(Object.fromEntries(asked.map((each) => [each, ""]))), true);
+  });
   // Where talk, formation or a verdict may change it: in a large scope the count is no small matter.
   const counted = ["overview", "chat", "review", "formation"].includes(place) ? place : "";
   const waiting = useAsked(async () => (await api.memories(scope, { state: "quarantined", order: "newest", limit: 1 })).counts?.total, [scope, counted]);

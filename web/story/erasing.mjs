@@ -3,6 +3,7 @@
 import { openBrowser, watched } from "./browser.mjs";
 import { audited, told } from "./chapters.mjs";
 import { Facts } from "./facts.mjs";
+import { openProxy } from "./proxy.mjs";
 
 const [base, folder, chromium] = process.argv.slice(2);
 const facts = new Facts(folder);
@@ -63,7 +64,7 @@ async function secret() {
   await page.locator(".turn", { hasText: "With pleasure." }).waitFor();
   const windows = { own: page, list };
   const first = (await messagesOf("secret"))[0].id;
-  for (const [name, place] of Object.entries({ chat: `chat/secret?${SCOPE}&message=${first}&quote=${SECRET}`, recall: `recall?${SCOPE}&q=garage+door`, overview: `overview?${SCOPE}` })) {
+  for (const [name, place] of Object.entries({ chat: `chat/secret?${SCOPE}&message=${first}&quote=${SECRET}`, recall: `recall?${SCOPE}&q=garage+door&side=1&b_q=${SECRET}`, overview: `overview?${SCOPE}` })) {
     windows[name] = await browser.newPage();
     await windows[name].goto(`${base}/#/${place}`);
     await windows[name].locator(`main ${{ chat: ".turn", recall: ".entry", overview: ".block" }[name]}`).first().waitFor();
@@ -77,22 +78,91 @@ async function secret() {
   const { isInView } = await asked("secret");
   await page.setViewportSize({ width: 1280, height: 900 });
   await confirmed();
-  const after = {};
+  const after = await leftIn(windows);
+  facts.tell("secret", { isInView, before, after, head: await page.locator(".talk-head h1").innerText(), listed: await page.locator(".thread.here .thread-name").innerText() });
+}
+
+/** Windows whose connection was cut off while words were erased forget them once it is back, without being loaded anew. */
+async function missed() {
+  const proxy = await openProxy(base);
+  const windows = {};
+  await page.request.post(`${base}/v1/threads/missed/messages?${SCOPE}`, { data: { messages: DAY.map((text, place) => ({ role: place % 2 ? "assistant" : "user", text })) } });
+  const first = (await messagesOf("missed"))[0].id;
+  for (const [name, place] of Object.entries({ chat: `chat/missed?${SCOPE}&message=${first}&quote=${SECRET}`, recall: `recall?${SCOPE}&q=garage+door+${SECRET}` })) {
+    windows[name] = await browser.newPage();
+    await windows[name].goto(`${proxy.address}/#/${place}`);
+    await windows[name].locator(name === "chat" ? ".turn" : ".entry").first().waitFor();
+    await windows[name].evaluate(() => (window.isSame = true));
+  }
+  await windows.chat.fill("#composer", "See you on Friday.");
+  proxy.rule = () => ({ refuse: true });
+  proxy.drop("/v1/changes");
+  for (const each of Object.values(windows)) await each.locator(".cut-off").waitFor();
+  await page.goto(`${base}/#/chat/missed?${SCOPE}`);
+  const turn = page.locator(".turn", { hasText: SECRET }).first();
+  await turn.hover();
+  await button("Erase this message for good …", turn).click();
+  await asked("missed");
+  await confirmed();
+  const before = Object.fromEntries(await Promise.all(Object.entries(windows).map(async ([name, each]) => [name, await secretIn(each)])));
+  proxy.rule = () => undefined;
+  for (const each of Object.values(windows)) await each.locator(".cut-off").waitFor({ state: "detached" });
+  const isSame = await Promise.all(Object.values(windows).map((each) => each.evaluate(() => window.isSame === true)));
+  const draft = await windows.chat.inputValue("#composer");
+  facts.tell("missed", { before, isSame, draft, after: await leftIn(windows) });
+  proxy.close();
+}
+
+/** Where each window shows or keeps the secret a moment later; all but the first are closed. */
+async function leftIn(windows) {
+  const left = {};
   for (const [name, each] of Object.entries(windows)) {
     for (let n = 0; n < 20; n++) {
-      after[name] = await secretIn(each);
-      if (!after[name].length) break;
+      left[name] = await secretIn(each);
+      if (!left[name].length) break;
       await page.waitForTimeout(150);
     }
     if (name !== "own") await each.close();
   }
-  facts.tell("secret", { isInView, before, after, head: await page.locator(".talk-head h1").innerText(), listed: await page.locator(".thread.here .thread-name").innerText() });
+  return left;
+}
+
+/** What was typed and asked goes with the words that it repeats; what has nothing to do with them stays. */
+async function fields() {
+  await page.request.post(`${base}/v1/threads/code/messages?${SCOPE}`, { data: { messages: [{ role: "user", text: DAY[0] }, { role: "assistant", text: DAY[1] }] } });
+  await page.goto(`${base}/#/chat/code?${SCOPE}`);
+  await page.locator(".turn", { hasText: DAY[1] }).waitFor();
+  await page.fill("#composer", SECRET);
+  const windows = { own: page };
+  for (const [name, place] of Object.entries({ overview: `overview?${SCOPE}`, memories: `memories?${SCOPE}&q=${SECRET}`, graph: `graph?${SCOPE}&entity=${SECRET}`, elsewhere: `chat/elsewhere?${SCOPE}` })) {
+    windows[name] = await browser.newPage();
+    await windows[name].goto(`${base}/#/${place}`);
+    await windows[name].locator(name === "elsewhere" ? ".messages .empty" : "main #search").waitFor();
+  }
+  await windows.overview.fill("#search", SECRET);
+  await windows.elsewhere.fill("#composer", "See you on Friday.");
+  const before = Object.fromEntries(await Promise.all(Object.entries(windows).map(async ([name, each]) => [name, await secretIn(each)])));
+  await page.bringToFront();
+  const turn = page.locator(".turn", { hasText: SECRET }).first();
+  await turn.hover();
+  await button("Erase this message for good …", turn).click();
+  await asked("fields");
+  await confirmed();
+  const { elsewhere, ...others } = windows;
+  const after = await leftIn(others);
+  facts.tell("fields", { before, after, draft: await elsewhere.inputValue("#composer") });
+  await elsewhere.close();
 }
 
 /** A memory, with one of the messages that it came from. */
 async function memory() {
   await page.goto(`${base}/#/memories/Fact/home-porto?${SCOPE}`);
   await page.locator(".revision").first().waitFor();
+  const other = await browser.newPage();
+  await other.goto(page.url());
+  await button("Edit", other).click();
+  await other.locator(".value-form textarea").last().fill("Coimbra");
+  await page.bringToFront();
   await button("Erase for good …").click();
   const found = await asked("memory");
   const parts = async () => [await dialog.locator(".counts").innerText(), ...(await dialog.locator(".counts-parts li").allInnerTexts())];
@@ -101,6 +171,11 @@ async function memory() {
   const words = /“(.{20})/.exec(await dialog.locator(".erase-also label").first().innerText())[1];
   await dialog.getByRole("textbox").focus();
   await confirmed();
+  await other.bringToFront();
+  await other.locator("form.edit").waitFor({ state: "detached" });
+  facts.tell("form_left", await other.evaluate(() => JSON.stringify({ ...sessionStorage }).includes("Coimbra")));
+  await other.close();
+  await page.bringToFront();
   const toast = page.locator(".toast", { hasText: "Erased: " }).last();
   const said = await toast.locator("span").first().innerText();
   facts.tell("totals", { whole, rest, said, receipts: (await (await page.request.get(`${base}/v1/erase/receipts?${SCOPE}`)).json()).receipts.map(({ messages, memories }) => ({ messages, memories })) });
@@ -140,11 +215,19 @@ async function message() {
 /** The whole thread. */
 async function thread() {
   const id = decodeURIComponent(new URL(page.url()).hash.split("/")[2].split("?")[0]);
+  const other = await browser.newPage();
+  await other.goto(page.url());
+  await other.locator(".turn").first().waitFor();
+  await other.fill("#composer", "See you on Friday.");
+  await page.bringToFront();
   await button("Erase this thread for good …").click();
   const found = await asked("thread");
   await confirmed();
   await page.waitForFunction((gone) => !location.hash.includes(encodeURIComponent(gone)), id);
-  facts.tell("thread", { ...found, after: await status(`threads/${encodeURIComponent(id)}`) });
+  await other.bringToFront();
+  await other.waitForFunction(() => document.querySelector("#composer").value === "");
+  facts.tell("thread", { ...found, drafts: await other.evaluate(() => JSON.stringify({ ...sessionStorage }).includes("Friday")), after: await status(`threads/${encodeURIComponent(id)}`) });
+  await other.close();
 }
 
 /** What is not there is told instead of a dialog of zeros; what is there can be chosen. */
@@ -165,4 +248,4 @@ async function unknown() {
   await facts.picture(page, "settings");
 }
 
-await told({ memory, receipt, message, thread, unknown, secret }, { facts, page, noted, close });
+await told({ memory, receipt, message, thread, unknown, secret, fields, missed }, { facts, page, noted, close });

@@ -15,6 +15,7 @@ const page = vi.hoisted(() => {
 
 import { api } from "../src/api/client";
 import { Problem } from "../src/api/problem";
+import { listenToErasures } from "../src/lib/erasures";
 import { isCutOff, listenTo, lookAgain } from "../src/lib/changes";
 import { reach } from "../src/lib/reach";
 
@@ -133,6 +134,25 @@ describe("the changes of a scope", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect([isCutOff(), streams.length]).toEqual([false, 2]);
     leave();
+  });
+
+  it("that were missed are asked for from the last place, and an erase among them is told to all that hold words", async () => {
+    const places: string[] = [];
+    vi.mocked(api.changes).mockImplementation(async function* (_, opened, __, after = "", placed) {
+      places.push(after);
+      opened();
+      placed?.(`1:${places.length}`);
+      if (after) yield { event: "reset", data: "{}", id: null };
+      throw new Problem(0, "cut", "", "");
+    });
+    const erased = vi.fn();
+    const leave = [listenTo('["ada"]', vi.fn()), listenToErasures(erased)];
+    await vi.advanceTimersByTimeAsync(100);
+    expect(erased).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(places).toEqual(["", "1:1"]);
+    expect(erased.mock.calls).toEqual([[["ada"]]]);
+    for (const each of leave) each();
   });
 
   it("that a key may not hear are not taken for a service that is gone", async () => {

@@ -103,11 +103,11 @@ describe("undoing a change", () => {
 });
 
 describe("a memory in a notice", () => {
-  it("is what it says, a document by what it is and whose", () => {
+  it("is what it says, a document after whose it is", () => {
     const olga = { type: "User", key: "User", value: { user_name: "Olga", home: "Oslo" }, sentence: "user_name: Olga; home: Oslo" };
-    expect(toldOf(olga, (type) => type.toLowerCase())).toBe("user · Olga");
-    expect(toldOf({ ...olga, key: "@Ada" })).toBe("User · Ada");
-    expect(toldOf({ ...olga, value: { home: "Oslo" }, sentence: "home: Oslo" })).toBe("User");
+    expect(toldOf(olga, (name) => name.toUpperCase())).toBe("Olga: HOME Oslo");
+    expect(toldOf({ ...olga, key: "@Ada" })).toBe("Ada: user name Olga, home Oslo");
+    expect(toldOf({ ...olga, value: { home: "Oslo" }, sentence: "home: Oslo" })).toBe("home Oslo");
     expect(toldOf({ ...olga, value: { content: "Oslo" }, sentence: "Oslo is far." })).toBe("Oslo is far.");
   });
 

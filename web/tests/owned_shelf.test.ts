@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 
 vi.hoisted(() => vi.stubGlobal("document", { baseURI: "http://page.test/" }));
 
-import { readDraft } from "../src/lib/drafts";
+import { keepDraft, readDraft } from "../src/lib/drafts";
 import { forgetAllChanges, keepChange, removalsIn } from "../src/lib/kept_changes";
-import { ownedShelf, ownerOf, ownTab, setOwner } from "../src/lib/owned_shelf";
+import { ownedShelf, ownerOf, setOwner } from "../src/lib/owned_shelf";
 import { shelfOf } from "../src/lib/storage";
 import { isWrittenHere, noteWritten } from "../src/lib/written_here";
 
@@ -63,7 +63,7 @@ describe("a shelf of several owners", () => {
   });
 
   it("holds drafts", () => {
-    ownTab.set("recollect.drafts", JSON.stringify({ here: "typed" }));
+    keepDraft("here", "typed", { scope });
     expect(readDraft("here")).toBe("typed");
     setOwner(key("two"));
     expect(readDraft("here")).toBe("");

@@ -1,6 +1,6 @@
 /** Erases in a scope, made on this page or told of by the service: what holds words of messages forgets them. */
 
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Scope } from "../api/shapes";
 
 type Listener = (scope: Scope) => void;
@@ -13,12 +13,12 @@ export function listenToErasures(listener: Listener): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Forget what was read and kept of a scope in which something was erased. */
-export async function noteErasure(scope: Scope): Promise<void> {
+/** Forget what was read and kept of a scope in which something was erased; the window that did it knows which texts went. */
+export async function noteErasure(scope: Scope, erased: readonly string[] = []): Promise<void> {
   for (const each of [...listeners]) each(scope);
   // The first view needs none of it.
   const { forgetErasedIn } = await import("./erased_traces");
-  forgetErasedIn(scope);
+  await forgetErasedIn(scope, erased);
 }
 
 /** Call back at each erase in a scope. */
@@ -27,4 +27,11 @@ export function useErasures(scope: Scope, erased: () => void): void {
   callback.current = erased;
   const subject = JSON.stringify(scope);
   useEffect(() => listenToErasures((where) => JSON.stringify(where) === subject && callback.current()), [subject]);
+}
+
+/** Words that are looked for in a scope. They may be those of an erased message, which no other window is told: an erase empties the field. */
+export function useSought(scope: Scope, first = ""): [string, (words: string) => void] {
+  const [words, setWords] = useState(first);
+  useErasures(scope, () => setWords(""));
+  return [words, setWords];
 }

@@ -6,7 +6,7 @@ const NEAR_END_PX = 60;
 /** A browser rounds where a box is scrolled to. */
 const ROUNDED_PX = 2;
 
-interface Place {
+export interface ReadingPlace {
   isAtEnd: boolean;
   /** The first row in view, and how far below the box's upper edge it begins. */
   row: Element | undefined;
@@ -33,17 +33,13 @@ export interface Rows {
  * before or after it. Who followed a link keeps what it led to in the middle, until they scroll themselves.
  */
 export function useReadingPlace(box: RefObject<HTMLElement | null>, { now, own, held, link }: Rows): () => void {
-  const place = useRef<Place>({ isAtEnd: true, row: undefined, top_px: 0, scrolled_px: 0 });
+  const place = useRef<ReadingPlace>({ isAtEnd: true, row: undefined, top_px: 0, scrolled_px: 0 });
   const ownBefore = useRef(own);
   const heldRow = useRef<string | null>(null);
   const keep = useCallback(() => {
     const element = box.current;
     if (!element) return;
-    const { isAtEnd, row, top_px } = place.current;
-    const target = heldRow.current === null ? null : document.getElementById(heldRow.current);
-    if (target) element.scrollTop += offMiddle(element, target);
-    else if (isAtEnd) element.scrollTop = element.scrollHeight;
-    else if (row?.isConnected) element.scrollTop += topIn(element, row) - top_px;
+    element.scrollTop = keptAt(element, place.current, heldRow.current === null ? null : document.getElementById(heldRow.current));
     place.current = placeIn(element);
   }, [box]);
   const resized = useResized(keep);
@@ -61,8 +57,7 @@ export function useReadingPlace(box: RefObject<HTMLElement | null>, { now, own, 
   }, [now, own, held, link]);
   return () => {
     if (!box.current) return;
-    // What was scrolled to here is where it was put: anywhere else the reader has gone.
-    if (Math.abs(box.current.scrollTop - place.current.scrolled_px) > ROUNDED_PX) heldRow.current = null;
+    if (isLeft(box.current, place.current)) heldRow.current = null;
     place.current = placeIn(box.current);
   };
 }
@@ -87,7 +82,17 @@ function useResized(keep: () => void): { watch: (box: Element) => void } {
   };
 }
 
-function placeIn(box: HTMLElement): Place {
+/** How far a box is to be scrolled, so that a reader stays where they are, or at the row that a link led to. */
+export function keptAt(box: HTMLElement, { isAtEnd, row, top_px }: ReadingPlace, target: Element | null): number {
+  if (target) return box.scrollTop + offMiddle(box, target);
+  if (isAtEnd) return box.scrollHeight;
+  return row?.isConnected ? box.scrollTop + topIn(box, row) - top_px : box.scrollTop;
+}
+
+/** Whether the reader has scrolled a box: elsewhere than where it was put. */
+export const isLeft = (box: HTMLElement, { scrolled_px }: ReadingPlace): boolean => Math.abs(box.scrollTop - scrolled_px) > ROUNDED_PX;
+
+export function placeIn(box: HTMLElement): ReadingPlace {
   const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PX;
   const edge = box.getBoundingClientRect().top;
   const row = [...box.querySelectorAll("[data-row]")].find((each) => each.getBoundingClientRect().bottom > edge);

@@ -6,15 +6,17 @@ import { useAct, type Act } from "./act";
 import { addressOf, leftBy, nextOf, type Left } from "./kept_changes";
 import { speakerOf } from "./past";
 import { refusedInWords } from "./refused_memory";
-import { isDocument, personIn, shortened } from "./sentences";
+import { isDocument, pairsOf, personIn, shortened } from "./sentences";
 import { useAround, useHere } from "./session";
 import { standing } from "./standing";
 import { useUndoable, wayBack } from "./undo";
 
-/** A memory in a notice: several may stand there at once. */
+/** A memory in a notice, where several may stand at once: its sentence; of a document whose it is, and what it says. */
 export function toldOf(memory: Pick<Memory, "type" | "key" | "value" | "sentence">, named: (type: string) => string = (type) => type): string {
   const whose = speakerOf(memory) ?? personIn([memory]);
-  return shortened(isDocument(memory) ? `${named(memory.type)}${whose ? ` · ${whose}` : ""}` : memory.sentence);
+  if (!isDocument(memory)) return shortened(memory.sentence);
+  const said = pairsOf(memory.value).filter((each) => each.text !== whose).map((each) => `${named(each.name)} ${each.text}`).join(", ");
+  return shortened([whose, said].filter(Boolean).join(": ") || named(memory.type));
 }
 
 export interface Told {

@@ -12,6 +12,7 @@ import { placeOf, type Unsent } from "../lib/outbox";
 import { ownerOf } from "../lib/owned_shelf";
 import { broughtBy, endedIn, isEnded, withEnded, type Ended } from "../lib/past";
 import { keptTalks } from "../lib/kept_talks";
+import { newestFirst, noteThread, threadToOpen } from "../lib/last_thread";
 import { isAway } from "../lib/reach";
 import { newName } from "../lib/storage";
 import { changedIn, forgottenIn, takenBack, undoneIn } from "../lib/taken_back";
@@ -20,6 +21,7 @@ import { useAround, useHere, useWording } from "../lib/session";
 import { daysIn, momentOf, momentsOf, type Days } from "../lib/time";
 import { modelName } from "../lib/model_name";
 import { plainOf } from "../lib/rich_text";
+import { ThreadTitles, wordsOf } from "../lib/thread_titles";
 import { useTitle } from "../lib/title";
 import { sameTitled } from "../lib/told_apart";
 import { When } from "../parts/basics";
@@ -76,7 +78,10 @@ export default function Chat() {
   const days = daysIn(query);
   const until = momentOf(days);
   const listed = until ? rows.filter((each) => each.created_at <= until) : rows;
-  const latest = newestFirst(listed)[0]?.id ?? fresh;
+  const latest = threadToOpen(place, listed, (id) => !until && (threads.hasMore || madeHere.has(id))) ?? fresh;
+  useEffect(() => {
+    if (chosen) noteThread(place, chosen);
+  }, [chosen, place]);
   useEffect(() => {
     const isUnknown = threads.isWaiting || threads.error ? !listed.length : threads.isLoading;
     if (chosen || isUnknown) return;
@@ -131,15 +136,9 @@ function useSame(list: string[]): readonly string[] {
   return useMemo(() => list, [list.join("\n")]);
 }
 
-function newestFirst(threads: readonly Thread[]): Thread[] {
-  return [...threads].sort((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
-}
-
-const TITLE_CHARACTERS = 80;
 /** So many messages are looked at for one of the user. */
 const BEGIN_MESSAGES = 5;
-/** What threads begin with, and how many of their messages were gone then: of one that lost more, that message may be erased. */
-const titles = new Map<string, { text: string; gone: number }>();
+const titles = new ThreadTitles();
 /** When the newest message of threads was said, and how many there were then. */
 const newest = new Map<string, { at: string; state: string }>();
 
@@ -149,10 +148,6 @@ async function firstWords(scope: Scope, id: string): Promise<string> {
   if (!first || first.role === "user") return first?.text ?? "";
   return wordsOf((await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES })).messages);
 }
-
-const goneFrom = ({ count, last }: Thread): number => last - count;
-
-const wordsOf = (messages: readonly Pick<Message, "role" | "text">[]): string => (messages.find((each) => each.role === "user") ?? messages.find((each) => each.role !== "system") ?? messages[0])?.text ?? "";
 
 /** What a thread begins with, unless that is known, and its newest message. */
 async function endsOf(scope: Scope, thread: Thread, isNamed: boolean): Promise<{ begin?: string; end: Message | undefined }> {
@@ -174,10 +169,7 @@ function useTitles(threads: readonly Thread[], isTalkRead: boolean): ReadonlyMap
   const [failed, setFailed] = useState<ReadonlySet<string>>(new Set());
   const [, setRound] = useState(0);
   const nameOf = (thread: string) => `${JSON.stringify(scope)} ${thread}`;
-  const titleOf = (thread: Thread) => {
-    const known = titles.get(nameOf(thread.id));
-    return known?.gone === goneFrom(thread) ? known.text : undefined;
-  };
+  const titleOf = (thread: Thread) => titles.of(nameOf(thread.id), thread);
   const newestOf = (thread: Thread) => newest.get(nameOf(thread.id));
   const stateOf = ({ id, count, last }: Thread) => `${nameOf(id)} ${count} ${last}`;
   const isOld = (thread: Thread) => newestOf(thread)?.state !== stateOf(thread);
@@ -186,10 +178,9 @@ function useTitles(threads: readonly Thread[], isTalkRead: boolean): ReadonlyMap
     if (!missing || !isTalkRead) return;
     let isOver = false;
     const { id } = missing;
-    const gone = goneFrom(missing);
     endsOf(scope, missing, titleOf(missing) !== undefined).then(
       ({ begin, end }) => {
-        if (begin !== undefined) titles.set(nameOf(id), { text: begin.slice(0, TITLE_CHARACTERS), gone });
+        if (begin !== undefined) titles.note(nameOf(id), begin, missing);
         newest.set(nameOf(id), { at: end?.time ?? missing.created_at, state: stateOf(missing) });
         if (!isOver) setRound((n) => n + 1);
       },
@@ -290,8 +281,8 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
   const known = useLatest(memories.value);
   const state = useAsked(() => (isEmpty ? Promise.resolve(null) : api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)))), [scope, thread, isEmpty, settled]);
   const standing = useLatest(state.value);
+  const [text, setText] = useDraft(placeOf(ownerOf(me), scope, thread), isEmpty || standing === null ? { scope } : { scope, thread });
   useChanges(scope, refresh);
-  const [text, setText] = useDraft(placeOf(ownerOf(me), scope, thread));
   const outcomes = useLatest(useAsked(() => (isPast ? Promise.resolve(NO_OUTCOMES) : outcomesOf(scope, thread)), [scope, thread, settled, isPast]).value) ?? NO_OUTCOMES;
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
   const inferred = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);

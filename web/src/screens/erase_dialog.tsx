@@ -89,7 +89,8 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
       request: () => eraseAll(scope, plan, confirmed, erased),
       outcome: async () => (others.length ? undefined : receiptsLike(confirmed, (await api.receipts(scope)).receipts.filter((each) => !known.has(each.id)))),
       succeed: (made) => {
-        void noteErasure(scope);
+        const { messages = [], memories = [] } = reach.value ?? {};
+        void noteErasure(scope, [...messages.map((each) => each.text), ...memories.filter((each) => each.goes).map((each) => each.memory.sentence)]);
         // What was chosen comes first; the messages beside it, in other threads, have a receipt for each thread.
         made.forEach((each, place) => each && noteErased(each.id, place ? (plan[place] ?? target) : target, "message" in target && !(isAsAsked && !others.length)));
         const receipt = made.find((each) => each !== null);

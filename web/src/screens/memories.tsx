@@ -6,6 +6,7 @@ import type { Memory, MemoryCounts } from "../api/shapes";
 import { useAsked, useLater } from "../lib/asking";
 import { nameOf } from "../lib/bulk";
 import { useChanges } from "../lib/changes";
+import { useSought } from "../lib/erasures";
 import { PART, useListing, type ListedPart, type Listing } from "../lib/listing";
 import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { formerFields } from "../lib/former_fields";
@@ -73,7 +74,7 @@ export default function Memories() {
   const filters = filtersIn(query);
   const link = (changed: Partial<Filters>) => linkTo(type && key ? ["memories", type, key] : ["memories"], scope, addressed({ ...filters, ...changed }));
   const set = (changed: Partial<Filters>) => go(link(changed), true);
-  const [typed, setTyped] = useState(filters.q);
+  const [typed, setTyped] = useSought(scope, filters.q);
   const words = useLater(typed, 250);
   useEffect(() => {
     if (words !== filters.q) set({ q: words });

@@ -6,6 +6,7 @@ import { isGone } from "../api/problem";
 import type { Memory, Revision } from "../api/shapes";
 import { useAsked, type Asked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
+import { useErasures } from "../lib/erasures";
 import { removalOf, useKeptChanges } from "../lib/kept_changes";
 import { useMemoryActs } from "../lib/memory_acts";
 import { endOf } from "../lib/days";
@@ -42,6 +43,11 @@ export function MemoryView({ type, name, back, changed, known }: { type: string;
   useChanges(scope, again);
   useTitle(t("memories"), memory.value && calledOf(memory.value));
   const [isEditing, setEditing] = useState(() => hasEditDraft(scope, type, name));
+  // What an erase took, or took a part of, is not left in a form.
+  useErasures(scope, () => {
+    const version = memory.value?.version;
+    if (isEditing) void standing(scope, { type, key: name }).then((now) => now?.version !== version && setEditing(false), () => undefined);
+  });
   const wasForgotten = isGone(memory.error);
   // What is being typed stays, whatever becomes of the memory meanwhile.
   const isShown = memory.value !== undefined && (!wasForgotten || isEditing);

@@ -33,10 +33,11 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
   const change = useUndoable();
   const types = useAsked(() => api.types(scope), [scope]);
   const type = types.value?.types.find((each) => each.name === memory.type);
-  const [text, keep] = useDraft(placeOf(scope, memory.type, memory.key));
-  const [kept] = useState(() => draftIn(text));
+  const place = placeOf(scope, memory.type, memory.key);
+  const [kept] = useState(() => draftIn(readDraft(place)));
   // What was typed on a version is saved on that one: where it changed meanwhile, the service says so.
   const [base] = useState(() => (kept ? { ...memory, version: kept.version } : memory));
+  const [, keep] = useDraft(place, { scope, memory: { type: base.type, key: base.key, version: base.version } });
   const draft = useValueDraft(type?.parameters ?? {}, base.value, kept?.form);
   const [from, setFrom] = useState(kept?.from ?? local(base.valid_from));
   const [until, setUntil] = useState(kept?.until ?? local(base.valid_until));

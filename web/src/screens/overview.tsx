@@ -5,6 +5,7 @@ import { api } from "../api/client";
 import type { FieldQuotes, JsonObject, Memory, NewestMemory, Overview as Glance, Revision } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
+import { useSought } from "../lib/erasures";
 import { changesBetween } from "../lib/diff";
 import { NO_COUNTS } from "../lib/counts";
 import { countsInForce } from "../lib/in_force";
@@ -127,7 +128,7 @@ function OfTypes({ days }: { days: Days }) {
 function Ask() {
   const { t } = useAround();
   const { scope } = useHere();
-  const [words, setWords] = useState("");
+  const [words, setWords] = useSought(scope);
   return (
     <form className="overview-ask" role="search" onSubmit={(event) => { event.preventDefault(); if (words.trim()) go(linkTo(["recall"], scope, { q: words.trim() })); }}>
       <input type="search" id="search" value={words} placeholder={t("overview.ask")} aria-label={t("overview.ask")} onChange={(event) => setWords(event.target.value)} />

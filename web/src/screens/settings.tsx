@@ -205,6 +205,9 @@ function Keys() {
   );
 }
 
+/** The name that the service gives the key which it makes itself. */
+const FIRST_KEY = "first";
+
 function KeyRow({ of: key, changed, show }: { of: Key; changed: () => void; show: (key: Key) => void }) {
   const { t, tell } = useAround();
   const wording = useWording();
@@ -226,7 +229,7 @@ function KeyRow({ of: key, changed, show }: { of: Key; changed: () => void; show
   return (
     <>
       <tr>
-        <td>{key.name}<br /><code className="faint">{key.id}</code></td>
+        <td>{key.name}<br /><code className="faint">{key.id}</code>{key.name === FIRST_KEY && <p className="hint">{t("keys.first")}</p>}</td>
         <td><ScopeName scope={key.scope} /></td>
         <td>{PERMISSIONS.filter((each) => key.permissions.includes(each)).map((each) => t(`permission.${each}`)).join(t("permission.between"))}</td>
         <td>{key.last_used_at ? <When at={key.last_used_at} /> : <span className="faint">{t("keys.never")}</span>}</td>

@@ -162,6 +162,7 @@ export const enLate = {
   "json.no_object": "A value is an object: names and values in braces.",
   "keys.about": "A key is bound to a scope: no request with it can reach anything outside.",
   "keys.expires": "Expires",
+  "keys.first": "Made at the first start of the service, or by “recollect keys recover”.",
   "keys.make": "New key",
   "keys.maybe_made": "The key may have been made, though its secret could not be shown. Look at the list, and revoke a key that you cannot use.",
   "keys.name": "Name",

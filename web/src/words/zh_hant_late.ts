@@ -164,6 +164,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "json.no_object": "值必須是物件：以大括號括起的名稱和值。",
   "keys.about": "金鑰綁定一個範圍：以它送出的要求無法觸及範圍之外。",
   "keys.expires": "到期",
+  "keys.first": "由服務首次啟動時，或由「recollect keys recover」建立。",
   "keys.make": "建立金鑰",
   "keys.maybe_made": "金鑰可能已經建立，但無法顯示內容。請檢查清單，並撤銷無法使用的金鑰。",
   "keys.name": "名稱",

@@ -164,6 +164,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "json.no_object": "值应为对象：用花括号括起的名称和值。",
   "keys.about": "密钥绑定于一个作用域：用它的请求无法触及范围之外。",
   "keys.expires": "到期",
+  "keys.first": "由服务首次启动时，或由“recollect keys recover”创建。",
   "keys.make": "新建密钥",
   "keys.maybe_made": "密钥可能已经创建，但未能显示。请查看列表，并吊销无法使用的密钥。",
   "keys.name": "名称",
