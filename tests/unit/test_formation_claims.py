@@ -162,6 +162,14 @@ HONEST_CHINESE: Final[list[tuple[Json, str]]] = [
     ("用户对花生过敏", "我不能吃花生"),
     ("用户喜欢安静", "我讨厌吵闹"),
     ("毕业于清华大学", "我是清华大学毕业的"),
+    ("2024-10-01戒了烟", "我烟从十一那天就戒了"),
+    ("2024-12-24至2024-12-29去东京", "圣诞去东京,十二月廿四到廿九"),
+    ("Coach trip from 2024-11-29 to 2024-12-01", "a coach on the last weekend of november"),
+    ("2024年6月起不用值夜班", "值到这个月底就不用值了"),
+    ("Free from June 2024", "I work there until the end of this month"),
+    ("从8月开始有空", "要忙到七月底"),
+    ("05-06说的", "我说了"),
+    ("身体好了（12-15说的）", "十二月十五号我说身体好了"),
     ("老家在农村", "我是乡下长大的"),
 ]
 
@@ -228,6 +236,9 @@ HONEST_UNSEEN: Final[list[tuple[Json, str]]] = [
 
 # A value, what was said, and what of the value nobody said.
 FABRICATED: Final[list[tuple[Json, str, str]]] = [
+    ("2024年8月起不用值夜班", "值到这个月底就不用值了", "the date 2024年8月"),
+    ("Free from August 2024", "I work there until the end of this month", "the date August 2024"),
+    ("2024-12-30回来", "去东京,十二月廿四到廿九", "the date 2024-12-30"),
     ("lives in Oslo", "I moved to Bergen", "the name 'Oslo'"),
     ("Oslo", "I moved to Bergen", "the name 'Oslo'"),
     ({"city": "Oslo"}, "I moved to Bergen", "the name 'Oslo'"),

@@ -41,8 +41,14 @@ ORDER: Final = (
 RENT: Final = "1: base rent for Suite 4 will increase from $2,450 to $2,900 per month"
 POLITE: Final = "1: be polite i dont want fight"
 CLOSED: Final = "Complaint closed. Siobhán said no further action. Good"
+HOWLING: Final = "house is quiet, and no howling since Waylon's at my mom's for good now"
 ORTHODONTIST: Final = "she said yes if I take Zosia to her orthodontist on the 30th"
 RIGHT: Final[Mapping[str, Case]] = {
+    "nothing is denied of a reason": case(
+        [f"u: {HOWLING}"],
+        note("The user's beagle Waylon lives at the user's mother's for good now.",
+             f"1: {HOWLING}"),
+    ),
     "a liking behind a plus": case(
         [f"u: {COACHING}"],
         note("The user would have to quit the call centre, and loves coaching more.",

@@ -48,7 +48,7 @@ _ENGLISH: Final = tuple(
         ("occupation", rf"\bI{_AS_OF} (?P<who>retired|been laid off|got (?:laid off|fired)){_END}"),
     )
 )
-"""What is over, and how it is told; *who* is the partner, the place or the work, or "my job"."""
+"""Each field with how its end is told; *who* is the partner, the place or the work, or "my job"."""
 _WHO_CHINESE: Final = "(?P<who>[A-Za-z][A-Za-z0-9-]*|[\u3400-\u9fff]{1,6}?)"
 _WHEN_CHINESE: Final = "(?:已经|刚刚?|最近|昨天|今天|终于|上个?[周月]|正式|也|就|都)*"
 _OVER_CHINESE: Final = "(?:分手|离婚|分开)了(?=[，。！；,;!]|$)"

@@ -12,7 +12,7 @@ TEXT_CHARACTERS_MAX: Final = 4_000
 """A longer text is left unchanged: the patterns are slow, and dates are in short sentences."""
 _DIGITS: Final = "一二三四五六七八九"
 _NUMBER: Final = r"(?:\d{1,2}|[一二三四五六七八九十廿]{1,3})"
-_DAY: Final = rf"(?:[廿二]?十[{_DIGITS}]|二十|三十|[{_DIGITS}]|\d{{1,2}})"
+_DAY: Final = rf"(?:[二三]?十[{_DIGITS}]|[廿卅][{_DIGITS}]?|二十|三十|[{_DIGITS}]|\d{{1,2}})"
 _AND: Final = r"(?: ?[、,，~/-] ?| ?(?:到|至|和|跟|与|或|及|还有) ?)"
 _WEEKDAYS: Final = "mon|tue|wed|thu|fri|sat|sun"
 _NO_DAY: Final = r"(?![\d一二三四五六七八九十点月年个人时分万百千块元岁米公%.:])"

@@ -32,6 +32,7 @@ from recollect.text.days import (
 )
 from recollect.text.feasts import feasts_in
 from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.month_parts import month_after, part_of_month, years_around
 from recollect.text.numerals_chinese import whole_number
 from recollect.text.year_parts import year_parts_in
 
@@ -159,7 +160,7 @@ def _named_month(match: re.Match[str], said_on: date) -> list[Days | None]:
 def _years_on(match: re.Match[str], said_on: date) -> list[Days | None]:
     """Read "five years gone in June": the nearest June, and the one so many years before."""
     years = counted_years(match)
-    near = [stretch(each, month_number(match["name"]), None) for each in _years_around(said_on)]
+    near = [stretch(each, month_number(match["name"]), None) for each in years_around(said_on)]
     return [
         each
         for month in near
@@ -260,51 +261,14 @@ def _day_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
     return [*near, *_in_named_months(match.string, said_on, number)]
 
 
-def _part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
-    """Return the first, middle or last days of the named month, or of this one (and the next)."""
-    groups = match.groupdict()
-    months = said_on.year * 12 + said_on.month - 1
-    first, last = _PARTS_OF_MONTH[match["part"].lower()]
-    if groups.get("name") or groups.get("month"):
-        number = (
-            month_number(groups["name"]) if groups.get("name") else whole_number(groups["month"])
-        )
-        wanted = [year * 12 + (number or 1) - 1 for year in _years_around(said_on)]
-    else:
-        shift = {"上": -1, "下": 1}.get(groups.get("which") or "", 0)
-        # 月中, said on the 30th, may be the middle of the month to come.
-        is_next = "next" in match.group() or (not groups.get("which") and said_on.day > last)
-        wanted = [months + shift, *([months + 1] if is_next else [])]
-    found: list[Days | None] = []
-    for each in wanted:
-        whole = stretch(each // 12, each % 12 + 1, None)
-        if whole:
-            end = whole.last if last > 28 else whole.first.replace(day=last)
-            found.append(relative_span(whole.first.replace(day=first), (end.day - first)))
-    return found
-
-
-def _years_around(said_on: date) -> tuple[int, int, int]:
-    return said_on.year - 1, said_on.year, said_on.year + 1
-
-
 def _in_named_months(text: str, said_on: date, day: int | None) -> Iterator[Days | None]:
     """Yield *day* of each month that the same text names, in the years around *said_on*."""
     named = {match.group()[:3].lower() for match in _MONTHS_NAMED.finditer(text)}
     for month in sorted(map(month_number, named)):
-        for year in _years_around(said_on):
+        for year in years_around(said_on):
             yield stretch(year, month, day)
 
 
-_PARTS_OF_MONTH: Final = {
-    **dict.fromkeys(("first", "第一"), (1, 10)),
-    **dict.fromkeys(("second", "第二"), (7, 17)),
-    **dict.fromkeys(("third", "第三"), (14, 24)),
-    **dict.fromkeys(("last", "最后一", "第四"), (20, 31)),
-    **dict.fromkeys(("start", "beginning", "early", "初", "上旬"), (1, 10)),
-    **dict.fromkeys(("mid", "middle", "中", "中旬"), (10, 20)),
-    **dict.fromkeys(("late", "end", "底", "末", "下旬"), (20, 31)),
-}
 _NAMED_MONTH: Final = rf"(?P<name>{MONTH_NAME})\b"
 _MONTHS_NAMED: Final = lazy_pattern(rf"\b{MONTH_NAME}\b", re.IGNORECASE)
 _NAMED_DAY: Final = rf"(?P<name>{MONTH_NAME})\b(?: (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
@@ -356,17 +320,20 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
     ((rf"\b(?P<part>(?:start|end)(?! {MONTH_NAME}\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!:))"
      rf"|beginning|early|mid|middle|late)(?:[ -]?of"
      rf"|[ -](?:in )?)? ?{_NAMED_MONTH}"),
-     _part_of_month),
-    (rf"{_CMONTH}(?P<part>初|中旬|底|末|上旬|下旬)", _part_of_month),
-    (r"\b(?P<part>start|beginning|middle|end) of (?:the|this|next) month\b", _part_of_month),
-    (r"(?P<which>上|这|本|下)?个?月(?P<part>初|中|底|末)", _part_of_month),
+     part_of_month),
+    (rf"{_CMONTH}(?P<part>初|中旬|底|末|上旬|下旬)", part_of_month),
+    (r"\b(?P<part>start|beginning|middle|end) of (?:the|this|next) month\b", part_of_month),
+    ((r"\b(?:until|till?|through|thru|up to) (?:the )?end of"
+     rf" (?:{_NAMED_MONTH}|(?:the|this|next) month\b)"), month_after),
+    (rf"[到至](?:{_CMONTH}|(?P<which>这|本|下)?个?月)[底末]", month_after),
+    (r"(?P<which>上|这|本|下)?个?月(?P<part>初|中|底|末)", part_of_month),
     (rf"\b(?:a|two) weeks? (?:on |from )?{_WEEKDAY_NAME}", _week_on),
     (rf"\b{_WEEKDAY_NAME} week\b", _week_on),
     (r"\b(?:the )?(?P<unit>week|month|year) (?:(?P<after>after next)|before last)\b", _beyond),
     ((rf"\b(?P<part>first|second|third|last) (?:weekend|week|{'|'.join(WEEKDAYS)}) (?:of"
-     rf"|in) {_NAMED_MONTH}"), _part_of_month),
+     rf"|in) {_NAMED_MONTH}"), part_of_month),
     ((r"(?P<which>上|这|本|下)?个?月的?(?P<part>第[一二三四]|最后一)个?(?:周|星期"
-     r"|礼拜)"), _part_of_month),
+     r"|礼拜)"), part_of_month),
     (r"(?:前|这)(?:两|几|些)[天日]|前阵子|最近几天|刚刚?过", _days_past),
     ((r"(?<![零一二三四五六七八九十百千万\d])(?P<year>[零一二三四五六七八九]{2})年(?=的|生|出生"
      r"|毕业|入|来|去|买|结|开|$|[，。])"), _born),

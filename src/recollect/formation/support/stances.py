@@ -33,6 +33,9 @@ _CLAUSE: Final = lazy_pattern(
     r"[.!?;:,\n()\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001\u2014\U0001f300-\U0001faff]+"
     # Who chats in Chinese parts clauses with spaces: 我爸开 我不会开车.
     r"|(?<=[\u3400-\u9fff])[ \u3000]+(?=[\u3400-\u9fff])"
+    # "No howling since Waylon's at my mom's"; not "no howling since May".
+    r"|\b(?:since|now that)(?= (?:i|we|he|she|it|they)\b| [\w-]+'s (?!birthday|wedding|visit)"
+    r"| (?:my|our|his|her|their|the) \w+(?:'s| is| are| has| had| left| went| moved)\b)"
     r"|\b(?:but|because|though|although|while|whereas|however|so that|aber|sondern|weil|pero|sino"
     r"|porque|mais|parce que|mas|ma|perche)\b|但是|但|不过(?!敏)|因为|所以|然而|而是"
     r"|(?<=\s)(?:and|\+|&)\s+(?=(?:i|we|he|she|they)\b)",
