@@ -34,7 +34,7 @@ def part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 
 def month_after(match: re.Match[str], said_on: date) -> list[Days | None]:
-    """Return the month from which something is so that is not so until the end of the named."""
+    """Return the month behind the named one, from which what lasts until its end is over."""
     return [
         stretch(each.last.year + each.last.month // 12, each.last.month % 12 + 1, None)
         for each in _months_of(match, said_on, 31)
