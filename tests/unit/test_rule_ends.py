@@ -69,6 +69,7 @@ ENDS: Final = [
     ("I'm not a nurse any more.", "occupation", "nurse"),
     ("I quit my job last week.", "occupation", "nurse"),
     ("I've retired.", "occupation", "nurse"),
+    ("I've quit my job at the museum.", "occupation", "nurse"),
     ("我不當護士了。", "occupation", "护士"),
     ("我上周辞职了。", "occupation", "护士"),
 ]
@@ -172,6 +173,10 @@ def test_a_home_in_a_profile_that_is_over_leaves_it() -> None:
     assert profile_of(told[0], f"{told[1]} I live in Turku.")["home"] == "Turku"
     assert profile_of(*told[:1], "I don't live in Bergen any more.")["home"] == "Oslo"
     assert profile_of(*told[:1], "I've retired.") == {"home": "Oslo"}
+    assert profile_of(told[0], "I like chess.", told[1], "I've retired.") == {
+        "interests": ["chess"]
+    }
+    assert profile_of(told[0], f"{told[1]} I like chess.")["interests"] == ["chess"]
 
 
 def test_the_only_job_that_is_known_ends() -> None:

@@ -46,7 +46,7 @@ def end_calls(
         for number, end in over.values()
         for each in known
         if _is_in_profile(each["value"], end)
-    ][:1]
+    ]
     if END not in offered:
         return calls
     names = _names_of_user(known)

@@ -43,7 +43,10 @@ _ENGLISH: Final = tuple(
         ),
         ("occupation", rf"\bI(?:'m| am) no longer an? {_WORK}{_END}"),
         ("occupation", rf"\bI(?:'m| am) not an? {_WORK} any ?(?:more|longer)\b"),
-        ("occupation", rf"\bI{_AS_OF} (?:quit|left|lost) (?P<who>my job){_END}"),
+        (
+            "occupation",
+            rf"\bI{_AS_OF} (?:quit|left|lost) (?P<who>my job)(?: at [^.,;!?]{{1,40}}?)?{_END}",
+        ),
         ("occupation", rf"\bI{_AS_OF} (?:quit|left|lost) my job as an? {_WORK}{_END}"),
         ("occupation", rf"\bI{_AS_OF} (?P<who>retired|been laid off|got (?:laid off|fired)){_END}"),
     )

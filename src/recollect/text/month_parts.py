@@ -33,11 +33,14 @@ def part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
     return found
 
 
-def month_after(match: re.Match[str], said_on: date) -> list[Days | None]:
-    """Return the month from which something is so that is not so until the end of the named."""
+def until_month_end(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Return the last days of the named month, and the month after, when what lasted is over."""
     return [
-        stretch(each.last.year + each.last.month // 12, each.last.month % 12 + 1, None)
-        for each in _months_of(match, said_on, 31)
+        *part_of_month(match, said_on),
+        *(
+            stretch(each.last.year + each.last.month // 12, each.last.month % 12 + 1, None)
+            for each in _months_of(match, said_on, 31)
+        ),
     ]
 
 

@@ -32,7 +32,7 @@ from recollect.text.days import (
 )
 from recollect.text.feasts import feasts_in
 from recollect.text.lazy_patterns import lazy_pattern
-from recollect.text.month_parts import month_after, part_of_month, years_around
+from recollect.text.month_parts import part_of_month, until_month_end, years_around
 from recollect.text.numerals_chinese import whole_number
 from recollect.text.year_parts import year_parts_in
 
@@ -323,9 +323,9 @@ _TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
      part_of_month),
     (rf"{_CMONTH}(?P<part>初|中旬|底|末|上旬|下旬)", part_of_month),
     (r"\b(?P<part>start|beginning|middle|end) of (?:the|this|next) month\b", part_of_month),
-    ((r"\b(?:until|till?|through|thru|up to) (?:the )?end of"
-     rf" (?:{_NAMED_MONTH}|(?:the|this|next) month\b)"), month_after),
-    (rf"[到至](?:{_CMONTH}|(?P<which>这|本|下)?个?月)[底末]", month_after),
+    ((r"\b(?:until|till?|through|thru|up to) (?:the )?(?P<part>end) of"
+     rf" (?:{_NAMED_MONTH}|(?:the|this|next) month\b)"), until_month_end),
+    (rf"[到至](?:{_CMONTH}|(?P<which>这|本|下)?个?月)(?P<part>[底末])", until_month_end),
     (r"(?P<which>上|这|本|下)?个?月(?P<part>初|中|底|末)", part_of_month),
     (rf"\b(?:a|two) weeks? (?:on |from )?{_WEEKDAY_NAME}", _week_on),
     (rf"\b{_WEEKDAY_NAME} week\b", _week_on),

@@ -272,14 +272,14 @@ class Worker:
             settings = self._assistants.of(thread.settings, thread.scope)
         except UsageError:
             return False  # its formation reports what is wrong with its settings
-        line, zone = settings.schedule, settings.time_zone
-        if line is not None and since is None:
+        line = settings.schedule
+        if line is None:
+            return False
+        if since is None:
             if thread.attempts or (thread.due is not None and thread.due <= now):
                 return False  # it is due already, or waits after a failure
             since = await self._store.waiting_since(thread.scope, thread.id, thread.formed)
-        if line is None or since is None:
-            return False
-        return has_struck(line, since, now, zone=zone)
+        return since is not None and has_struck(line, since, now, zone=settings.time_zone)
 
     async def _work(self) -> None:
         while True:
