@@ -12,6 +12,7 @@ from benchmarks.support import verdict_on
 from recollect.formation.grounding import hedges, injection
 from recollect.formation.support import endings, languages, stances
 from recollect.text import relative_dates
+from recollect.text.lazy_patterns import CuedPatterns
 from tests.unit.test_formation_support import case, end, known_note, note
 
 Case = Mapping[str, Any]
@@ -139,8 +140,8 @@ MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
     "nothing is agreed": (hedges, "_AGREED", re.compile("(?!)"), "what was agreed"),
     "each month has a start": (
         relative_dates, "_READERS",
-        [(re.compile(BEHIND.sub("", each.pattern), re.IGNORECASE), reader)
-         for each, reader in relative_dates._READERS],
+        CuedPatterns((cue, BEHIND.sub("", each), reader)
+                     for cue, each, reader in relative_dates._READERS.rows),
         "a day behind its verb"),
 }  # fmt: skip
 

@@ -9,10 +9,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cache
 from typing import Final
 
-from recollect.text.days import MONTH_NAME, WEEKDAYS, Days, month_number, stretch, weekday_number
+from recollect.text.days import (
+    MONTH_CUE,
+    MONTH_NAME,
+    WEEKDAYS,
+    Days,
+    month_number,
+    stretch,
+    weekday_number,
+)
+from recollect.text.lazy_patterns import CuedPatterns
 from recollect.text.numerals_chinese import whole_number
 from recollect.text.numerals_english import ORDINALS
 
@@ -27,53 +35,68 @@ _DAY: Final = (
 _YEAR: Final = r"(?:,? (?:of )?(?P<year>(?:19|20)\d\d)\b)?"
 _C: Final = "\u3007零一二三四五六七八九十廿卅"
 
-_ABSOLUTE: Final = (
-    (r"(?<![\d.-])(?P<year>(?:1[6-9]|2[01])\d\d)[-/.](?P<month>\d{1,2})"
-    r"(?:[-/.](?P<day>\d{1,2}))?(?!\d|[-.]\d|/\d{1,2}[-/.])"),
+_DAY_TABLE: Final = (
+    (r"\d", (r"(?<![\d.-])(?P<year>(?:1[6-9]|2[01])\d\d)[-/.](?P<month>\d{1,2})"
+    r"(?:[-/.](?P<day>\d{1,2}))?(?!\d|[-.]\d|/\d{1,2}[-/.])")),
     # The second of two: 2026-05-23, 05-24.
-    r"(?<![\w.:/-])(?P<month>0[1-9])-(?P<day>0[1-9]|[12]\d|3[01])(?![\w./-]|:\d\d(?![日号]))",
-    r"(?<![\w.:/-])(?P<month>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])(?=说|那天|当天|提到)",
-    r"(?<=(?:19|20)\d\d-1\d-\d\d[,、;/])(?P<month>1[0-2])-(?P<day>\d\d)(?![\d-])",
-    r"(?<![\d.-])(?P<either>\d{1,2})[-/.](?P<or>\d{1,2})[-/.](?P<year>(?:19|20)?\d\d)(?!\d)",
-    r"(?<![\d./-])(?P<either>\d{1,2})/(?P<or>\d{1,2})(?![\d/])",
-    rf"\b{_DAY}(?: day)?(?: of)? (?P<name>{MONTH_NAME})\b\.?{_YEAR}",
-    rf"\b(?P<name>{MONTH_NAME})\.? (?:the )?{_DAY}\b(?!:\d){_YEAR}",
-    (rf"\b(?P<name>{MONTH_NAME})\.? (?P<other>\d{{1,2}})(?:st|nd|rd|th)? ?(?:-|to|until|till"
-    rf"|through|and|&) ?{_DAY}\b(?!:\d){_YEAR}"),
-    (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? ?(?:-|to|until|till|and"
+    (r"\d",
+     r"(?<![\w.:/-])(?P<month>0[1-9])-(?P<day>0[1-9]|[12]\d|3[01])(?![\w./-]|:\d\d(?![日号]))"),
+    (r"\d", (r"(?<![\w.:/-])(?P<month>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])"
+    r"(?=说|那天|当天|提到)")),
+    (r"\d", r"(?<=(?:19|20)\d\d-1\d-\d\d[,、;/])(?P<month>1[0-2])-(?P<day>\d\d)(?![\d-])"),
+    (r"\d",
+     r"(?<![\d.-])(?P<either>\d{1,2})[-/.](?P<or>\d{1,2})[-/.](?P<year>(?:19|20)?\d\d)(?!\d)"),
+    (r"\d", r"(?<![\d./-])(?P<either>\d{1,2})/(?P<or>\d{1,2})(?![\d/])"),
+    (MONTH_CUE, rf"\b{_DAY}(?: day)?(?: of)? (?P<name>{MONTH_NAME})\b\.?{_YEAR}"),
+    (MONTH_CUE, rf"\b(?P<name>{MONTH_NAME})\.? (?:the )?{_DAY}\b(?!:\d){_YEAR}"),
+    (MONTH_CUE,
+     (rf"\b(?P<name>{MONTH_NAME})\.? (?P<other>\d{{1,2}})(?:st|nd|rd|th)? ?(?:-|to|until|till"
+    rf"|through|and|&) ?{_DAY}\b(?!:\d){_YEAR}")),
+    (MONTH_CUE, (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? ?(?:-|to|until|till|and"
     rf"|&) ?(?P<other>\d{{1,2}})(?:st|nd|rd|th)?"
-    rf"(?: of)? (?P<name>{MONTH_NAME})\b{_YEAR}"),
-    rf"\b(?P<name>{MONTH_NAME})\.? '(?P<year>\d\d)\b",
-    rf"\b(?P<name>{MONTH_NAME})\.?,? (?:of )?(?P<year>(?:19|20)\d\d)\b",
-    rf"\b(?P<name>{_LONG_MONTH})\b",
-    (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=early )|(?<=late )|(?<=during )"
+    rf"(?: of)? (?P<name>{MONTH_NAME})\b{_YEAR}")),
+    (MONTH_CUE, rf"\b(?P<name>{MONTH_NAME})\.? '(?P<year>\d\d)\b"),
+    (MONTH_CUE, rf"\b(?P<name>{MONTH_NAME})\.?,? (?:of )?(?P<year>(?:19|20)\d\d)\b"),
+    (MONTH_CUE, rf"\b(?P<name>{_LONG_MONTH})\b"),
+    ("may|march",
+     (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=early )|(?<=late )|(?<=during )"
     r"|(?<=every )|(?<=until )|(?<=from )|(?<=least )|(?<=before )"
     r"|(?<=after )|(?<=around )|(?<=next )|(?<=last )|(?<=\bmid )|(?<=\bmid-))"
-    r"(?P<name>may|march)\b"),
+    r"(?P<name>may|march)\b")),
     # "Till march"; not "the till may break".
-    (r"(?:(?<!\bthe till )(?<!\ba till )(?<=\btill )|(?<=\btil )|(?<=\bthru )|(?<=\bthrough ))"
-    r"(?P<name>may|march)\b"),
+    ("may|march",
+     (r"(?:(?<!\bthe till )(?<!\ba till )(?<=\btill )|(?<=\btil )|(?<=\bthru )|(?<=\bthrough ))"
+    r"(?P<name>may|march)\b")),
     # "April and May"; not "and may go there".
-    (r"(?:(?<=\bor )|(?<=\band ))(?P<name>(?-i:May|March)\b|(?:may|march)\b(?! [a-z]))"),
-    (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=until )|(?<=\btil )|(?<=till )"
+    ("may|march",
+     (r"(?:(?<=\bor )|(?<=\band ))(?P<name>(?-i:May|March)\b|(?:may|march)\b(?! [a-z]))")),
+    (MONTH_CUE,
+     (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=until )|(?<=\btil )|(?<=till )"
     r"|(?<=from )|(?<=next )|(?<=last )|(?<=mid ))"
-    r"(?P<name>jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"),
-    (rf"(?:(?P<year>\d{{4}}|\d\d|[\u3007零一二三四五六七八九]{{2,4}}) ?年 ?)?"
+    r"(?P<name>jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b")),
+    ("月", (rf"(?:(?P<year>\d{{4}}|\d\d|[\u3007零一二三四五六七八九]{{2,4}}) ?年 ?)?"
     rf"(?P<month>\d{{1,2}}|[{_C}]{{1,3}}) ?月份?"
     rf"(?: ?(?P<day>\d{{1,2}}(?!\d|\.\d| ?[岁个])|(?![{_C}]{{1,3}}[岁个])[{_C}]{{1,3}})"
-    r" ?[日号]?)?"),
-    r"(?<![\d零\u3007一二三四五六七八九])(?P<year>\d{4}|[\u3007零一二三四五六七八九]{4}) ?年",
-    r"(?<![\w.,$€£¥/:-])(?P<year>(?:19|20)\d\d)(?![\d%万亿]|[.,/:]\d|'?s\b)",
+    r" ?[日号]?)?")),
+    ("年",
+     r"(?<![\d零\u3007一二三四五六七八九])(?P<year>\d{4}|[\u3007零一二三四五六七八九]{4}) ?年"),
+    (r"\d", r"(?<![\w.,$€£¥/:-])(?P<year>(?:19|20)\d\d)(?![\d%万亿]|[.,/:]\d|'?s\b)"),
 )  # fmt: skip
 _WEEK: Final = (
     r"\b(?:w/?[cb]|week (?:commencing|beginning|starting|from|of)):? (?:the )?(?:mon(?:day)?,? )?"
 )
-_WEEK_OF: Final = (
-    rf"{_WEEK}{_DAY}(?: of)? (?P<name>{MONTH_NAME})\b\.?{_YEAR}",
-    rf"{_WEEK}(?P<name>{MONTH_NAME})\.? (?:the )?{_DAY}\b{_YEAR}",
-    r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]?[那当][一个]?(?:周|星期|礼拜)",
+_WEEK_TABLE: Final = (
+    (MONTH_CUE, rf"{_WEEK}{_DAY}(?: of)? (?P<name>{MONTH_NAME})\b\.?{_YEAR}"),
+    (MONTH_CUE, rf"{_WEEK}(?P<name>{MONTH_NAME})\.? (?:the )?{_DAY}\b{_YEAR}"),
+    (
+        "月",
+        r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]?[那当][一个]?(?:周|星期|礼拜)",
+    ),
 )
 """A week by one of its days, mostly its Monday."""
+_ABSOLUTE: Final = CuedPatterns(
+    (*((*row, False) for row in _DAY_TABLE), *((*row, True) for row in _WEEK_TABLE))
+)
 _FEASTS: Final = (
     (r"christmas eve|平安夜|圣诞前夜", 12, 24), (r"christmas(?! eve)|xmas|圣诞节?(?!前)", 12, 25),
     (r"new year'?s eve|跨年夜", 12, 31), (r"new year'?s day|元旦", 1, 1),
@@ -83,7 +106,10 @@ _FEASTS: Final = (
     (r"双十节?(?![一二])|国庆节?", 10, 10),
     (r"fourth of july|independence day", 7, 4), (r"三八|妇女节", 3, 8), (r"教师节", 9, 10),
 )  # fmt: skip
-_FEAST: Final = tuple(rf"(?<![a-z])(?:{pattern})" for pattern, _, _ in _FEASTS)
+_ANY_FEAST: Final = "|".join(pattern for pattern, _, _ in _FEASTS)
+_FEAST: Final = CuedPatterns(
+    (_ANY_FEAST, rf"(?<![a-z])(?:{pattern})", (month, day)) for pattern, month, day in _FEASTS
+)
 _WEEKDAY: Final = re.compile(
     rf"\b(?P<full>(?i:{'|'.join(WEEKDAYS)}))s?\b|\b(?P<short>Mon|Tues?|Wed|Thu|Thurs?|Fri)\b"
     r"|(?:周|星期|礼拜)(?P<chinese>[一二三四五六日天])(?![天次回节个趟])"
@@ -110,12 +136,6 @@ class Dated:
     is_duration: bool = False
 
 
-@cache
-def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """Compile *patterns* when they are first used: it takes a tenth of a second of every start."""
-    return tuple(re.compile(each, re.IGNORECASE) for each in patterns)
-
-
 def absolute_dates(text: str, said_on: date | None) -> Iterator[Dated]:
     """
     Yield the dates that *text* (in its `plain` form) names in full or in part.
@@ -123,15 +143,11 @@ def absolute_dates(text: str, said_on: date | None) -> Iterator[Dated]:
     A date without a year gets the years that its speaker may mean on *said_on*: the last such date
     before that day, and the next one.
     """
-    for pattern in _compiled(_ABSOLUTE):
-        for match in pattern.finditer(text):
-            yield from _read(match, said_on)
-    for pattern in _compiled(_WEEK_OF):
-        for match in pattern.finditer(text):
-            yield from (_week_of(each) for each in _read(match, said_on) if each.stretches)
-    for feast, (_, month, day) in zip(_compiled(_FEAST), _FEASTS, strict=True):
-        for match in feast.finditer(text):
-            yield from _dated(match, None, month, day, said_on)
+    for match, is_week in _ABSOLUTE.matches(text):
+        found = _read(match, said_on)
+        yield from (map(_week_of, (e for e in found if e.stretches)) if is_week else found)
+    for match, (month, day) in _FEAST.matches(text):
+        yield from _dated(match, None, month, day, said_on)
     for match in _WEEKDAY.finditer(text):
         weekday = _weekday(match)
         yield Dated(

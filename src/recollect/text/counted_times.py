@@ -29,11 +29,13 @@ _UNITS: Final = {
     "year": 365,
     "decade": 3652,
 }
-UNIT: Final = r"(?P<unit>day|week|fortnight|month|year|decade)s?"
+UNIT_CUE: Final = "day|week|fortnight|month|year|decade"
+UNIT: Final = rf"(?P<unit>{UNIT_CUE})s?"
 _CHINESE_UNITS: Final = {
     "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
     "年": "year", "晚": "night", "夜": "night",
 }  # fmt: skip
+HAN_UNIT_CUE: Final = "[天日周月年]|星期|礼拜"
 CHINESE_UNIT: Final = r"(?:个(?:半)?)?(?P<unit>天|日|周|星期|礼拜|(?<=[个半俩仨])月|年)"
 _LOOSENESS_DAYS: Final = {
     "day": 0,

@@ -13,6 +13,9 @@ MONTH_NAME: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
+MONTH_CUE: Final = "|".join(MONTHS)
+WEEKDAY_CUE: Final = "|".join(each[:3] for each in WEEKDAYS)
+"""A text without any of these names no month, and no weekday, in English."""
 
 YEAR_SHIFTS: Final = {
     "大前年": -3, "前年": -2, "去年": -1, "旧年": -1, "今年": 0, "明年": 1, "出年": 1, "后年": 2,

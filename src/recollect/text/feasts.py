@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Final, TypeAlias
 
 from recollect.text.days import YEAR_SHIFTS, YEAR_WORD, Days
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.lazy_patterns import CuedPatterns, lazy_pattern
 from recollect.text.lunar_calendar import lunar_date
 from recollect.text.numerals_chinese import chinese_values
 
@@ -145,8 +145,9 @@ _BEFORE: Final = rf"(?:(?P<which>{YEAR_WORD})的?|(?P<year>\d{{4}})年的?)?"
 _BEHIND: Final = (
     r"(?:,? (?:in |of )?(?:(?P<said>last|this|next) year|(?P<number>(?:19|20)\d\d)\b))?"
 )
-_FEASTS: Final = tuple(
-    (lazy_pattern(rf"(?<![a-z]){_BEFORE}(?:{pattern})(?![a-z]){_BEHIND}", re.IGNORECASE), feast)
+_ANY_FEAST: Final = "|".join(pattern for pattern, _ in _TABLE)
+_FEASTS: Final = CuedPatterns(
+    (_ANY_FEAST, rf"(?<![a-z]){_BEFORE}(?:{pattern})(?![a-z]){_BEHIND}", feast)
     for pattern, feast in _TABLE
 )
 _C: Final = "一二三四五六七八九十"
@@ -179,12 +180,11 @@ def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, 
 
     It is sure if the text names the year of the feast. Years are counted from *said_on*.
     """
-    for pattern, feast in _FEASTS:
-        for match in pattern.finditer(text):
-            years = _years_of(match, said_on)
-            found = tuple(day for year in years for day in _days(feast, year))
-            yield match.start(), match.end(), found, len(years) == 1
-            yield from _weekday_beside(text, match, found)
+    for match, feast in _FEASTS.matches(text):
+        years = _years_of(match, said_on)
+        found = tuple(day for year in years for day in _days(feast, year))
+        yield match.start(), match.end(), found, len(years) == 1
+        yield from _weekday_beside(text, match, found)
     for match in _ABOUT_NEW_YEAR.finditer(text):
         days = [day for year in _years_of(match, said_on) for day in _about_new_year(match, year)]
         yield match.start(), match.end(), tuple(days), False

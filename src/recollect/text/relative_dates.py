@@ -11,8 +11,10 @@ from recollect.text.counted_times import (
     CHINESE_UNIT,
     COUNT,
     HAN_DIGITS,
+    HAN_UNIT_CUE,
     NTH,
     UNIT,
+    UNIT_CUE,
     counted_years,
     days_ago,
     days_ahead,
@@ -20,7 +22,9 @@ from recollect.text.counted_times import (
     days_of_nth,
 )
 from recollect.text.days import (
+    MONTH_CUE,
     MONTH_NAME,
+    WEEKDAY_CUE,
     WEEKDAYS,
     YEAR_SHIFTS,
     YEAR_WORD,
@@ -31,7 +35,7 @@ from recollect.text.days import (
     weekday_number,
 )
 from recollect.text.feasts import feasts_in
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.lazy_patterns import CuedPatterns, lazy_pattern
 from recollect.text.month_parts import part_of_month, until_month_end, years_around
 from recollect.text.numerals_chinese import whole_number
 from recollect.text.year_parts import year_parts_in
@@ -42,7 +46,8 @@ _SEASONS: Final = {
     "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
     "春": 3, "夏": 6, "秋": 9, "冬": 12,
 }  # fmt: skip
-_SEASON: Final = r"(?P<season>spring|summer|autumn|fall|winter)"
+_SEASON_CUE: Final = "spring|summer|autumn|fall|winter"
+_SEASON: Final = rf"(?P<season>{_SEASON_CUE})"
 _WHICH: Final = {
     "last": -1, "this": 0, "next": 1, "past": -1, "previous": -1, "coming": 1,
     "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2,
@@ -50,33 +55,35 @@ _WHICH: Final = {
 }  # fmt: skip
 _WHICH_EN: Final = r"(?P<which>last|this|next|past|previous|coming)"
 _FIXED_DAYS: Final = (
-    (r"\b(?:the )?day before yesterday\b|(?<!大)前天|前[晚日]", -2),
-    ((r"(?<!before )\b(?:yesterday|yday|ystday)\b|\blast night\b|昨[天晚日早]"
-     r"|[寻琴][日晚](?!本|剧)"), -1),
-    ((r"\b(?:today|tonight|tonite|2nite|(?:this|earlier this) (?:morning|afternoon|evening))\b"
-     r"|今[天晚早日]"), 0),
-    ((r"\b(?:tomorrow|tmrw|tmr|tomoz|2moro)\b(?<!after tomorrow)|明[天晚早日]"
-     r"|听日(?!语|文|本|剧|复)"), 1),
-    (r"\b(?:the )?day after tomorrow\b|(?<!大)后[天日]", 2),
-    (r"大前[天日]", -3), (r"大后[天日]", 3),
+    ("yesterday|前", r"\b(?:the )?day before yesterday\b|(?<!大)前天|前[晚日]", -2),
+    ("yday|ystday|yesterday|last night|昨|[寻琴]",
+     (r"(?<!before )\b(?:yesterday|yday|ystday)\b|\blast night\b|昨[天晚日早]"
+      r"|[寻琴][日晚](?!本|剧)"), -1),
+    ("today|tonight|tonite|2nite|this |今",
+     (r"\b(?:today|tonight|tonite|2nite|(?:this|earlier this) (?:morning|afternoon|evening))\b"
+      r"|今[天晚早日]"), 0),
+    ("tomo|tmr|2moro|明|听日",
+     (r"\b(?:tomorrow|tmrw|tmr|tomoz|2moro)\b(?<!after tomorrow)|明[天晚早日]"
+      r"|听日(?!语|文|本|剧|复)"), 1),
+    ("tomorrow|后", r"\b(?:the )?day after tomorrow\b|(?<!大)后[天日]", 2),
+    ("大前", r"大前[天日]", -3), ("大后", r"大后[天日]", 3),
 )  # fmt: skip
 
 
 def relative_dates(text: str, said_on: date) -> Iterator[Dated]:
     """Yield the dates that *text* (in its `plain` form) names relative to *said_on*."""
-    for pattern, reader in _READERS:
-        for match in pattern.finditer(text):
-            try:
-                days = tuple(each for each in reader(match, said_on) if each)
-            except OverflowError:
-                continue
-            yield Dated(
-                start=match.start(),
-                end=match.end(),
-                stretches=days,
-                is_relative=True,
-                is_duration=pattern.pattern in _DURATIONS,
-            )
+    for match, reader in _READERS.matches(text):
+        try:
+            days = tuple(each for each in reader(match, said_on) if each)
+        except OverflowError:
+            continue
+        yield Dated(
+            start=match.start(),
+            end=match.end(),
+            stretches=days,
+            is_relative=True,
+            is_duration=match.re.pattern in _DURATIONS,
+        )
     for start, end, days, is_certain in feasts_in(text, said_on):
         yield Dated(
             start=start, end=end, stretches=days, is_relative=True, is_duration=not is_certain
@@ -276,94 +283,104 @@ _CDAY: Final = r"(?P<day>\d{1,2}|[一二三四五六七八九十廿]{1,3})[日�
 _CYEAR: Final = rf"(?P<which>{YEAR_WORD})"
 _CWHICH: Final = r"(?P<which>上上|下下|上|这|本|下)"
 _CMONTH: Final = r"(?P<month>\d{1,2}|[一二三四五六七八九十]{1,2})月份?"
-_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
-    *((pattern, _fixed(shift)) for pattern, shift in _FIXED_DAYS),
-    (rf"\b{COUNT} {UNIT} (?:ago|earlier|back)\b", days_ago),
-    (rf"\bin (?:about )?{COUNT} {UNIT}(?:' time)?\b", days_ahead),
-    (rf"\b{COUNT} {UNIT} from (?:now|today)\b", days_ahead),
-    (rf"{CHINESE_COUNT}{CHINESE_UNIT}(?:以?前|之前)", days_ago),
-    (rf"{CHINESE_COUNT}{CHINESE_UNIT}(?:以?后|之后)", days_ahead),
-    (rf"(?:还有|再过|还差|再)(?:大概|差不多)?{CHINESE_COUNT}{CHINESE_UNIT}", days_ahead),
-    (rf"\b{_WHICH_EN} week\b", _week),
-    (rf"\b{_WHICH_EN} weekend\b", _weekend),
-    (r"\b(?P<which>(?!))?weekends?\b(?! after)", _weekend),
-    (r"\bweekend after next\b",
+_TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
+    *((cue, pattern, _fixed(shift)) for cue, pattern, shift in _FIXED_DAYS),
+    (UNIT_CUE, rf"\b{COUNT} {UNIT} (?:ago|earlier|back)\b", days_ago),
+    (UNIT_CUE, rf"\bin (?:about )?{COUNT} {UNIT}(?:' time)?\b", days_ahead),
+    (UNIT_CUE, rf"\b{COUNT} {UNIT} from (?:now|today)\b", days_ahead),
+    (HAN_UNIT_CUE, rf"{CHINESE_COUNT}{CHINESE_UNIT}(?:以?前|之前)", days_ago),
+    (HAN_UNIT_CUE, rf"{CHINESE_COUNT}{CHINESE_UNIT}(?:以?后|之后)", days_ahead),
+    (HAN_UNIT_CUE,
+     rf"(?:还有|再过|还差|再)(?:大概|差不多)?{CHINESE_COUNT}{CHINESE_UNIT}", days_ahead),
+    ("week", rf"\b{_WHICH_EN} week\b", _week),
+    ("weekend", rf"\b{_WHICH_EN} weekend\b", _weekend),
+    ("weekend", r"\b(?P<which>(?!))?weekends?\b(?! after)", _weekend),
+    ("weekend after", r"\bweekend after next\b",
      lambda _, day: [relative_span(_monday(day, 2) + timedelta(days=4), 3)]),
-    (r"\btomorrow week\b|\ba week tomorrow\b", _fixed(8)),
-    (rf"\btwo (?P<weekday>{'|'.join(WEEKDAYS)})s ago\b", _weekdays_ago),
-    (r"\btwo (?P<season>spring|summer|autumn|fall|winter)s ago\b", _seasons_ago),
-    (rf"\blast (?:{'|'.join(WEEKDAYS)}) of (?:the|this) month\b",
+    ("week", r"\btomorrow week\b|\ba week tomorrow\b", _fixed(8)),
+    ("two ", rf"\btwo (?P<weekday>{'|'.join(WEEKDAYS)})s ago\b", _weekdays_ago),
+    ("two ", r"\btwo (?P<season>spring|summer|autumn|fall|winter)s ago\b", _seasons_ago),
+    ("last ", rf"\blast (?:{'|'.join(WEEKDAYS)}) of (?:the|this) month\b",
      lambda _, day: [relative_span(date(day.year, day.month, 22), 9)]),
-    (rf"\b{_WHICH_EN} month\b", _month),
-    (rf"\b{_WHICH_EN} year\b(?:,? (?:in|on) {_NAMED_DAY})?", _year),
-    (rf"\b{_NAMED_DAY},? (?:of )?{_WHICH_EN} year\b", _year),
-    (rf"\b{_WHICH_EN} {_SEASON}\b", _named_season),
-    (rf"\b{_WHICH_EN} (?P<name>{MONTH_NAME})\b", _named_month),
-    ((rf"\b{COUNT} (?P<unit>year)s? (?:(?:gone|ago|dead|married|together|sober|clean) )?"
+    ("month", rf"\b{_WHICH_EN} month\b", _month),
+    ("year", rf"\b{_WHICH_EN} year\b(?:,? (?:in|on) {_NAMED_DAY})?", _year),
+    ("year", rf"\b{_NAMED_DAY},? (?:of )?{_WHICH_EN} year\b", _year),
+    (_SEASON_CUE, rf"\b{_WHICH_EN} {_SEASON}\b", _named_season),
+    (MONTH_CUE, rf"\b{_WHICH_EN} (?P<name>{MONTH_NAME})\b", _named_month),
+    ("year", (rf"\b{COUNT} (?P<unit>year)s? (?:(?:gone|ago|dead|married|together|sober|clean) )?"
      rf"(?:(?:come|in|this|next|last) )+(?P<name>{MONTH_NAME})\b(?! \d)"), _years_on),
-    (rf"\b{_WHICH_EN} {_WEEKDAY_NAME}", _weekday),
-    (r"(?P<which>上上|下下|上|这|本|下)个?(?:周|星期|礼拜)(?![一二三四五六日天末])", _week),
-    (r"(?P<which>上|这|本|下)?个?周末", _weekend),
-    (rf"(?P<which>上上|下下|上|这|本|下)个?月(?:{_CDAY})?", _month),
-    (rf"{_CYEAR}的?(?:(?P<season>[春夏秋冬](?![节至]))|{_CMONTH}(?:{_CDAY})?)?", _year),
-    (rf"(?:{_CWHICH}个?)?(?:周|星期|礼拜|拜)(?P<weekday>[一二三四五六日天])(?![天次回节个趟])",
+    (WEEKDAY_CUE, rf"\b{_WHICH_EN} {_WEEKDAY_NAME}", _weekday),
+    ("周|星期|礼拜",
+     r"(?P<which>上上|下下|上|这|本|下)个?(?:周|星期|礼拜)(?![一二三四五六日天末])", _week),
+    ("周末", r"(?P<which>上|这|本|下)?个?周末", _weekend),
+    ("月", rf"(?P<which>上上|下下|上|这|本|下)个?月(?:{_CDAY})?", _month),
+    ("年", rf"{_CYEAR}的?(?:(?P<season>[春夏秋冬](?![节至]))|{_CMONTH}(?:{_CDAY})?)?", _year),
+    ("[周期拜]",
+     rf"(?:{_CWHICH}个?)?(?:周|星期|礼拜|拜)(?P<weekday>[一二三四五六日天])(?![天次回节个趟])",
      _chinese_weekday),
-    (r"(?P<which>(?!))?(?<=[周期拜][一二三四五六])(?P<weekday>[一二三四五六日])(?![一二三四五六七八九十\d号日期]|[天次回节个趟])",
+    ("[周期拜]",
+     r"(?P<which>(?!))?(?<=[周期拜][一二三四五六])(?P<weekday>[一二三四五六日])(?![一二三四五六七八九十\d号日期]|[天次回节个趟])",
      _chinese_weekday),
-    (rf"(?<![月\d一二三四五六七八九十第]){_CDAY}(?![线楼门院])", _day_of_month),
-    (
+    ("[日号]", rf"(?<![月\d一二三四五六七八九十第]){_CDAY}(?![线楼门院])", _day_of_month),
+    (r"\d(?:st|nd|rd|th)",
         (r"(?<=\bthe )(?P<day>\d{1,2})(?:st|nd|rd"
         r"|th)\b(?! (?:of )?[a-z]{3,}(?<!and)(?<!but)(?<!with))"),
         _day_of_month,
     ),
     # "Start aug 11" begins on a day; it is no part of the month.
-    ((rf"\b(?P<part>(?:start|end)(?! {MONTH_NAME}\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!:))"
+    (MONTH_CUE,
+     (rf"\b(?P<part>(?:start|end)(?! {MONTH_NAME}\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!:))"
      rf"|beginning|early|mid|middle|late)(?:[ -]?of"
      rf"|[ -](?:in )?)? ?{_NAMED_MONTH}"),
      part_of_month),
-    (rf"{_CMONTH}(?P<part>初|中旬|底|末|上旬|下旬)", part_of_month),
-    (r"\b(?P<part>start|beginning|middle|end) of (?:the|this|next) month\b", part_of_month),
-    ((r"\b(?:until|till?|through|thru|up to) (?:the )?(?P<part>end) of"
+    ("月", rf"{_CMONTH}(?P<part>初|中旬|底|末|上旬|下旬)", part_of_month),
+    ("month",
+     r"\b(?P<part>start|beginning|middle|end) of (?:the|this|next) month\b", part_of_month),
+    ("end of", (r"\b(?:until|till?|through|thru|up to) (?:the )?(?P<part>end) of"
      rf" (?:{_NAMED_MONTH}|(?:the|this|next) month\b)"), until_month_end),
-    (rf"[到至](?:{_CMONTH}|(?P<which>这|本|下)?个?月)(?P<part>[底末])", until_month_end),
-    (r"(?P<which>上|这|本|下)?个?月(?P<part>初|中|底|末)", part_of_month),
-    (rf"\b(?:a|two) weeks? (?:on |from )?{_WEEKDAY_NAME}", _week_on),
-    (rf"\b{_WEEKDAY_NAME} week\b", _week_on),
-    (r"\b(?:the )?(?P<unit>week|month|year) (?:(?P<after>after next)|before last)\b", _beyond),
-    ((rf"\b(?P<part>first|second|third|last) (?:weekend|week|{'|'.join(WEEKDAYS)}) (?:of"
+    ("月", rf"[到至](?:{_CMONTH}|(?P<which>这|本|下)?个?月)(?P<part>[底末])", until_month_end),
+    ("月", r"(?P<which>上|这|本|下)?个?月(?P<part>初|中|底|末)", part_of_month),
+    (WEEKDAY_CUE, rf"\b(?:a|two) weeks? (?:on |from )?{_WEEKDAY_NAME}", _week_on),
+    ("week", rf"\b{_WEEKDAY_NAME} week\b", _week_on),
+    (" after next| before last",
+     r"\b(?:the )?(?P<unit>week|month|year) (?:(?P<after>after next)|before last)\b", _beyond),
+    (MONTH_CUE, (rf"\b(?P<part>first|second|third|last) (?:weekend|week|{'|'.join(WEEKDAYS)}) (?:of"
      rf"|in) {_NAMED_MONTH}"), part_of_month),
-    ((r"(?P<which>上|这|本|下)?个?月的?(?P<part>第[一二三四]|最后一)个?(?:周|星期"
+    ("月", (r"(?P<which>上|这|本|下)?个?月的?(?P<part>第[一二三四]|最后一)个?(?:周|星期"
      r"|礼拜)"), part_of_month),
-    (r"(?:前|这)(?:两|几|些)[天日]|前阵子|最近几天|刚刚?过", _days_past),
-    ((r"(?<![零一二三四五六七八九十百千万\d])(?P<year>[零一二三四五六七八九]{2})年(?=的|生|出生"
+    ("前|这|最近|刚", r"(?:前|这)(?:两|几|些)[天日]|前阵子|最近几天|刚刚?过", _days_past),
+    ("年",
+     (r"(?<![零一二三四五六七八九十百千万\d])(?P<year>[零一二三四五六七八九]{2})年(?=的|生|出生"
      r"|毕业|入|来|去|买|结|开|$|[，。])"), _born),
-    (r"过(?:两|几|些)[天日]", lambda _, said_on: [relative_span(said_on + timedelta(days=1), 9)]),
-    ((r"本月(?P<day>十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?"
+    ("过",
+     r"过(?:两|几|些)[天日]", lambda _, said_on: [relative_span(said_on + timedelta(days=1), 9)]),
+    ("本月", (r"本月(?P<day>十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?"
      r"|廿[一二三四五六七八九]?)(?![一二三四五六七八九十\d个])"),
      _day_of_month),
-    (rf"民国(?P<year>\d{{2,3}}|[{HAN_DIGITS}]{{1,4}})年?(?:{_CMONTH}(?:{_CDAY})?)?", _republic),
-    (r"(?P<decade>[五六七八九零][零〇])后", _decade),
-    (r"\bthe other day\b", lambda _, said_on: [relative_span(said_on - timedelta(days=7), 7)]),
+    ("民国",
+     rf"民国(?P<year>\d{{2,3}}|[{HAN_DIGITS}]{{1,4}})年?(?:{_CMONTH}(?:{_CDAY})?)?", _republic),
+    ("后", r"(?P<decade>[五六七八九零][零〇])后", _decade),
+    ("other day",
+     r"\bthe other day\b", lambda _, said_on: [relative_span(said_on - timedelta(days=7), 7)]),
 )  # fmt: skip
-_DURATION_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
+_DURATION_TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
     # 第一天 and 第二天 are excluded: they are days of a story, not counted from today.
-    (rf"第(?![一二两12](?!\d|十|百)){NTH}{CHINESE_UNIT}(?!次)", days_of_nth),
-    (r"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{2,3})\b(?!/\d)", days_of_nth),
+    ("第", rf"第(?![一二两12](?!\d|十|百)){NTH}{CHINESE_UNIT}(?!次)", days_of_nth),
+    ("day|week|month", r"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{2,3})\b(?!/\d)", days_of_nth),
     (
+        UNIT_CUE,
         rf"\bfor (?:the )?(?:past |last )?(?:about |over |almost |nearly )?{COUNT} {UNIT}\b",
         days_ago,
     ),
-    (rf"(?:过去|最近|快|已经)?{CHINESE_COUNT}{CHINESE_UNIT}(?:多|半)?了", days_ago),
-    (rf"(?<!第)(?<!每){CHINESE_COUNT}{CHINESE_UNIT}(?![前后])", days_either_way),
-    (rf"\b(?<!every ){COUNT} {UNIT}\b(?! (?:ago|earlier|back|from))", days_either_way),
+    (HAN_UNIT_CUE, rf"(?:过去|最近|快|已经)?{CHINESE_COUNT}{CHINESE_UNIT}(?:多|半)?了", days_ago),
+    (HAN_UNIT_CUE, rf"(?<!第)(?<!每){CHINESE_COUNT}{CHINESE_UNIT}(?![前后])", days_either_way),
+    (UNIT_CUE, rf"\b(?<!every ){COUNT} {UNIT}\b(?! (?:ago|earlier|back|from))", days_either_way),
     (
+        HAN_UNIT_CUE,
         rf"(?<=[才了])(?:快|近|大概|差不多)?{CHINESE_COUNT}{CHINESE_UNIT}(?:多|半)?(?![前后])",
         days_ago,
     ),
 )
-_DURATIONS: Final = frozenset(each for each, _ in _DURATION_TABLE)
-_READERS: Final = tuple(
-    (lazy_pattern(pattern, re.IGNORECASE), reader)
-    for pattern, reader in (*_TABLE, *_DURATION_TABLE)
-)
+_DURATIONS: Final = frozenset(each for _, each, _ in _DURATION_TABLE)
+_READERS: Final = CuedPatterns((*_TABLE, *_DURATION_TABLE))
 _OTHER_YEARS: Final = lazy_pattern(rf"{YEAR_WORD}|\b(?:last|next) year\b", re.IGNORECASE)

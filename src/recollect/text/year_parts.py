@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from recollect.text.calendar_dates import Dated
 from recollect.text.days import Days
-from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.lazy_patterns import CuedPatterns
 
 _Reader: TypeAlias = Callable[[re.Match[str], date], list[Days]]
 _WHICH: Final = {
@@ -86,34 +86,34 @@ def _part(match: re.Match[str], said_on: date) -> list[Days]:
     return [day for year in _years(match, said_on) for day in _months(year, *_PARTS[part])]
 
 
-_TABLE: Final[tuple[tuple[str, _Reader], ...]] = (
-    (rf"{_BEFORE}第?(?P<number>[一二三四1-4])(?:季度|季(?!节))", _quarter),
-    (
+_YEAR_CUE: Final = r"year|\d"
+_TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
+    ("季", rf"{_BEFORE}第?(?P<number>[一二三四1-4])(?:季度|季(?!节))", _quarter),
+    ("季",
         r"(?P<which>上上|下下|上|这|本|下)一?个?(?:季度|季(?![节度]))(?P<end>末|底)?",
         _quarter_from_now,
     ),
-    (r"(?P<which>(?!))?季度?(?P<end>末|底)", _quarter_from_now),
-    (rf"(?<![\w.])q(?P<number>[1-4]){_BEHIND}(?!\w)", _quarter),
-    (r"(?<!\d)(?P<year>(?:19|20)\d\d)[ /-]?q(?P<number>[1-4])(?!\w)", _quarter),
-    (rf"\b{_ORDINAL} quarter(?:,? (?:of )?{_NAMED})?", _quarter),
-    (r"\b(?P<which>last|previous|this|current|next|coming) quarter\b", _quarter_from_now),
-    (
+    ("季", r"(?P<which>(?!))?季度?(?P<end>末|底)", _quarter_from_now),
+    ("q[1-4]", rf"(?<![\w.])q(?P<number>[1-4]){_BEHIND}(?!\w)", _quarter),
+    ("q[1-4]", r"(?<!\d)(?P<year>(?:19|20)\d\d)[ /-]?q(?P<number>[1-4])(?!\w)", _quarter),
+    ("quarter", rf"\b{_ORDINAL} quarter(?:,? (?:of )?{_NAMED})?", _quarter),
+    ("quarter",
+     r"\b(?P<which>last|previous|this|current|next|coming) quarter\b", _quarter_from_now),
+    ("quarter",
         r"\b(?P<end>end) of (?:(?P<which>last|the|this|next) )quarter\b|\bquarter[- ]end\b",
         _quarter_from_now,
     ),
-    (rf"{_BEFORE}(?P<number>[上下])半年", _half),
-    (rf"\b(?P<number>first|second|latter|last) half (?:of )?{_NAMED}", _half),
-    (r"(?<![\w.])h(?P<number>[12])[ ,/-]{1,2}(?P<year>(?:19|20)\d\d)\b", _half),
-    (r"(?<!\d)(?P<year>(?:19|20)\d\d)[ /-]?h(?P<number>[12])(?!\w)", _half),
-    (rf"{_BEFORE}年(?P<part>底|末|尾|终(?!奖)|初|中(?![无国秋午心]))", _part),
-    (rf"{_YEAR}(?P<part>底|末|尾|终(?!奖)|初|中(?![无国秋午心]))", _part),
-    (rf"\b(?P<part>end|beginning|start|middle) of {_NAMED}", _part),
-    (rf"\b(?P<part>early|late|mid)(?: in|-)? ?{_NAMED}", _part),
-    (r"\b(?:by |at |before )?year[- ]end\b|\bend of year\b", _part),
+    ("半年", rf"{_BEFORE}(?P<number>[上下])半年", _half),
+    ("half", rf"\b(?P<number>first|second|latter|last) half (?:of )?{_NAMED}", _half),
+    ("h[12]", r"(?<![\w.])h(?P<number>[12])[ ,/-]{1,2}(?P<year>(?:19|20)\d\d)\b", _half),
+    ("h[12]", r"(?<!\d)(?P<year>(?:19|20)\d\d)[ /-]?h(?P<number>[12])(?!\w)", _half),
+    ("年", rf"{_BEFORE}年(?P<part>底|末|尾|终(?!奖)|初|中(?![无国秋午心]))", _part),
+    ("年", rf"{_YEAR}(?P<part>底|末|尾|终(?!奖)|初|中(?![无国秋午心]))", _part),
+    (_YEAR_CUE, rf"\b(?P<part>end|beginning|start|middle) of {_NAMED}", _part),
+    (_YEAR_CUE, rf"\b(?P<part>early|late|mid)(?: in|-)? ?{_NAMED}", _part),
+    ("year", r"\b(?:by |at |before )?year[- ]end\b|\bend of year\b", _part),
 )  # fmt: skip
-_READERS: Final = tuple(
-    (lazy_pattern(pattern, re.IGNORECASE), reader) for pattern, reader in _TABLE
-)
+_READERS: Final = CuedPatterns(_TABLE)
 
 
 def year_parts_in(text: str, said_on: date) -> Iterator[Dated]:
@@ -122,13 +122,12 @@ def year_parts_in(text: str, said_on: date) -> Iterator[Dated]:
 
     A part without a year may mean several years, and is marked as a duration: it claims no date.
     """
-    for pattern, reader in _READERS:
-        for match in pattern.finditer(text):
-            found = tuple(reader(match, said_on))
-            yield Dated(
-                start=match.start(),
-                end=match.end(),
-                stretches=found,
-                is_relative=not match.groupdict().get("year"),
-                is_duration=len(found) > 1,
-            )
+    for match, reader in _READERS.matches(text):
+        found = tuple(reader(match, said_on))
+        yield Dated(
+            start=match.start(),
+            end=match.end(),
+            stretches=found,
+            is_relative=not match.groupdict().get("year"),
+            is_duration=len(found) > 1,
+        )

@@ -15,6 +15,7 @@ from typing import Final
 from recollect.formation.wording.pieces import piece_spans
 from recollect.text.chinese_scripts import simplified
 from recollect.text.data_files import read_patterns
+from recollect.text.lazy_patterns import folded_for_cues
 
 TEXT_CHARACTERS_MAX: Final = 200_000
 """A longer text is read up to here; a memory is far shorter."""
@@ -31,9 +32,12 @@ class _Form:
 
     def is_in(self, text: str) -> bool:
         """Return True if *text*, in lower case, has the form."""
-        if len(text) <= REACH_CHARACTERS:
-            return self.pattern.search(text) is not None
-        return any(self._is_near(clue, text) for clue in self.clues)
+        if len(text) > REACH_CHARACTERS:
+            return any(self._is_near(clue, text) for clue in self.clues)
+        for clue in self.clues:
+            if clue in text:
+                return self.pattern.search(text) is not None
+        return False
 
     def _is_near(self, clue: str, text: str) -> bool:
         at = text.find(clue)
@@ -81,4 +85,5 @@ def _bare_piece(text: str) -> str:
         text = simplified(usual if len(usual) <= 2 * len(text) else text)
         for hidden in [each for each in set(text) if unicodedata.category(each) == "Cf"]:
             text = text.replace(hidden, "")
-    return re.sub(r"[^\S\n]+", " ", text.replace("\u2019", "'")).lower().replace("i\u0307", "i")
+    spaced = re.sub(r"[^\S\n]+", " ", text.replace("\u2019", "'"))
+    return folded_for_cues(spaced).replace("i\u0307", "i")

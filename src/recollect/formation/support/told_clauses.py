@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.formation.support.content_words import Token, is_form, tokens_in
-from recollect.formation.support.vocabulary import groups_of, is_neutral, neutral_length
+from recollect.formation.support.vocabulary import groups_of, is_neutral, neutral_places
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.short_texts import kept_if_short
 
@@ -116,6 +116,7 @@ def _own_words(tokens: Iterable[Token]) -> Iterator[OwnWord]:
 
 
 def _pairs_of(run: Token) -> Iterator[OwnWord]:
+    neutral = neutral_places(run.key)
     for at in range(len(run.key) - 1):
-        if not all(neutral_length(run.key, at + place) for place in range(2)):
+        if not (neutral[at] and neutral[at + 1]):
             yield OwnWord(run.key[at : at + 2], run.start + at)

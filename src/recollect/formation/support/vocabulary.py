@@ -8,6 +8,7 @@ support, and words of one synonym group (``synonyms.txt``) may replace each othe
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Container
 from functools import cache
 from itertools import chain
 from typing import Final
@@ -80,9 +81,11 @@ def group_places(run: str) -> tuple[tuple[int, int, frozenset[int]], ...]:
     return tuple((at, n, groups[run[at : at + n]]) for at, n in lengths if n)
 
 
-def _longest(run: str, at: int, words: object) -> int:
-    lengths = range(min(HAN_WORD_CHARACTERS_MAX, len(run) - at), 0, -1)
-    return next((n for n in lengths if run[at : at + n] in words), 0)  # type: ignore[operator]
+def _longest(run: str, at: int, words: Container[str]) -> int:
+    for length in range(min(HAN_WORD_CHARACTERS_MAX, len(run) - at), 0, -1):
+        if run[at : at + length] in words:
+            return length
+    return 0
 
 
 @cache
