@@ -73,10 +73,10 @@ async def test_a_file_without_write_permission_is_said(tmp_path: Path, layer: Pr
     health, is_refused = await protected(tmp_path / "memory.db", layer)
 
     assert is_refused
-    assert ("down", "read_only", None) == (
+    assert ("degraded", "read_only", True) == (
         health.status,
         health.store.state,
-        health.store.latency_ms,
+        health.store.answers,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import anyio
 
-from recollect.errors import RecollectError, StoreError
+from recollect.errors import RecollectError, StoreError, StoreReadOnlyError
 from recollect.memory.runtime import MemoryRuntime
 from recollect.observability.health import BackgroundTasks, Health, StoreHealth, TaskHealth
 from recollect.observability.logs import package_logger
@@ -107,17 +107,19 @@ async def store_health(store: Store) -> StoreHealth:
 
     One that refuses every write is not well either; it is asked, and nothing is written.
     """
-    started = timer_s()
+    started, latency_ms = timer_s(), None
     try:
         with anyio.fail_after(ANSWER_S):
             await store.scopes(limit=1)
-            latency_s = timer_s() - started
+            latency_ms = round((timer_s() - started) * 1_000, 3)
             await store.check_writable()
+    except StoreReadOnlyError as error:
+        return StoreHealth(state=error.code, latency_ms=latency_ms)
     except StoreError as error:
         return StoreHealth(state=error.code, latency_ms=None)
     except TimeoutError:
         return StoreHealth(state="timeout", latency_ms=None)
-    return StoreHealth(state="ok", latency_ms=round(latency_s * 1_000, 3))
+    return StoreHealth(state="ok", latency_ms=latency_ms)
 
 
 def operation_of(writes: Sequence[Write | SideWrite]) -> Operation:

@@ -61,7 +61,7 @@ class StoreHealth:
     The health of the store: ``ok``, ``timeout``, or the `RecollectError.code` it raised.
 
     It is ``read_only`` if it answers reads and refuses every write. *latency_ms* is the duration of
-    one small read; ``None`` if the store is not ``ok``.
+    one small read; ``None`` if the store did not answer it.
 
     >>> StoreHealth(state="timeout", latency_ms=None).state
     'timeout'
@@ -69,6 +69,11 @@ class StoreHealth:
 
     state: str
     latency_ms: float | None
+
+    @property
+    def answers(self) -> bool:
+        """Whether the store can be read."""
+        return self.latency_ms is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,13 +95,14 @@ class Health:
     @property
     def status(self) -> HealthStatus:
         """
-        Return ``down`` if the store does not answer, or takes no writes.
+        Return ``down`` if the store does not answer.
 
-        It is ``degraded`` if any task is failing.
+        It is ``degraded`` if the store takes no writes, or any task is failing.
         """
-        if self.store.state != "ok":
+        if not self.store.answers:
             return "down"
-        return "degraded" if any(each.state == "failing" for each in self.tasks) else "ok"
+        is_failing = any(each.state == "failing" for each in self.tasks)
+        return "degraded" if is_failing or self.store.state != "ok" else "ok"
 
     def task(self, name: str) -> TaskHealth | None:
         """Return the task with this name, ``None`` if there is none in this process."""

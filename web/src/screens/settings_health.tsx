@@ -28,7 +28,7 @@ export function HealthReport() {
       {status && (
         <p className="health-line">
           <Badge kind={kindOf(status)}>{t(`health.${status}`)}</Badge>
-          {store && <span className="faint">{store.latency_ms === null ? t("health.store_away", { state: store.state }) : t("health.store", { ms: wording.number(store.latency_ms, 1) })}</span>}
+          {store && <span className="faint">{store.state !== "ok" || store.latency_ms === null ? t("health.store_away", { state: store.state }) : t("health.store", { ms: wording.number(store.latency_ms, 1) })}</span>}
         </p>
       )}
       {tasks && !tasks.length && <p className="faint">{t("health.none")}</p>}

@@ -43,15 +43,15 @@ async def live() -> JsonAnswer:
 @router.get("/health/ready", summary="Readiness", response_model=None)
 async def ready(request: Request) -> Response | JsonAnswer:
     """
-    Report whether the store responds and takes writes, and whether background work fails.
+    Report whether the store responds, and whether anything is amiss.
 
-    It is not ready while every write would be refused; with failing work it is ``degraded``.
+    It is ``degraded`` while the store refuses every write, or background work fails.
 
     With an ``admin`` key the response is that of ``/v1/health``.
     """
     service = service_of(request)
     store = await store_health(service.memory.store)
-    if store.state != "ok" or service.stopping.is_set():
+    if not store.answers or service.stopping.is_set():
         stopping = ", stopping" if service.stopping.is_set() else ""
         return Problem(
             status=503,
@@ -93,8 +93,8 @@ async def health(reach: Administering) -> JsonAnswer:
     """
     Return the status, the latency of the store, and each background task's last success and error.
 
-    The status is ``down`` if the store does not respond, or takes no writes (its state is then
-    ``read_only``), and ``degraded`` if any task is failing. The tasks are those of the responding
+    The status is ``down`` if the store does not respond, ``degraded`` if it takes no writes (its
+    state is then ``read_only``) or any task is failing. The tasks are those of the responding
     process.
     """
     return await answer_health(reach.service)
