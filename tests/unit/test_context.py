@@ -16,8 +16,9 @@ from recollect.recall import context_packing
 from recollect.recall.citation_handles import Handles
 from recollect.recall.context import Context, context_guide, shown, unused_marker
 from recollect.recall.context_packing import packed_context
-from recollect.recall.context_plan import ContextPlan, asks_for_history
+from recollect.recall.context_plan import ContextPlan
 from recollect.recall.memory_sentences import WAITING
+from recollect.recall.query_analysis import asks_for_history
 from recollect.recall.results import Recalled
 from recollect.records import Evidence, Memory, Message, Revision
 from recollect.text.analysis import terms_of

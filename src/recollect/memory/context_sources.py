@@ -21,11 +21,16 @@ from recollect.ports import TokenCounter
 from recollect.recall.advice_requests import asks_for_advice, entries_for_advice
 from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
-from recollect.recall.context_plan import ContextPlan, MemoryName, asks_for_history
+from recollect.recall.context_plan import ContextPlan, MemoryName
 from recollect.recall.query import query_in
-from recollect.recall.query_analysis import asks_about_oneself, asks_for_answers, refers_to_somebody
+from recollect.recall.query_analysis import (
+    asks_about_oneself,
+    asks_for_answers,
+    asks_for_history,
+    refers_to_somebody,
+)
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
-from recollect.recall.results import Recall, Recalled, with_lapsed
+from recollect.recall.results import Recall, Recalled
 from recollect.records import Memory, Message, Revision
 from recollect.stores.validation import to_datetime
 from recollect.text.time_zones import told_in
@@ -37,8 +42,6 @@ DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 FORMER_MAX: Final = 10
 """The number of best memories whose previous version is read if the query asks for it."""
-LAPSED_MAX: Final = 24
-"""The number of best messages that are marked if nothing of them holds any more."""
 _SECRET: Final = secrets.token_bytes(16)
 
 
@@ -62,9 +65,6 @@ async def gathered_context(
     found = news or await recalled_entries(
         runtime, request, asked, known, wants_history=wants_history
     )
-    lapsed = await _lapsed(runtime, request, found)
-    if found is not None:
-        found = with_lapsed(found, {(request.scope, *each) for each in lapsed})
     advises = bool(found) and request.min_score is None and asks_for_advice(asked)
     attitudes = await recalled_attitudes(runtime, request) if advises else None
     shown = newest[len(newest) - request.recent_messages :] if request.recent_messages else ()
@@ -80,7 +80,6 @@ async def gathered_context(
         attitudes=tuple(entries_for_advice(attitudes.considered)) if attitudes else (),
         scope=request.scope,
         known=frozenset((each.thread, each.id) for each in shown),
-        lapsed=lapsed,
         said=request.recent_texts,
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,
@@ -166,16 +165,6 @@ async def _documents(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[
         documents = [each for each in page.rows if each.is_document]
         found += sorted(documents, key=lambda each: each.key != each.type)
     return found
-
-
-async def _lapsed(
-    runtime: MemoryRuntime, request: ContextQuery, found: Recall | None
-) -> frozenset[tuple[str, str]]:
-    """Return those of the best messages of which nothing holds any more."""
-    ranked = (each for each in found.considered if each.scope == request.scope) if found else ()
-    own = (each.content for each in ranked if isinstance(each.content, Message))
-    names = [(each.thread, each.id) for each in islice(own, LAPSED_MAX)]
-    return await runtime.store.lapsed(request.scope, names) if names else frozenset()
 
 
 async def _waiting(

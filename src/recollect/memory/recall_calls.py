@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
@@ -14,9 +13,9 @@ from recollect.memory.health import LOG
 from recollect.memory.runtime import MemoryRuntime
 from recollect.observability.spans import observed
 from recollect.recall.query import RecallQuery, Where
-from recollect.recall.results import Recall, with_lapsed
+from recollect.recall.results import Recall
 from recollect.recall.scopes_below import scopes_below
-from recollect.records import JsonObject, Message, Scope, ScopeLike
+from recollect.records import JsonObject, Scope, ScopeLike
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import check_scope
@@ -82,8 +81,6 @@ class RecallCalls:
         )
         with observed("recall", "search_memory", LOG, scopes) as seen:
             found = await recaller.recall(Below(scopes) if below else scopes, ask)
-            if ask.where.known_at is None:
-                found = with_lapsed(found, await _lapsed_in(self.store, found))
             seen.count(len(found.entries))
         return found
 
@@ -140,19 +137,6 @@ class RecallCalls:
         """Return *scope*, or with *below* all scopes with data at and under it."""
         given = (check_scope(scope),)
         return (await scopes_below(self.store, Below(given)) or given) if below else given
-
-
-async def _lapsed_in(store: Store, found: Recall) -> set[tuple[Scope, str, str]]:
-    """Return the messages among *found* of which nothing holds any more, with their scopes."""
-    by_scope: defaultdict[Scope, list[tuple[str, str]]] = defaultdict(list)
-    for entry in found.entries:  # what was dropped is not told to a model
-        if isinstance(entry.content, Message):
-            by_scope[entry.scope].append((entry.content.thread, entry.content.id))
-    return {
-        (scope, *each)
-        for scope, names in by_scope.items()
-        for each in await store.lapsed(scope, names)
-    }
 
 
 def _scopes_in(scope: ScopeLike | Sequence[Scope]) -> tuple[Scope, ...]:

@@ -160,7 +160,7 @@ class EntryPacker:
             waits = (content.scope, content.type, content.key) in self._plan.waiting
             noted = _sentence_with_notes(content, former, chinese=self._chinese, waits=waits)
             return shown(noted), True
-        mark = f" ({LAPSED[self._chinese]})" if self._plan.has_lapsed(candidate.entry) else ""
+        mark = f" ({LAPSED[self._chinese]})" if candidate.entry.has_lapsed else ""
         if content.name is None and candidate.tokens <= budget and not mark:
             return shown(f"{content.role}: {candidate.text}"), True
         text = own_words(content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +12,6 @@ from recollect.ports import TokenCounter
 from recollect.recall.relevance import IDLE_BELOW
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message, Revision, Scope
-from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import is_chinese
 from recollect.text.token_estimate import estimated_tokens
 
@@ -21,13 +19,6 @@ COUNTER_ERRORS: Final = (
     *(ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
 )
 """The errors that a third-party tokenizer may raise."""
-_ASKS_FOR_HISTORY: Final = re.compile(
-    r"\b(?:before|previous(?:ly)?|former(?:ly)?|used to|originally|in the past|back then|earlier"
-    r"|no longer|any ?more|still|history|chang\w*|switch\w*|mov(?:e|ed|ing)|replac\w*|since when"
-    r"|how long|until when|last time|where (?:did|was|were) [^?]*\d{4})\b"
-    r"|以前|之前|原来|原本|过去|曾经|从前|先前|变|改|换|搬|不再|还是|历史|多久|什么时候起|\d{4}年.*(?:住|工作)",
-    re.IGNORECASE,
-)
 
 MemoryName: TypeAlias = tuple[Scope, str, str]
 """Scope, type and key of a memory."""
@@ -56,8 +47,6 @@ class ContextPlan:
     """Messages of that scope that the prompt shows already, by thread and id."""
     said: tuple[str, ...] = ()
     """Texts that the prompt shows already."""
-    lapsed: frozenset[tuple[str, str]] = frozenset()
-    """Messages of that scope of which nothing holds any more, by thread and id."""
     history: tuple[Message, ...] = ()
     former: Mapping[MemoryName, Revision] = field(default_factory=dict)
     """The previous revision of memories that changed, if the query asks for history."""
@@ -75,13 +64,6 @@ class ContextPlan:
         """Return True for a memory that was no longer true when the query was asked."""
         until = content.valid_until if isinstance(content, Memory) else None
         return until is not None and until <= self.now
-
-    def has_lapsed(self, entry: Recalled) -> bool:
-        """Return True for a message of which nothing holds any more."""
-        content = entry.content
-        if isinstance(content, Memory) or entry.scope != self.scope:
-            return False
-        return (content.thread, content.id) in self.lapsed
 
     @property
     def is_chinese(self) -> bool:
@@ -114,11 +96,6 @@ class TokenRoom:
         """Charge *cost*, and note that the text now has *headings*."""
         self.tokens -= cost
         self.headings.update(headings)
-
-
-def asks_for_history(query: str) -> bool:
-    """Return True if *query* asks for something past or changed."""
-    return bool(_ASKS_FOR_HISTORY.search(fold(query)))
 
 
 def checked_counter(count: TokenCounter) -> TokenCounter:

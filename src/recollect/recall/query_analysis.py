@@ -28,6 +28,18 @@ _ASKS_FOR_ANSWERS: Final = re.compile(
     re.IGNORECASE,
 )
 
+_ASKS_FOR_HISTORY: Final = re.compile(
+    r"\b(?:before|previous(?:ly)?|former(?:ly)?|used to|originally|in the past|back then|earlier"
+    r"|no longer|any ?more|still|history|chang\w*|switch\w*|mov(?:e|ed|ing)|replac\w*|since when"
+    r"|how long|until when|last time|where (?:did|was|were) [^?]*\d{4})\b"
+    r"|以前|之前|原来|原本|过去|曾经|从前|先前|变|改|换|搬|不再|还是|历史|多久|什么时候起|\d{4}年.*(?:住|工作)",
+    re.IGNORECASE,
+)
+_PAST: Final = re.compile(
+    r"\b(?:was|were|did|had|ago|last|\d{4})\b|当时|那时|时候|[去前]年|\d{4}年|[上\d]个?月",
+    re.IGNORECASE,
+)
+
 _ASKS: Final = re.compile(
     r"[?？]|\b(?:what|when|where|which|who|whom|whose|why|how|remind|remember|recall)\b"
     r"|什么|谁|哪|几|多少|怎|吗|记得",
@@ -122,6 +134,21 @@ def is_question(text: str) -> bool:
 def asks_for_answers(text: str) -> bool:
     """Return True if *text* refers to an earlier answer of the assistant."""
     return bool(_ASKS_FOR_ANSWERS.search(simplified(text)))
+
+
+def asks_for_history(query: str) -> bool:
+    """Return True if *query* asks for something past or changed."""
+    return bool(_ASKS_FOR_HISTORY.search(fold(query)))
+
+
+def asks_about_past(query: str) -> bool:
+    """
+    Return True if *query* may ask for something that is over.
+
+    >>> asks_about_past("Where did I live in 2020?"), asks_about_past("Where do I live?")
+    (True, False)
+    """
+    return asks_for_history(query) or bool(_PAST.search(simplified(query)))
 
 
 def days_of(question: AnalysedQuery, years: Iterable[int]) -> list[Days]:

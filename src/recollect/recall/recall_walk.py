@@ -44,6 +44,7 @@ from recollect.recall.snapshot_search import (
     rank_entries,
     read_ranked,
 )
+from recollect.recall.standing import by_standing
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Memory, Scope
 from recollect.stores.change_feed import PRIMARY, ReadOrigin
@@ -51,6 +52,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.fast_records import maker_of
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.changes import Below, Entry
+from recollect.stores.validation import to_datetime
 
 _RECALLED: Final = maker_of(Recalled)
 
@@ -84,7 +86,8 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
         prepared, found = await _search_past(parts, listed, query, query.where.known_at)
     else:
         prepared, found = await _search_now(parts, listed, query)
-    entries = _recalled_entries(found)
+    at = _standing_at(query, parts.store.now())
+    entries = by_standing(_recalled_entries(found), query.query, found.lapsed, at)
     scores = None
     if reranking is not None and len(entries) > 1:
         best = [each.text for each in entries[: prepared.candidates]]
@@ -104,6 +107,12 @@ def _recalled_entries(found: FoundEntries) -> list[Recalled]:
     hits = {(hit.scope, hit.uid): hit for hit in found.ranked.hits}
     strength = found.ranked.strength
     return [_recalled(hits[entry.scope, entry.uid], entry, strength) for entry in found.entries]
+
+
+def _standing_at(query: RecallQuery, now: int) -> datetime:
+    """Return the time at which a memory has ended, or not, for *query*."""
+    at = query.where.valid_at
+    return at if isinstance(at, datetime) else query.where.known_at or to_datetime(now)
 
 
 async def _search_now(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -157,19 +157,16 @@ def in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
     return (entry.time, content.type, 0, content.key)
 
 
-def with_lapsed(found: Recall, lapsed: Collection[tuple[Scope, str, str]]) -> Recall:
-    """Return *found* with marks at the messages in *lapsed*, by scope, thread and id."""
-
-    def marked(entry: Recalled) -> Recalled:
+def lapsed_marks(
+    entries: Iterable[Recalled], lapsed: Collection[tuple[Scope, str, str]]
+) -> Iterator[Recalled]:
+    """Yield *entries* with marks at the messages in *lapsed*, by scope, thread and id."""
+    for entry in entries:
         content = entry.content
-        if isinstance(content, Memory) or (entry.scope, content.thread, content.id) not in lapsed:
-            return entry
-        return replace(entry, has_lapsed=True)
-
-    if not lapsed:
-        return found
-    dropped = tuple(replace(each, entry=marked(each.entry)) for each in found.dropped)
-    return replace(found, entries=tuple(map(marked, found.entries)), dropped=dropped)
+        is_lapsed = (
+            isinstance(content, Message) and (entry.scope, content.thread, content.id) in lapsed
+        )
+        yield replace(entry, has_lapsed=True) if is_lapsed else entry
 
 
 def record_of(entry: Recalled, *, chinese: bool = False) -> Record:

@@ -20,6 +20,7 @@ from recollect.text.analysis import (
     terms_of,
 )
 from recollect.text.chinese_scripts import has_chinese, simplified
+from recollect.text.field_words import field_words_in
 from recollect.text.time_expressions import has_time_expression
 
 HEADER: Final = struct.Struct("<HHI")
@@ -47,11 +48,13 @@ def encode_terms(text: str, time: datetime | None) -> bytes:
     Return the encoded terms of an entry's *text*, said at *time*.
 
     The date is added as terms in the text's language, so that a question about a day or month finds
-    the entry.
+    the entry. A memory has no *time*; the words in which its fields are asked for are added.
     """
     every = _hashes_of(text)
     if time:
         every += map(term_hash, date_terms(text, time))
+    elif asked_for := field_words_in(text):
+        every += _hashes_of(asked_for)
     counts = Counter(every)
     hashes = sorted(counts)
     counted = [counts[each] for each in hashes]

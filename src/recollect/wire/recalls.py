@@ -9,6 +9,7 @@ from recollect.recall.memory_sentences import memory_sentence
 from recollect.recall.query import Where
 from recollect.recall.rerank_order import RERANK
 from recollect.recall.results import DroppedEntry, Recall, Recalled
+from recollect.recall.standing import STANDING
 from recollect.records import Json, Message
 from recollect.text.token_estimate import estimated_tokens
 from recollect.wire.elements import Fields, ScopeNaming, scope_to_json, time_to_json
@@ -116,8 +117,9 @@ def _signals_to_json(entry: Recalled, *, whole: bool) -> list[Json]:
     weights = at.having if "dense" in entry.signals else at.without
     written: list[Json] = []
     for name, each in entry.signals.items():
-        # The reranker's signal is the change of the score by its new rank: it has no weight.
-        weight, part = 1.0 if name == RERANK else weights.get(name, 0.0), float(each)
+        # These two are changes of the score itself: they have no weight.
+        weight = 1.0 if name in {RERANK, STANDING} else weights.get(name, 0.0)
+        part = float(each)
         signal: Json = {
             "name": name,
             "z": round(part / weight if weight else 0.0, FIGURE_DIGITS),

@@ -169,6 +169,8 @@ export interface RecallEntry {
   text: string;
   /** Of a memory: what it says. */
   sentence?: string;
+  /** Of a message: whether nothing of it holds any more. */
+  has_lapsed?: boolean;
   time: string;
   score: number;
   /** How likely it bears on the query, from 0 to 1. */

@@ -52,6 +52,7 @@ export function Entry({ entry, entries, place, most, shared, middle, isReranked,
         <p className="entry-head">
           {entry.kind === "memory" && entry.type ? <><TypeSign type={entry.type} /><TypeName type={entry.type} /></> : <span className="badge">{t(entry.role === "assistant" ? "role.assistant" : entry.role === "user" ? "role.user" : "recall.message")}</span>}
           <When at={entry.time} />
+          {entry.has_lapsed && <span className="badge">{t("recall.lapsed")}</span>}
           {before && <Moved from={before.get(entryName(entry))} to={place + 1} />}
           <span className="entry-score" title={t("recall.relevance", { percent: wording.number(entry.relevance * 100) })}>{wording.number(score / 100, 2)}</span>
         </p>
@@ -121,7 +122,7 @@ function signed(value: number, wording: ReturnType<typeof useWording>): string {
   return `${value >= 0 ? "+" : "−"}${wording.number(Math.abs(value), 2)}`;
 }
 
-const SIGNALS = ["dense", "entry", "window", "session", "session_dense", "speaker", "personal", "opening", "when", "date", "age", "importance", "graph"] as const;
+const SIGNALS = ["dense", "entry", "window", "session", "session_dense", "speaker", "personal", "opening", "when", "date", "standing"] as const;
 
 function signalName(name: string, t: ReturnType<typeof useAround>["t"]): string {
   const known = SIGNALS.find((each) => each === name);

@@ -1,0 +1,104 @@
+"""What is over, and questions that were asked before, stand behind what answers a question."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import recollect
+from recollect.formation.rule_model import RuleModel
+from recollect.recall.results import Recall
+from recollect.recall.standing import OVER, REPEATED, STANDING
+from recollect.records import NewMessage, Scope
+from recollect.testing import FrozenClock
+
+ADA: Scope = ("ada",)
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+OLD, NEW, AGAIN = "I live in Faro.", "No, that is wrong, I live in Evora.", "Where do I live?"
+QUERY = "Where does Ada live?"
+
+
+async def told(memory: recollect.Recollect, clock: FrozenClock, *texts: str) -> None:
+    """Say and form one sentence after the other."""
+    for number, text in enumerate(texts):
+        clock.advance(3_600)
+        await memory.append(ADA, "talk", [NewMessage(role="user", id=f"m{number}", text=text)])
+        clock.advance(60)
+        await memory.form(ADA)
+
+
+def open_memory(clock: FrozenClock) -> recollect.Recollect:
+    return recollect.open("memory:", embedder="none", model=RuleModel(), worker=False, clock=clock)
+
+
+def lowered_in(found: Recall) -> dict[str, float]:
+    """Return how far the entries that do not stand were lowered."""
+    return {each.text: each.signals[STANDING] for each in found.entries if STANDING in each.signals}
+
+
+async def test_what_holds_comes_before_what_is_over() -> None:
+    clock = FrozenClock(START)
+    async with open_memory(clock) as memory:
+        await told(memory, clock, OLD, NEW, AGAIN, "Since when do I live there?")
+        found = await memory.recall(ADA, "Where do I live?")
+
+    texts = [each.text for each in found.entries]
+    assert {NEW, "home: Evora"} == set(texts[:2])
+    assert {OLD: OVER, AGAIN: REPEATED, "Since when do I live there?": REPEATED} == (
+        lowered_in(found)
+    )
+    assert AGAIN in texts[-2:]
+    assert all(abs(sum(each.signals.values()) - each.score) < 1e-4 for each in found.entries)
+
+
+@pytest.mark.parametrize(
+    "query", ["Where did I live before?", "What was my home in 2025?", "我以前住在哪里？"]
+)
+async def test_a_question_about_the_past_lowers_nothing_that_is_over(query: str) -> None:
+    clock = FrozenClock(START)
+    async with open_memory(clock) as memory:
+        await told(memory, clock, OLD, NEW)
+        assert {} == lowered_in(await memory.recall(ADA, query))
+
+
+async def test_an_ended_memory_comes_behind_one_that_holds() -> None:
+    """Where ended ones are asked for as well; none is lowered at a time when it held."""
+    clock = FrozenClock(START)
+    ended = {"old": START - timedelta(days=9), "new": None}
+    async with open_memory(clock) as memory:
+        for key, until in ended.items():
+            fact = {"subject": "Ada", "predicate": "lives in", "object": key}
+            await memory.put(ADA, "Fact", key, fact, valid_until=until)
+        ever = await memory.recall(ADA, QUERY, where=recollect.Where(valid_at="ever"))
+        before = recollect.Where(valid_at=START - timedelta(days=10))
+        then = await memory.recall(ADA, QUERY, where=before)
+
+    assert ["Fact/new", "Fact/old"] == [each.source for each in ever.entries]
+    assert [OVER] == list(lowered_in(ever).values())
+    assert {} == lowered_in(then)
+
+
+@pytest.mark.parametrize(
+    ("query", "value"),
+    [
+        ("Where do I live?", {"home": "Evora"}),
+        ("What do I do for work?", {"occupation": "a nurse"}),
+        ("How old is she?", {"age": 44}),
+        ("我住在哪里？", {"home": "埃武拉"}),
+        ("我住在哪裡？", {"住址": "埃武拉"}),
+        ("Where does Ada work?", {"subject": "Ada", "predicate": "works at", "object": "Lume"}),
+        ("What is her job?", {"subject": "Ada", "predicate": "works as", "object": "baker"}),
+    ],
+)
+async def test_a_field_is_found_by_the_words_in_which_people_ask_for_it(
+    query: str, value: dict[str, object]
+) -> None:
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        await memory.put(ADA, "Card", "one", value)
+        await memory.put(
+            ADA, "Card", "two", {"subject": "Ada", "predicate": "likes", "object": "tea"}
+        )
+        await memory.append(ADA, "talk", ["The boat is red.", "It rains in Porto.", "我们明天见。"])
+
+        found = await memory.recall(ADA, query, limit=1)
+
+    assert ["Card/one"] == [each.source for each in found.entries]
