@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from recollect.recall.query_analysis import asks_about_past, is_question
+from recollect.recall.query_analysis import asks_about_past
 from recollect.recall.results import Recalled, lapsed_marks
 from recollect.records import Memory, Message, Scope
 from recollect.text.analysis import terms_of
@@ -18,7 +19,12 @@ OVER: Final = -1.5
 """What is over: behind what holds and bears on the question about as well; never hidden by it."""
 REPEATED: Final = -4.0
 """A question asked before, which answers nothing: behind everything that may."""
+REPEATED_AMONG: Final = 32
+"""How many of the best entries are read for that: a worse one is far behind already."""
+REPEATED_CHARACTERS_MAX: Final = 100
+"""A longer message says more than a question."""
 
+_ASKS: Final = re.compile(r"[?？吗嗎呢哪谁誰几幾么麼]|^\W*(?:wh|how\b)", re.IGNORECASE)
 _ASKING: Final = frozenset(
     terms_of("since when how long much many what which kind where who whose please tell remember")
 )
@@ -38,34 +44,35 @@ def by_standing(
     well, and memories that had ended by *now*. Those of equal scores keep their order.
     """
     asked, is_past = _ASKING.union(terms_of(query)), asks_about_past(query)
-    lowered = [
-        _lowered(each, asked, now, asks_about_past=is_past)
-        for each in lapsed_marks(entries, lapsed)
-    ]
-    if any(STANDING in each.signals for each in lowered):
-        lowered.sort(key=lambda each: -each.score)
-    return lowered
+    marked = list(lapsed_marks(entries, lapsed))
+    parts = {
+        at: REPEATED
+        for at, each in enumerate(marked[:REPEATED_AMONG])
+        if _repeats(each.content, asked)
+    }
+    if not is_past:
+        over = (at for at, each in enumerate(marked) if _is_over(each, now))
+        parts = dict.fromkeys(over, OVER) | parts
+    for at, part in parts.items():
+        marked[at] = _lowered(marked[at], part)
+    return sorted(marked, key=lambda each: -each.score) if parts else marked
 
 
-def _lowered(
-    entry: Recalled, asked: Collection[str], now: datetime, *, asks_about_past: bool
-) -> Recalled:
-    if _repeats(entry.content, asked):
-        part = REPEATED
-    elif not asks_about_past and (entry.has_lapsed or _has_ended(entry.content, now)):
-        part = OVER
-    else:
-        return entry
+def _lowered(entry: Recalled, part: float) -> Recalled:
     return replace(entry, score=entry.score + part, signals={**entry.signals, STANDING: part})
 
 
-def _has_ended(content: Message | Memory, now: datetime) -> bool:
+def _is_over(entry: Recalled, now: datetime) -> bool:
+    content = entry.content
     until = content.valid_until if isinstance(content, Memory) else None
-    return until is not None and until <= now
+    return entry.has_lapsed or (until is not None and until <= now)
 
 
 def _repeats(content: Message | Memory, asked: Collection[str]) -> bool:
     """Return True for a question of the user's without a word that *asked* lacks."""
     if isinstance(content, Memory) or content.role != "user" or content.content:
         return False
-    return is_question(content.text) and all(each in asked for each in terms_of(content.text))
+    text = content.text
+    if len(text) > REPEATED_CHARACTERS_MAX or not _ASKS.search(text):
+        return False
+    return all(each in asked for each in terms_of(text))
