@@ -129,7 +129,25 @@ def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
     kept = [each for each in found.entries if is_wanted(each)]
     others = sum(estimated_tokens(each.text) for each in found.entries if not is_wanted(each))
     wanted = replace(found, entries=tuple(kept), tokens=found.tokens - others)
-    return _dropped(wanted, kept[asked.limit :], "limit")
+    return _with_true_reasons(_dropped(wanted, kept[asked.limit :], "limit"), asked)
+
+
+def _with_true_reasons(found: Recall, asked: RecallRequest) -> Recall:
+    """
+    Return the results with the limit as the reason of what would still fit the budget.
+
+    More was searched than is returned, and the budget was spent on all of it: it did not keep out
+    an entry that fits beside the full number of entries.
+    """
+    if asked.budget_tokens is None or len(found.entries) < asked.limit:
+        return found
+    room = asked.budget_tokens - found.tokens
+
+    def with_reason(each: DroppedEntry) -> DroppedEntry:
+        is_fitting = each.reason == "budget" and estimated_tokens(each.entry.text) <= room
+        return replace(each, reason="limit") if is_fitting else each
+
+    return replace(found, dropped=tuple(with_reason(each) for each in found.dropped))
 
 
 async def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:
