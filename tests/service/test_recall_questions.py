@@ -101,7 +101,9 @@ def test_what_the_limit_cut_is_not_told_as_over_the_budget(client: httpx.Client)
     say(client, "edda", *boats, long)
     most = 3 * estimated_tokens(boats[0]) + 30
 
-    found = recalled(client, QUESTION, scope="edda", skip_question=True, limit=3, budget_tokens=most)
+    found = recalled(
+        client, QUESTION, scope="edda", skip_question=True, limit=3, budget_tokens=most
+    )
 
     reasons = {each["text"]: each["reason"] for each in found["dropped"]}
     assert 3 == len(found["entries"])
