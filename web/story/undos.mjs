@@ -90,7 +90,7 @@ async function ending() {
     },
   });
   await card.waitFor();
-  await backAndForth("review keep", { standing: async () => ({ waiting: (await asked("memories?state=quarantined&type=Fact")).memories.length }), act: () => button("Keep it", card).click(), says: "Kept as it is." });
+  await backAndForth("review keep", { standing: async () => ({ waiting: (await asked("memories?state=quarantined&type=Fact")).memories.length }), act: () => button("Leave it as it is", card).click(), says: "Kept as it is." });
   await at("overview", ".waits");
   facts.tell("overview waits", await main.locator(".waits").innerText());
 }

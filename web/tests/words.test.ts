@@ -31,6 +31,16 @@ const zhHantTypes = new Map([...zhHantTypesFirst, ...zhHantTypesLate]);
 const NAMES = Object.keys(en) as (keyof typeof en)[];
 /** What is written alike in all languages: names, and a value that is filled in. */
 const ALIKE = new Set(["Recollect", "JSON", "English", "openapi.json", "curl"]);
+
+describe("that no question brought something up", () => {
+  it("is said on the overview and of a memory as it is: an erase forgets the questions", () => {
+    for (const [words, since] of [[en, "or since something was erased"], [zh, "自服务启动或上次抹除以来"], [zhHant, "自服務啟動或上次抹除以來"]] as const) {
+      expect(words["memory.no_recalls"]).toContain(since);
+      expect(words["overview.recalled_none"]).toContain(since);
+    }
+  });
+});
+
 const LETTERS = /[A-Za-z]{2,}/;
 
 /** Texts that a source shows without asking for their translation: between tags, and in attributes that are read out. */

@@ -278,7 +278,7 @@ export const en = {
   "memories.rejected_count": "{total} rejected",
   "memories.best": "The {total} that bears on it|The {total} that bear on it best",
   "memories.nearest": "No memory has these words. The {total} that is nearest:|No memory has these words. The {total} that are nearest:",
-  "memories.recalled": "{total} was recalled since the service started|{total} were recalled since the service started",
+  "memories.recalled": "{total} was recalled since the service started or something was erased|{total} were recalled since the service started or something was erased",
   "bulk.choose": "Select",
   "bulk.choose_one": "Select: {what}",
   "import": "Import",

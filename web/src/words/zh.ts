@@ -280,7 +280,7 @@ export const zh: Record<keyof typeof en, string> = {
   "memories.rejected_count": "{total} 条已拒绝",
   "memories.best": "最相关的 {total} 条",
   "memories.nearest": "没有记忆含有这些字词。最接近的 {total} 条：",
-  "memories.recalled": "服务启动以来召回过 {total} 条",
+  "memories.recalled": "自服务启动或上次抹除以来召回过 {total} 条",
   "bulk.choose": "选择",
   "bulk.choose_one": "选择：{what}",
   "import": "导入",

@@ -280,7 +280,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "memories.rejected_count": "{total} 則已拒絕",
   "memories.best": "最相關的 {total} 則",
   "memories.nearest": "沒有記憶含有這些字詞。最接近的 {total} 則：",
-  "memories.recalled": "服務啟動以來召回過 {total} 則",
+  "memories.recalled": "自服務啟動或上次抹除以來召回過 {total} 則",
   "bulk.choose": "選取",
   "bulk.choose_one": "選取：{what}",
   "import": "匯入",
