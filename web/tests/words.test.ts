@@ -33,8 +33,8 @@ const NAMES = Object.keys(en) as (keyof typeof en)[];
 const ALIKE = new Set(["Recollect", "JSON", "English", "openapi.json", "curl"]);
 
 describe("that no question brought something up", () => {
-  it("is said on the overview and of a memory as it is: an erase forgets the questions", () => {
-    for (const [words, since] of [[en, "or since something was erased"], [zh, "自服务启动或上次抹除以来"], [zhHant, "自服務啟動或上次抹除以來"]] as const) {
+  it("is said alike on the overview and of a memory: the questions are forgotten also by an erase", () => {
+    for (const [words, since] of [[en, "since the service started, the questions were forgotten or something was erased"], [zh, "自服务启动、清除提问或抹除以来"], [zhHant, "自服務啟動、清除提問或抹除以來"]] as const) {
       expect(words["memory.no_recalls"]).toContain(since);
       expect(words["overview.recalled_none"]).toContain(since);
     }

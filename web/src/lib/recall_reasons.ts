@@ -112,15 +112,8 @@ export const entryName = (entry: Named): string => (entry.kind === "memory" ? `m
 export const placesIn = (answer: Pick<RecallAnswer, "entries"> | null | undefined): ReadonlyMap<string, number> => new Map((answer?.entries ?? []).map((each, place) => [entryName(each), place + 1]));
 
 /** Places in a row as a reader writes them: "1, 3–6". */
-export function placesText(places: readonly number[]): string {
-  const runs: [number, number][] = [];
-  for (const place of places) {
-    const last = runs.at(-1);
-    if (last && last[1] === place - 1) last[1] = place;
-    else runs.push([place, place]);
-  }
-  return runs.map(([from, to]) => (from === to ? from : `${from}–${to}`)).join(", ");
-}
+export const placesText = (places: readonly number[]): string =>
+  places.map((each, at) => (places[at - 1] !== each - 1 ? `, ${each}` : places[at + 1] === each + 1 ? "" : `–${each}`)).join("").slice(2);
 
 /** So many entries are looked through for one that is missing. */
 export const WIDE = 200;

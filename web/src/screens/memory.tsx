@@ -152,7 +152,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       {isEditing
         ? <EditMemory memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
         : <Told memory={memory} revisions={revisions} others={others} changed={again} />}
-      <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile.open")}</a>}>
+      <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile")}</a>}>
         {!isGone(history.error) && <Failure error={history.error} again={history.again} />}
         {!revisions && !history.error && <Loading rows={2} />}
         {revisions && <History memory={memory} revisions={revisions} others={others} changed={again} />}

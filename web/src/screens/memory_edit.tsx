@@ -1,6 +1,6 @@
 /** Editing a memory: a correction of it, or what is true in its place from a day on. */
 
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { api, type Undoable } from "../api/client";
 import { isConflict, Problem } from "../api/problem";
 import type { JsonObject, Memory, Scope } from "../api/shapes";
@@ -49,8 +49,6 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
   const { value } = draft;
   const typed = JSON.stringify(value);
   useEffect(act.dismiss, [typed, act.dismiss]);
-  const end = useRef<HTMLElement>(null);
-  useEffect(() => void (act.error && end.current?.scrollIntoView({ block: "nearest" })), [act.error]);
   const isUntouched = value !== null && isSame(value, base.value) && from === local(base.valid_from) && until === local(base.valid_until);
   const written = JSON.stringify({ form: draft.kept, from, until, isNew, day, version: base.version } satisfies EditDraft);
   useEffect(() => keep(isUntouched ? "" : written), [written, isUntouched, keep]);
@@ -118,7 +116,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
         <label>{t("memory.valid_until")}<input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} /></label>
       </div>}
       {!isChange && <p className="hint">{t("edit.times")}</p>}
-      <footer className="edit-end" ref={end}>
+      <footer className="edit-end">
         {isConflict(act.error) ? <p className="notice" role="alert">{t("edit.conflict")}</p> : <ActFailure act={act} />}
         {canChange && (
           <fieldset className="edit-kind">

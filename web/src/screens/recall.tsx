@@ -78,7 +78,7 @@ function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field
     <form className="ask" role="search" aria-label={label} onSubmit={(event) => { event.preventDefault(); submit(draft); }}>
       <div className="ask-line">
         <input type="search" id={field} value={draft.q} placeholder={t("recall.ask")} aria-label={t("recall.ask")} onChange={set("q")} />
-        <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall.do")}</button>
+        <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall")}</button>
       </div>
       <details className="ask-more" open={isOpen || isNarrowed(asked)}>
       <summary>{t("recall.options")}</summary>
@@ -104,7 +104,7 @@ function Side({ asked, answer, beside }: { asked: RecallSettings; answer: Return
   return (
     <>
       <Failure error={answer.error} again={answer.again} />
-      {!asked.q && <Empty icon="recall" title={t("recall.empty")}><p>{t("recall.empty_about")}</p><AskedBefore /></Empty>}
+      {!asked.q && <Empty icon="recall" title={t("overview.ask")}><p>{t("recall.empty_about")}</p><AskedBefore /></Empty>}
       {asked.q && answer.isLoading && !answer.value && !answer.error && <Loading rows={5} />}
       {answer.value && <Answer asked={asked} answer={answer.value} beside={beside} />}
     </>

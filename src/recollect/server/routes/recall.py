@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from fastapi import Response
+
 from recollect.deferred_imports import load_modules
 from recollect.recall.query_analysis import asks_for_answers, is_question
 from recollect.recall.recall_packing import DropReason
@@ -15,7 +17,7 @@ from recollect.records import Memory, Message
 from recollect.server.http.metered_search import metered_search
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.recall_history import RecallNote
-from recollect.server.http.scope_access import Reach, Reading
+from recollect.server.http.scope_access import Erasing, Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.recall_requests import RecallRequest
 from recollect.text.analysis import fold
@@ -65,6 +67,17 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
         "rendered": rendered,
         "rendered_tokens": None if rendered is None else estimated_tokens(rendered),
     }
+
+
+@router.delete("/recalls", summary="Forget the recalls of a scope", status_code=204)
+async def forget_recalls(reach: Erasing) -> Response:
+    """
+    Forget the queries that returned memories of exactly this scope, and their counts.
+
+    They are kept in this process only. No memory and no message changes; an erase forgets them too.
+    """
+    reach.service.recalled.forget(reach.scope, below=False)
+    return Response(status_code=204)
 
 
 def without_question(found: Recall) -> Recall:
