@@ -292,7 +292,7 @@ export const enLate = {
   "recall.nothing": "Nothing bears on this",
   "recall.nothing_clear": "Nothing clearly bears on it",
   "recall.might": "{count} entry that might|{count} entries that might",
-  "recall.might_more": "No. {places} only might bear on it",
+  "recall.might_more": "{count} more that might bear on it: no. {places}",
   "recall.part": "Part",
   "recall.partial": "only the newest were searched",
   "recall.rendered": "The prompt, as rendered: about {tokens} tokens",

@@ -294,7 +294,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "recall.nothing": "沒有相關的內容",
   "recall.nothing_clear": "沒有明顯相關的內容",
   "recall.might": "可能相關的 {count} 筆",
-  "recall.might_more": "第 {places} 筆只是可能相關",
+  "recall.might_more": "另有 {count} 筆可能相關：第 {places} 筆",
   "recall.part": "貢獻",
   "recall.partial": "只搜尋了最新的項目",
   "recall.rendered": "產生的提示詞：約 {tokens} 個 token",

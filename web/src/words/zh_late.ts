@@ -294,7 +294,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "recall.nothing": "没有相关内容",
   "recall.nothing_clear": "没有明显相关的内容",
   "recall.might": "可能相关的 {count} 条",
-  "recall.might_more": "第 {places} 条只是可能相关",
+  "recall.might_more": "另有 {count} 条可能相关：第 {places} 条",
   "recall.part": "贡献",
   "recall.partial": "只搜索了最新的条目",
   "recall.rendered": "渲染后的提示词：约 {tokens} 个词元",
