@@ -7,8 +7,8 @@ const APART = {
   compared: "diff|one_after_another|overview|proposal|proposal_question|proposals|usage",
   // The talk and some later screens.
   talk: "drafts|erase_button|form_now|kept_talks|model_name|outbox|receipts|refused_memory|rich_text|take_back|turns|undo|value",
-  // Later screens only.
-  late: "causes|erase_look|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|recall_settings|told_sentences|value_changes|written_here",
+  // Later screens only, and what an erase forgets.
+  late: "causes|erased_traces|erase_look|erase_plan|erase_reach|erased_kinds|evidence|jsonlines|memory_acts|outcomes|recall_reasons|recall_settings|told_sentences|value_changes|written_here",
 };
 /** What is best left where it is needed. */
 const ALONE = "api_document|graph_\\w+|schema_form|value_form";

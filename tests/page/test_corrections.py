@@ -73,6 +73,18 @@ def test_a_memory_that_was_written_here_says_so(story: Story) -> None:
     assert "ago" in told["about"] or "now" in told["about"]
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_conflict_and_the_kind_of_a_change_are_told_in_sight(story: Story, width: int) -> None:
+    """They stand above the button that saves, which follows the window's end, not below it."""
+    told = story.facts[f"conflict {width}"]
+
+    assert told["question"], "the question how it is meant was out of sight before it was saved"
+    (said,) = told["told"]
+    assert "Somebody else changed this memory" in said
+    assert [True] == told["seen"]
+    assert told["save"]
+
+
 def test_a_field_of_a_profile_changes_on_a_day(story: Story) -> None:
     """The profile goes on with what is true since; the version before was true until that day."""
     told = story.facts["profile"]

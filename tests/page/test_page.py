@@ -352,9 +352,11 @@ def test_what_was_neglected_is_looked_after(walks: Walks, tmp_path: Path) -> Non
     assert facts["approved"]["is_same"] is True
     assert ("quarantined", "active") == (facts["approved"]["before"], facts["approved"]["after"])
     assert DOUBTS[0] == facts["approved"]["value"]["content"]
-    assert "quarantined" == facts["approval_undone"]
+    assert {"state": "quarantined", "doubt": facts["doubt"]} == facts["approval_undone"]
     assert 0 == facts["refusal_undone"]
     assert 1 == facts["rejected_rows"]
+    assert "Rejected since" in facts["rejected_told"]
+    assert "elieved" not in facts["rejected_told"]
     assert "no tool was called" in facts["given_up"]
     assert "bees" in facts["formed_after_all"]
     assert "failed attempt" in facts["failing"]

@@ -101,6 +101,11 @@ def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
         return walks.walked(address, extent="undos", script="undos.mjs")
 
 
+def test_a_notice_in_the_chat_lies_over_nothing_that_is_used(story: Story) -> None:
+    """Neither over the threads nor the talk nor the places: it has room of its own."""
+    assert {"over": [], "shown": 1} == story.facts["notice in the chat"]
+
+
 def test_every_chapter_ends_well(story: Story) -> None:
     """No step fails, and nothing fails that is not told."""
     assert {"well"} == set(story.chapters.values()), story.chapters

@@ -21,7 +21,7 @@ WEB: Final = Path(__file__).parents[2] / "web"
 SCOPE = ("demo", "mira")
 CHAPTERS = (
     "bulk", "raced", "ordered", "believed", "compared", "unknown", "chinese", "missing", "imported",
-    "routes", "waited", "handheld", "looks",
+    "routes", "waited", "handheld", "looks", "forgotten",
 )  # fmt: skip
 
 
@@ -104,6 +104,18 @@ def test_the_order_and_the_counts_are_told(story: Story) -> None:
     assert sorted(types) == types
     assert any(each.startswith("Fact (") for each in story.facts["options"])
     assert "since the service started" in story.facts["recalled"]
+
+
+def test_the_questions_that_brought_memories_up_are_forgotten_where_they_stand(
+    story: Story,
+) -> None:
+    """A searched secret need not stay on the first screen; what is said then is still true."""
+    told = story.facts["forgotten"]
+
+    assert "9911-KIWI" in told["before"]
+    assert "9911-KIWI" not in told["after"]
+    assert "the questions were forgotten" in told["after"]
+    assert 0 == told["buttons"]
 
 
 def test_what_was_believed_is_carried_from_screen_to_screen(story: Story) -> None:

@@ -134,6 +134,7 @@ def _remember(ask: Ask, _: Quarantine) -> None:
     ask("POST", "/v1/context", json=context)
     ask("GET", "/v1/memories/{type:Fact}/{key:home}/recalls")
     ask("GET", "/v1/overview")
+    ask("DELETE", "/v1/recalls")
     ask("GET", "/v1/graph", params={"entity": "Ada"})
 
 

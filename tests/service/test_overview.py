@@ -249,6 +249,24 @@ def test_an_erase_by_another_program_takes_the_queries_along(
     assert (1, "The boat Xanadu?") == (elsewhere["count"], elsewhere["query"])
 
 
+def test_the_queries_are_forgotten_where_that_is_asked(client: httpx.Client) -> None:
+    """Of exactly this scope, and with their counts; the memories stay, and are counted anew."""
+    inner, outer = {"scope": ["users", "shy", "work"]}, {"scope": ["users", "shy"]}
+    for scope in (inner, outer):
+        kept(client, "Note/code", {"context": "code", "content": "What opens the shed."}, **scope)
+        client.post("/v1/recall", params=scope, json={"query": "What opens with 9911-KIWI?"})
+
+    assert 204 == client.delete("/v1/recalls", params=outer).status_code
+
+    assert [] == glance(client, **outer)["recalled"]
+    told = client.get("/v1/memories/Note/code/recalls", params=outer)
+    assert {"recalls": []} == told.json()
+    assert [1] == [each["count"] for each in glance(client, **inner)["recalled"]]
+    client.post("/v1/recall", params=outer, json={"query": "Which code?"})
+    (new,) = glance(client, **outer)["recalled"]
+    assert (1, "Which code?") == (new["count"], new["query"])
+
+
 def test_an_empty_scope_names_those_below_that_hold_something(client: httpx.Client) -> None:
     """A scope with a memory of its own names none."""
     kept(client, "Note/a", {"context": "a", "content": "b"}, scope=["homes", "north"])

@@ -94,6 +94,35 @@ def test_as_many_are_found_as_are_asked_for(client: httpx.Client) -> None:
     assert "limit" in {each["reason"] for each in found["dropped"]}
 
 
+def test_what_the_limit_cut_is_not_told_as_over_the_budget(client: httpx.Client) -> None:
+    """More is searched than is returned; what would fit beside that was cut by the limit alone."""
+    boats = [f"My boat number {at} lies in the harbour." for at in range(12)]
+    long = "My boat lies in the harbour " + "of a town with a very long name " * 12
+    say(client, "edda", *boats, long)
+    most = 3 * estimated_tokens(boats[0]) + 30
+
+    found = recalled(
+        client, QUESTION, scope="edda", skip_question=True, limit=3, budget_tokens=most
+    )
+
+    reasons = {each["text"]: each["reason"] for each in found["dropped"]}
+    assert 3 == len(found["entries"])
+    assert {"budget"} == {reason for text, reason in reasons.items() if text not in boats}
+    assert {"limit"} == {reason for text, reason in reasons.items() if text in boats}
+
+
+def test_what_the_budget_cut_is_told_as_over_the_budget(client: httpx.Client) -> None:
+    """The limit was not reached."""
+    boats = [f"My boat number {at} lies in the harbour." for at in range(6)]
+    say(client, "fay", *boats)
+    most = 3 * estimated_tokens(boats[0])
+
+    found = recalled(client, QUESTION, scope="fay", skip_question=True, budget_tokens=most)
+
+    assert 3 == len(found["entries"])
+    assert {"budget"} == {each["reason"] for each in found["dropped"]}
+
+
 def test_the_tokens_of_the_prompt_are_told_beside_those_of_the_texts(web: httpx.Client) -> None:
     """The budget is for the texts: the block has a line of its own around each."""
     found = recalled(web, QUESTION)

@@ -136,7 +136,7 @@ async function conflict() {
   await page.request.put(`${service}/v1/memories/Note/both`, { data: { value: { context: "theirs", content: "x" } } });
   await view.locator(".about", { hasText: "Version 2" }).waitFor();
   await button("Save", view).click();
-  await view.locator(".act-failure").waitFor();
+  await view.locator(".edit-end").getByRole("alert").waitFor();
   const changed = { told: await view.locator(".edit").innerText(), again: await button("Try again", view.locator(".edit")).count(), typed: await text.inputValue() };
   await page.request.delete(`${service}/v1/memories/Note/both`);
   await view.locator(".notice", { hasText: "deleted or erased" }).waitFor();

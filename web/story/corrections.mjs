@@ -86,6 +86,34 @@ async function changedProfile() {
   facts.tell("profile_after", await said());
 }
 
+/** Whether it is in the window, and nothing lies over its middle. */
+const isSeen = (place) => place.evaluate((element) => {
+  const { top, bottom, left, width } = element.getBoundingClientRect();
+  const found = document.elementFromPoint(left + width / 2, (top + bottom) / 2);
+  return top >= 0 && bottom <= innerHeight && (element.contains(found) || found?.contains(element) === true);
+});
+
+/** What somebody else changed meanwhile, and the question how it is meant, are told where it is saved: in sight, however long the form is. */
+async function conflicting() {
+  const [{ key, value, version }] = (await standing("?type=User&limit=1")).memories;
+  for (const [width, height] of [[1280, 800], [390, 800]]) {
+    await page.setViewportSize({ width, height });
+    await opened(key, "User");
+    await button("Edit", view).click();
+    await view.getByLabel("Home").fill("Faro");
+    const question = await isSeen(view.getByText("Was it wrong, or has it changed?"));
+    await page.request.put(`${base}/v1/memories/User/${key}?${SCOPE}`, { data: { value: { ...value, home: `Braga ${width}` } } });
+    await button("Save", view).click();
+    const told = view.getByRole("alert");
+    await told.last().waitFor();
+    facts.tell(`conflict ${width}`, { question, told: await told.allInnerTexts(), seen: await Promise.all((await told.all()).map(isSeen)), save: await isSeen(button("Save", view)) });
+    await facts.picture(page, `conflict-${width}`);
+    await button("Cancel", view).click();
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.request.post(`${base}/v1/memories/User/${key}/restore?${SCOPE}`, { data: { version } });
+}
+
 /** A field that is corrected by hand says so, and since when; the fields keep their order. */
 async function byHand() {
   const [{ key }] = (await standing("?type=User&limit=1")).memories;
@@ -366,4 +394,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, changedProfile, byHand, ended, counted, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, restored, threads, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, byHand, ended, counted, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, restored, threads, conflicting, inChinese }, { facts, page, noted, close });

@@ -90,14 +90,30 @@ async function ending() {
     },
   });
   await card.waitFor();
-  await backAndForth("review keep", { standing: async () => ({ waiting: (await asked("memories?state=quarantined&type=Fact")).memories.length }), act: () => button("Keep it", card).click(), says: "Kept as it is." });
+  await backAndForth("review keep", { standing: async () => ({ waiting: (await asked("memories?state=quarantined&type=Fact")).memories.length }), act: () => button("Leave it as it is", card).click(), says: "Kept as it is." });
   await at("overview", ".waits");
   facts.tell("overview waits", await main.locator(".waits").innerText());
 }
 
+/** What a notice lies over, of what is used in the chat. */
+const covered = (places) => page.evaluate((selectors) => {
+  const notice = document.querySelector(".toasts").getBoundingClientRect();
+  const isUnder = (element) => { const { left, right, top, bottom } = element.getBoundingClientRect(); return left < notice.right && notice.left < right && top < notice.bottom && notice.top < bottom; };
+  return selectors.filter((each) => [...document.querySelectorAll(each)].some(isUnder));
+}, places);
+
 async function chat() {
+  await page.setViewportSize({ width: 1280, height: 800 });
   await at("chat/marked", ".stored-mark");
-  await backAndForth("take back", { standing: () => ofMemory("Note/sister"), act: () => main.locator(".marks").getByRole("button", { name: /Undo what/ }).click(), says: "Taken back" });
+  await backAndForth("take back", {
+    standing: () => ofMemory("Note/sister"), says: "Taken back",
+    act: async () => {
+      await main.locator(".marks").getByRole("button", { name: /Undo what/ }).click();
+      await page.locator(".toast", { hasText: "Taken back" }).last().waitFor();
+      facts.tell("notice in the chat", { over: await covered([".threads", ".talk", ".side-link"]), shown: await page.locator(".toast").filter({ visible: true }).count() });
+      await facts.picture(page, "chat-notice");
+    },
+  });
   await at("chat/moved", ".stored-mark >> text=no longer");
   facts.tell("learnt of a move", await main.locator(".marks").allInnerTexts());
   const standing = async () => {

@@ -35,7 +35,8 @@ async function review() {
   facts.tell("approved", { is_same: valueIn(before) === valueIn(after), before: JSON.parse(before).state, after: JSON.parse(after).state, value: JSON.parse(after).value });
   await button("Undo", toast("Approved.")).click();
   await card.waitFor();
-  facts.tell("approval_undone", JSON.parse(await raw(place)).state);
+  await card.locator(".notice").waitFor();
+  facts.tell("approval_undone", { state: JSON.parse(await raw(place)).state, doubt: await card.locator(".notice").innerText() });
   await button("Approve", card).click();
   await card.waitFor({ state: "detached" });
   const other = page.locator(".card", { hasText: "5,300" });
@@ -49,6 +50,10 @@ async function review() {
   await page.goto(`${base}/#/memories?state=rejected`);
   await page.locator(".row", { hasText: "5,300" }).waitFor();
   facts.tell("rejected_rows", await page.locator(".row").count());
+  await page.locator(".row", { hasText: "5,300" }).click();
+  await page.locator(".facts").waitFor();
+  facts.tell("rejected_told", await page.locator(".half-one").innerText());
+  await facts.picture(page, "rejected");
 }
 
 async function dead() {

@@ -305,4 +305,26 @@ async function looks() {
   }
 }
 
-await told({ bulk, raced, ordered, believed, compared, unknown, chinese, missing, imported, routes, waited, handheld, looks }, { facts, page, noted, close });
+/** The questions that brought memories up are forgotten where they are shown; the memories stay. */
+async function forgotten() {
+  await page.evaluate(() => localStorage.removeItem("recollect.page"));
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const block = page.locator("main .block", { hasText: "Recalled most" });
+  const forget = async () => {
+    await at("overview");
+    await page.reload();
+    await block.locator(".recalled-row").first().waitFor();
+    const before = await block.innerText();
+    await facts.picture(page, "recalled");
+    await button("Forget these questions", block).click();
+    await block.locator(".recalled-row").first().waitFor({ state: "detached" });
+    return before;
+  };
+  await forget();
+  await at("recall?q=What%20opens%20with%209911-KIWI");
+  await page.locator(".recall-sum").waitFor();
+  const before = await forget();
+  facts.tell("forgotten", { before, after: await block.innerText(), buttons: await button("Forget these questions").count() });
+}
+
+await told({ bulk, raced, ordered, believed, compared, unknown, chinese, missing, imported, routes, waited, handheld, looks, forgotten }, { facts, page, noted, close });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Formation, Memory, Revision } from "../src/api/shapes";
-import { believedAt, believedSince, broughtBy, daysOf, endedIn, lanesOf, ownFirst, saysNothing, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
+import { believedAt, believedSince, broughtBy, daysOf, endedIn, lanesOf, listedAt, ownFirst, saysNothing, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -82,6 +82,8 @@ describe("the time of a memory", () => {
     expect(timeOf({ ...document, evidence: { "": words } })).toBe(SAID.said_at);
     expect(timeOf({ ...document, evidence: { "/name": words } })).toBe(SAID.updated_at);
     expect(timeOf({ ...document, sentence: "Mira lives in Faro", evidence: { "/name": words } })).toBe(SAID.said_at);
+    // The list is sorted by the service, which knows nothing of this: a row below older ones must not look newer.
+    expect(listedAt({ ...document, evidence: { "/name": words } } as Memory)).toBe(SAID.said_at);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, RecallAnswer, RecallEntry } from "../src/api/shapes";
-import { barOf, isClear, legendOf, middleParts, sharedSignals, shownParts, tellingParts, verdictOn, whyAbove } from "../src/lib/recall_reasons";
+import { barOf, isClear, legendOf, middleParts, placesText, sharedSignals, shownParts, tellingParts, verdictOn, whyAbove } from "../src/lib/recall_reasons";
 import { addressOf, bodyOf, settingsIn } from "../src/lib/recall_settings";
 
 const signal = (name: string, part: number) => ({ name, part, z: 0, weight: 0 });
@@ -118,6 +118,14 @@ describe("what tells an entry from the others", () => {
   it("is all of a single one", () => {
     const [single = entry({})] = entries;
     expect(tellingParts(single, middleParts([single])).map((each) => each.name)).toEqual(["speaker", "dense"]);
+  });
+});
+
+describe("the places of what is folded", () => {
+  it("stand beside those that are shown, so that no number is missing", () => {
+    expect(placesText([1, 3, 4, 5, 6, 9])).toBe("1, 3–6, 9");
+    expect(placesText([7, 8])).toBe("7–8");
+    expect(placesText([])).toBe("");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import type { Formation } from "../src/api/shapes";
 import { changeAsked } from "../src/lib/proposal_question";
-import { isProposal, proposedFor, refusedField, saidFor, saidOf, tellDecided, waitsAs, watchDecided } from "../src/lib/waiting";
+import { doubtOf, isProposal, proposedFor, refusedField, saidFor, saidOf, tellDecided, waitsAs, watchDecided } from "../src/lib/waiting";
 
 const waiting = (key: string, valid_until: string | null = null) => ({ key, valid_until, state: "quarantined" as const, sentence: "Mira lives in Porto" });
 const t = (_: string, { what }: { what: string }) => `End ${what}?`;
@@ -33,6 +33,24 @@ describe("what waits", () => {
     const formations = [{ receipt: {} }, { receipt: { outcomes } }] as unknown as Formation[];
     expect(saidFor(formations, { type: "Fact", key: "home~1~5f1c" })).toEqual(said);
     expect(saidFor(formations, { type: "Note", key: "home~1~5f1c" })).toEqual([]);
+  });
+});
+
+describe("why it waits", () => {
+  const version = (version: number, cause: string, state: "active" | "rejected" | "quarantined" = "quarantined") => ({ version, cause, state });
+  const formed = version(1, "more trusted words say otherwise");
+
+  it("is still its first reason after a decision that was undone, and undone again", () => {
+    const decided = [version(5, "undone"), version(4, "rejected", "rejected"), version(3, "undone"), version(2, "approved", "active"), formed];
+    expect(doubtOf(decided, 5)).toBe(formed.cause);
+    expect(doubtOf(decided, 3)).toBe(formed.cause);
+  });
+
+  it("is the newest one, where it was formed again with another doubt", () => {
+    const again = [version(2, "the name Bea was not said"), formed];
+    expect(doubtOf(again, 2)).toBe("the name Bea was not said");
+    expect(doubtOf(again, 1)).toBe(formed.cause);
+    expect(doubtOf([], 1)).toBeUndefined();
   });
 });
 

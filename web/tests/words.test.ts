@@ -31,6 +31,16 @@ const zhHantTypes = new Map([...zhHantTypesFirst, ...zhHantTypesLate]);
 const NAMES = Object.keys(en) as (keyof typeof en)[];
 /** What is written alike in all languages: names, and a value that is filled in. */
 const ALIKE = new Set(["Recollect", "JSON", "English", "openapi.json", "curl"]);
+
+describe("that no question brought something up", () => {
+  it("is said alike on the overview and of a memory: the questions are forgotten also by an erase", () => {
+    for (const [words, since] of [[en, "since the service started, the questions were forgotten or something was erased"], [zh, "自服务启动、清除提问或抹除以来"], [zhHant, "自服務啟動、清除提問或抹除以來"]] as const) {
+      expect(words["memory.no_recalls"]).toContain(since);
+      expect(words["overview.recalled_none"]).toContain(since);
+    }
+  });
+});
+
 const LETTERS = /[A-Za-z]{2,}/;
 
 /** Texts that a source shows without asking for their translation: between tags, and in attributes that are read out. */

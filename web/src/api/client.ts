@@ -226,6 +226,7 @@ export const api = {
   undo: (scope: Scope, token: string) => ask<void>("POST", "undo", { scope, body: { undo: token } }),
   recalls: (scope: Scope, type: string, key: string) =>
     ask<{ recalls: RecallUse[] }>("GET", `memories/${at(type, key)}/recalls`, { scope }),
+  forgetRecalls: (scope: Scope) => ask<void>("DELETE", "recalls", { scope }),
 
   types: (scope: Scope) => ask<{ types: MemoryType[] }>("GET", "types", { scope }),
   putTypes: (scope: Scope, types: Json, undo = false) =>

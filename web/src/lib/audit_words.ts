@@ -20,5 +20,5 @@ export function objectsSaid({ names = [], subject = {}, description }: Pick<Audi
     const known = KINDS.find((each) => each === kind);
     return Array.isArray(ids) && ids.length ? [known ? t(`audit.objects.${known}`, { count: ids.length }) : `${ids.length} ${kind}`] : [];
   });
-  return counted.join(t("audit.objects_between")) || description;
+  return counted.join(t("recall.part_between")) || description;
 }

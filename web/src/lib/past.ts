@@ -11,9 +11,12 @@ type Dated = Pick<Memory, "valid_from" | "said_at" | "updated_at">;
 /** Whether it is over, and no longer true. */
 export const isEnded = ({ valid_until }: Pick<Memory, "valid_until">, now = Date.now()): boolean => valid_until !== null && Date.parse(valid_until) <= now;
 
+/** The time by which the service lists a memory. */
+export const listedAt = ({ valid_from, said_at, updated_at }: Dated): string => valid_from ?? said_at ?? updated_at;
+
 /** Since when a memory is true; else when it was said, or when it was written. A document that was corrected by hand since says more than what was said. */
 export function timeOf(memory: Dated & Partial<Memory>): string {
-  return memory.valid_from ?? (isPartlyUncited(memory) ? memory.updated_at : (memory.said_at ?? memory.updated_at));
+  return memory.valid_from === null && isPartlyUncited(memory) ? memory.updated_at : listedAt(memory);
 }
 
 /** Whether some fields of a document rest on words and others on none: a correction takes the words of its field away. */

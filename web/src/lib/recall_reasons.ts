@@ -111,6 +111,10 @@ export const entryName = (entry: Named): string => (entry.kind === "memory" ? `m
 /** The place of each entry of an answer, from 1. */
 export const placesIn = (answer: Pick<RecallAnswer, "entries"> | null | undefined): ReadonlyMap<string, number> => new Map((answer?.entries ?? []).map((each, place) => [entryName(each), place + 1]));
 
+/** Places in a row as a reader writes them: "1, 3–6". */
+export const placesText = (places: readonly number[]): string =>
+  places.map((each, at) => (places[at - 1] !== each - 1 ? `, ${each}` : places[at + 1] === each + 1 ? "" : `–${each}`)).join("").slice(2);
+
 /** So many entries are looked through for one that is missing. */
 export const WIDE = 200;
 

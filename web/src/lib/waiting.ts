@@ -1,7 +1,7 @@
 /** What waits for a decision: a new memory, or the change or the end of one that stands until then. */
 
 import { useEffect, useRef } from "react";
-import type { Formation, Json, JsonObject, Memory } from "../api/shapes";
+import type { Formation, Json, JsonObject, Memory, Revision } from "../api/shapes";
 import type { Word } from "../words";
 import { spoken } from "./pointer";
 
@@ -18,6 +18,10 @@ export function waitsAs({ key, state, valid_until }: Waiting): "new" | "change" 
   if (state !== "quarantined" || !proposedFor(key)) return "new";
   return valid_until === null ? "change" : "end";
 }
+
+/** Why a version waits: one that an undo put back waits for the same reason as before. */
+export const doubtOf = (revisions: readonly Pick<Revision, "version" | "state" | "cause">[], version: number): string | undefined =>
+  revisions.filter((each) => each.version <= version && each.state === "quarantined" && each.cause !== "undone").sort((one, other) => other.version - one.version)[0]?.cause;
 
 /** A memory's sentence; the question, where its end waits: that it stands in a list must not read as if it were in doubt itself. */
 export const saidOf = (memory: Waiting & Pick<Memory, "sentence">, t: (word: Word, values: { what: string }) => string): string =>

@@ -97,9 +97,9 @@ export function Toasts() {
   );
 }
 
-const TOAST_MS = 8_000;
-/** What leads somewhere, or can be undone, stays for longer: it has to be read, and reached. */
-const LONG_TOAST_MS = 30_000;
+const TOAST_MS = 5_000;
+/** What leads somewhere, or can be undone, stays for longer: it has to be read, and reached. Later, the Undo is where the change is listed. */
+const LONG_TOAST_MS = 12_000;
 
 /** What was told: it goes by itself, but not while it is looked at, or what it offers is under way or has failed. */
 function Told({ toast }: { toast: Toast }) {

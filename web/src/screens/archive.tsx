@@ -33,7 +33,7 @@ export function Export() {
     <>
       {can("below") && <label className="check"><input type="checkbox" checked={isBelow} onChange={(event) => setBelow(event.target.checked)} />{t("memories.below")}</label>}
       <p className="export-do">
-        <button type="button" disabled={exporting.isBusy} onClick={download}>{t("export.do")}</button>
+        <button type="button" disabled={exporting.isBusy} onClick={download}>{t("export")}</button>
         <span className="hint" role="status">{exporting.isBusy && t("export.going")}</span>
       </p>
       <ActFailure act={exporting} />

@@ -37,7 +37,7 @@ export function FileTold({ report, isOpen }: { report: FileReport; isOpen: boole
   const wording = useWording();
   const counts = [
     ["import.rows", report.rows], ["import.new", report.taken], ["import.present", report.present], ["import.refused", report.refused_count],
-    ["import.erased", report.erased_count], ["import.threads", report.threads], ["import.memories", report.memories], ["import.undated", report.undated], ["import.zoneless", report.zoneless],
+    ["import.erased", report.erased_count], ["import.threads", report.threads], ["memories", report.memories], ["import.undated", report.undated], ["import.zoneless", report.zoneless],
   ] as const;
   const differences = useAsked(() => loadDifferences(settings.language), [settings.language]).value;
   const changed = Object.entries(report.changed).map(([what, count]) => t("cause.of_place", { place: differences?.get(what) ?? what, words: wording.number(count) }));

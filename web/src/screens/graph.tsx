@@ -117,7 +117,7 @@ function Around({ entity, days, most, steps, larger, enlarge }: AroundProps) {
   const expandListed = useCallback((id: string) => { setListedLast(id); known.current(id); }, []);
   if (asked.error) return <Failure error={asked.error} again={asked.again} />;
   if (!graph) return <Loading />;
-  if (!graph.nodes.length && entity) return <Empty icon="graph" title={t("graph.unknown", { entity })}><p>{t("graph.unknown_about")}</p><a className="button" href={linkTo(["recall"], scope, { q: entity })}>{t("recall.do")}</a></Empty>;
+  if (!graph.nodes.length && entity) return <Empty icon="graph" title={t("graph.unknown", { entity })}><p>{t("graph.unknown_about")}</p><a className="button" href={linkTo(["recall"], scope, { q: entity })}>{t("recall")}</a></Empty>;
   if (!graph.nodes.length) return <Empty icon="graph" title={t("graph.empty")}><p>{t("graph.empty_about")}</p></Empty>;
   return (
     <>

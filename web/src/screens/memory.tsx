@@ -152,7 +152,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       {isEditing
         ? <EditMemory memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />
         : <Told memory={memory} revisions={revisions} others={others} changed={again} />}
-      <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile.open")}</a>}>
+      <Block title={t("history")} count={revisions?.length} link={<a href={linkTo(["profile", memory.type, memory.key], scope)}>{t("profile")}</a>}>
         {!isGone(history.error) && <Failure error={history.error} again={history.again} />}
         {!revisions && !history.error && <Loading rows={2} />}
         {revisions && <History memory={memory} revisions={revisions} others={others} changed={again} />}
@@ -205,7 +205,7 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
   const written = byHand && wording.day(byHand.believed_from);
   return (
     <>
-      <Block title={t(isOver(memory) ? "memory.why_was" : "memory.why")}>
+      <Block title={t(memory.state !== "active" ? "memory.why_doubted" : isOver(memory) ? "memory.why_was" : "memory.why")}>
         {written && <p>{t(isOwn ? "memory.yours_since" : "memory.by_hand", { day: written })}</p>}
         {written && !hasNone && <p className="hint">{t("memory.rested_on")}</p>}
         {written && hasNone ? null : hasNone ? <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p> : <WhyBelieved evidence={distinct(Object.values(memory.evidence).flat())} until={memory.updated_at} />}
@@ -252,7 +252,7 @@ function Validity({ memory, others, believed }: { memory: Memory; others: readon
   const rows = [
     [t("memory.valid_from"), memory.valid_from],
     [t("memory.valid_until"), memory.valid_until],
-    [t(isDocument(memory) ? "memory.as_it_is" : "memory.created_at"), believed],
+    [t(memory.state !== "active" ? `memory.${memory.state}_since` : isDocument(memory) ? "memory.as_it_is" : "memory.created_at"), believed],
     ...(memory.expires_at ? [[t("memory.expires_at"), memory.expires_at] as const] : []),
   ] as const;
   return (

@@ -110,27 +110,29 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
     <form className="block edit" onSubmit={(event) => { event.preventDefault(); save(); }} onKeyDown={(event) => { if (event.key === "Escape") leave(); if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) save(); }}>
       <h2>{t("edit")}</h2>
       <ValueForm focused={query.get("field") ?? (isDocument(base) ? "first" : "last")} {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
-      {canChange && (
-        <fieldset className="edit-kind">
-          <legend>{t("edit.kind")}</legend>
-          <label className="check"><input type="radio" name="kind" checked={!isNew} onChange={() => setNew(false)} />{t("edit.wrong")}</label>
-          <span className="edit-changed">
-            <label className="check"><input type="radio" name="kind" checked={isNew} onChange={() => setNew(true)} />{t("edit.changed")}</label>
-            <DayInput aria-label={t("edit.changed_on")} value={day} min={base.valid_from?.slice(0, 10)} max={today} required disabled={!isNew} onChange={(event) => setDay(event.target.value)} />
-          </span>
-        </fieldset>
-      )}
       {!isChange && !isUntouched && base.valid_from && from === local(base.valid_from) && <p className="notice">{t("edit.still_from", { day: wording.day(base.valid_from) })}</p>}
       {!isChange && <div className="pair">
         <label>{t("memory.valid_from")}<input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} /></label>
         <label>{t("memory.valid_until")}<input type="datetime-local" value={until} onChange={(event) => setUntil(event.target.value)} /></label>
       </div>}
-      <p className="hint">{t(!isChange ? "edit.times" : isDocumentType ? "edit.changed_document" : "edit.changed_about")}</p>
-      <ActFailure act={act} />
-      {isConflict(act.error) && <p className="notice">{t("edit.conflict")}</p>}
-      <footer className="dialog-acts">
-        <button type="button" onClick={leave}>{t("cancel")}</button>
-        <button type="submit" className="accent" disabled={act.isBusy}>{t("save")}</button>
+      {!isChange && <p className="hint">{t("edit.times")}</p>}
+      <footer className="edit-end">
+        {isConflict(act.error) ? <p className="notice" role="alert">{t("edit.conflict")}</p> : <ActFailure act={act} />}
+        {canChange && (
+          <fieldset className="edit-kind">
+            <legend>{t("edit.kind")}</legend>
+            <label className="check"><input type="radio" name="kind" checked={!isNew} onChange={() => setNew(false)} />{t("edit.wrong")}</label>
+            <span className="edit-changed">
+              <label className="check"><input type="radio" name="kind" checked={isNew} onChange={() => setNew(true)} />{t("edit.changed")}</label>
+              <DayInput aria-label={t("edit.changed_on")} value={day} min={base.valid_from?.slice(0, 10)} max={today} required disabled={!isNew} onChange={(event) => setDay(event.target.value)} />
+            </span>
+          </fieldset>
+        )}
+        {isChange && <p className="hint">{t(isDocumentType ? "edit.changed_document" : "edit.changed_about")}</p>}
+        <div className="dialog-acts">
+          <button type="button" onClick={leave}>{t("cancel")}</button>
+          <button type="submit" className="accent" disabled={act.isBusy}>{t("save")}</button>
+        </div>
       </footer>
     </form>
   );

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { api } from "../api/client";
 import type { FieldQuotes, JsonObject, Memory, NewestMemory, Overview as Glance, Revision } from "../api/shapes";
+import { useAct } from "../lib/act";
 import { useAsked } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useSought } from "../lib/erasures";
@@ -25,7 +26,7 @@ import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
 import { Former, useFormer } from "../parts/former";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
-import { Empty, Failure, Loading } from "../parts/states";
+import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
 import { DeletedLately, UndoOf } from "../parts/undo_kept";
 import { FormationHealth, OverTime } from "./overview_health";
@@ -46,13 +47,13 @@ export default function Overview() {
       <Failure error={glance.error} again={glance.again} isBusy={glance.isLoading} />
       {!glance.value && !glance.error && <Loading rows={5} />}
       {glance.value && (glance.value.newest.length || glance.value.profiles.length
-        ? <Filled key={momentOf(days)} glance={glance.value} days={days} />
+        ? <Filled key={momentOf(days)} glance={glance.value} days={days} again={glance.again} />
         : isToday(days) ? <Nothing below={glance.value.below} /> : <Empty icon="time" title={t("overview.nothing_then")}><ToToday /></Empty>)}
     </div>
   );
 }
 
-function Filled({ glance, days }: { glance: Glance; days: Days }) {
+function Filled({ glance, days, again }: { glance: Glance; days: Days; again: () => void }) {
   const { t } = useAround();
   const { me, scope } = useHere();
   const wording = useWording();
@@ -82,7 +83,7 @@ function Filled({ glance, days }: { glance: Glance; days: Days }) {
             {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} quotes={quotesOf(glance.quotes, each)} isNow={isNow} />)}
             {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} former={formerOf(each, changed)} words={mainQuote(quotesOf(glance.quotes, each), each)} said={saidBefore(glance.newest, each)} />)}</ul>}
           </section>
-          {isNow && <Recalled glance={glance} />}
+          {isNow && <Recalled glance={glance} again={again} />}
         </div>
         <div className="overview-side">
           {(isNow || days.known || glance.waiting.length > 0) && <Waiting glance={glance} isNow={!days.known} now={now} />}
@@ -231,9 +232,10 @@ function Waiting({ glance, isNow, now }: { glance: Glance; isNow: boolean; now: 
   );
 }
 
-function Recalled({ glance }: { glance: Glance }) {
+function Recalled({ glance, again }: { glance: Glance; again: () => void }) {
   const { t } = useAround();
-  const { scope } = useHere();
+  const { scope, can } = useHere();
+  const act = useAct(again);
   return (
     <section className="block">
       <h2>{t("overview.recalled")}</h2>
@@ -250,6 +252,8 @@ function Recalled({ glance }: { glance: Glance }) {
           </li>
         ))}
       </ul>}
+      {glance.recalled.length > 0 && can("erase") && <button type="button" className="small" disabled={act.isBusy} onClick={() => void act.run({ request: () => api.forgetRecalls(scope) })}>{t("overview.forget")}</button>}
+      <ActFailure act={act} />
     </section>
   );
 }

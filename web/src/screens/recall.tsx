@@ -4,7 +4,7 @@ import { useEffect, useState, type JSX } from "react";
 import { api } from "../api/client";
 import type { RecallAnswer, RecallEntry } from "../api/shapes";
 import { useAsked } from "../lib/asking";
-import { isClear, middleParts, placesIn, sharedSignals } from "../lib/recall_reasons";
+import { isClear, middleParts, placesIn, placesText, sharedSignals } from "../lib/recall_reasons";
 import { addressOf, bodyOf, settingsIn, shareOf, type RecallSettings } from "../lib/recall_settings";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -78,7 +78,7 @@ function AskForm({ asked, field, label, submit }: { asked: RecallSettings; field
     <form className="ask" role="search" aria-label={label} onSubmit={(event) => { event.preventDefault(); submit(draft); }}>
       <div className="ask-line">
         <input type="search" id={field} value={draft.q} placeholder={t("recall.ask")} aria-label={t("recall.ask")} onChange={set("q")} />
-        <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall.do")}</button>
+        <button type="submit" className="accent" disabled={!draft.q.trim()}>{t("recall")}</button>
       </div>
       <details className="ask-more" open={isOpen || isNarrowed(asked)}>
       <summary>{t("recall.options")}</summary>
@@ -104,7 +104,7 @@ function Side({ asked, answer, beside }: { asked: RecallSettings; answer: Return
   return (
     <>
       <Failure error={answer.error} again={answer.again} />
-      {!asked.q && <Empty icon="recall" title={t("recall.empty")}><p>{t("recall.empty_about")}</p><AskedBefore /></Empty>}
+      {!asked.q && <Empty icon="recall" title={t("overview.ask")}><p>{t("recall.empty_about")}</p><AskedBefore /></Empty>}
       {asked.q && answer.isLoading && !answer.value && !answer.error && <Loading rows={5} />}
       {answer.value && <Answer asked={asked} answer={answer.value} beside={beside} />}
     </>
@@ -144,7 +144,7 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
       </p>
       {!clear.length && <Empty icon="recall" title={t(might.length ? "recall.nothing_clear" : "recall.nothing")} />}
       {clear.length > 0 && <ol className="entries">{clear}</ol>}
-      {might.length > 0 && <details className="fold might"><summary>{t(clear.length ? "recall.might_more" : "recall.might", { count: might.length })}</summary><ol className="entries">{might}</ol></details>}
+      {might.length > 0 && <details className="fold might"><summary>{t(clear.length ? "recall.might_more" : "recall.might", { count: might.length, places: placesText(might.map((each) => Number(each.key) + 1)) })}</summary><ol className="entries">{might}</ol></details>}
       <Missing key={JSON.stringify(asked)} asked={asked} answer={answer} />
       <Dropped entries={answer.dropped} />
       {answer.rendered && (

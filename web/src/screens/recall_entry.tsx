@@ -14,13 +14,11 @@ export function hrefOf(entry: Pick<RecallEntry, "kind" | "id" | "type" | "key" |
   return linkTo(["chat", entry.thread ?? ""], scope, { message: entry.id });
 }
 
+const REASONS = ["budget", "repeats", "empty", "limit", "score"] as const;
+
 export function reasonOf(reason: string | undefined, t: ReturnType<typeof useAround>["t"]): string {
-  if (reason === "budget") return t("dropped.budget");
-  if (reason === "repeats") return t("dropped.repeats");
-  if (reason === "empty") return t("dropped.empty");
-  if (reason === "limit") return t("dropped.limit");
-  if (reason === "score") return t("dropped.score");
-  return reason ?? "";
+  const known = REASONS.find((each) => each === reason);
+  return known ? t(`dropped.${known}`) : (reason ?? "");
 }
 
 interface EntryProps {

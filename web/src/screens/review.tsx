@@ -124,9 +124,9 @@ function Waited({ memory, formations }: { memory: Memory; formations: readonly F
 
 /** The verdicts on what waits, and what is told of each: a new memory is approved, one that stands is changed, ended or kept. */
 const VERDICTS = {
-  new: { approve: "review.approve", reject: "reject", approved: "review.approved", rejected: "review.rejected", about: "reject.about" },
-  change: { approve: "review.change_it", reject: "review.keep_it", approved: "review.changed", rejected: "review.kept", about: "review.keep_about" },
-  end: { approve: "review.end_it", reject: "review.keep_it", approved: "review.ended", rejected: "review.kept", about: "review.keep_about" },
+  new: { approve: "review.approve", reject: "reject", approved: "review.approved", rejected: "review.rejected" },
+  change: { approve: "review.change_it", reject: "review.keep_it", approved: "review.changed", rejected: "review.kept" },
+  end: { approve: "review.end_it", reject: "review.keep_it", approved: "review.ended", rejected: "review.kept" },
 } as const;
 
 /** What is offered first is what changes nothing that stands. */
@@ -147,7 +147,7 @@ function Waiting({ memory, formations, decided, changed }: { memory: Memory; for
       {can("write") && (
         <footer>
           <button type="button" className={LOOKS[question.kind].approve} disabled={acts.isBusy} onClick={() => decide("approve")}>{t(words.approve)}</button>
-          <button type="button" className={LOOKS[question.kind].reject} disabled={acts.isBusy} onClick={() => decide("reject")} title={t(words.about)}>{t(words.reject)}</button>
+          <button type="button" className={LOOKS[question.kind].reject} disabled={acts.isBusy} onClick={() => decide("reject")} title={question.kind === "new" ? t("reject.about") : undefined}>{t(words.reject)}</button>
         </footer>
       )}
     </li>

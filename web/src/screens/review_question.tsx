@@ -13,7 +13,7 @@ import { versionBefore, type Before } from "../lib/proposals";
 import { linkTo } from "../lib/route";
 import { isDocument, shortened } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
-import { saidFor, waitsAs } from "../lib/waiting";
+import { doubtOf, saidFor, waitsAs } from "../lib/waiting";
 import { Icon } from "../parts/icons";
 import { Quotes, Value } from "../parts/value";
 import { Changes } from "../parts/value_changes";
@@ -35,7 +35,7 @@ export function useQuestion(memory: Memory): Question {
   const { scope } = useHere();
   const kind = waitsAs(memory);
   const history = useAsked(() => api.history(scope, memory.type, memory.key), [scope, memory.type, memory.key, memory.version]);
-  const cause = history.value?.revisions.find((each) => each.version === memory.version)?.cause;
+  const cause = history.value && doubtOf(history.value.revisions, memory.version);
   const before = useAsked(() => (kind === "change" ? versionBefore(scope, memory) : Promise.resolve(undefined)), [scope, kind, memory.type, memory.key]);
   const replaces = kind === "new" && (cause ?? "").split("; ").some((each) => ENDS.has(each));
   const replaced = useOthers(scope, replaces ? memory : undefined).find((each) => !isOver(each));

@@ -112,7 +112,7 @@ function About() {
   const { t } = useAround();
   const { me } = useHere();
   const rows = [
-    [t("settings.scope"), (me.prefix ?? me.scope).join(" / ") || t("scope.own")],
+    [t("scope"), (me.prefix ?? me.scope).join(" / ") || t("scope.own")],
     [t("settings.permissions"), PERMISSIONS.filter((each) => me.permissions.includes(each)).map((each) => t(`permission.${each}`)).join(t("permission.between"))],
     [t("settings.model"), me.model ? modelName(me.model, t) : t("settings.none")],
     [t("settings.embedder"), me.embedder && me.embedder !== "none" ? me.embedder : t("settings.none")],
@@ -185,7 +185,7 @@ function Keys() {
       {keys.value && keys.value.keys.length > 0 && (
         <div className="scrolled" tabIndex={0} role="region" aria-label={t("keys")}>
           <table className="plain-table">
-            <thead><tr><th scope="col">{t("keys.name")}</th><th scope="col">{t("settings.scope")}</th><th scope="col">{t("settings.permissions")}</th><th scope="col">{t("keys.used")}</th><th scope="col">{t("keys.expires")}</th><th scope="col"><span className="unseen">{t("memory.acts")}</span></th></tr></thead>
+            <thead><tr><th scope="col">{t("keys.name")}</th><th scope="col">{t("scope")}</th><th scope="col">{t("settings.permissions")}</th><th scope="col">{t("keys.used")}</th><th scope="col">{t("keys.expires")}</th><th scope="col"><span className="unseen">{t("memory.acts")}</span></th></tr></thead>
             <tbody>
               {keys.value.keys.map((key) => <KeyRow key={key.id} of={key} changed={keys.again} show={setShown} />)}
             </tbody>
@@ -232,7 +232,7 @@ function KeyRow({ of: key, changed, show }: { of: Key; changed: () => void; show
         <td>{key.name}<br /><code className="faint">{key.id}</code>{key.name === FIRST_KEY && <p className="hint">{t("keys.first")}</p>}</td>
         <td><ScopeName scope={key.scope} /></td>
         <td>{PERMISSIONS.filter((each) => key.permissions.includes(each)).map((each) => t(`permission.${each}`)).join(t("permission.between"))}</td>
-        <td>{key.last_used_at ? <When at={key.last_used_at} /> : <span className="faint">{t("keys.never")}</span>}</td>
+        <td>{key.last_used_at ? <When at={key.last_used_at} /> : <span className="faint">{t("health.never")}</span>}</td>
         <td>{key.expires_at ? wording.day(key.expires_at) : <span className="faint">{t("keys.no_end")}</span>}</td>
         <td><div className="table-acts">
           <button type="button" className="small" disabled={act.isBusy} onClick={rotate}>{t("keys.rotate")}</button>
@@ -260,7 +260,7 @@ function MakeKey({ close, made, changed }: { close: () => void; made: (key: Key)
   return (
     <Dialog title={t("keys.make")} close={close} act={make}>
       <Field label={t("keys.name")}>{(id) => <input id={id} value={name} required onChange={(event) => setName(event.target.value)} />}</Field>
-      <Field label={t("settings.scope")} hint={t("keys.scope_hint")}>{(id) => <textarea id={id} rows={3} value={where} onChange={(event) => setWhere(event.target.value)} />}</Field>
+      <Field label={t("scope")} hint={t("keys.scope_hint")}>{(id) => <textarea id={id} rows={3} value={where} onChange={(event) => setWhere(event.target.value)} />}</Field>
       <fieldset className="checks">
         <legend>{t("settings.permissions")}</legend>
         {PERMISSIONS.filter((each) => me.permissions.includes(each)).map((each) => (
@@ -303,7 +303,7 @@ function Erase() {
     <Part id="erase" title={t("erase")} about={t("erase.about")}>
       <form className="erase" onSubmit={(event) => { event.preventDefault(); ask(); }}>
         <Field label={t("erase.what")}>{(id) => <select id={id} value={kind} onChange={(event) => { setKind(event.target.value as TargetKind); setOne(""); setOther(""); setNone(null); }}>{TARGETS.map((each) => <option key={each} value={each}>{t(TARGET_WORDS[each])}</option>)}</select>}</Field>
-        {kind !== "scope" && <Field label={t(kind === "memory" ? "memories.type" : kind === "source" ? "erase.source" : "erase.thread")} hint={kind === "thread" || kind === "message" ? t("erase.thread_about") : undefined}>{(id) => <input id={id} value={one} required autoComplete="off" list={`${list}-one`} onChange={(event) => setOne(event.target.value)} />}</Field>}
+        {kind !== "scope" && <Field label={t(kind === "memory" ? "memories.type" : kind === "source" ? "erase.source" : "chat.talk")} hint={kind === "thread" || kind === "message" ? t("erase.thread_about") : undefined}>{(id) => <input id={id} value={one} required autoComplete="off" list={`${list}-one`} onChange={(event) => setOne(event.target.value)} />}</Field>}
         {needsTwo && <Field label={t(kind === "memory" ? "memory.key" : "erase.message")}>{(id) => <input id={id} value={other} required autoComplete="off" list={`${list}-other`} onChange={(event) => setOther(event.target.value)} />}</Field>}
         <datalist id={`${list}-one`}>{known.ones.map((each) => <option key={each.value} value={each.value}>{each.label}</option>)}</datalist>
         <datalist id={`${list}-other`}>{known.others.map((each) => <option key={each.value} value={each.value}>{each.label}</option>)}</datalist>

@@ -25,6 +25,7 @@ export const routes: RouteNames = {
     restore_memory: "恢复较早的版本",
     end_memory: "终止一条记忆",
     list_memory_recalls: "列出记忆最近的召回",
+    forget_recalls: "忘掉作用域的召回记录",
     change_memories: "更改多条记忆",
     get_overview: "作用域概览",
     undo_change: "撤销一次更改",

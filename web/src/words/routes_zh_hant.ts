@@ -25,6 +25,7 @@ export const routes: RouteNames = {
     restore_memory: "還原較早的版本",
     end_memory: "結束一則記憶",
     list_memory_recalls: "列出記憶最近的召回",
+    forget_recalls: "忘掉範圍的召回記錄",
     change_memories: "變更多則記憶",
     get_overview: "範圍總覽",
     undo_change: "復原一次變更",

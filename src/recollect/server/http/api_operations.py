@@ -44,6 +44,7 @@ OPERATIONS: Final[Mapping[tuple[str, str], Documented]] = {
     ),
     ("delete", "/v1/threads/{thread}/messages/{message}"): Documented("remove_message"),
     ("post", "/v1/recall"): Documented("recall", recalled.RecallResponse),
+    ("delete", "/v1/recalls"): Documented("forget_recalls"),
     ("post", "/v1/context"): Documented("context", contexts.ContextResponse),
     ("get", "/v1/overview"): Documented("get_overview", memories.OverviewResponse),
     ("get", "/v1/memories"): Documented("list_memories", memories.MemoriesResponse),

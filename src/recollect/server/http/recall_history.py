@@ -98,9 +98,9 @@ class RecallLog:
         ]
         return heapq.nlargest(limit, found, key=lambda each: (each.count, each.last.at))
 
-    def forget(self, scope: Scope) -> None:
-        """Drop all recalls of a scope and of all scopes below it."""
-        depth = len(scope)
+    def forget(self, scope: Scope, *, below: bool = True) -> None:
+        """Drop all recalls of a scope and, with *below*, of all scopes below it."""
+        depth = len(scope) if below else None
         for address in [each for each in self._notes if each[0][:depth] == scope]:
             del self._notes[address]
         for place in [each for each in self._epochs if each[:depth] == scope]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from fastapi import Response
+
 from recollect.deferred_imports import load_modules
 from recollect.recall.query_analysis import asks_for_answers, is_question
 from recollect.recall.recall_packing import DropReason
@@ -15,7 +17,7 @@ from recollect.records import Memory, Message
 from recollect.server.http.metered_search import metered_search
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.recall_history import RecallNote
-from recollect.server.http.scope_access import Reach, Reading
+from recollect.server.http.scope_access import Erasing, Reach, Reading
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.recall_requests import RecallRequest
 from recollect.text.analysis import fold
@@ -65,6 +67,17 @@ async def recall(reach: Reading, asked: RecallRequest) -> JsonAnswer:
         "rendered": rendered,
         "rendered_tokens": None if rendered is None else estimated_tokens(rendered),
     }
+
+
+@router.delete("/recalls", summary="Forget the recalls of a scope", status_code=204)
+async def forget_recalls(reach: Erasing) -> Response:
+    """
+    Forget the queries that returned memories of exactly this scope, and their counts.
+
+    They are kept in this process only. No memory and no message changes; an erase forgets them too.
+    """
+    reach.service.recalled.forget(reach.scope, below=False)
+    return Response(status_code=204)
 
 
 def without_question(found: Recall) -> Recall:
@@ -129,7 +142,25 @@ def narrowed(reach: Reach, found: Recall, asked: RecallRequest) -> Recall:
     kept = [each for each in found.entries if is_wanted(each)]
     others = sum(estimated_tokens(each.text) for each in found.entries if not is_wanted(each))
     wanted = replace(found, entries=tuple(kept), tokens=found.tokens - others)
-    return _dropped(wanted, kept[asked.limit :], "limit")
+    return _with_true_reasons(_dropped(wanted, kept[asked.limit :], "limit"), asked)
+
+
+def _with_true_reasons(found: Recall, asked: RecallRequest) -> Recall:
+    """
+    Return the results with the limit as the reason of what would still fit the budget.
+
+    More was searched than is returned, and the budget was spent on all of it: it did not keep out
+    an entry that fits beside the full number of entries.
+    """
+    if asked.budget_tokens is None or len(found.entries) < asked.limit:
+        return found
+    room = asked.budget_tokens - found.tokens
+
+    def with_reason(each: DroppedEntry) -> DroppedEntry:
+        is_fitting = each.reason == "budget" and estimated_tokens(each.entry.text) <= room
+        return replace(each, reason="limit") if is_fitting else each
+
+    return replace(found, dropped=tuple(with_reason(each) for each in found.dropped))
 
 
 async def note(reach: Reach, query: str, entries: Sequence[Recalled]) -> None:
