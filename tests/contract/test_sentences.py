@@ -52,6 +52,11 @@ UNTESTED = {
     "Otherwise, and where there are no replicas, the primary answers.": (
         "needs replicas: see tests/faults/test_postgres_replicas.py"
     ),
+    "Raise if every write would be refused now, as on a standby; nothing is written.": (
+        "needs a server or a file that refuses writes: see tests/integration/test_write_access.py"
+    ),
+    "StoreReadOnlyError: The store may only be read.": "see tests/integration/test_write_access.py",
+    "StoreError: The store does not answer.": "see tests/integration/test_write_access.py",
     "StoreUnavailableError: Another process reads from the file; try again later.": (
         "needs another process: see the tests of each backend that has files"
     ),

@@ -6,9 +6,9 @@ import pytest
 
 import recollect
 from recollect.formation.rule_model import RuleModel
+from recollect.recall.rank_corrections import OVER, REPEATED, STANDING
 from recollect.recall.results import Recall
-from recollect.recall.standing import OVER, REPEATED, STANDING
-from recollect.records import NewMessage, Scope
+from recollect.records import JsonObject, NewMessage, Scope
 from recollect.testing import FrozenClock
 
 ADA: Scope = ("ada",)
@@ -90,7 +90,7 @@ async def test_an_ended_memory_comes_behind_one_that_holds() -> None:
     ],
 )
 async def test_a_field_is_found_by_the_words_in_which_people_ask_for_it(
-    query: str, value: dict[str, object]
+    query: str, value: JsonObject
 ) -> None:
     async with recollect.open("memory:", embedder="none", worker=False) as memory:
         await memory.put(ADA, "Card", "one", value)

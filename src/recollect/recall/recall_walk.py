@@ -30,6 +30,7 @@ from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.outside_vectors import Outside, OutsideHits
 from recollect.recall.query import RecallQuery, Where, asked_on, check_ask
 from recollect.recall.query_analysis import read_question
+from recollect.recall.rank_corrections import by_standing
 from recollect.recall.ranking import Hit, look_ahead, text_to_embed
 from recollect.recall.recall_packing import packed
 from recollect.recall.rerank_order import CANDIDATES, Reranking, reordered
@@ -44,7 +45,6 @@ from recollect.recall.snapshot_search import (
     rank_entries,
     read_ranked,
 )
-from recollect.recall.standing import by_standing
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import Memory, Scope
 from recollect.stores.change_feed import PRIMARY, ReadOrigin

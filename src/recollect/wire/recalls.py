@@ -7,9 +7,9 @@ from typing import Final
 
 from recollect.recall.memory_sentences import memory_sentence
 from recollect.recall.query import Where
+from recollect.recall.rank_corrections import STANDING
 from recollect.recall.rerank_order import RERANK
 from recollect.recall.results import DroppedEntry, Recall, Recalled
-from recollect.recall.standing import STANDING
 from recollect.records import Json, Message
 from recollect.text.token_estimate import estimated_tokens
 from recollect.wire.elements import Fields, ScopeNaming, scope_to_json, time_to_json

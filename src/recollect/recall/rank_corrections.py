@@ -16,9 +16,9 @@ from recollect.text.analysis import terms_of
 STANDING: Final = "standing"
 """The name of the signal."""
 OVER: Final = -1.5
-"""What is over: behind what holds and bears on the question about as well; never hidden by it."""
+"""For what is over: it comes behind what holds and bears on the question about as well."""
 REPEATED: Final = -4.0
-"""A question asked before, which answers nothing: behind everything that may."""
+"""For a question asked before, which answers nothing: it comes behind all that may."""
 REPEATED_AMONG: Final = 32
 """How many of the best entries are read for that: a worse one is far behind already."""
 REPEATED_CHARACTERS_MAX: Final = 100
