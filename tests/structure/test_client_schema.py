@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 TOOL = Path(__file__).parents[2] / "tools" / "make_client_schema"
-# What only reads, brings records that it may bring again, or (form) is not made again.
+# What only reads, may be done again (records brought, recalls forgotten), or (form) is not.
 WITHOUT_KEY = {
     "recall",
+    "forget_recalls",
     "context",
     "preview_erase",
     "check_types",
