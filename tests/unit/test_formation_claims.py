@@ -410,6 +410,28 @@ def test_days_of_the_new_year_and_counted_days_are_reckoned(value: str, said: st
 
 
 @pytest.mark.parametrize(
+    ("value", "said", "is_told"),
+    [
+        ("Only music from June 2024", "my last working day is Friday 31 May. Music only now", True),
+        ("2024年6月起只教音乐", "5月31号是最后一天，以后只教音乐", True),
+        ("2024年6月起只教音樂", "5月31號是最後一天，以後只教音樂", True),
+        (
+            "Only music from July 2024",
+            "my last working day is Friday 31 May. Music only now",
+            False,
+        ),
+        ("Only music from June 2024", "my last working day is Thursday 30 May", False),
+        ("Only music from June 2024", "the concert is on Friday 31 May. Music only now", False),
+    ],
+)
+def test_what_follows_a_last_day_begins_in_the_next_month(
+    value: str, said: str, *, is_told: bool
+) -> None:
+    """Only where a month ends with that day."""
+    assert is_told != any("202" in each or "June" in each for each in lacking(value, said))
+
+
+@pytest.mark.parametrize(
     "said", ["我儿子读初三了", "我初三那年搬的家", "女儿上初一", "初二学生最难带"]
 )
 def test_a_year_at_school_is_no_day_of_the_new_year(said: str) -> None:

@@ -75,11 +75,11 @@ def window(*said: tuple[Role, str], old: int = 0) -> Window:
 TALK: Final = window(("user", "I like tea."), ("user", "Rain."))
 SETTINGS: Final[Mapping[str, tuple[Sequence[MemoryType], Sequence[Memory], int]]] = {
     # The types, what is known, and the tokens that the request may cost.
-    "nothing known": ((USER, NOTE), (), 485),
-    "profile and note": ((USER, NOTE), (PROFILE, ENTRY), 620),
-    "two speakers": ((USER, NOTE), (PROFILE, ENTRY), 683),
-    "facts": ((FACT,), (), 435),
-    "four types": ((USER, NOTE, FACT, INSTRUCTIONS), (PROFILE, ENTRY), 934),
+    "nothing known": ((USER, NOTE), (), 465),
+    "profile and note": ((USER, NOTE), (PROFILE, ENTRY), 612),
+    "two speakers": ((USER, NOTE), (PROFILE, ENTRY), 675),
+    "facts": ((FACT,), (), 423),
+    "four types": ((USER, NOTE, FACT, INSTRUCTIONS), (PROFILE, ENTRY), 926),
 }
 
 

@@ -49,6 +49,11 @@ _THAT_WEEKEND: Final = re.compile(
     r"\b(?:that|the same) weekend\b|[那当]个?(?:周末|礼拜天?末)|同一个周末", re.IGNORECASE
 )
 """The weekend of a day that is told beside it."""
+_LAST_DAY: Final = re.compile(
+    r"\blast (?:\w+ )?day\b|\b(?:until|till)\b|最后一[天日]|[做干住上]到.{1,12}[日号]",
+    re.IGNORECASE,
+)
+"""The last day of something: where a month ends with it, what follows begins in the next."""
 _DAYS: Final = "mon tue wed thu fri sat sun".split()
 _HAN_DAYS: Final = {day: at for at, day in enumerate("一二三四五六日")} | {"天": 6}
 _WEEKDAY: Final = re.compile(
@@ -136,6 +141,8 @@ class Told:
         found |= dict.fromkeys(self._in_other_years(found))
         if any(map(_THAT_WEEKEND.search, self._pieces)):
             found |= dict.fromkeys(map(_weekend_of, _single_days(found)))
+        if any(map(_LAST_DAY.search, self._pieces)):
+            found |= dict.fromkeys(_months_after(_single_days(found)))
         is_timeless = all(each.is_duration for each in found)
         if day is not None and (is_timeless or any(map(_NOW.search, self._pieces))):
             found[Dated(start=0, end=0, stretches=(Days(day, day),))] = None
@@ -252,6 +259,14 @@ def _weekend_of(day: date) -> Dated:
     """Return Saturday and Sunday of the week of *day*."""
     saturday = day + timedelta(days=5 - day.weekday())
     return Dated(start=0, end=0, stretches=(Days(saturday, saturday + timedelta(days=1)),))
+
+
+def _months_after(days: Iterable[date]) -> Iterator[Dated]:
+    """Yield the months that begin on the day after one of *days*."""
+    for day in days:
+        after = day + timedelta(days=1)
+        if after.day == 1 and (month := stretch(after.year, after.month, None)):
+            yield Dated(start=0, end=0, stretches=(month,))
 
 
 def _in_named_years(dates: Iterable[Dated]) -> Iterator[Dated]:
