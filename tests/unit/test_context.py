@@ -451,6 +451,7 @@ def test_what_a_profile_said_before_is_told_where_it_is_asked_for() -> None:
     [
         *("Where did I live before?", "我以前住在哪裡", "Did it change?"),
         *("Where did I live on 1 June 2025?", "我2025年6月1日住在哪里？"),
+        "What was my home in April 2025?",
     ],
 )
 def test_a_question_for_what_was_is_told(query: str) -> None:
