@@ -72,6 +72,10 @@ ENDS: Final = [
     ("I've quit my job at the museum.", "occupation", "nurse"),
     ("我不當護士了。", "occupation", "护士"),
     ("我上周辞职了。", "occupation", "护士"),
+    ("I'm not allergic to shrimp any more.", "allergy", "shrimp only"),
+    ("I am no longer allergic to shrimp.", "allergy", "shrimp only"),
+    ("我不再對蝦過敏了。", "allergy", "只对虾过敏"),
+    ("我对虾不过敏了。", "allergy", "只对虾过敏"),
 ]
 NO_ENDS: Final = [
     "I don't live in Porto.",
@@ -89,6 +93,10 @@ NO_ENDS: Final = [
     "如果我不住在Porto了怎麼辦",
     "我還沒辭職。",
     "我想辞职了",
+    "I'm not allergic to shrimp.",
+    "My son is not allergic to shrimp any more.",
+    "我对虾不过敏。",
+    "我妈对虾不过敏了。",
 ]
 
 
@@ -147,6 +155,12 @@ def test_jokes_denials_and_others_end_nothing(said: str) -> None:
 @pytest.mark.parametrize("said", [OVER[0], OVER[2], "我和Rui分手了。", "我和Rui離婚了。"])
 def test_the_profile_has_no_partner_any_more(said: str) -> None:
     assert partner_after(said) is None
+
+
+@pytest.mark.parametrize("said", ["I'm not allergic to shrimp any more.", "我對蝦不過敏了。"])
+def test_the_profile_has_no_allergy_any_more(said: str) -> None:
+    assert "allergy" not in profile_after(said)
+    assert "allergy" in profile_after("I'm not allergic to nuts any more.")
 
 
 def test_the_profile_keeps_the_partner_of_a_joke() -> None:
