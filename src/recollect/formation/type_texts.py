@@ -26,7 +26,7 @@ def description_in(language: PromptLanguage, description: str) -> str:
     Return a type's description as a model sees it.
 
     >>> description_in("zh-hant", "Anything else to remember."), description_in("zh", "A trip")
-    ('其他要記的。', 'A trip')
+    ('其他。', 'A trip')
     """
     return LANGUAGE_TEXTS[language]["types"].get(description, description)
 
