@@ -222,7 +222,7 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
     returned = FunctionResponse(name="weather", response={"result": "Sunny in Oslo."})
     thought = Content(role="model", parts=[Part(text="hm", thought=True), Part(text="It is.")])
     events = [
-        event("Oslo?", "a", timestamp=1_700_000_000.5),
+        event("Oslo in May?", "a", timestamp=1_700_000_000.5),
         Event(id="b", author="helper", content=Content(parts=[Part(function_response=returned)])),
         Event(id="c", author="helper", content=thought),
     ]
@@ -244,7 +244,7 @@ async def scenario_each_part_of_an_event_is_kept_as_what_it_is() -> None:
         other = await service.search_memory(app_name="notes", user_id="eve", query="Oslo?")
 
     assert [(each.role, each.text) for each in kept] == [
-        ("user", "Oslo?"),
+        ("user", "Oslo in May?"),
         ("tool", "result: Sunny in Oslo."),
         ("assistant", "It is."),
     ]

@@ -28,6 +28,7 @@ TYPES = [
 ]
 # What writes and does not take a key, and why.
 WITHOUT_KEY = {
+    "forget_recalls": "forgotten twice is forgotten",
     "form": "it forms what waits, and nothing twice",
     "import_file": "rows that are there already change nothing",
     "import_records": "records that are there already change nothing",

@@ -391,6 +391,7 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
     ),
     ("POST", "/v1/recall"): (lambda it: lambda: it.ask("POST", "/v1/recall", {"query": "x"}), 0, 0),
+    ("DELETE", "/v1/recalls"): (lambda it: lambda: it.ask("DELETE", "/v1/recalls"), 0, 0),
     ("POST", "/v1/context"): (
         lambda it: lambda: it.ask("POST", "/v1/context", {"query": "x"}),
         0,

@@ -98,7 +98,7 @@ async function edited() {
     const save = page.locator(".edit").getByRole("button", { name: "Save" });
     const isSeen = await page.waitForFunction((button) => {
       const { left, top, width: w, height: h } = button.getBoundingClientRect();
-      const foot = button.parentElement.getBoundingClientRect();
+      const foot = button.closest("footer").getBoundingClientRect();
       // No field shows below the foot, as if it stood in the middle of the form.
       const below = document.elementFromPoint(left + w / 2, foot.bottom + 3);
       return !below?.closest(".edit") && button.contains(document.elementFromPoint(left + w / 2, top + h - 3)) && button.contains(document.elementFromPoint(left + w / 2, top + 3));
