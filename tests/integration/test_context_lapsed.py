@@ -7,8 +7,8 @@ import pytest
 import recollect
 from recollect.chat.chatbot import Chatbot
 from recollect.formation.rule_model import RuleModel
+from recollect.recall import recall_walk
 from recollect.records import NewMessage, Scope
-from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.testing import FrozenClock
 
 ADA: Scope = ("ada",)
@@ -53,10 +53,13 @@ async def test_what_was_replaced_is_marked(query: str) -> None:
 
 
 async def test_the_mark_comes_of_what_the_memories_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing(*_: object) -> set[tuple[Scope, str, str]]:
+        return set()
+
     clock = FrozenClock()
     async with open_memory(clock) as memory:
         await told(memory, clock)
-        monkeypatch.setattr(StoreSnapshot, "lapsed", lambda *_: frozenset())
+        monkeypatch.setattr(recall_walk, "_lapsed_among", nothing)
 
         assert not any(marked(await memory.context(ADA, "Where do I live?")).values())
 

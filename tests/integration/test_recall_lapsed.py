@@ -8,9 +8,9 @@ import pytest
 import recollect
 from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_model import RuleModel
+from recollect.recall import recall_walk
 from recollect.recall.results import Recall
 from recollect.records import Message, NewMessage, Scope
-from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.testing import FrozenClock
 from recollect.wire.recalls import recall_from_json, recall_to_json
 
@@ -92,12 +92,16 @@ async def test_the_mark_goes_over_the_wire() -> None:
 
 
 async def test_the_marks_come_of_what_the_memories_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mutant: a snapshot that says of nothing that it is over."""
+    """The mutant: a recall that says of nothing that it is over."""
+
+    async def nothing(*_: object) -> set[tuple[Scope, str, str]]:
+        return set()
+
     clock = FrozenClock()
     async with open_memory(clock) as memory:
         await told(memory, clock)
         marked = await memory.recall(ADA, "Do I live in Faro?")
-        monkeypatch.setattr(StoreSnapshot, "lapsed", lambda *_: frozenset())
+        monkeypatch.setattr(recall_walk, "_lapsed_among", nothing)
         plain = await memory.recall(ADA, "Do I live in Faro?")
 
     assert any(marks_in(marked).values())

@@ -14,11 +14,13 @@ Steps 2 to 4 are `snapshot_search`. `Recall.render` then shows the answer to a m
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from recollect.errors import EmbedderError
@@ -46,7 +48,7 @@ from recollect.recall.snapshot_search import (
     read_ranked,
 )
 from recollect.recall.vector_backlog import Embedding
-from recollect.records import Memory, Scope
+from recollect.records import Memory, Message, Scope
 from recollect.stores.change_feed import PRIMARY, ReadOrigin
 from recollect.stores.contract.base import Store
 from recollect.stores.fast_records import maker_of
@@ -55,6 +57,8 @@ from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.validation import to_datetime
 
 _RECALLED: Final = maker_of(Recalled)
+LAPSED_MAX: Final = 24
+"""The number of best messages that are looked up, for whether anything of them still holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +91,8 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
     else:
         prepared, found = await _search_now(parts, listed, query)
     at = _standing_at(query, parts.store.now())
-    entries = by_standing(_recalled_entries(found), query.query, found.lapsed, at)
+    lapsed = await _lapsed_among(parts.store, found)
+    entries = by_standing(_recalled_entries(found), query.query, lapsed, at)
     scores = None
     if reranking is not None and len(entries) > 1:
         best = [each.text for each in entries[: prepared.candidates]]
@@ -273,6 +278,27 @@ def _identity_of(embedding: Embedding) -> str | None:
         return embedding.identity
     except EmbedderError:
         return None
+
+
+async def _lapsed_among(store: Store, found: FoundEntries) -> set[tuple[Scope, str, str]]:
+    """
+    Return the best messages found of which nothing holds any more, by scope, thread and id.
+
+    They are read after the search: PostgreSQL answers a search in one round trip, which a further
+    read in its transaction would make it do again.
+    """
+    if not found.may_be_over:
+        return set()
+    by_scope: defaultdict[Scope, list[tuple[str, str]]] = defaultdict(list)
+    said = ((each.scope, each.content) for each in found.entries)
+    messages = ((scope, each) for scope, each in said if isinstance(each, Message))
+    for scope, each in islice(messages, LAPSED_MAX):
+        by_scope[scope].append((each.thread, each.id))
+    return {
+        (scope, *each)
+        for scope, names in by_scope.items()
+        for each in await store.lapsed(scope, names)
+    }
 
 
 async def _search_past(

@@ -7,10 +7,8 @@ ones, all at one moment of the store. `recall_walk` comes before it and after it
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Final
 
 from recollect.ports import Vector
@@ -25,14 +23,11 @@ from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, search, text_to_embed
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.strength import STRENGTH
-from recollect.records import Message, Scope
 from recollect.stores.change_feed import PRIMARY, Feed, ReadOrigin
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
 
 CONSIDERED_MIN: Final = 50
-LAPSED_MAX: Final = 24
-"""The number of best messages that are looked up, for whether anything of them still holds."""
 """Candidates considered for packing, at least, when some may be skipped."""
 LARGE_BLOCKS: Final = 3
 """Return freed memory to the system after reading at least this many blocks."""
@@ -95,13 +90,13 @@ class FoundEntries:
     """
     The result of a search: the ranking, and its entries that exist, in its order.
 
-    *lapsed* are the messages among the best of them of which nothing holds any more, by scope,
-    thread and id; *origin* is the server that was read.
+    *may_be_over*: there are memories, which may say that a message is over; *origin* is the server
+    that was read.
     """
 
     ranked: RankedEntries
     entries: Sequence[Entry]
-    lapsed: frozenset[tuple[Scope, str, str]] = frozenset()
+    may_be_over: bool = False
     origin: ReadOrigin = PRIMARY
 
 
@@ -131,24 +126,7 @@ def read_ranked(
         are_memories=searched.below is not None and searched.below.type is not None,
         are_indexed=True,
     )
-    # Without memories nothing says that a message is over.
-    lapsed = _lapsed_among(snapshot, entries) if collection.holds_both else frozenset()
-    return FoundEntries(ranked=ranked, entries=entries, lapsed=lapsed)
-
-
-def _lapsed_among(
-    snapshot: StoreSnapshot, entries: Sequence[Entry]
-) -> frozenset[tuple[Scope, str, str]]:
-    by_scope: defaultdict[Scope, list[tuple[str, str]]] = defaultdict(list)
-    said = ((each.scope, each.content) for each in entries)
-    messages = ((scope, each) for scope, each in said if isinstance(each, Message))
-    for scope, each in islice(messages, LAPSED_MAX):
-        by_scope[scope].append((each.thread, each.id))
-    return frozenset(
-        (scope, *each)
-        for scope, names in by_scope.items()
-        for each in snapshot.lapsed(scope, names)
-    )
+    return FoundEntries(ranked=ranked, entries=entries, may_be_over=collection.holds_both)
 
 
 def read_collection(

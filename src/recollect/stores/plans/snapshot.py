@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
@@ -19,7 +18,6 @@ from recollect.stores.plans.changes import (
     read_newest,
     read_summaries,
 )
-from recollect.stores.plans.lapsed_messages import MessageName, lapsed_messages
 from recollect.stores.rows import Place
 from recollect.stores.unit_of_work import Rows
 from recollect.stores.validation import check_id, check_scope
@@ -127,10 +125,6 @@ class StoreSnapshot:
             are_memories=are_memories,
             are_indexed=are_indexed,
         )
-
-    def lapsed(self, scope: Scope, messages: Sequence[tuple[str, str]]) -> AbstractSet[MessageName]:
-        """Return those of *messages* of which nothing holds any more; see `Store.lapsed`."""
-        return lapsed_messages(self._rows, check_scope(scope), messages, self.now)
 
 
 SnapshotQuery: TypeAlias = Callable[[StoreSnapshot], ResultT]
