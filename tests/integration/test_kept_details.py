@@ -212,3 +212,21 @@ async def test_a_detail_that_nobody_said_is_not_kept_among_them(what: str) -> No
 
     assert text != careful.text
     assert "active" not in states(talk, text)
+
+
+def test_the_figures_of_the_judged_answers_are_those_of_their_file() -> None:
+    """`docs/benchmarks_formation.md` tells them."""
+    names = ("lost", "untold", "missed", "false", "clutter")
+    found = {
+        texts: {name: sum(len(row["verdict"][name]) for row in rows) for name in names}
+        for texts, rows in judged().items()
+    }
+
+    assert {"lost": 41, "untold": 1, "missed": 1, "false": 3, "clutter": 1} == found["before"]
+    assert {"lost": 22, "untold": 1, "missed": 1, "false": 2, "clutter": 1} == found["after"]
+
+
+def judged() -> dict[str, list[Case]]:
+    """Return the judged answers, by the texts that their requests had."""
+    every = read_corpus(CORPUS, "rewritings")
+    return {each: [row for row in every if row["texts"] == each] for each in ("before", "after")}

@@ -1,4 +1,4 @@
-"""Calls of the rule model that end what is remembered of a partner, a home or a job."""
+"""Calls of the rule model that end what is remembered of a partner, home, job or allergy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def end_calls(
     offered: set[str],
 ) -> list[ToolCall]:
     """
-    Return the calls that end what is *known* of a home, a job or a partner.
+    Return the calls that end what is *known* of a home, a job, a partner or an allergy.
 
     *told* has the new values of the profile's fields: each ends the facts of the one before it.
     *ends* has what is said to be over, with the number of the message: it leaves the profile, and

@@ -1,4 +1,4 @@
-"""Statements of a user that a partner, home, job or allergy of theirs is past, for the rules."""
+"""Statements of users that a relationship, home, job or allergy of theirs is over, for rules."""
 
 from __future__ import annotations
 

@@ -145,6 +145,8 @@ def asks_about_past(query: str) -> bool:
     """
     Return True if *query* may ask for something that is over.
 
+    Wider than `asks_for_history`: a wrong "yes" only leaves an order as it was.
+
     >>> asks_about_past("Where did I live in 2020?"), asks_about_past("Where do I live?")
     (True, False)
     """

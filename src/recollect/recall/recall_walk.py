@@ -1,12 +1,13 @@
 """
-Recall, from a query to its answer, in six steps.
+Recall, from a query to its answer, in seven steps.
 
 1. `prepare_query`: embed the query, and ask an outside store of vectors, if there is one.
 2. `read_collection`: bring the indexes of the scopes up to date, in a read transaction.
 3. `rank_entries`: find the entries that bear on the query, best first (pure).
 4. `StoreSnapshot.entries`: read the best of them, in the same transaction.
-5. `rerank_order`: if there is a reranker, put the best in its order.
-6. `pack_answer`: keep what fits limit and budget (pure).
+5. `by_standing`: lower what is over, and what only repeats the question (pure).
+6. `rerank_order`: if there is a reranker, put the best in its order.
+7. `pack_answer`: keep what fits limit and budget (pure).
 
 Steps 2 to 4 are `snapshot_search`. `Recall.render` then shows the answer to a model.
 """
