@@ -21,6 +21,7 @@ from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_answers import ToldByUser, answer_of
 from recollect.formation.rule_end_calls import end_calls
 from recollect.formation.rule_ends import end_in
+from recollect.formation.rule_slips import put_right
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
 from recollect.formation.rule_topics import topics_of
 from recollect.formation.value_identity import normalised
@@ -54,12 +55,7 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
         {"id": id_, "type": type_, "value": value, "owner": shown.owners.get(id_, "")}
         for id_, type_, value in shown.known
     ]
-    said = [
-        each
-        for number, speaker, words in shown.new
-        if _is_user(speaker)
-        for each in statements_in(number, speaker, words.replace(LINE_END, "\n"))
-    ]
+    said = _said_in(shown)
     offered = {tool.name for tool in request.tools}
     told = [each for each in said if each.field != "note"]
     if any(each in request.system for each in _SEVERAL_SPEAK):
@@ -76,20 +72,44 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
     return tuple(calls) or (ToolCall(name="remember_nothing", arguments="{}"),)
 
 
+def _said_in(shown: Shown) -> list[RuleStatement]:
+    """Return what the users state in the new messages, and what they put right in the last one."""
+    said: list[RuleStatement] = []
+    last: dict[str, str] = {}
+    new = frozenset(number for number, *_ in shown.new)
+    for number, speaker, line in sorted((*shown.before, *shown.new)):
+        words = line.replace(LINE_END, "\n")
+        if number in new and _is_user(speaker):
+            right = put_right(number, speaker, words, last.get(speaker, ""))
+            slips = {(each.speaker, each.field) for each in right}
+            said = [each for each in said if (each.speaker, each.field) not in slips]
+            said += right or statements_in(number, speaker, words)
+        last[speaker] = words
+    return said
+
+
 def words_for(request: ModelRequest) -> str:
     """Return the answer to the last turn of *request*, from the memories in the system prompt."""
     *before, last = request.turns
-    noted = [*_told_by_user(last.text), *_end_told(last.text, request.system)]
     talk = [turn.text for turn in before if turn.role == "user"]
-    told = [each for text in talk for each in _told_by_user(text)]
+    told = [
+        each
+        for text, previous in zip(talk, ("", *talk), strict=False)
+        for each in _told_by_user(text, previous)
+    ]
+    noted = [
+        *_told_by_user(last.text, talk[-1] if talk else ""),
+        *_end_told(last.text, request.system),
+    ]
     asked = asked_in(last.text)
     return answer_of(last.text, request.system, noted, told, asked=asked, talk=talk)
 
 
-def _told_by_user(text: str) -> list[ToldByUser]:
+def _told_by_user(text: str, before: str) -> list[ToldByUser]:
+    """Return what a message states, or puts right of the user's message *before*."""
     return [
         ToldByUser(field=each.field, quote=each.quote.strip(), value=str(each.value))
-        for each in statements_in(1, "user", text)
+        for each in statements_in(1, "user", text) or put_right(1, "user", text, before)
     ]
 
 
