@@ -78,12 +78,12 @@ _HEARSAY: Final = tuple(
     for pattern in (
         (
             rf"{_UNASKED}(?i:\b{_PERSON}) (?i:says?|said|tells? me|told (?:me|us)|claims?|claimed"
-            r"|thinks?|thought|believes?|insists?|insisted|swears?|reckons?|mentioned)\b"
+            r"|thinks?|thought|believes?|insists?|insisted|swears?(?! by\b)|reckons?|mentioned)\b"
         ),
         (
             rf"{_UNASKED}\b{_NAMED}(?: (?:from|in|at|next) [a-z ]{{2,20}}?)?"
             r" (?:says|said|tells me|told (?:me|us)|claims|claimed|thinks"
-            r"|thought|believes|insists|insisted|swears|reckons|mentioned)\b"
+            r"|thought|believes|insists|insisted|swears(?! by\b)|reckons|mentioned)\b"
         ),
         (
             r"(?i:\baccording to\b|\bi(?:'ve| have)? heard\b"

@@ -28,7 +28,8 @@ _TELLS: Final = (
 _LETTER: Final = (
     r"(?:(?:e-?)?mails?|letters?|messages?|notes?|texts?|notices?|offers?|quotes?|posts?|invitations?"
     r"|repl(?:y|ies)|answers?|contracts?|terms|papers?|forms?"
-    r"|documents?|clauses?)"
+    r"|documents?|clauses?|statements?|leaflets?|confirmations?|invoices?|bills?|reports?"
+    r"|timetables?|itinerar(?:y|ies)|circulars?|newsletters?|prescriptions?)"
 )
 _TOLD: Final = lazy_pattern(
     rf"(?P<who>{_NAME}(?:'s)?(?:[ ,(](?:(?!\buser\b)[^.;!?\n]){{1,80}}?)?) {_TELLS}\b"
@@ -63,6 +64,22 @@ _LETTER_OF_ROLE: Final = lazy_pattern(
     r"(?P<sender>[a-z][\w-]+) (?:sent|gave|wrote|handed|emailed|mailed|posted)\b"
 )
 """The landlord's letter, the paper the harbour sent."""
+_LETTER_HAN: Final = (
+    "(?:确认[书信]|通知[书单]?|来?信(?!息|心|任|用|念|仰)|邮件|合同|合约|条款|报告|账单|时间表"
+    "|行程[单表]|说明书|处方|传单)"
+)
+_THE_LETTER: Final = lazy_pattern(
+    r"[(（](?:(?:see|from|in|by|as|per|according|to|the|an?) ){0,4}(?:(?P<kind>[A-Za-z]+) )?"
+    rf"(?P<letter>{_LETTER})(?:,? (?:of|dated|from|for|on|\d)[^()（）]{{0,40}})?[)）]"
+    r"|\b(?:[Aa]ccording to|[Aa]s per|[Pp]er) (?:the |an? |this |that )?"
+    rf"(?:(?P<kind2>[a-z]+) )?(?P<letter2>{_LETTER})\b"
+    r"|\b(?:[Tt]he|[Aa]n?|[Tt]his|[Tt]hat) (?:(?P<kind3>[a-z]+) )?"
+    rf"(?P<letter3>{_LETTER})(?: (?:of|from|dated) [^.,;()]{{1,30}}?)? {_TELLS}\b"
+    rf"|[(（](?:据|根据|见|按照?)?[^()（）]{{0,10}}?(?P<信>{_LETTER_HAN})[^()（）]{{0,12}}[)）]"
+    rf"|(?:据|根据|按照?|依照?)[^，。；]{{0,8}}?(?P<信2>{_LETTER_HAN})"
+    rf"|(?P<信3>{_LETTER_HAN})[上里中]?(?:说|写|讲|称|通知|要求|确认)"
+)
+"""The text itself, where its author has no name: "(clinic letter of 5 January)", 信上说."""
 _HAN_MIN: Final = 2
 _PRONOUNS: Final = frozenset("佢 他 她 其 对方".split())
 _INITIAL: Final = lazy_pattern(r"\b([A-Z])\.(?= [A-Z])")
@@ -75,8 +92,8 @@ def told_passages(leaf: JudgedLeaf, heard: HeardWindow) -> tuple[Passage, ...]:
     Return the pasted passages cited for *leaf* that it tells as their author's.
 
     The user has handed the text over: the message has words of the user's own beside it. The
-    author is named in one of them. What a tool says, or a page without an author, is nobody's
-    testimony.
+    author is named in one of them, or the text is ("the clinic letter"). What a tool says, or a
+    page without an author, is nobody's testimony.
     """
     pasted = [each for each in leaf.sources.cited if each.trust == "external"]
     shown = tuple(each for each in pasted if _is_handed_over(each, heard))
@@ -84,7 +101,7 @@ def told_passages(leaf: JudgedLeaf, heard: HeardWindow) -> tuple[Passage, ...]:
         return ()
     said = "\n".join(simplified(each.line.text) for each in shown)
     is_named = any(_is_named(who, said, leaf.text) for who in _authors(leaf.text))
-    if not is_named and not _is_of_role(leaf.text, shown, heard):
+    if not (is_named or _is_of_role(leaf.text, shown, heard) or _is_of_letter(leaf.text, said)):
         return ()
     return tuple(_whole(each, heard) for each in dict.fromkeys(shown))
 
@@ -134,6 +151,17 @@ def _is_of_role(value: str, shown: Sequence[Passage], heard: HeardWindow) -> boo
     roles = {each.casefold() for match in found for each in match.groups() if each} - STOP_WORDS
     words = {each.casefold() for text in own for each in re.findall(r"[A-Za-z-]+", text)}
     return not roles.isdisjoint(words)
+
+
+def _is_of_letter(value: str, said: str) -> bool:
+    """Return True if the value tells it of the letter, as the message calls it, or of its kind."""
+    words = {each.casefold() for each in re.findall(r"[A-Za-z-]+", said)}
+    for found in _THE_LETTER.finditer(simplified(value)):
+        for name in filter(None, found.groups()):
+            one = name.casefold()
+            if (one in words or one.removesuffix("s") in words) if one.isascii() else one in said:
+                return one not in STOP_WORDS
+    return False
 
 
 def _capitals(value: str) -> Sequence[re.Match[str]]:

@@ -21,6 +21,7 @@ _FORMER: Final = re.compile(
     r"|上次|以前|原[来來本先定]|本[来來]|之前",
     re.IGNORECASE,
 )
+_TOLD_AS_PAST: Final = re.compile(r"\b(?:was|were|had been|former)\b|曾|[当做任]过", re.IGNORECASE)
 # "I am" tells no time: a time of day stands behind a number, or behind its day.
 _MORNING: Final = (
     r"\bmornings?\b|(?:\d ?|\b(?:the|this|each|every|tomorrow|early|mon|tues?|wed|thurs?|fri"
@@ -83,8 +84,11 @@ def _former_amount(text: str, cited: Sequence[Passage]) -> Iterator[str]:
     clauses = [plain(e.text) for passage in cited for e in text_clauses(passage.text)]
     former = _numbers_of(each for each in clauses if _FORMER.search(each))
     present = _numbers_of(each for each in clauses if not _FORMER.search(each))
-    told = _numbers_of([plain(text)]) if former else set()
-    if told & (former - present) and present and not told & present and not _FORMER.search(text):
+    if not former or not present or _FORMER.search(text):
+        return
+    values = [e.text for e in text_clauses(text) if not _TOLD_AS_PAST.search(simplified(e.text))]
+    told = _numbers_of(map(plain, values))
+    if told & (former - present) and not told & present:
         yield "the value tells as of now what was said of before"
 
 

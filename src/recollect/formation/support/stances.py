@@ -48,7 +48,7 @@ _OPINION: Final = lazy_pattern(
 """An opinion, whose sentence may have two subjects: "I don't think Tom and I like tea"."""
 # Said with a word of denial, and denying nothing.
 _IDIOM: Final = lazy_pattern(
-    r"\b(?:can(?:'t|not) wait|don't (?:forget|worry|mind)|do not forget|not only|not just"
+    r"\b(?:can(?:'t|not) wait|don'?t (?:forget|worry|mind)|do not forget|not only|not just"
     r"|no (?:problem"
     r"|worries|doubt|idea|need|way|wonder|rush)|why (?:don't|not)|never mind|nothing but|can't help"
     r"|not to mention|if not|or not|isn't it|aren't (?:they|you)|don't you|doesn't it"

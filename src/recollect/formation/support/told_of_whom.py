@@ -76,12 +76,13 @@ _OTHER_IN_VALUE: Final = lazy_pattern(
 )
 """Names somebody else in a clause about the user, or tells what something is called."""
 _REPORTS: Final = "(?:says?|said|thinks?|thought|told me|reckons?|believes?|feels?)"
+_SAYS: Final = lazy_pattern(rf" {_REPORTS}\b|(?:跟[^，。]{{1,6}}|也|就|都)?(?:[说讲]|觉得|认为)")
 _REPORTS_HAN: Final = "(?:[说讲]|觉得|认为)"
 _REPORTS_CANTONESE: Final = "(?:成日|就|都|又)?话(?![题费剧音筒事语多少不])"
 """Behind who reports, without a word between: 电话 and 普通话 report nothing."""
 # What somebody reports is about who is named in it.
 _REPORTED: Final = lazy_pattern(
-    rf"^.{{0,20}}?(?:\b(?:{KIN}|he|she|they) {_REPORTS}\b"
+    rf"^.{{0,20}}?(?:\b(?:{KIN}|he|she|they)(?-i: [A-Z]\w+)? {_REPORTS}\b"
     rf"|(?:{KIN_HAN}|他|她)[\u3400-\u9fff]{{0,2}}{_REPORTS_HAN}"
     rf"|(?:{KIN_HAN}|他|她|佢|个[仔女]){_REPORTS_CANTONESE})",
     re.IGNORECASE,
@@ -187,7 +188,10 @@ def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, 
         was_listed, is_listed = is_listed, bool(named) and named[0] == clause.text.strip()
         if named:
             begins = _pattern_of(named[0]).match(clause.text.lstrip())
-            about = named[0] if len(named) == 1 and begins and not was_listed else ""
+            is_alone = len(named) == 1 and begins is not None and not was_listed
+            # "Ann says he can't lift it. He won't reach that": he is somebody else.
+            reports = begins and _SAYS.match(clause.text.lstrip(), begins.end())
+            about = named[0] if is_alone and not reports else ""
         if about and clause.words:
             yield about, clause
 
