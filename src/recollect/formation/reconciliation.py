@@ -15,7 +15,7 @@ from typing import get_args
 from recollect.formation.attribution import Exhibits, entry_evidence, schema_words
 from recollect.formation.document_updates import document_outcomes, keys_of
 from recollect.formation.grounding.grounds import Grounds, least
-from recollect.formation.grounding.validity import end_of, moment_of
+from recollect.formation.grounding.validity import end_of, ended_at, moment_of
 from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import (
     ENDS,
@@ -178,7 +178,8 @@ def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[Operation
 def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutcome:
     memory = present.offer.known[operation.target]
     at = said_at = _said_at([operation], present)
-    if moment := moment_of(operation.at) if operation.at else None:
+    quotes = "\n".join(each.quote for each in operation.because)
+    if moment := ended_at(operation.at, quotes, said_at) if operation.at else None:
         # A date before the memory's own beginning is a slip of the model; the end itself is not.
         at = said_at if memory.valid_from and moment <= memory.valid_from else moment
     if memory.valid_from is not None and at <= memory.valid_from:

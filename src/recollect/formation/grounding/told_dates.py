@@ -49,8 +49,9 @@ _THAT_WEEKEND: Final = re.compile(
     r"\b(?:that|the same) weekend\b|[那当]个?(?:周末|礼拜天?末)|同一个周末", re.IGNORECASE
 )
 """The weekend of a day that is told beside it."""
-_LAST_DAY: Final = re.compile(
-    r"\blast (?:\w+ )?day\b|\b(?:until|till)\b|最后一[天日]|[做干住上]到.{1,12}[日号]",
+LAST_DAY: Final = re.compile(
+    r"\blast (?:\w+ )?(?:day|time|session|class|lesson|visit|appointment|shift)\b"
+    r"|\b(?:until|till)\b|最后一[天日次堂节回趟场班]|[做干住上开]到.{1,12}[日号]",
     re.IGNORECASE,
 )
 """The last day of something: where a month ends with it, what follows begins in the next."""
@@ -141,7 +142,7 @@ class Told:
         found |= dict.fromkeys(self._in_other_years(found))
         if any(map(_THAT_WEEKEND.search, self._pieces)):
             found |= dict.fromkeys(map(_weekend_of, _single_days(found)))
-        if any(map(_LAST_DAY.search, self._pieces)):
+        if any(map(LAST_DAY.search, self._pieces)):
             found |= dict.fromkeys(_months_after(_single_days(found)))
         is_timeless = all(each.is_duration for each in found)
         if day is not None and (is_timeless or any(map(_NOW.search, self._pieces))):

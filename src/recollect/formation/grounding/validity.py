@@ -6,9 +6,10 @@ from datetime import UTC, date, datetime, time
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.formation.grounding.told_dates import dates_of_value
+from recollect.formation.grounding.told_dates import LAST_DAY, dates_of_value
 from recollect.stores.validation import check_time
 from recollect.text.calendar_dates import absolute_dates
+from recollect.text.chinese_scripts import simplified
 from recollect.text.days import Days
 from recollect.text.numerals import plain
 from recollect.text.time_zones import with_zone
@@ -50,6 +51,25 @@ def end_of(written: str) -> datetime | None:
         return _checked(last)
     except UsageError:
         return None
+
+
+def ended_at(written: str, told: str, said: datetime) -> datetime | None:
+    """
+    Return the moment of an end on the day *written*, which the words *told* at *said* tell.
+
+    A last day is part of what ends with it, up to the words that tell its end; any other day
+    begins what follows.
+
+    >>> said = datetime(2025, 9, 25, tzinfo=UTC)
+    >>> str(ended_at("2025-09-19", "the last session was on the 19th", said))
+    '2025-09-19 23:59:59.999999+00:00'
+    >>> str(ended_at("2025-09-19", "driving again since the 19th", said))
+    '2025-09-19 00:00:00+00:00'
+    """
+    begins, ends = moment_of(written), end_of(written)
+    if begins is None or ends is None or LAST_DAY.search(simplified(told)) is None:
+        return begins
+    return ends if not begins <= said <= ends else said
 
 
 def interval_of(written: str) -> Days | None:
