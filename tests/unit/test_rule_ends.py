@@ -76,6 +76,9 @@ ENDS: Final = [
     ("I am no longer allergic to shrimp.", "allergy", "shrimp only"),
     ("我不再對蝦過敏了。", "allergy", "只对虾过敏"),
     ("我对虾不过敏了。", "allergy", "只对虾过敏"),
+    ("I don't like tea any more.", "interests", "tea"),
+    ("I no longer enjoy rowing.", "interests", "rowing"),
+    ("我不喜歡咖啡了。", "interests", "咖啡"),
 ]
 NO_ENDS: Final = [
     "I don't live in Porto.",

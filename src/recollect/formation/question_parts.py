@@ -25,6 +25,18 @@ _OF_ANOTHER: Final = re.compile(
 _OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|we|our)\b|我", re.IGNORECASE)
 _BARE: Final = re.compile(r"\W*(?P<word>why|when|where|how come)\W*", re.IGNORECASE)
 _ASKING: Final = re.compile(r"\W*(?:which|what|when|where|who|why|how)\b", re.IGNORECASE)
+_OPENING: Final = re.compile(
+    r"\W*(?:(?:hi|hello|hey|ok(?:ay)?|so|well|oh|um+|hm+|and|but|also|btw|by the way|please|pls"
+    r"|thanks|thank you|good (?:morning|afternoon|evening)|(?:quick|one more) question|remind me"
+    r"|tell me|(?:do|can) you (?:know|remember|tell me))(?: there| then| again)?\b"
+    r"[\s,.!:;…—–-]*)+(?=(?:what|when|where|which|who|whom|whose|how|why|do|does|did|is|are|am"
+    r"|was|were)\b)",
+    re.IGNORECASE,
+)
+_OPENING_CHINESE: Final = re.compile(
+    "(?:(?:你好|您好|[嗨嘿喂]+|哈[喽啰罗]|请问(?:一下)?|对了|话说|那么?|早安?|早上好|晚上好|谢谢)"
+    "[呀啊哦]?[\\s，,。！!~、]*)+(?=.)"
+)
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 
@@ -34,6 +46,17 @@ class QuestionPart:
 
     text: str
     about: frozenset[str] = frozenset()
+
+
+def without_opening(asked: str) -> str:
+    """
+    Return a question without the words by which people begin to talk.
+
+    >>> without_opening("Hi, where do I live?"), without_opening("你好，我住在哪裡？")
+    ('where do I live?', '我住在哪裡？')
+    """
+    found = _OPENING.match(asked) or _OPENING_CHINESE.match(simplified(asked))
+    return asked[found.end() :] if found else asked
 
 
 def question_parts(asked: str) -> tuple[QuestionPart, ...]:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final
 
 from recollect.formation.field_names import spoken_field
-from recollect.formation.question_parts import question_parts
+from recollect.formation.question_parts import question_parts, without_opening
 from recollect.formation.remembered_lines import RememberedLine, day_in, remembered_in
 from recollect.formation.rule_relevance import (
     ASKS,
@@ -133,8 +133,9 @@ def answer_of(
         if asked:
             answer += _gap(language) + _answer_of_question(asked, lines, told_here, language)
         return answer
-    if ASKS.search(simplified(said)):
-        return _answer_of_question(said, lines, told_here, language)
+    question = without_opening(said)
+    if ASKS.search(simplified(question)):
+        return _answer_of_question(question, lines, told_here, language)
     return _sentence("kept", language)
 
 

@@ -1,4 +1,4 @@
-"""Calls of the rule model that end what is remembered of a partner, home, job or allergy."""
+"""Calls of the rule model that end what is remembered of a partner, home, job or liking."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from recollect.formation.rule_statements import RuleStatement
 from recollect.formation.tool_names import END
 from recollect.ports import ToolCall
 from recollect.records import Json
+from recollect.stores.json_pointers import is_list
 
 _REPLACED: Final = {
     "home": re.compile(r"\blives? (?:in|at)$|住在?$"),
@@ -42,10 +43,10 @@ def end_calls(
     newest = {each.field: each for each in told if each.field in _REPLACED}
     over = {each.field: (number, each) for number, each in ends if each.field not in newest}
     calls = [
-        _removal_of(each, number, end)
+        _removal_of(each, place, number, end)
         for number, end in over.values()
         for each in known
-        if _is_in_profile(each["value"], end)
+        if (place := _place_in_profile(each["value"], end))
     ]
     if END not in offered:
         return calls
@@ -64,14 +65,19 @@ def end_calls(
     return calls
 
 
-def _is_in_profile(value: Json, end: ToldEnd) -> bool:
+def _place_in_profile(value: Json, end: ToldEnd) -> str:
+    """Return the pointer to what is over in a document; empty if it is not there."""
     told = value.get(end.field) if isinstance(value, Mapping) else None
-    return isinstance(told, str) and end.ends(told)
+    if isinstance(told, str):
+        return f"/{end.field}" if end.ends(told) else ""
+    listed = [str(each).casefold() for each in told] if is_list(told) else []
+    at = end.of.casefold()
+    return f"/{end.field}/{listed.index(at)}" if at in listed else ""
 
 
-def _removal_of(known: Mapping[str, Json], number: int, end: ToldEnd) -> ToolCall:
+def _removal_of(known: Mapping[str, Json], place: str, number: int, end: ToldEnd) -> ToolCall:
     because = [cited_words(number, end.quote)]
-    change = {"op": "remove", "path": f"/{end.field}", "because": because}
+    change = {"op": "remove", "path": place, "because": because}
     arguments = json.dumps({"id": known["id"], "changes": [change]}, ensure_ascii=False)
     return ToolCall(name="patch_memory", arguments=arguments)
 

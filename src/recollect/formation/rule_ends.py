@@ -1,4 +1,4 @@
-"""Statements of users that a relationship, home, job or allergy of theirs is over, for rules."""
+"""Statements of users that a relationship, home, job, liking or allergy is over, for rules."""
 
 from __future__ import annotations
 
@@ -48,12 +48,17 @@ _ENGLISH: Final = tuple(
             rf"\bI{_AS_OF} (?:quit|left|lost) (?P<who>my job)(?: at [^.,;!?]{{1,40}}?)?{_END}",
         ),
         ("occupation", rf"\bI{_AS_OF} (?:quit|left|lost) my job as an? {_WORK}{_END}"),
+        (
+            "interests",
+            rf"\bI (?:don't|do not) (?:like|love|enjoy) {_WORK} any ?(?:more|longer)\b",
+        ),
+        ("interests", rf"\bI no longer (?:like|love|enjoy) {_WORK}{_END}"),
         ("allergy", rf"\bI(?:'m| am) no longer allergic to {_WORK}{_END}"),
         ("allergy", rf"\bI(?:'m| am) not allergic to {_WORK} any ?(?:more|longer)\b"),
         ("occupation", rf"\bI{_AS_OF} (?P<who>retired|been laid off|got (?:laid off|fired)){_END}"),
     )
 )
-"""Each field with how its end is told; *who* is the partner, place, work or food, or "my job"."""
+"""Each field with how its end is told; *who* is the partner, place, work or thing, or "my job"."""
 _WHO_CHINESE: Final = "(?P<who>[A-Za-z][A-Za-z0-9-]*|[\u3400-\u9fff]{1,6}?)"
 _WHEN_CHINESE: Final = "(?:已经|刚刚?|最近|昨天|今天|终于|上个?[周月]|正式|也|就|都)*"
 _OVER_CHINESE: Final = "(?:分手|离婚|分开)了(?=[，。！；,;!]|$)"
@@ -76,6 +81,7 @@ _CHINESE: Final = tuple(
         ("home", f"{_NO_MORE_CHINESE}住在? ?{_WHO_CHINESE} ?了?{_CHINESE_END}"),
         ("home", f"{_NO_MORE_CHINESE}在 ?{_WHO_CHINESE} ?住了?{_CHINESE_END}"),
         ("home", f"(?:^|[，,；])我{_WHEN_CHINESE}从 ?{_WHO_CHINESE} ?搬[走出](?:去|来)?了"),
+        ("interests", f"{_NO_MORE_CHINESE}(?:喜欢|热?爱) ?{_WHO_CHINESE} ?了?{_CHINESE_END}"),
         ("allergy", f"{_NO_MORE_CHINESE}对 ?{_WHO_CHINESE} ?过敏了?{_CHINESE_END}"),
         (
             "allergy",
@@ -100,7 +106,7 @@ _UNNAMED: Final = re.compile(
 _NO_LONGER: Final = re.compile(
     r"\b(?:no longer"
     r"|not (?:together|an? [^.,;]{1,40}?|allergic to [^.,;]{1,40}?) any ?(?:more|longer)"
-    r"|(?:don't|do not) (?=(?:live|work) [^.,;]{1,60} any ?(?:more|longer)))\b"
+    r"|(?:don't|do not) (?=(?:live|work|like|love|enjoy) [^.,;]{1,60} any ?(?:more|longer)))\b"
 )
 """Denials by which an end is told."""
 _NOT_MEANT: Final = re.compile(
@@ -116,7 +122,7 @@ class ToldEnd:
     """
     The end of what a profile's *field* says of the user.
 
-    *of* is the partner, home, work or food that is over; empty for "my husband" and "my job".
+    *of* is the partner, home, work or thing that is over; empty for "my husband" and "my job".
     """
 
     quote: str
@@ -137,7 +143,7 @@ class ToldEnd:
 
 def end_in(words: str) -> ToldEnd | None:
     """
-    Return the first end, of a relationship, home, work or allergy, that a message states.
+    Return the first end, of a relationship, home, work, liking or allergy, that a message states.
 
     >>> end_in("Rui and I broke up.").of
     'Rui'

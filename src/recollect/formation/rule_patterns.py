@@ -28,14 +28,14 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         "home",
         re.compile(
             r"(?:\b[Ii](?: now)? live in"
-            rf"|\b[Ii](?:'ve| have)?(?: just)? moved(?: from [A-Z]\w+)? to) ?{_PLACE}"
+            rf"|\b[Ii](?:'ve| have)?(?: just)? moved(?: back)?(?: from [A-Z]\w+)? to) ?{_PLACE}"
         ),
     ),
     (
         "age",
         re.compile(r"(?:I am|I'm|I turned) ?(\d{1,3})(?: years old| today|(?=[.,!;]|$))"),
     ),
-    ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?=[.,!;]|$)")),
+    ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?= now\b|[.,!;]|$)")),
     ("occupation", re.compile(rf"\b[Ii](?:'m| am) an? ((?:\w+ )?{_JOBS})\b(?!['’-])")),
     (
         "interests",

@@ -91,14 +91,20 @@ def _said_in(shown: Shown) -> list[RuleStatement]:
 def words_for(request: ModelRequest) -> str:
     """Return the answer to the last turn of *request*, from the memories in the system prompt."""
     *before, last = request.turns
-    talk = [turn.text for turn in before if turn.role == "user"]
+    said = [turn.text for turn in before if turn.role == "user"]
+    talk = [
+        text
+        for number, text in enumerate(said, start=1)
+        if not any(_takes_back(later, text) for later in (*said[number:], last.text))
+    ]
     told = [
         each
-        for text, previous in zip(talk, ("", *talk), strict=False)
+        for text, previous in zip(said, ("", *said), strict=False)
+        if text in talk
         for each in _told_by_user(text, previous)
     ]
     noted = [
-        *_told_by_user(last.text, talk[-1] if talk else ""),
+        *_told_by_user(last.text, said[-1] if said else ""),
         *_end_told(last.text, request.system),
     ]
     asked = asked_in(last.text)
@@ -111,6 +117,15 @@ def _told_by_user(text: str, before: str) -> list[ToldByUser]:
         ToldByUser(field=each.field, quote=each.quote.strip(), value=str(each.value))
         for each in statements_in(1, "user", text) or put_right(1, "user", text, before)
     ]
+
+
+def _takes_back(later: str, text: str) -> bool:
+    """Return True if a *later* message says that what *text* states is over."""
+    over = end_in(later)
+    return over is not None and any(
+        over.field == each.field and over.ends(str(each.value))
+        for each in statements_in(1, "user", text)
+    )
 
 
 def _end_told(text: str, system: str) -> list[ToldByUser]:
@@ -208,6 +223,8 @@ def _inserted(told: list[RuleStatement]) -> ToolCall:
         path = f"/{each.field}"
         if each.field in _LISTS:
             listed = value.setdefault(each.field, [])
+            if isinstance(listed, list) and each.value in listed:
+                continue
             if isinstance(listed, list):
                 path += f"/{len(listed)}"
                 listed.append(each.value)

@@ -1,0 +1,64 @@
+"""What the model of rules makes of likings said twice or taken back, and of greeted questions."""
+
+import asyncio
+from typing import Final
+
+import pytest
+
+import recollect
+from recollect.chat import Chatbot
+from recollect.formation.question_parts import without_opening
+from recollect.formation.rule_model import RuleModel
+
+TAKEN_BACK: Final = [
+    (("I like tea.", "I like rowing.", "I don't like tea any more."), ["rowing"]),
+    (("I like tea. I like tea.",), ["tea"]),
+    (("我喜欢咖啡", "我喜欢划船", "我不喜欢咖啡了"), ["划船"]),
+]
+QUESTIONS: Final = [
+    ("Hi, where do I live?", "where do I live?"),
+    ("hello! where do I live?", "where do I live?"),
+    ("ok so where do i live", "where do i live"),
+    ("Can you tell me where I live?", "where I live?"),
+    ("嗨，我住在哪里？", "我住在哪里？"),
+    ("請問我住在哪裡", "我住在哪裡"),
+    ("Where do I live?", "Where do I live?"),
+    ("Hi, I live in Oslo.", "Hi, I live in Oslo."),
+    ("Is tea good?", "Is tea good?"),
+]
+
+
+@pytest.mark.parametrize(("said", "left"), TAKEN_BACK)
+def test_a_liking_leaves_the_profile_where_it_is_over(
+    said: tuple[str, ...], left: list[str]
+) -> None:
+    async def scenario() -> None:
+        async with recollect.open("memory:", embedder="none", model=RuleModel()) as memory:
+            for text in said:
+                await memory.append("ana", "talk", [{"role": "user", "content": text}])
+                await memory.form("ana")
+            profile = await memory.get("ana", "User", "User")
+            assert profile is not None
+            assert profile.value["interests"] == left
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("asked", "plain"), QUESTIONS)
+def test_a_question_is_read_behind_its_greeting(asked: str, plain: str) -> None:
+    assert without_opening(asked) == plain
+
+
+def test_a_greeted_question_is_answered_and_a_liking_taken_back_is_not_quoted() -> None:
+    async def scenario() -> None:
+        model = RuleModel()
+        async with recollect.open("memory:", embedder="none", model=model) as memory:
+            bot = Chatbot(memory, model, "ana")
+            await bot.reply("I live in Oslo.")
+            await memory.form("ana")
+            assert "Oslo" in await bot.reply("Hi, where do I live?")
+            await bot.reply("I like tea.")
+            await bot.reply("I don't like tea any more.")
+            assert "“I like tea”" not in await bot.reply("What do I like?")
+
+    asyncio.run(scenario())
