@@ -34,7 +34,7 @@ _LETTER: Final = (
 _TOLD: Final = lazy_pattern(
     rf"(?P<who>{_NAME}(?:'s)?(?:[ ,(](?:(?!\buser\b)[^.;!?\n]){{1,80}}?)?) {_TELLS}\b"
     rf"|\b(?:[Aa]ccording to|[Aa]s per|[Pp]er|[Ii]n|[Ff]rom|[Bb]y) "
-    rf"(?P<by>{_NAME}|(?:his|her|their|the|an?))"
+    rf"(?P<by>{_NAME}|(?:his|her|their|its|the|an?))"
     rf"(?:'s)? {_LETTER}\b"
     rf"|\b[Aa]ccording to (?P<source>{_NAME})"
     rf"|\b[Aa]s (?:\w+ ){{0,2}}(?:by|in|from) (?:the \w+ )?(?P<as>{_NAME})"
@@ -134,7 +134,7 @@ def _is_named(author: str, said: str, value: str) -> bool:
     folded = said.casefold()
     if not author:
         return False
-    if author.lower() in {"his", "her", "their", "the", "a", "an"} or author in _PRONOUNS:
+    if author.lower() in {"his", "her", "their", "its", "the", "a", "an"} or author in _PRONOUNS:
         return any(each.group().casefold() in folded for each in _capitals(value))
     if author.isascii():
         names = (_POSSESSIVE.sub("", each.group()) for each in _capitals(author))
