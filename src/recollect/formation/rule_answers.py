@@ -80,6 +80,10 @@ _FORGETS: Final = re.compile(
     re.IGNORECASE,
 )
 """An order to forget, which only a person can carry out."""
+_ASKS_SINCE: Final = re.compile(
+    r"\bsince when\b|\bhow long\b|^\W*when\b|什么时候|从?何时|几时|多久|多长时间|哪[天年]",
+    re.IGNORECASE,
+)
 _TOPIC_OF: Final = {"user_name": "name", "home": "home", "age": "age", "occupation": "occupation"}
 """Fields with one value, which a new one replaces, and their topics."""
 
@@ -219,6 +223,9 @@ def _answer_of_question(
         told = _gap(language).join(
             _quote_with_date(each, language) for each in with_others(part.text, best, lines)
         )
+        told = _gap(language).join(
+            filter(None, (told, _when_told(part.text, best, lines, language)))
+        )
         answers.append(
             (told + _quote_of_earlier(part.text, best, earlier, language, names)).strip()
         )
@@ -229,6 +236,18 @@ def _answer_of_question(
         for number, told in enumerate(answers, start=1)
     )
     return _gap(language).join(dict.fromkeys(every))
+
+
+def _when_told(
+    said: str, best: RememberedLine | None, lines: Sequence[RememberedLine], language: Language
+) -> str:
+    """Return the dated message that tells what a memory without a day says, if it is asked when."""
+    if best is None or not best.is_memory or best.day or not _ASKS_SINCE.search(simplified(said)):
+        return ""
+    value = best.text.partition(": ")[2] or best.text
+    dated = [e for e in lines if e.speaker == "user" and e.day and value in e.text]
+    found = min(dated, default=None, key=lambda each: each.day or date.max)
+    return _quote_with_date(found, language) if found else ""
 
 
 def _closest(said: str, lines: Sequence[RememberedLine], language: Language) -> str:

@@ -1,6 +1,7 @@
-"""What the model of rules makes of likings said twice or taken back, and of greeted questions."""
+"""The model of rules in talk: likings said twice or taken back, greetings, and since when."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Final
 
 import pytest
@@ -62,3 +63,25 @@ def test_a_greeted_question_is_answered_and_a_liking_taken_back_is_not_quoted() 
             assert "“I like tea”" not in await bot.reply("What do I like?")
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Since when do I live in Oslo?", "3 May 2021"),
+        ("我什么时候开始住在Oslo的？", "2021年5月3日"),
+    ],
+)
+def test_since_when_is_answered_by_the_message_that_told_it(asked: str, told: str) -> None:
+    """A profile has no day; the words it rests on have one."""
+
+    async def scenario() -> str:
+        model = RuleModel()
+        async with recollect.open("memory:", embedder="none", model=model) as memory:
+            said = datetime(2021, 5, 3, tzinfo=UTC)
+            message = recollect.NewMessage(role="user", text="I live in Oslo.", time=said)
+            await memory.append("ana", "talk", [message])
+            await memory.form("ana")
+            return await Chatbot(memory, model, "ana").reply(asked)
+
+    assert told in asyncio.run(scenario())
