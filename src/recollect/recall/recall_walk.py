@@ -40,6 +40,7 @@ from recollect.recall.rerank_order import CANDIDATES, Reranking, reordered
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.scopes_below import scopes_below
+from recollect.recall.search_depth import deeper
 from recollect.recall.snapshot_search import (
     FoundEntries,
     OtherText,
@@ -94,12 +95,16 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
     at = _standing_at(query, parts.store.now())
     lapsed = await _lapsed_among(parts.store, found)
     entries = by_standing(_recalled_entries(found), query.query, lapsed, at)
-    scores = None
-    if reranking is not None and len(entries) > 1:
-        best = [each.text for each in entries[: prepared.candidates]]
-        scores = await reranking.scores(query.query, best)
-    if reranking is None or scores is None:
-        return pack_answer(entries, found, prepared, parts)
+    answer = pack_answer(entries, found, prepared, parts)
+    wider = deeper(query, answer, len(found.ranked.hits)) if found.ranked.has_more else None
+    if wider is not None:
+        return await recall(parts, scopes, wider)
+    if reranking is None or len(entries) < 2:
+        return answer
+    best = [each.text for each in entries[: prepared.candidates]]
+    scores = await reranking.scores(query.query, best)
+    if scores is None:
+        return answer
     answer = pack_answer(reordered(entries, scores), found, prepared, parts)
     return replace(answer, reranker=reranking.identity)
 
@@ -328,8 +333,10 @@ def pack_answer(
 ) -> Recall:
     """Return the answer: the entries of *every*, best first, that fit limit and budget."""
     query = prepared.query
-    ranked = [each for each in every if each.relevance >= query.min_score]
-    below = [each for each in every if each.relevance < query.min_score]
+    filter_ = query.filter
+    wanted = every if filter_ is None else [each for each in every if filter_.wanted(each)]
+    ranked = [each for each in wanted if each.relevance >= query.min_score]
+    below = [each for each in wanted if each.relevance < query.min_score]
     is_tight = query.budget_tokens is not None
     # Without memories nothing repeats; with a budget a message may repeat a part of another.
     may_repeat = is_tight or any(isinstance(each.content, Memory) for each in ranked)
@@ -339,6 +346,7 @@ def pack_answer(
         budget_tokens=query.budget_tokens,
         count=parts.count_tokens,
         said=SaidAlready(ranked, is_tight=is_tight) if may_repeat else None,
+        drops=None if filter_ is None else lambda place: filter_.drops(ranked[place]),
     )
     has_outside = parts.outside is not None and prepared.outside is not None
     return Recall(
