@@ -132,7 +132,7 @@ def test_the_tokens_of_the_prompt_are_told_beside_those_of_the_texts(web: httpx.
 
 @pytest.mark.parametrize("asked", [{"roles": ["user"]}, {"thread": "here"}])
 def test_what_is_filtered_out_uses_neither_limit_nor_budget(
-    client: httpx.Client, asked: dict[str, object]
+    client: httpx.Client, asked: dict[str, Any]
 ) -> None:
     """However many better ones there are, of other roles or in the caller's own thread."""
     boats = [f"Once we sailed a boat to the island {at}." for at in range(5)]
@@ -141,7 +141,8 @@ def test_what_is_filtered_out_uses_neither_limit_nor_budget(
     told = [{"role": "assistant", "text": each} for each in noise]
     client.post("/v1/threads/here/messages", params={"scope": "gil"}, json={"messages": told})
     enough = 5 * estimated_tokens(boats[0])
-    query = {"query": "my boat", "scope": "gil", "limit": 5, "budget_tokens": enough}
+    query: dict[str, Any] = {"query": "my boat", "scope": "gil", "limit": 5}
+    query["budget_tokens"] = enough
 
     found = recalled(client, **query, **asked)
     usual = recalled(client, **query)
