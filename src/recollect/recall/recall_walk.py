@@ -56,6 +56,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.fast_records import maker_of
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.changes import Below, Entry
+from recollect.stores.plans.lapsed_messages import LapsedMessage
 from recollect.stores.validation import to_datetime
 
 _RECALLED: Final = maker_of(Recalled)
@@ -286,7 +287,7 @@ def _identity_of(embedding: Embedding) -> str | None:
         return None
 
 
-async def _lapsed_among(store: Store, found: FoundEntries) -> set[tuple[Scope, str, str]]:
+async def _lapsed_among(store: Store, found: FoundEntries) -> frozenset[LapsedMessage]:
     """
     Return the best messages found of which nothing holds any more, by scope, thread and id.
 
@@ -294,17 +295,13 @@ async def _lapsed_among(store: Store, found: FoundEntries) -> set[tuple[Scope, s
     read in its transaction would make it do again.
     """
     if not found.may_be_over:
-        return set()
+        return frozenset()
     by_scope: defaultdict[Scope, list[tuple[str, str]]] = defaultdict(list)
     said = ((each.scope, each.content) for each in found.entries)
     messages = ((scope, each) for scope, each in said if isinstance(each, Message))
     for scope, each in islice(messages, LAPSED_MAX):
         by_scope[scope].append((each.thread, each.id))
-    return {
-        (scope, *each)
-        for scope, names in by_scope.items()
-        for each in await store.lapsed(scope, names)
-    }
+    return await store.lapsed(by_scope) if by_scope else frozenset()
 
 
 async def _search_past(
