@@ -208,6 +208,14 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "plans.erasure._revised", lambda *_: (Effect(), {}, set()),
         EraseContract.test_an_erase_takes_what_rests_on_it, {},
     ),
+    "what was rejected of a memory is not followed": (
+        "plans.doomed_rows._refusals_of", lambda *_: (),
+        EraseContract.test_a_memory_is_erased_with_what_was_rejected_of_it, {},
+    ),
+    "who cites a message is not known": (
+        "in_process.tables.Tables.citations", lambda *_: (),
+        EvidenceContract.test_messages_of_which_nothing_holds_are_told, {},
+    ),
     "evidence in removed messages is forgotten": (
         "in_process.tables.Tables.evidence_in", lambda *_: (),
         EvidenceContract.test_the_removed_can_be_erased,

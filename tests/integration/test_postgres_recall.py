@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from recollect.memory.facade import Recollect
-from recollect.records import NewMessage, PutMemory, Scope
+from recollect.records import Evidence, NewMessage, PutMemory, Scope
 from recollect.stores.change_feed import Cursor
+from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.presumed_snapshot import PresumedSnapshot
 from recollect.stores.postgres.row_security import CLOSED, Wall
+from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KNOWN_SCOPES_MAX, KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
@@ -118,6 +120,54 @@ def test_writes_to_many_scopes_are_looked_up_in_two_trips(
     assert [2, 2] == trips
     assert [4, 4, *[2] * 18] == asyncio.run(written(20))
     assert [2, 2, 20, 20] == trips
+
+
+async def trips_for_lapsed_messages(url: str, count: int) -> int:
+    """Return the round trips of looking up, in many scopes, what is over by now."""
+    asked: dict[Scope, list[tuple[str, str]]] = {
+        ("users", str(number)): [("talk", f"m{at}") for at in range(count)]
+        for number in range(count)
+    }
+    old, new = (
+        [
+            PutMemory(
+                type="Fact",
+                key=each,
+                value={"city": city},
+                evidence={"/city": [Evidence(thread="talk", message=f"{each}{city}")]},
+            )
+            for each in (f"m{at}" for at in range(count))
+        ]
+        for city in ("", "Rome")
+    )
+    async with Recollect(PostgresStore(url), embedder="none") as memory:
+        for writes in (old, new):
+            await memory.apply_each(dict.fromkeys(asked, writes))
+        store = memory.store
+        trips: list[int] = []
+        with pytest.MonkeyPatch.context() as patched:
+            for name in ("fetch", "fetch_all"):
+                ask = getattr(Transaction, name)
+
+                def noted(*given: Any, ask: Any = ask, **more: Any) -> Any:
+                    trips.append(1)
+                    return ask(*given, **more)
+
+                patched.setattr(Transaction, name, noted)
+            assert count * count == len(await store.lapsed(asked))
+    return len(trips)
+
+
+def test_what_is_over_is_looked_up_in_four_trips(url: str) -> None:
+    """The scopes, who cites the messages, these memories, and the marks of undos."""
+    assert 4 == asyncio.run(trips_for_lapsed_messages(url, 2))
+    assert 4 == asyncio.run(trips_for_lapsed_messages(url, 5))
+
+
+def test_a_look_up_scope_by_scope_is_noticed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PostgresRows, "memories_in", DerivedReads.memories_in)
+
+    assert 8 == asyncio.run(trips_for_lapsed_messages(url, 5))
 
 
 def test_what_another_process_said_is_found(url: str) -> None:

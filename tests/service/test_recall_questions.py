@@ -95,7 +95,7 @@ def test_as_many_are_found_as_are_asked_for(client: httpx.Client) -> None:
 
 
 def test_what_the_limit_cut_is_not_told_as_over_the_budget(client: httpx.Client) -> None:
-    """More is searched than is returned; what would fit beside that was cut by the limit alone."""
+    """More is searched than is returned: what comes after the limit is not counted."""
     boats = [f"My boat number {at} lies in the harbour." for at in range(12)]
     long = "My boat lies in the harbour " + "of a town with a very long name " * 12
     say(client, "edda", *boats, long)
@@ -107,8 +107,7 @@ def test_what_the_limit_cut_is_not_told_as_over_the_budget(client: httpx.Client)
 
     reasons = {each["text"]: each["reason"] for each in found["dropped"]}
     assert 3 == len(found["entries"])
-    assert {"budget"} == {reason for text, reason in reasons.items() if text not in boats}
-    assert {"limit"} == {reason for text, reason in reasons.items() if text in boats}
+    assert {"limit"} == set(reasons.values())
 
 
 def test_what_the_budget_cut_is_told_as_over_the_budget(client: httpx.Client) -> None:
@@ -129,3 +128,26 @@ def test_the_tokens_of_the_prompt_are_told_beside_those_of_the_texts(web: httpx.
 
     assert estimated_tokens(found["rendered"]) == found["rendered_tokens"] > found["tokens"]
     assert recalled(web, QUESTION, render=False)["rendered_tokens"] is None
+
+
+@pytest.mark.parametrize("asked", [{"roles": ["user"]}, {"thread": "here"}])
+def test_what_is_filtered_out_uses_neither_limit_nor_budget(
+    client: httpx.Client, asked: dict[str, Any]
+) -> None:
+    """However many better ones there are, of other roles or in the caller's own thread."""
+    boats = [f"Once we sailed a boat to the island {at}." for at in range(5)]
+    noise = [f"My boat, boat {at}!" for at in range(100)]
+    say(client, "gil", *boats)
+    told = [{"role": "assistant", "text": each} for each in noise]
+    client.post("/v1/threads/here/messages", params={"scope": "gil"}, json={"messages": told})
+    enough = 5 * estimated_tokens(boats[0])
+    query: dict[str, Any] = {"query": "my boat", "scope": "gil", "limit": 5}
+    query["budget_tokens"] = enough
+
+    found = recalled(client, **query, **asked)
+    usual = recalled(client, **query)
+
+    assert not set(texts(usual["entries"])).intersection(boats)
+    assert set(boats) == set(texts(found["entries"]))
+    assert enough == found["tokens"]
+    assert not set(noise).intersection(texts(found["dropped"]))

@@ -40,10 +40,31 @@ async def decided_alone(
     Raises:
         StaleReadError: Other writers came between *TRIES_MAX* times.
     """
+    return await _decided(store, scope, change, is_alone=True)
 
+
+async def decided_unerased(
+    store: Store, scope: Scope, change: Callable[[Store], Awaitable[ResultT]]
+) -> ResultT:
+    """
+    Return the result of *change*, which writes what it read of the scope once more.
+
+    It writes once, through the store that it is given. If something was erased in the scope after
+    *change* began to read, nothing is written, and it is called again: an erase does not raise the
+    version of a memory that loses a past version only: the expected version lets those words in.
+
+    Raises:
+        StaleReadError: Erases came between *TRIES_MAX* times.
+    """
+    return await _decided(store, scope, change, is_alone=False)
+
+
+async def _decided(
+    store: Store, scope: Scope, change: Callable[[Store], Awaitable[ResultT]], *, is_alone: bool
+) -> ResultT:
     async def attempt() -> ResultT:
         (place,) = await store.places([scope])
-        return await change(store.since(scope, place.epoch, place.seq))
+        return await change(store.since(scope, place.epoch, place.seq if is_alone else None))
 
     for _ in range(TRIES_MAX - 1):
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
@@ -68,21 +69,16 @@ class RecallCalls:
         Raises:
             UsageError: The query is empty, or an argument is outside its range.
         """
-        recaller = require_open(self._runtime.recaller)
-        scopes = tuple(dict.fromkeys(_scopes_in(scope)))
         ask = RecallQuery(
             query=query,
             limit=limit,
             budget_tokens=budget_tokens,
             where=where or Where(),
-            asked_at=self._runtime.asked_at(scopes[0] if scopes else (), asked_at),
+            asked_at=asked_at,
             min_score=min_score,
             stale_s_max=stale_s_max,
         )
-        with observed("recall", "search_memory", LOG, scopes) as seen:
-            found = await recaller.recall(Below(scopes) if below else scopes, ask)
-            seen.count(len(found.entries))
-        return found
+        return await recall_asked(self, scope, ask, below=below)
 
     async def nearest(
         self,
@@ -137,6 +133,20 @@ class RecallCalls:
         """Return *scope*, or with *below* all scopes with data at and under it."""
         given = (check_scope(scope),)
         return (await scopes_below(self.store, Below(given)) or given) if below else given
+
+
+async def recall_asked(
+    memory: RecallCalls, scope: ScopeLike | Sequence[Scope], ask: RecallQuery, *, below: bool
+) -> Recall:
+    """Return the answer to *ask*, which may have a filter of the caller's own."""
+    runtime = memory._runtime  # noqa: SLF001 (the inner half of its method)
+    recaller = require_open(runtime.recaller)
+    scopes = tuple(dict.fromkeys(_scopes_in(scope)))
+    ask = replace(ask, asked_at=runtime.asked_at(scopes[0] if scopes else (), ask.asked_at))
+    with observed("recall", "search_memory", LOG, scopes) as seen:
+        found = await recaller.recall(Below(scopes) if below else scopes, ask)
+        seen.count(len(found.entries))
+    return found
 
 
 def _scopes_in(scope: ScopeLike | Sequence[Scope]) -> tuple[Scope, ...]:

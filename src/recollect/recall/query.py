@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import JsonObject
@@ -18,6 +18,9 @@ from recollect.stores.validation import (
     to_datetime,
 )
 from recollect.text.coded_text import with_code
+
+if TYPE_CHECKING:  # it knows the query
+    from recollect.recall.search_depth import EntryFilter
 
 MATCHES_MAX: Final = 1_000
 """Entries that one recall returns at most."""
@@ -86,7 +89,7 @@ class RecallQuery:
     Entries stored later are found all the same (see ``Where.known_at``). Entries with a relevance
     below *min_score* are left out. *is_reranked*: use the memory's reranker, if it has one.
     *stale_s_max*: allow a read replica that lags by at most this many seconds; ``None`` for the
-    primary.
+    primary. Entries are left out by *filter* as well, and at least *depth* candidates are ranked.
     """
 
     query: str
@@ -97,6 +100,8 @@ class RecallQuery:
     min_score: float = 0.0
     is_reranked: bool = True
     stale_s_max: float | None = None
+    filter: EntryFilter | None = None
+    depth: int = 0
 
 
 def query_in(text: str) -> str:

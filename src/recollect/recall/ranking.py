@@ -12,6 +12,7 @@ from recollect.ports import Vector
 from recollect.recall.candidates import Collection, Floats
 from recollect.recall.fusion import Ranking, fused
 from recollect.recall.outside_vectors import OutsideHits
+from recollect.recall.query import MATCHES_MAX
 from recollect.recall.query_analysis import (
     AnalysedQuery,
     asks_about_oneself,
@@ -43,10 +44,15 @@ _HIT: Final = maker_of(Hit)
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The hits of a search, best first, and the weight of each query term, by its hash."""
+    """
+    The hits of a search, best first, and the weight of each query term, by its hash.
+
+    *has_more*: further entries are relevant enough.
+    """
 
     best: list[Hit]
     term_weights: Mapping[int, float]
+    has_more: bool = False
 
 
 def search(
@@ -57,18 +63,21 @@ def search(
     *,
     outside: OutsideHits | None = None,
     strength: float = STRENGTH,
+    min_score: float = 0.0,
 ) -> Hits:
     """
     Return the *limit* best entries of *collection*, best first.
 
     *outside* holds the hits of the external vector store, if one was queried. *strength* scales the
-    weight of vectors; it is 1 for MiniLM.
+    weight of vectors; it is 1 for MiniLM. With a *min_score* there are more, so that *limit* of
+    them have at least this relevance, if so many of the best ``MATCHES_MAX`` have.
     """
     if not len(collection):
         return Hits([], {})
     similar = None if vector is None else collection.similarity(vector)
     signals = signals_of(collection, question, similar, outside=outside)
-    ranking = fused(collection, signals, limit, strength=strength)
+    ranked = MATCHES_MAX if min_score else limit
+    ranking = fused(collection, signals, ranked, strength=strength)
     terms = query_terms(terms_of(question.text))
     places = [found.astype(np.intp) for found, _ in collection.postings(terms)]
     weights = term_weights(terms, len(collection), places)
@@ -83,7 +92,15 @@ def search(
         ranking.order,
         ranking.score,
     )
-    return Hits(_hits(collection, ranking, bearing), weights)
+    end = reaching(bearing, min_score, limit) if min_score else limit
+    has_more = bool((bearing[end:] >= min_score).any()) if min_score else len(collection) > end
+    return Hits(_hits(collection, ranking, bearing, end), weights, has_more)
+
+
+def reaching(bearing: Floats, min_score: float, limit: int) -> int:
+    """Return how many candidates to read, so that *limit* of them have at least *min_score*."""
+    places = np.flatnonzero(bearing >= min_score)[:limit]
+    return max(limit, int(places[-1]) + 1 if len(places) else 0)
 
 
 def look_ahead(collection: Collection, question: AnalysedQuery) -> None:
@@ -92,17 +109,17 @@ def look_ahead(collection: Collection, question: AnalysedQuery) -> None:
         collection.keep_ahead(question, word_signals(collection, question))
 
 
-def _hits(collection: Collection, ranking: Ranking, bearing: Floats) -> list[Hit]:
+def _hits(collection: Collection, ranking: Ranking, bearing: Floats, end: int) -> list[Hit]:
     # Whole columns: ``tolist`` of an array is faster than reading its numbers one by one.
-    order = ranking.order
+    order = ranking.order[:end]
     scopes = [collection.indexes[number].scope for number in collection.scope[order].tolist()]
-    uids, scores = collection.uid[order].tolist(), ranking.score.tolist()
-    parts = zip(*(part.tolist() for part in ranking.parts.values()), strict=True)
+    uids, scores = collection.uid[order].tolist(), ranking.score[:end].tolist()
+    parts = zip(*(part[:end].tolist() for part in ranking.parts.values()), strict=True)
     signals = [
         {name: each for name, each in zip(ranking.parts, mine, strict=True) if each}
         for mine in parts
     ]
-    return list(map(_HIT, zip(scopes, uids, scores, signals, bearing.tolist(), strict=True)))
+    return list(map(_HIT, zip(scopes, uids, scores, signals, bearing[:end].tolist(), strict=True)))
 
 
 def text_to_embed(query: str, participants: Sequence[str]) -> str:

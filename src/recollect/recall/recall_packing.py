@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -44,13 +44,14 @@ def packed(
     budget_tokens: int | None,
     count: TokenCounter,
     said: Kept | None = None,
+    drops: Callable[[int], DropReason | None] | None = None,
 ) -> Packed:
     """
     Keep the best of the ranked *texts* within *limit* and *budget_tokens*.
 
     An entry that does not fit is skipped; a smaller one after it may still fit. The first entry is
     kept even if it alone exceeds the budget. Entries that *said* reports as repetitions are
-    dropped.
+    dropped, and so are those for which *drops* has a reason.
     """
     kept: list[int] = []
     dropped: list[tuple[int, DropReason]] = []
@@ -58,6 +59,10 @@ def packed(
     for place, text in enumerate(texts):
         if len(kept) >= limit:
             dropped.append((place, "limit"))
+            continue
+        reason = drops(place) if drops is not None else None
+        if reason is not None:
+            dropped.append((place, reason))
             continue
         if said is not None and said.says(place):
             dropped.append((place, "repeats"))

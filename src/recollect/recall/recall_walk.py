@@ -40,6 +40,7 @@ from recollect.recall.rerank_order import CANDIDATES, Reranking, reordered
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.scopes_below import scopes_below
+from recollect.recall.search_depth import deeper
 from recollect.recall.snapshot_search import (
     FoundEntries,
     OtherText,
@@ -55,6 +56,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.fast_records import maker_of
 from recollect.stores.in_place import check_loop, has_loop
 from recollect.stores.plans.changes import Below, Entry
+from recollect.stores.plans.lapsed_messages import LapsedMessage
 from recollect.stores.validation import to_datetime
 
 _RECALLED: Final = maker_of(Recalled)
@@ -94,12 +96,16 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
     at = _standing_at(query, parts.store.now())
     lapsed = await _lapsed_among(parts.store, found)
     entries = by_standing(_recalled_entries(found), query.query, lapsed, at)
-    scores = None
-    if reranking is not None and len(entries) > 1:
-        best = [each.text for each in entries[: prepared.candidates]]
-        scores = await reranking.scores(query.query, best)
-    if reranking is None or scores is None:
-        return pack_answer(entries, found, prepared, parts)
+    answer = pack_answer(entries, found, prepared, parts)
+    wider = deeper(query, answer, len(found.ranked.hits)) if found.ranked.has_more else None
+    if wider is not None:
+        return await recall(parts, scopes, wider)
+    if reranking is None or len(entries) < 2:
+        return answer
+    best = [each.text for each in entries[: prepared.candidates]]
+    scores = await reranking.scores(query.query, best)
+    if scores is None:
+        return answer
     answer = pack_answer(reordered(entries, scores), found, prepared, parts)
     return replace(answer, reranker=reranking.identity)
 
@@ -281,7 +287,7 @@ def _identity_of(embedding: Embedding) -> str | None:
         return None
 
 
-async def _lapsed_among(store: Store, found: FoundEntries) -> set[tuple[Scope, str, str]]:
+async def _lapsed_among(store: Store, found: FoundEntries) -> frozenset[LapsedMessage]:
     """
     Return the best messages found of which nothing holds any more, by scope, thread and id.
 
@@ -289,17 +295,13 @@ async def _lapsed_among(store: Store, found: FoundEntries) -> set[tuple[Scope, s
     read in its transaction would make it do again.
     """
     if not found.may_be_over:
-        return set()
+        return frozenset()
     by_scope: defaultdict[Scope, list[tuple[str, str]]] = defaultdict(list)
     said = ((each.scope, each.content) for each in found.entries)
     messages = ((scope, each) for scope, each in said if isinstance(each, Message))
     for scope, each in islice(messages, LAPSED_MAX):
         by_scope[scope].append((each.thread, each.id))
-    return {
-        (scope, *each)
-        for scope, names in by_scope.items()
-        for each in await store.lapsed(scope, names)
-    }
+    return await store.lapsed(by_scope) if by_scope else frozenset()
 
 
 async def _search_past(
@@ -328,8 +330,10 @@ def pack_answer(
 ) -> Recall:
     """Return the answer: the entries of *every*, best first, that fit limit and budget."""
     query = prepared.query
-    ranked = [each for each in every if each.relevance >= query.min_score]
-    below = [each for each in every if each.relevance < query.min_score]
+    filter_ = query.filter
+    wanted = every if filter_ is None else [each for each in every if filter_.wanted(each)]
+    ranked = [each for each in wanted if each.relevance >= query.min_score]
+    below = [each for each in wanted if each.relevance < query.min_score]
     is_tight = query.budget_tokens is not None
     # Without memories nothing repeats; with a budget a message may repeat a part of another.
     may_repeat = is_tight or any(isinstance(each.content, Memory) for each in ranked)
@@ -339,6 +343,7 @@ def pack_answer(
         budget_tokens=query.budget_tokens,
         count=parts.count_tokens,
         said=SaidAlready(ranked, is_tight=is_tight) if may_repeat else None,
+        drops=None if filter_ is None else lambda place: filter_.drops(ranked[place]),
     )
     has_outside = parts.outside is not None and prepared.outside is not None
     return Recall(

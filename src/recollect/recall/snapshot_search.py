@@ -18,17 +18,16 @@ from recollect.recall.freed_memory import return_freed_memory
 from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.index_file_upkeep import from_file
 from recollect.recall.outside_vectors import OutsideHits
-from recollect.recall.query import MATCHES_MAX, RecallQuery, asked_on
+from recollect.recall.query import RecallQuery, asked_on
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import Hit, search, text_to_embed
 from recollect.recall.scope_index import ScopeIndex, refreshed
+from recollect.recall.search_depth import considered
 from recollect.recall.strength import STRENGTH
 from recollect.stores.change_feed import PRIMARY, Feed, ReadOrigin
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot
 
-CONSIDERED_MIN: Final = 50
-"""Candidates considered for packing, at least, when some may be skipped."""
 LARGE_BLOCKS: Final = 3
 """Return freed memory to the system after reading at least this many blocks."""
 
@@ -75,7 +74,7 @@ class RankedEntries:
     The best entries of a collection, best first: *searched* of *eligible* entries were ranked.
 
     *term_weights* is the weight of each query term, by its hash. *strength* is the weight of the
-    embedder's vectors.
+    embedder's vectors. *has_more*: further entries may be in the answer as well.
     """
 
     hits: Sequence[Hit]
@@ -83,6 +82,7 @@ class RankedEntries:
     searched: int
     eligible: int
     strength: float = STRENGTH
+    has_more: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +225,7 @@ def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> R
         limit,
         outside=prepared.outside,
         strength=prepared.strength,
+        min_score=query.min_score,
     )
     return RankedEntries(
         hits=found.best,
@@ -232,11 +233,5 @@ def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> R
         searched=len(collection),
         eligible=collection.eligible,
         strength=prepared.strength,
+        has_more=found.has_more,
     )
-
-
-def considered(query: RecallQuery, *, may_repeat: bool) -> int:
-    """Return the number of candidates for packing; twice the limit if some may be skipped."""
-    if query.budget_tokens is None and not may_repeat:
-        return query.limit
-    return min(MATCHES_MAX, max(CONSIDERED_MIN, 2 * query.limit))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from recollect.records import Scope
 from recollect.stores.filters import Condition
 from recollect.stores.plans.newest_memories import matching, updates_of
 from recollect.stores.plans.scopes import scopes_holding
-from recollect.stores.rows import MemoryRange, MemoryRow, Place, SideRow
+from recollect.stores.rows import MemoryRange, MemoryRow, Place, SidePlace, SideRow
 from recollect.stores.unit_of_work import Rows
 
 
@@ -40,6 +40,17 @@ class DerivedReads:
     def updates(self: Rows, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
         """Read every memory; see `Rows.updates`."""
         return updates_of(self.memories(scope_id, MemoryRange(type_)), now)
+
+    def memories_resting_on(
+        self: Rows, scope_id: int, messages: Sequence[tuple[str, str]]
+    ) -> Sequence[MemoryRow]:
+        """Look up who cites them; see `Rows.memories_resting_on`."""
+        uids = {uid for _, uid, _, _ in self.citations({scope_id: messages})}
+        return self.memories_by_uid(scope_id, sorted(uids))
+
+    def side_records_in(self: Rows, asked: Mapping[int, Sequence[SidePlace]]) -> Sequence[SideRow]:
+        """Read scope by scope; see `Rows.side_records_in`."""
+        return [row for id_, places in asked.items() for row in self.side_records_at(id_, places)]
 
     def memories_in(self: Rows, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
         """Read scope by scope; see `Rows.memories_in`."""

@@ -169,6 +169,8 @@ ALL_MEMORIES: Final = MemoryRange()
 
 ReceiptPlace: TypeAlias = tuple[int, int, str]
 """Sort key of a formation in its scope: (committed_at, fence, id)."""
+Citation: TypeAlias = tuple[int, int, str, str]
+"""A message that a version of a memory cites: (scope id, uid of the memory, thread, message)."""
 SidePlace: TypeAlias = tuple[str, str, str]
 """Address of a side record in its scope: (thread, kind, key), with ``""`` for no thread."""
 

@@ -24,6 +24,7 @@ from recollect.stores.filters import Condition
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
+    Citation,
     FormationRow,
     IdempotencyRow,
     MemoryRange,
@@ -170,6 +171,10 @@ class Rows(Protocol):
         """Return those of the side records at *places* that exist, expired or not, in any order."""
         ...
 
+    def side_records_in(self, asked: Mapping[int, Sequence[SidePlace]]) -> Sequence[SideRow]:
+        """Return what `side_records_at` does of several scopes, by their ids, in any order."""
+        ...
+
     def side_records(
         self, scope_id: int, within: Sequence[str], after: SidePlace | None
     ) -> Iterator[SideRow]:
@@ -177,6 +182,14 @@ class Rows(Protocol):
         Yield side records by address, after the address *after*, expired or not.
 
         *within* limits them to a thread, or a thread and a kind; all of the scope if empty.
+        """
+        ...
+
+    def citations(self, asked: Mapping[int, Sequence[tuple[str, str]]]) -> Sequence[Citation]:
+        """
+        Return which memories have a version that cites these (thread, message), in any order.
+
+        The messages are given by scope id; a backend with round trips asks for all at once.
         """
         ...
 

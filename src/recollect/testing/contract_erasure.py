@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import StoreUnavailableError, VersionConflictError
-from recollect.records import JsonObject
+from recollect.records import JsonObject, PutMemory
 from recollect.side_records import PutSideRecord
 from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
@@ -48,6 +48,26 @@ def _uids(left: JsonObject) -> set[str]:
 
 class EraseContract(Contract):
     """Erasing."""
+
+    async def test_a_memory_is_erased_with_what_was_rejected_of_it(self, store: Store) -> None:
+        """What repeats its words under another key goes too; what others say stays."""
+        entry: JsonObject = {"entry": "home", "pointer": "/city", "value": "Oslo"}
+        rejected: dict[str, JsonObject] = {
+            "twin": {"city": "Rome"},
+            "field": entry,
+            "another": {**entry, "entry": "pet"},
+            "other field": {**entry, "value": "Lima"},
+            "other": {"city": "Lima"},
+        }
+        await store.apply(ADA, [replace(fact("home"), value={"city": "Oslo"})])
+        refusals = [PutMemory(type="Fact", key=key, value=rejected[key]) for key in rejected]
+        current = replace(fact("home"), value={"city": "Rome"})
+        await store.apply(ADA, [*(replace(each, state="rejected") for each in refusals), current])
+
+        receipt = await store.erase(ADA, EraseMemory(type="Fact", key="home"))
+
+        assert 3 == receipt.memories
+        assert {"another", "other field", "other"} == set(await keys_in(store))
 
     async def test_an_erase_takes_what_rests_on_it(self, store: Store) -> None:
         """Erase *target*, and what is derived from it alone, from values, history and index."""

@@ -253,7 +253,7 @@ class EvidenceContract(Contract):
         self, store: Store, clock: FrozenClock
     ) -> None:
         """
-        Return those of *messages*, each by (thread, id), of which nothing holds any more.
+        Return those of the messages, *asked* by scope as (thread, id), of which nothing holds.
 
         They were taken back, or memories rest on them, and all of these have ended, were rejected,
         or say something else by now. A memory that waits for review, or was merged into another,
@@ -278,7 +278,10 @@ class EvidenceContract(Contract):
         await store.apply(ADA, writes)
 
         asked = [(TALK, each) for each in [*ids, "undone", "idle", "no such message"]]
-        lapsed = await store.lapsed(ADA, asked)
+        again = [resting("idle", "idle"), resting("idle", "replacing", city="Lima")]
+        await store.apply(BOB, again)
+        lapsed = await store.lapsed({ADA: asked, BOB: asked, ("nobody",): asked})
 
-        assert {"replaced", "ended", "refused", "undone"} == {id_ for _, id_ in lapsed}
-        assert frozenset() == await store.lapsed(ADA, []) == await store.lapsed(BOB, asked)
+        names = ("replaced", "ended", "refused", "undone")
+        assert {*((ADA, TALK, id_) for id_ in names), (BOB, TALK, "idle")} == lapsed
+        assert frozenset() == await store.lapsed({}) == await store.lapsed({ADA: []})

@@ -17,7 +17,7 @@ from recollect.agents.instructions.instruction_records import (
 from recollect.agents.instructions.rule_changes import carried, check_rules, rules_in, rules_of
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
-from recollect.memory.conflict_retries import retried
+from recollect.memory.conflict_retries import decided_unerased, retried
 from recollect.memory.facade import Recollect
 from recollect.records import (
     INSTRUCTIONS,
@@ -28,6 +28,7 @@ from recollect.records import (
     Scope,
     ScopeLike,
 )
+from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_id, check_position, check_scope, check_texts
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
@@ -180,16 +181,18 @@ class InstructionDocuments:
             ProposalRefusedError: The old rules break a current limit or fixed rule.
             VersionConflictError: The instructions were changed concurrently.
         """
-        where = self._where(user)
-        revisions = await memory.history(where, INSTRUCTIONS, self.agent)
-        past = {each.version: each for each in revisions}
-        self._edit({number: edit_of(each) for number, each in past.items()}, version)
-        rules, cause = rules_in(past[version].value), cause_of(by, why)
-        newest = max(past)
-        write = await self._checked_write(
-            memory, rules, past[version].evidence, newest, cause, user
-        )
-        return await self._put(memory, write, user)
+        where, cause = self._where(user), cause_of(by, why)
+
+        async def put_back(store: Store) -> Edit:
+            unerased = memory.over(store)
+            revisions = await unerased.history(where, INSTRUCTIONS, self.agent)
+            past = {each.version: each for each in revisions}
+            self._edit({number: edit_of(each) for number, each in past.items()}, version)
+            rules, evidence = rules_in(past[version].value), past[version].evidence
+            write = await self._checked_write(unerased, rules, evidence, max(past), cause, user)
+            return await self._put(unerased, write, user)
+
+        return await decided_unerased(memory.store, where, put_back)
 
     roll_back, aroll_back = method_pair(_roll_back)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import ConflictError, RepeatedRequestError, UsageError
-from recollect.memory.conflict_retries import decided_alone
+from recollect.memory.conflict_retries import decided_alone, decided_unerased
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, EndMemory, Write
 from recollect.server.http.query_params import strict_router
@@ -51,10 +51,8 @@ async def change_memories(
             return sum(not isinstance(each, PutSideRecord) for each in writes)
 
         # What an approval ends depends on all memories of the scope, beside those that are named.
-        is_approval = asked.act == "approve"
-        count = await (
-            decided_alone(noted.store, reach.scope, decide) if is_approval else decide(noted.store)
-        )
+        decided = decided_alone if asked.act == "approve" else decided_unerased
+        count = await decided(noted.store, reach.scope, decide)
         return change.with_token({"changed": count if asked.because else len(asked.memories)})
 
     async def again(_: RepeatedRequestError) -> JsonAnswer:

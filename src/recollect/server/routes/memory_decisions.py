@@ -9,6 +9,7 @@ from fastapi import Response
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
+from recollect.memory.conflict_retries import decided_unerased
 from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, PutMemory, Write
 from recollect.server.http.etags import Expected
@@ -25,6 +26,7 @@ from recollect.server.routes.memories import ADDRESS, Key, TypeName, answered, e
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import EndRequest, RejectRequest, RestoreRequest
 from recollect.server.undo import Changing, Undoable
+from recollect.stores.contract.base import Store
 from recollect.wire.elements import time_to_json
 
 router: Final = strict_router(prefix="/v1", tags=["memories"], route_class=NamedRoute)
@@ -105,8 +107,14 @@ async def restore(
     """
 
     async def act(memory: Recollect) -> JsonAnswer:
-        writes = await _restoring_writes(reach, type, key, asked.version, expected)
-        await change.noting(memory).apply(reach.scope, [*_ends(reach, type, key, asked), *writes])
+        noted = change.noting(memory)
+
+        async def decide(store: Store) -> None:
+            writes = await _restoring_writes(reach, type, key, asked.version, expected)
+            ends = _ends(reach, type, key, asked)
+            await noted.over(store).apply(reach.scope, [*ends, *writes])
+
+        await decided_unerased(noted.store, reach.scope, decide)
         return await again()
 
     async def again(_: object = None) -> JsonAnswer:

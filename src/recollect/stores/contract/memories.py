@@ -174,21 +174,25 @@ class MemoryStore(Transactor):
 
     @final
     async def lapsed(
-        self, scope: Scope, messages: Sequence[tuple[str, str]]
-    ) -> frozenset[tuple[str, str]]:
+        self, asked: Mapping[Scope, Sequence[tuple[str, str]]]
+    ) -> frozenset[tuple[Scope, str, str]]:
         """
-        Return those of *messages*, each by (thread, id), of which nothing holds any more.
+        Return those of the messages, *asked* by scope as (thread, id), of which nothing holds.
 
         They were taken back, or memories rest on them, and all of these have ended, were rejected,
         or say something else by now. A memory that waits for review, or was merged into another,
         still counts.
         """
-        scope = check_scope(scope)
-        names = [
-            (check_id(thread, "a thread"), check_id(id_, "a message")) for thread, id_ in messages
-        ]
-        plan = partial(lapsed_messages, scope=scope, messages=names, now=self.now())
-        return await (self._read_brief if len(names) <= BRIEF_ADDRESSES_MAX else self._read)(plan)
+        names = {
+            check_scope(scope): [
+                (check_id(thread, "a thread"), check_id(id_, "a message"))
+                for thread, id_ in messages
+            ]
+            for scope, messages in asked.items()
+        }
+        plan = partial(lapsed_messages, asked=names, now=self.now())
+        is_brief = sum(map(len, names.values())) <= BRIEF_ADDRESSES_MAX
+        return await (self._read_brief if is_brief else self._read)(plan)
 
     @final
     async def memories(

@@ -21,6 +21,7 @@ from recollect.stores.rows import (
     ALL_MEMORIES,
     NO_SCOPE,
     AuditRow,
+    Citation,
     FormationRow,
     IdempotencyRow,
     MemoryRange,
@@ -172,15 +173,15 @@ class InProcessRows(DerivedReads):
             if place[: len(within)] == tuple(within) and (after is None or place > after):
                 yield row
 
-    def memories_resting_on(
-        self, scope_id: int, messages: Sequence[tuple[str, str]]
-    ) -> Sequence[MemoryRow]:
-        wanted = set(messages)
-        table = self._of(scope_id)
-        found: set[int] = set()
-        found = found.union(*(table.resting.get(each, ()) for each in wanted))
-        rows = [table.memories[uid] for uid in sorted(found) if uid in table.memories]
-        return [row for row in rows if not wanted.isdisjoint(sources_of(table, row))]
+    def citations(self, asked: Mapping[int, Sequence[tuple[str, str]]]) -> Sequence[Citation]:
+        tables = [(scope_id, self._of(scope_id), set(asked[scope_id])) for scope_id in asked]
+        return [
+            (scope_id, uid, *each)
+            for scope_id, table, messages in tables
+            for each in messages
+            for uid in table.resting.get(each, ())
+            if uid in table.memories and each in sources_of(table, table.memories[uid])
+        ]
 
     def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
         table = self._of(scope_id)

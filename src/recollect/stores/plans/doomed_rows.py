@@ -14,6 +14,7 @@ from recollect.side_records import (
     lifetime_key,
     undone_key,
 )
+from recollect.stores.json_pointers import leaves
 from recollect.stores.plans.erase_targets import (
     EraseExpired,
     EraseMemory,
@@ -67,7 +68,11 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
                 raise VersionConflictError(address, expected, memory.version)
             named = [memory] if memory else []
             return DoomedRows(
-                memories=[*named, *_proposals_for(rows, scope, type_, key)],
+                memories=[
+                    *named,
+                    *_proposals_for(rows, scope, type_, key),
+                    *(each for row in named for each in _refusals_of(rows, row)),
+                ],
                 sides=_lifetime_of(rows, scope, type_, key),
                 addresses=[(type_, key)],
             )
@@ -108,6 +113,25 @@ def _proposals_for(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Iterato
             return  # listed by key: the others of the type are not read
         proposed = proposed_for(row.key)
         if proposed and row.state != "active" and is_named(proposed[0], key):
+            yield row
+
+
+def _refusals_of(rows: Rows, memory: MemoryRow) -> Iterator[MemoryRow]:
+    """
+    Yield what was rejected of a memory, under a key of its own: it repeats what the memory said.
+
+    That is a memory of the same value, or one of a field, with the entry that it belongs to.
+    """
+    past = (each.value for each in rows.revisions(memory.scope_id, memory.uid))
+    said = [json.loads(each) for each in (memory.value, *past)]
+    fields = [leaf for value in said for _, leaf in leaves(value)]
+    entry = None if memory.key == memory.type else memory.key
+    for row in rows.memories(memory.scope_id, MemoryRange(type=memory.type, state="rejected")):
+        if row.uid == memory.uid or proposed_for(row.key):
+            continue
+        value = json.loads(row.value)
+        is_field = value.keys() - {"entry"} == {"pointer", "value"} and value.get("entry") == entry
+        if value in said or (is_field and value["value"] in fields):
             yield row
 
 

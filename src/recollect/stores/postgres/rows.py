@@ -48,6 +48,7 @@ from recollect.stores.rows import (
     MemoryRange,
     MemoryRow,
     MessageRow,
+    Place,
     ReceiptPlace,
     ReceiptRow,
     RevisionRow,
@@ -155,9 +156,9 @@ class PostgresRows(PostgresScopeRows):
         found = self._transaction.fetch_all(scopes)
         there = [scope_row(row) for each in found for row in each]
         self._scopes |= {row.segments: row for row in there}
-        asked = ((row.id, tuple(addresses[row.segments])) for row in there)
-        wanted = [each for each in asked if each[1]]
-        memories = self._transaction.fetch_all([_query_at(*each) for each in wanted])
+        places = ((row.id, tuple(addresses[row.segments])) for row in there)
+        wanted = [each for each in places if each[1]]
+        memories = self._transaction.fetch_all([*starmap(_query_at, wanted)]) if wanted else []
         for each, rows in zip(wanted, memories, strict=True):
             self._at[each] = [memory_row(row) for row in rows]
 
@@ -260,15 +261,6 @@ class PostgresRows(PostgresScopeRows):
 
         return paged(side_row, page)
 
-    def memories_resting_on(
-        self, scope_id: int, messages: Sequence[tuple[str, str]]
-    ) -> Sequence[MemoryRow]:
-        if not messages:
-            return []
-        threads, ids = zip(*messages, strict=True)
-        resting = self._of("resting_on", scope_id, list(threads), list(ids))
-        return self.memories_by_uid(scope_id, [uid for (uid,) in resting])
-
     def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
         return [message for (message,) in self._of("evidence_in", scope_id, thread)]
 
@@ -314,6 +306,18 @@ class PostgresRows(PostgresScopeRows):
             found = self._of("memories_by_uid", scope_id, unknown)
             self._keep_memories(scope_id, unknown, found)
         return [row for uid in left if (row := kept[scope_id, uid])]
+
+    def memories_in(self, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
+        rows = {scope: self.scope(scope) for scope in dict.fromkeys(scope for scope, _ in places)}
+        there = [(scope, row.id, uid) for scope, uid in places if (row := rows[scope])]
+        unknown: dict[int, tuple[list[int]]] = {}
+        for _, id_, uid in there:
+            if (id_, uid) not in self._memories and not self._messages.get((id_, uid)):
+                unknown.setdefault(id_, ([],))[0].append(uid)
+        for id_, found in self._of_each("memories_by_uid", unknown).items():
+            self._keep_memories(id_, *unknown[id_], found)
+        kept = ((scope, self._memories.get((id_, uid))) for scope, id_, uid in there)
+        return [(scope, row) for scope, row in kept if row]
 
     def _keep_messages(self, scope_id: int, uids: Sequence[int], found: Sequence[Stored]) -> None:
         self._messages |= dict.fromkeys((scope_id, uid) for uid in uids)

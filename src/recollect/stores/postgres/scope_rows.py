@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Final, LiteralString, TypeVar
 
 from recollect.records import Scope
-from recollect.stores.columns import both_rows, scope_row, thread_row
+from recollect.stores.columns import both_rows, scope_row, side_row, thread_row
 from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.leases import DUE_THREADS_MAX
 from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.row_security import SWEEPING, finding, finding_below, inside
 from recollect.stores.postgres.statements import GROUP, QUERIES
 from recollect.stores.postgres.transaction import Question, Stored, Transaction
-from recollect.stores.rows import ScopeRow, ThreadRow
+from recollect.stores.rows import Citation, ScopeRow, SidePlace, SideRow, ThreadRow
 from recollect.stores.scope_paths import range_below, stored_path
 
 RowT = TypeVar("RowT")
@@ -152,6 +152,14 @@ class PostgresScopeRows(DerivedReads):
         for id_, found in zip(locked, answers, strict=True):
             self._due[id_, now] = [thread_row(row) for row in found]
 
+    def citations(self, asked: Mapping[int, Sequence[tuple[str, str]]]) -> Sequence[Citation]:
+        found = self._of_each("citations", _columns_of(asked))
+        return [(id_, *each) for id_, rows in found.items() for each in rows]
+
+    def side_records_in(self, asked: Mapping[int, Sequence[SidePlace]]) -> Sequence[SideRow]:
+        found = self._of_each("side_records_at", _columns_of(asked))
+        return [side_row(row) for rows in found.values() for row in rows]
+
     def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
         if limit <= DUE_THREADS_MAX and (scope_id, now) in self._due:
             return self._due[scope_id, now][:limit]
@@ -167,6 +175,19 @@ class PostgresScopeRows(DerivedReads):
         if scope_id in self._given:
             return []
         return self._transaction.fetch(QUERIES[name], (scope_id, *values), inside(scope_id))
+
+    def _of_each(self, name: str, asked: Mapping[int, Sequence[object]]) -> dict[int, list[Stored]]:
+        """Fetch rows of several scopes by the values of each, in one round trip."""
+        stored = {id_: values for id_, values in asked.items() if id_ not in self._given}
+        if not stored:
+            return {}
+        questions = [(QUERIES[name], (id_, *each), inside(id_)) for id_, each in stored.items()]
+        return dict(zip(stored, self._transaction.fetch_all(questions), strict=True))
+
+
+def _columns_of(asked: Mapping[int, Sequence[tuple[str, ...]]]) -> dict[int, list[list[str]]]:
+    """Return the columns of the rows asked for in each scope, without scopes that ask for none."""
+    return {id_: list(map(list, zip(*asked[id_], strict=True))) for id_ in asked if asked[id_]}
 
 
 def key_of(scope: Scope) -> tuple[bytes, bytes]:

@@ -29,6 +29,7 @@ from recollect.stores.redis.scope_rows import PAGE, RedisScopeRows, pages_of
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
+    Citation,
     FormationRow,
     IdempotencyRow,
     MemoryRange,
@@ -178,17 +179,17 @@ class RedisRows(RedisScopeRows):
                 return
             first = b"(" + found[-1]
 
-    def memories_resting_on(
-        self, scope_id: int, messages: Sequence[tuple[str, str]]
-    ) -> Sequence[MemoryRow]:
-        uids: set[int] = set()
-        for links in pages_of(messages):
-            prefixes = [keys.link_of(*each) for each in links]
+    def citations(self, asked: Mapping[int, Sequence[tuple[str, str]]]) -> Sequence[Citation]:
+        cited: list[Citation] = []
+        for scope_id, messages in asked.items():
             key = keys.of_scope(scope_id, "links")
-            ranges = [("ZRANGEBYLEX", key, b"[" + each, keys.after(each)) for each in prefixes]
-            for found in self.reading.ask(scope_id, *ranges):
-                uids.update(keys.value_of(each[-8:]) for each in found)
-        return self.memories_by_uid(scope_id, sorted(uids))
+            for links in pages_of(messages):
+                prefixes = [keys.link_of(*each) for each in links]
+                ranges = [("ZRANGEBYLEX", key, b"[" + each, keys.after(each)) for each in prefixes]
+                answers = self.reading.ask(scope_id, *ranges)
+                for name, found in zip(links, answers, strict=True):
+                    cited += ((scope_id, keys.value_of(each[-8:]), *name) for each in found)
+        return cited
 
     def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
         bounds = keys.beginning_with(keys.framed(thread))

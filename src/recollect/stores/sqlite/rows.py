@@ -33,6 +33,7 @@ from recollect.stores.filters import Condition, matches
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
+    Citation,
     FormationRow,
     IdempotencyRow,
     MemoryRange,
@@ -221,13 +222,13 @@ class SQLiteRows(SQLiteQueries, DerivedReads):
             return self._counted("side_record", scope_id, found)
         return found
 
-    def memories_resting_on(
-        self, scope_id: int, messages: Sequence[tuple[str, str]]
-    ) -> Sequence[MemoryRow]:
-        resting = {
-            uid for each in messages for (uid,) in self._all("resting_on", (scope_id, *each))
-        }
-        return self.memories_by_uid(scope_id, sorted(resting))
+    def citations(self, asked: Mapping[int, Sequence[tuple[str, str]]]) -> Sequence[Citation]:
+        return [
+            (scope_id, uid, *each)
+            for scope_id, messages in asked.items()
+            for each in messages
+            for (uid,) in self._all("resting_on", (scope_id, *each))
+        ]
 
     def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
         return [message for (message,) in self._all("evidence_in", (scope_id, thread))]

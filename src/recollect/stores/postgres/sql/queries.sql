@@ -141,11 +141,12 @@ SELECT updated_at, uid FROM recollect.memory
 WHERE scope_id = %s AND type = %s AND state = 'active' AND (expires_at IS NULL OR expires_at > %s)
 ORDER BY key;
 
--- :name resting_on
-SELECT DISTINCT uid
+-- :name citations
+SELECT
+    uid, thread, message
 FROM recollect.evidence
 WHERE scope_id = %s
-    AND (thread, message) IN (SELECT * FROM unnest(%s::text[], %s::text[])) ORDER BY uid;
+    AND (thread, message) IN (SELECT * FROM unnest(%s::text[], %s::text[]));
 
 -- :name evidence_in
 SELECT DISTINCT message

@@ -1,0 +1,49 @@
+"""How many candidates a search ranks, so that what is left out takes no place in the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.recall.query import MATCHES_MAX, RecallQuery
+from recollect.recall.recall_packing import DropReason
+from recollect.recall.results import Recall, Recalled
+
+CONSIDERED_MIN: Final = 50
+"""Candidates considered for packing, at least, when some may be skipped."""
+_DEEPER: Final = 4
+"""A search that found too few ranks this many times the candidates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryFilter:
+    """
+    A caller's own conditions on the entries of an answer, which no index knows.
+
+    Entries that are not *wanted* are as if they had not been found. *drops* returns why a wanted
+    one is dropped, if it is; only the entries that may be kept are asked for it.
+    """
+
+    wanted: Callable[[Recalled], bool]
+    drops: Callable[[Recalled], DropReason | None]
+
+
+def considered(query: RecallQuery, *, may_repeat: bool) -> int:
+    """Return the number of candidates for packing: more than the limit if some may be skipped."""
+    if query.filter is None and query.budget_tokens is None and not may_repeat:
+        return max(query.limit, query.depth)
+    times = 2 if query.filter is None else _DEEPER
+    return min(MATCHES_MAX, max(CONSIDERED_MIN, times * query.limit, query.depth))
+
+
+def deeper(query: RecallQuery, answer: Recall, ranked: int) -> RecallQuery | None:
+    """
+    Return *query* with more candidates if too few of the *ranked* ones could be in its answer.
+
+    ``None`` if the limit or the budget is what keeps others out.
+    """
+    over_budget = sum(each.reason == "budget" for each in answer.dropped)
+    if len(answer.entries) + over_budget >= query.limit or ranked >= MATCHES_MAX:
+        return None
+    return replace(query, depth=min(MATCHES_MAX, _DEEPER * ranked))
