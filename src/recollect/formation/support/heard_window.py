@@ -91,7 +91,7 @@ class HeardWindow:
         """Return the words of all users, of the assistant, and of others."""
         indexes: dict[SpokenTrust, WordIndex] = {}
         for voice in self.by_trust:
-            indexes.setdefault(voice.trust, WordIndex()).add(voice.text)
+            indexes.setdefault(voice.trust, WordIndex()).add_all(voice.words)
         return tuple(indexes.items())
 
     def voice_saying(self, trust: SpokenTrust, token: Token) -> Voice | None:
