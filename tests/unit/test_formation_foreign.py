@@ -271,7 +271,8 @@ def test_a_checker_without_chinese_or_english_misses_rows(monkeypatch: pytest.Mo
     halves = (every[:english], INJECTIONS[-1]), (every[english:], INJECTIONS[0])
 
     for patterns, missed in halves:
-        monkeypatch.setattr(instructing, "_forms", lambda found=patterns: found)
+        by_start = instructing._by_start(patterns)
+        monkeypatch.setattr(instructing, "_forms_by_start", lambda found=by_start: found)
 
         assert not instructs(missed)
 

@@ -7,9 +7,8 @@ read them here, strictly: a date that was not said must not pass.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.text.days import (
     MONTH_CUE,
@@ -116,8 +115,7 @@ _WEEKDAY: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dated:
+class Dated(NamedTuple):
     """
     A date as written from *start* to *end*.
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
+from recollect.text.lazy_patterns import folded_for_cues
 from recollect.text.numerals_chinese import chinese_values
 
 _HALF_DAY: Final = 12 * 60
@@ -59,14 +59,15 @@ _PATTERNS: Final = tuple(
         ),
     )
 )
+_CUE: Final = re.compile(rf"\d|{'|'.join(_HOUR_WORDS)}|noon|midday|midnight|[点时]")
+"""A text without any of these tells no time of day."""
 _LATE: Final = frozenset(
     "pm p.m p.m. afternoon evening night 下午 傍晚 晚上 夜里 今晚 明晚 昨晚 每晚 晚".split()
 )
 _EARLY: Final = frozenset("am a.m a.m. morning 凌晨 清晨 早上 早晨 上午 早".split())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockTime:
+class ClockTime(NamedTuple):
     """
     A time as written from *start* to *end*, in *minutes* after midnight.
 
@@ -102,6 +103,8 @@ def times_in(text: str) -> tuple[ClockTime, ...]:
     >>> [each.minutes for each in times_in("7pm, half past seven, 晚上七点半")]
     [1140, 450, 1170]
     """
+    if not _CUE.search(folded_for_cues(text)):
+        return ()
     found = [time for pattern in _PATTERNS for time in _matches(pattern, text)]
     found.sort(key=lambda each: (each.start, -each.end))
     kept: list[ClockTime] = []

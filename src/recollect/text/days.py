@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
 MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -24,8 +23,7 @@ YEAR_SHIFTS: Final = {
 YEAR_WORD: Final = "|".join(YEAR_SHIFTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Days:
+class Days(NamedTuple):
     """A stretch of days that a text names; both ends belong to it."""
 
     first: date

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar, cast
 
 ReaderT = TypeVar("ReaderT")
-_SPECIAL: Final = {ord("\u0131"): "i", ord("\u017f"): "s"}
-"""Letters that a pattern without case takes for another one, and `str.lower` leaves as they are."""
 _METHODS: Final = ("findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn")
 
 
@@ -49,7 +49,10 @@ def folded_for_cues(text: str) -> str:
     'next friday'
     """
     lower = text.lower()
-    return lower if lower.isascii() else lower.translate(_SPECIAL)
+    if lower.isascii():
+        return lower
+    # A pattern without case takes these letters for i and s; `str.lower` leaves them.
+    return lower.replace("\u0131", "i").replace("i\u0307", "i").replace("\u017f", "s")
 
 
 class CuedPatterns(Generic[ReaderT]):
@@ -61,11 +64,13 @@ class CuedPatterns(Generic[ReaderT]):
 
     def __init__(self, rows: Iterable[tuple[str, str, ReaderT]]) -> None:
         self.rows = tuple(rows)
-        cues = dict.fromkeys(cue for cue, _, _ in self.rows)
-        self._cues = {cue: lazy_pattern(cue) for cue in cues}
-        self._patterns = tuple(
-            (cue, lazy_pattern(pattern, re.IGNORECASE), reader)
-            for cue, pattern, reader in self.rows
+        cues = {cue: lazy_pattern(cue) for cue, _, _ in self.rows}
+        self._groups = tuple(
+            (
+                cues[cue],
+                tuple((lazy_pattern(each[1], re.IGNORECASE), each[2]) for each in group),
+            )
+            for cue, group in groupby(self.rows, key=itemgetter(0))
         )
 
     def matches(self, text: str) -> Iterator[tuple[re.Match[str], ReaderT]]:
@@ -77,8 +82,12 @@ class CuedPatterns(Generic[ReaderT]):
         [('Tuesday', 1)]
         """
         folded = folded_for_cues(text)
-        cued = {cue for cue, pattern in self._cues.items() if pattern.search(folded)}
-        for cue, pattern, reader in self._patterns:
-            if cue in cued:
-                for match in pattern.finditer(text):
-                    yield match, reader
+        cued: dict[re.Pattern[str], bool] = {}
+        for cue, patterns in self._groups:
+            is_cued = cued.get(cue)
+            if is_cued is None:
+                is_cued = cued[cue] = cue.search(folded) is not None
+            if is_cued:
+                for pattern, reader in patterns:
+                    for match in pattern.finditer(text):
+                        yield match, reader

@@ -1,11 +1,10 @@
 """A number in a text: the result of every reader of numerals."""
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
+class Number(NamedTuple):
     """
     A number as written from *start* to *end*, with its possible values as *readings*.
 

@@ -40,6 +40,7 @@ _SPACE_BEHIND: Final = re.compile(
 )
 _GROUPED: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3}){1,4}(?=[万亿])")
 _SPACE_BEFORE: Final = re.compile(r"(?<=\d[万亿千百点月年]) (?=\d)")
+_LETTER: Final = re.compile(r"[a-z]", re.IGNORECASE)
 _DIGITS: Final = re.compile(
     r"(?<!\d)(?P<whole>\d{1,3}(?:,\d{3}){1,8}(?!\d)|\d++)(?P<rest>(?:\.\d++){0,6})"
 )
@@ -78,6 +79,11 @@ def plain(text: str) -> str:
     """
     if text.isascii():
         return text.replace("`", "'")
+    return _plain_pieces(text)
+
+
+@kept_if_short
+def _plain_pieces(text: str) -> str:
     starts = range(0, len(text), _PIECE_CHARACTERS)
     return "".join(_plain_piece(text[at : at + _PIECE_CHARACTERS]) for at in starts)
 
@@ -104,9 +110,10 @@ def numbers_in(text: str) -> tuple[Number, ...]:
     >>> [str(min(each.readings)) for each in numbers_in("two dozen, $1.2k, 三十五岁")]
     ['24', '1200', '35']
     """
-    digits = list(_digit_numbers(text))
-    spoken = [*english_numbers(text), *chinese_numbers(text)]
-    found = [*spoken, *digits]
+    spoken = list(english_numbers(text)) if _LETTER.search(text) else []
+    if not text.isascii():
+        spoken += chinese_numbers(text)
+    found = [*spoken, *_digit_numbers(text)]
     # The longest at each place wins: "2万3千" and "1.2 million" are not read in parts again.
     found.sort(key=lambda each: (each.start, -each.end))
     kept: list[Number] = []

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from typing import Final
 
 from recollect.text.number import Number
+from recollect.text.short_texts import kept_if_short
 
 DIGITS: Final = {
     **{each: value for value, each in enumerate("零一二三四五六七八九")},
@@ -71,6 +73,7 @@ _LOOSE: Final = {
     "半": "1/2 50 30", "双": "2", "独": "1", "单": "1", "没": "0", "无": "0", "不": "0", "未": "0",
     "我": "1", "个": "1",
 }  # fmt: skip
+_LOOSE_VALUES: Final = {each: frozenset(map(Fraction, v.split())) for each, v in _LOOSE.items()}
 _LOOSE_CHARACTER: Final = re.compile(rf"[{''.join(_LOOSE)}]")
 
 
@@ -115,7 +118,7 @@ def chinese_numbers(text: str) -> Iterator[Number]:
     for match in _HALF_AFTER_DIGITS.finditer(text):
         yield _number(match, int(match[1]) + Fraction(1, 2))
     for match in _LOOSE_CHARACTER.finditer(text):
-        readings = frozenset(map(Fraction, _LOOSE[match.group()].split()))
+        readings = _LOOSE_VALUES[match.group()]
         yield Number(start=match.start(), end=match.end(), readings=readings, is_claim=False)
 
 
@@ -147,7 +150,7 @@ def _is_claim(text: str, match: re.Match[str]) -> bool:
     return len(run) > 1 or text[match.end() : match.end() + 1] in _MEASURES
 
 
-def _readings(match: re.Match[str]) -> set[Fraction]:
+def _readings(match: re.Match[str]) -> AbstractSet[Fraction]:
     values = chinese_values(match["run"])
     if match["parts"]:
         return values
@@ -165,7 +168,7 @@ def _readings(match: re.Match[str]) -> set[Fraction]:
     return values
 
 
-def _parts(match: re.Match[str]) -> set[Fraction]:
+def _parts(match: re.Match[str]) -> AbstractSet[Fraction]:
     """Return numerator and denominator of a fraction, and its percentage."""
     values = chinese_values(match["run"])
     if match["parts"]:
@@ -190,7 +193,8 @@ def _digit(character: str) -> int:
     return DIGITS.get(character, 0) if character in DIGITS else int(character)
 
 
-def chinese_values(run: str) -> set[Fraction]:
+@kept_if_short
+def chinese_values(run: str) -> frozenset[Fraction]:
     """
     Return the possible values of a run of Chinese numerals.
 
@@ -200,11 +204,11 @@ def chinese_values(run: str) -> set[Fraction]:
     [3, 4, 34]
     """
     if all(each in DIGITS for each in run):
-        values = {Fraction("".join(str(DIGITS[each]) for each in run))}
-        return values | ({Fraction(DIGITS[each]) for each in run} if len(run) == 2 else set())
+        values = frozenset({Fraction(int("".join(str(DIGITS[each]) for each in run)))})
+        return values | {Fraction(DIGITS[each]) for each in run} if len(run) == 2 else values
     # 两三百 means two or three hundred.
     ways = [_TWO_DIGITS.sub(way, run) for way in (r"\1", r"\2")]
-    return {_scaled(run), *map(_scaled, ways)}
+    return frozenset({_scaled(run), *map(_scaled, ways)})
 
 
 def whole_number(written: str | None) -> int | None:

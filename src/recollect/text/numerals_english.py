@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -162,12 +162,12 @@ def _joined(text: str, sums: Sequence[_Sum]) -> tuple[int, Number]:
     if run == 2 and 10 <= values[0] <= 20 and 10 <= values[1] <= 99:
         year = {Fraction(values[0] * 100 + values[1])}
         parts = frozenset({*readings, Fraction(values[1])})
-        return 2, replace(_number(first.start, sums[1].end, year), parts=parts)
+        return 2, _number(first.start, sums[1].end, year)._replace(parts=parts)
     if run == 2 and 1 <= values[0] <= 9 and 20 <= values[1] <= 99:
         # "Two thirty" may be 230 or half past two: both readings are accepted.
         spoken = {*readings, Fraction(values[0] * 100 + values[1])}
         parts = frozenset({Fraction(values[1])})
-        return 2, replace(_number(first.start, sums[1].end, spoken), parts=parts)
+        return 2, _number(first.start, sums[1].end, spoken)._replace(parts=parts)
     if run >= 3 and max(values) <= 9:
         return run, _number(first.start, sums[run - 1].end, {Fraction("".join(map(str, values)))})
     half = _HALF.match(text, first.end)

@@ -75,6 +75,11 @@ Judge: TypeAlias = Callable[[Operation, HeardWindow], Support]
 
 def decide(operation: Operation, heard: HeardWindow) -> tuple[Operation, Grounds]:
     """Return *operation* with implied citations added, and its grounds."""
+    with heard.readings.in_use():
+        return _decided(operation, heard)
+
+
+def _decided(operation: Operation, heard: HeardWindow) -> tuple[Operation, Grounds]:
     if not heard.admits(_characters_of(operation)):
         reason = f"more than {ASKED_CHARACTERS_MAX} characters are asked to be kept: say less"
         return operation, Grounds(faults=(Fault(call=operation.call, kind="value", reason=reason),))
@@ -83,7 +88,7 @@ def decide(operation: Operation, heard: HeardWindow) -> tuple[Operation, Grounds
     whole, notes = _without_wrong_dates(whole, heard)
     if found != operation:
         notes = ("a quote was found in another message than the one cited", *notes)
-    grounds = grounds_of(whole, heard)
+    grounds = _grounds_of(whole, heard, support_of)
     return whole, replace(grounds, notes=(*notes, *grounds.notes))
 
 
@@ -145,6 +150,11 @@ def _characters_of(operation: Operation) -> int:
 
 def grounds_of(operation: Operation, heard: HeardWindow, judge: Judge = support_of) -> Grounds:
     """Return the support of *operation*, with its doubts and faults."""
+    with heard.readings.in_use():
+        return _grounds_of(operation, heard, judge)
+
+
+def _grounds_of(operation: Operation, heard: HeardWindow, judge: Judge) -> Grounds:
     type_, window = type_of(operation, heard), heard.window
     cited = citations_of(operation)
     faults = [*_quote_faults(operation, cited, window), *_cause_faults(operation, type_, window)]

@@ -8,8 +8,11 @@ is not a filter against attacks: other wordings can always be found. The forms o
 
 import re
 import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import add
 from typing import Final
 
 from recollect.formation.wording.pieces import piece_spans
@@ -19,6 +22,7 @@ from recollect.text.lazy_patterns import folded_for_cues
 
 TEXT_CHARACTERS_MAX: Final = 200_000
 """A longer text is read up to here; a memory is far shorter."""
+_START: Final = 2
 REACH_CHARACTERS: Final = 300
 """A form of words is looked for so far before a clue to it, and behind it."""
 
@@ -59,6 +63,28 @@ def _forms() -> tuple[_Form, ...]:
     )
 
 
+@cache
+def _forms_by_start() -> Mapping[str, Sequence[tuple[str, _Form]]]:
+    return _by_start(_forms())
+
+
+def _by_start(forms: Sequence[_Form]) -> Mapping[str, Sequence[tuple[str, _Form]]]:
+    """Return the clues of *forms* with their forms, by the first characters of a clue."""
+    found: defaultdict[str, list[tuple[str, _Form]]] = defaultdict(list)
+    for form in forms:
+        for clue in form.clues:
+            found[clue[:_START]].append((clue, form))
+    return found
+
+
+def _forms_hinted_in(text: str) -> list[_Form]:
+    """Return the forms with a clue in *text*, where few of hundreds of clues begin."""
+    forms = _forms_by_start()
+    starts = {*text, *map(add, text, text[1:])}
+    hinted = (pair for start in starts & forms.keys() for pair in forms[start])
+    return list(dict.fromkeys(form for clue, form in hinted if clue in text))
+
+
 def instructs(text: str) -> bool:
     """
     Return True if *text* reads as an instruction, or claims what only a person grants.
@@ -70,7 +96,7 @@ def instructs(text: str) -> bool:
     (True, False)
     """
     bare = _bare(text[:TEXT_CHARACTERS_MAX])
-    return any(form.is_in(bare) for form in _forms())
+    return any(form.is_in(bare) for form in _forms_hinted_in(bare))
 
 
 def _bare(text: str) -> str:
@@ -86,4 +112,4 @@ def _bare_piece(text: str) -> str:
         for hidden in [each for each in set(text) if unicodedata.category(each) == "Cf"]:
             text = text.replace(hidden, "")
     spaced = re.sub(r"[^\S\n]+", " ", text.replace("\u2019", "'"))
-    return folded_for_cues(spaced).replace("i\u0307", "i")
+    return folded_for_cues(spaced)

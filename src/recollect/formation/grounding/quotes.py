@@ -17,12 +17,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
 from recollect.formation.wording.pieces import piece_spans
 from recollect.text.chinese_scripts import simplified
 from recollect.text.numerals import numbers_in
+from recollect.text.short_texts import kept_if_short
 
 __all__ = ["QuotableText", "find_quote", "hedges_in", "keeps_hedge"]
 
@@ -42,8 +43,7 @@ _SIGNS: Final = frozenset("%#&@\u2030")
 _PURE_NUMBER: Final = re.compile(r"[\d,.]+|[^\W\d_]+(?:[ -][^\W\d_]+)*|\d+[万亿千百]\d*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     folded: str
     start: int
     end: int
@@ -89,7 +89,7 @@ class QuotableText:
         return _joined(_words(self._text))
 
     def _found(self, quote: str) -> tuple[int, int] | None:
-        whole = _joined(_words(quote)).text
+        whole = _folded_words(quote)
         if len(whole) <= 1:
             return None
         at = self._joined.text.find(whole)
@@ -97,7 +97,7 @@ class QuotableText:
             return self._joined.span(at, at + len(whole))
         if found := self._found_by_value(quote):
             return found
-        pieces = [_joined(_words(piece)).text for piece in _GAP.split(quote)]
+        pieces = [_folded_words(piece) for piece in _GAP.split(quote)]
         pieces = [piece for piece in pieces if len(piece) > 1]
         if not 2 <= len(pieces) <= PIECES_MAX or any(not _says_enough(each) for each in pieces):
             return None
@@ -174,6 +174,12 @@ def _occurrences(joined: str, piece: str) -> Iterator[int]:
         at = joined.find(piece, at + len(piece) - 1)
 
 
+@kept_if_short
+def _folded_words(quote: str) -> str:
+    """Return the words of a quote, each between two NULs; it may be looked for in many lines."""
+    return _joined(_words(quote)).text
+
+
 def _joined(words: Iterator[_Word]) -> _Joined:
     folded: list[str] = [""]
     joined = _Joined()
@@ -192,8 +198,9 @@ def _words(text: str) -> Iterator[_Word]:
     """Yield words, figures and signs; each Chinese character is a word."""
     pending: list[str] = []
     start = end = 0
+    is_pending_alone = False
     for at, character in enumerate(text):
-        folded = _folded(character)
+        folded, is_alone = _read(character)
         if not folded:
             if not unicodedata.combining(character) and unicodedata.category(character) != "Cf":
                 if pending and not _joins(text, at, pending):
@@ -203,15 +210,14 @@ def _words(text: str) -> Iterator[_Word]:
                 pending.append(character)
                 end = at + 1
             continue
-        is_alone = _is_alone(folded)
-        if pending and (is_alone or _is_alone(pending[0])):
+        if pending and (is_alone or is_pending_alone):
             yield _Word(_composed(pending), start, end)
             pending = []
         if folded == _AND and not pending:
             yield _Word(folded, at, at + 1)
             continue
         if not pending:
-            start = at
+            start, is_pending_alone = at, is_alone
         pending.append(folded)
         end = at + 1
     if pending:
@@ -220,6 +226,12 @@ def _words(text: str) -> Iterator[_Word]:
 
 # A talk repeats few characters, and each is normalised and looked up in a table of scripts.
 @lru_cache(maxsize=16_384)
+def _read(character: str) -> tuple[str, bool]:
+    """Return the plain form of a character, and whether it is a word by itself."""
+    folded = _folded(character)
+    return folded, bool(folded) and _is_alone(folded)
+
+
 def _folded(character: str) -> str:
     """Return a letter, figure or sign in its plain form; nothing for what does not count."""
     if character.isascii():
@@ -278,4 +290,5 @@ def _usual(character: str) -> str:
 
 
 def _composed(pending: Sequence[str]) -> str:
-    return unicodedata.normalize("NFC", "".join(pending))
+    joined = "".join(pending)
+    return joined if joined.isascii() else unicodedata.normalize("NFC", joined)

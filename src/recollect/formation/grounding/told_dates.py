@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import cached_property
@@ -111,7 +110,7 @@ def dates_of_value(text: str, said_on: Sequence[date]) -> Iterator[Dated]:
         else:
             stretches = earlier.stretches + each.stretches
             also = (*earlier.also, (each.month, each.day))
-            claims[each.start] = replace(earlier, stretches=stretches, also=also)
+            claims[each.start] = earlier._replace(stretches=stretches, also=also)
     yield from claims.values()
 
 
@@ -137,7 +136,7 @@ class Told:
     def _dates(self) -> tuple[Dated, ...]:
         told = chain.from_iterable(_told_in(each, self._said_on) for each in self._pieces)
         # Where each stands says nothing here; told twice is told once.
-        found = dict.fromkeys(replace(each, start=0, end=0) for each in told)
+        found = dict.fromkeys(each._replace(start=0, end=0) for each in told)
         day = self._said_on
         found |= dict.fromkeys(self._in_other_years(found))
         if any(map(_THAT_WEEKEND.search, self._pieces)):

@@ -12,6 +12,7 @@ from recollect.text.calendar_dates import absolute_dates
 from recollect.text.chinese_scripts import simplified
 from recollect.text.days import Days
 from recollect.text.numerals import plain
+from recollect.text.short_texts import kept_if_short
 from recollect.text.time_zones import with_zone
 from recollect.text.year_parts import year_parts_in
 
@@ -72,6 +73,7 @@ def ended_at(written: str, told: str, said: datetime) -> datetime | None:
     return ends if not begins <= said <= ends else said
 
 
+@kept_if_short
 def interval_of(written: str) -> Days | None:
     """Return the days of a date of any precision; ``None`` if it is none, or may be several."""
     text = plain(written[:DATE_CHARACTERS_MAX]).strip().rstrip(".")

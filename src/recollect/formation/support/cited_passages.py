@@ -123,8 +123,8 @@ class CitedWords:
         self.passages = tuple(passages)  # held, so that their ids stay theirs
         self.index = WordIndex()
         for each in dict.fromkeys(passages):
-            self.index.add(f"{each.text}\n{each.question}", with_compounds=True)
-        self.groups = groups_said(self.index)
+            self.index.add_all(each.words)
+        self.groups = frozenset[int]().union(*(each.groups for each in self.passages))
         self._slips: dict[str, bool] = {}
 
     def has(self, token: Token, groups: frozenset[int]) -> bool:

@@ -146,8 +146,7 @@ def without_kept_subject(clause: Clause, before: str, denying: Sequence[Clause])
     first, rest = clause.words[0], clause.words[1:]
     if not first.is_run:
         return replace(clause, words=rest)
-    cut = replace(
-        first,
+    cut = first._replace(
         key=first.key[_NAME_HAN:],
         folded=first.folded[_NAME_HAN:],
         start=first.start + _NAME_HAN,

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import Stemmer
 
@@ -36,8 +36,7 @@ _HIRAGANA: Final = "\u3041-\u309f"
 _GRAMMAR: Final = re.compile(rf"[{_HIRAGANA}ー々]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word as it is compared: its stem as *key*; a number, or a run without spaces, whole."""
 
     key: str
@@ -98,6 +97,18 @@ def stem_of(folded: str) -> str:
     return str(_STEMMER.stemWord(_IRREGULAR.get(folded, folded)))
 
 
+def word_of(letters: str) -> Token:
+    """
+    Return the word that some letters of a word in lower-case ASCII are by themselves.
+
+    >>> word_of("bees").key
+    'bee'
+    """
+    if letters.isalpha():
+        return Token(stem_of(letters), 0, len(letters), letters)
+    return next(iter(_tokens_of(letters)))
+
+
 def says_something(pair: str) -> bool:
     """Return True unless *pair* is grammar alone: letters of hiragana."""
     return _GRAMMAR.fullmatch(pair) is None
@@ -126,6 +137,16 @@ class WordIndex:
             if with_compounds and before and token.folded:
                 self.compounds.add(before + token.folded)
             before = token.folded
+
+    def add_all(self, other: WordIndex) -> None:
+        """Add the words of another index."""
+        self.keys |= other.keys
+        self.runs |= other.runs
+        self.compounds |= other.compounds
+        self.pairs |= other.pairs
+        self.characters |= other.characters
+        for prefix, keys in other._by_prefix.items():
+            self._by_prefix[prefix] |= keys
 
     def add_token(self, token: Token) -> None:
         """Add one word."""

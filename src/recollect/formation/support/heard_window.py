@@ -21,6 +21,7 @@ from recollect.formation.window import Window, WindowLine
 from recollect.records import Json, Memory, Trust
 from recollect.stores.json_pointers import is_list
 from recollect.text.searchable import memory_text
+from recollect.text.short_texts import TextReadings
 
 OTHERS: Final[frozenset[Trust]] = frozenset({"external", "agent"})
 """Trusts of memories that rest on words of neither the user nor the assistant."""
@@ -49,6 +50,7 @@ class HeardWindow:
         self._lacking: dict[tuple[object, ...], tuple[str, ...]] = {}
         self.traces: dict[tuple[str, tuple[int, ...], tuple[int, ...]], Any] = {}
         self._exposed: dict[str, bool] = {}
+        self.readings = TextReadings()
         self._left = ASKED_CHARACTERS_MAX
 
     def admits(self, characters: int) -> bool:
@@ -89,7 +91,7 @@ class HeardWindow:
         """Return the words of all users, of the assistant, and of others."""
         indexes: dict[SpokenTrust, WordIndex] = {}
         for voice in self.by_trust:
-            indexes.setdefault(voice.trust, WordIndex()).add(voice.text)
+            indexes.setdefault(voice.trust, WordIndex()).add_all(voice.words)
         return tuple(indexes.items())
 
     def voice_saying(self, trust: SpokenTrust, token: Token) -> Voice | None:

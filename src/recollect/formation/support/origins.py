@@ -12,10 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from recollect.formation.support.cited_passages import CitedWords, Passage
-from recollect.formation.support.content_words import Token, WordIndex, says_something, tokens_in
+from recollect.formation.support.content_words import (
+    Token,
+    WordIndex,
+    says_something,
+    tokens_in,
+    word_of,
+)
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.vocabulary import (
     group_places,
@@ -33,8 +39,7 @@ _RUN_WEIGHT: Final = 0.5
 """A character of a script without spaces counts as half a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class TracedWord:
+class TracedWord(NamedTuple):
     """A word of a value, or a stretch of a script without spaces, and where it comes from."""
 
     written: str
@@ -124,8 +129,7 @@ def _is_made_of(token: Token, said: WordIndex) -> bool:
     """Return True if both halves of a word were said: "beekeeping" of "I keep bees"."""
     word = token.folded
     places = range(_HALF_MIN, len(word) - _HALF_MIN + 1) if word.isascii() else ()
-    halves = ((next(iter(tokens_in(word[:at]))), next(iter(tokens_in(word[at:])))) for at in places)
-    return any(said.has(one) and said.has(other) for one, other in halves)
+    return any(said.has(word_of(word[:at])) and said.has(word_of(word[at:])) for at in places)
 
 
 def _traced_number(token: Token, sources: Sources) -> TracedWord:
@@ -181,6 +185,8 @@ class _RunTrace:
 
     def _mark(self, index: WordIndex, origin: Origin) -> None:
         """Mark characters found in *index* with a neighbour, unless they have an origin."""
+        if not index.runs or None not in self._origins:
+            return
         at = 0
         while at < len(self._run):
             length = index.longest(self._run, at)

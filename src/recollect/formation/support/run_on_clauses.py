@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from recollect.formation.support.told_clauses import TextClause
@@ -50,6 +49,6 @@ def parts_of(clause: TextClause) -> Iterator[TextClause]:
         return
     at = max(found.start("then"), found.start("now"))
     first = tuple(each for each in clause.words if each.start < at)
-    rest = (replace(each, start=each.start - at) for each in clause.words if each.start >= at)
+    rest = (each._replace(start=each.start - at) for each in clause.words if each.start >= at)
     yield TextClause(clause.text[:at], first)
     yield from parts_of(TextClause(clause.text[at:], tuple(rest)))

@@ -227,6 +227,7 @@ def tells_end(text: str) -> bool:
     return _PAST.search(text) is not None
 
 
+@kept_if_short
 def tells_liking(word: str) -> bool:
     """Return True for a word that expresses liking or dislike."""
     return any(

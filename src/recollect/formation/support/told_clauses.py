@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.formation.support.content_words import Token, is_form, tokens_in
 from recollect.formation.support.vocabulary import groups_of, is_neutral, neutral_places
@@ -32,8 +31,7 @@ _CLAUSE_END: Final = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OwnWord:
+class OwnWord(NamedTuple):
     """A word that says something: its stem or two characters, where it stands, its synonyms."""
 
     key: str
@@ -66,8 +64,7 @@ class OwnWords:
         return [each for each in words if self.has(each)]
 
 
-@dataclass(frozen=True, slots=True)
-class TextClause:
+class TextClause(NamedTuple):
     """A clause as it is written, and its own words."""
 
     text: str

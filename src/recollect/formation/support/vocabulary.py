@@ -21,6 +21,7 @@ from recollect.text.short_texts import kept_if_short
 
 _NEUTRAL: Final = read_words(__package__, "neutral_words.toml")
 _CHINESE: Final = frozenset(_NEUTRAL["chinese"])
+_CHINESE_FIRSTS: Final = frozenset(word[0] for word in _CHINESE)
 _SYNONYMS: Final = tuple(read_rows(__package__, "synonyms.txt"))
 _NO_GROUPS: Final[frozenset[int]] = frozenset()
 HAN_WORD_CHARACTERS_MAX: Final = 6
@@ -59,9 +60,11 @@ def groups_said(index: WordIndex) -> frozenset[int]:
 
 @kept_if_short
 def _groups_in(run: str) -> frozenset[int]:
-    groups = _groups()
+    groups, firsts = _groups(), _firsts()
     found: set[int] = set()
-    for at in range(len(run)):
+    for at, first in enumerate(run):
+        if first not in firsts:
+            continue
         for length in range(1, HAN_WORD_CHARACTERS_MAX + 1):
             found |= groups.get(run[at : at + length], _NO_GROUPS)
     return frozenset(found)
@@ -70,14 +73,17 @@ def _groups_in(run: str) -> frozenset[int]:
 @kept_if_short
 def neutral_places(run: str) -> tuple[int, ...]:
     """Return the length of the neutral word at each place of *run*; 0 where none begins."""
-    return tuple(_longest(run, at, _CHINESE) for at in range(len(run)))
+    return tuple(
+        _longest(run, at, _CHINESE) if first in _CHINESE_FIRSTS else 0
+        for at, first in enumerate(run)
+    )
 
 
 @kept_if_short
 def group_places(run: str) -> tuple[tuple[int, int, frozenset[int]], ...]:
     """Return where listed words begin in *run*: the place, the longest word's length and groups."""
-    groups = _groups()
-    lengths = ((at, _longest(run, at, groups)) for at in range(len(run)))
+    groups, firsts = _groups(), _firsts()
+    lengths = ((at, _longest(run, at, groups)) for at, e in enumerate(run) if e in firsts)
     return tuple((at, n, groups[run[at : at + n]]) for at, n in lengths if n)
 
 
@@ -103,3 +109,9 @@ def _groups() -> dict[str, frozenset[int]]:
             if key.isascii():
                 found[stem_of(key)].add(number)
     return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+@cache
+def _firsts() -> frozenset[str]:
+    """Return the first characters of the words that have groups."""
+    return frozenset(word[0] for word in _groups())
