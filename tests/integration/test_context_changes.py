@@ -9,6 +9,7 @@ from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_model import RuleModel
 from recollect.memory import former_values
 from recollect.records import Evidence, EvidenceMap, NewMessage, PutMemory, Scope
+from recollect.stores import kept_evidence
 from recollect.testing import FrozenClock
 
 ADA: Scope = ("ada",)
@@ -164,3 +165,59 @@ async def test_older_words_that_were_formed_later_ended_nothing() -> None:
             await memory.apply(ADA, [write])
 
         assert "- home: Lisbon (before: Graz)" == await home(memory)
+
+
+async def note_by_hand(memory: recollect.Recollect) -> str:
+    """Correct a note formed of old words by hand; return what the context says of both."""
+    said = "my monstera gets water every 7 days"
+    await say(memory, "m1", said, LISBON)
+    await memory.apply(
+        ADA,
+        [
+            PutMemory(
+                type="Note",
+                key="fern",
+                value={"content": "Monstera: water every 7 days"},
+                evidence={"/content": [Evidence(thread="talk", message="m1", quote=said)]},
+            )
+        ],
+    )
+    await memory.put(ADA, "Note", "fern", {"content": "Monstera: water every 12 days"})
+    return str(await memory.context(ADA, "How often does the monstera get water?"))
+
+
+async def test_a_corrected_note_was_said_when_it_was_corrected() -> None:
+    """And stands before the message that it corrects, which is told as no longer so."""
+    async with open_memory() as memory:
+        told = await note_by_hand(memory)
+
+    note = "Monstera: water every 12 days (29 November 2026)\n"
+    message = "user: my monstera gets water every 7 days (no longer holds)\n"
+    assert 0 < told.find(note) < told.find(message)
+
+
+async def test_the_day_of_a_correction_is_that_of_its_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The mutant, to which the note was said with the words that it corrects."""
+    monkeypatch.setattr(kept_evidence, "as_origin", lambda found, *_: found)
+    async with open_memory() as memory:
+        told = await note_by_hand(memory)
+
+    assert "Monstera: water every 12 days (5 March 2021)\n" in told
+    assert "no longer holds" not in told
+
+
+async def test_words_that_hold_again_are_not_told_as_over() -> None:
+    async with open_memory() as memory:
+        await say(memory, "m1", "I live in Oslo.", LISBON)
+        await memory.form(ADA)
+        await memory.put(ADA, "User", "User", {"home": "Bergen"})
+        corrected = str(await memory.context(ADA, "Where do I live?"))
+        await say(memory, "m2", "I live in Oslo, by the way.", GRAZ)
+        await memory.form(ADA)
+        again = str(await memory.context(ADA, "Where do I live?"))
+
+    assert "user: I live in Oslo. (no longer holds)\n" in corrected
+    assert "- home: Oslo\n" in again
+    assert "user: I live in Oslo.\n" in again

@@ -128,9 +128,9 @@ def _in_zone(entry: Recalled, zone: tzinfo) -> Recalled:
     content = entry.content
     if isinstance(content, Message):
         return replace(entry, content=replace(content, time=told_in(content.time, zone)))
-    if content.said_at is None:
-        return entry
-    return replace(entry, content=replace(content, said_at=told_in(content.said_at, zone)))
+    said_at = None if content.said_at is None else told_in(content.said_at, zone)
+    written = told_in(content.updated_at, zone)
+    return replace(entry, content=replace(content, said_at=said_at, updated_at=written))
 
 
 async def _newest(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Message]:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from recollect.records import Evidence, EvidenceMap
 from recollect.stores.json_pointers import covers
 from recollect.stores.provenance import Found, cited_message, sufficient_sets
+from recollect.stores.remainder import ORIGIN_QUOTE
 
 MessageTimes: TypeAlias = Mapping[tuple[str, str], datetime]
 """Times of messages by thread and id."""
@@ -56,4 +57,8 @@ def _found_at(place: str, evidence: EvidenceMap) -> Iterator[Found]:
 
 
 def _quotes(place: str, evidence: EvidenceMap) -> set[tuple[str, str, str | None]]:
-    return {(each.thread, each.message, each.quote) for each in place_evidence(place, evidence)}
+    return {
+        (each.thread, each.message, each.quote)
+        for each in place_evidence(place, evidence)
+        if each.quote != ORIGIN_QUOTE
+    }
