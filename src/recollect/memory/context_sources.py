@@ -15,6 +15,7 @@ from recollect.formation.scope_types import types_in_force
 from recollect.memory.context_query import ContextQuery, check_query
 from recollect.memory.context_search import recalled_attitudes, recalled_entries, recalled_news
 from recollect.memory.former_values import FORMER_MAX, FormerValues, read_former
+from recollect.memory.memory_speakers import read_speakers
 from recollect.memory.runtime import MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
 from recollect.memory.waiting_changes import read_waiting_changes
@@ -86,6 +87,10 @@ async def gathered_context(
         summary=await _summary(runtime, request),
         former=former.revisions,
         changes=former.changes,
+        speakers=await read_speakers(
+            runtime.store,
+            [entry for each in (found, attitudes) if each for entry in each.considered],
+        ),
         waiting=await _waiting(runtime, request, documents, found),
         instructions=request.instructions,
         examples=tuple(request.examples),

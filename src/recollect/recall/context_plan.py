@@ -53,6 +53,8 @@ class ContextPlan:
     """The previous revision of memories that changed, if the query asks for history."""
     changes: Mapping[MemoryName, Mapping[str, FieldChange]] = field(default_factory=dict)
     """When the fields of those of them that are documents changed, by their names."""
+    speakers: Mapping[MemoryName, str] = field(default_factory=dict)
+    """Who said what a memory tells, where several people speak and its text does not name them."""
     waiting: Mapping[MemoryName, frozenset[str]] = field(default_factory=dict)
     """The fields of memories for which a change in the user's words waits for review."""
     history_tokens: int = 0
