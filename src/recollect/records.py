@@ -139,7 +139,9 @@ class Evidence:
     The support of a field of a memory: a message and the quote in it, or a finding of an agent.
 
     Evidence in *group* 0 supports the field alone. Evidence of one field with the same higher group
-    number supports it only together: each of these messages supplied part of it.
+    number supports it only together: each of these messages supplied part of it. An empty *quote*
+    tells that a person wrote the value over what the message says: it is the origin of some words,
+    which go when it is erased, but does not say the value.
 
     A finding has the *kind* ``agent``, or ``file`` with the lines in *file*. *thread* is the
     conversation in which it was made, and is erased with; *message* is an id of its own there, and
@@ -180,8 +182,8 @@ class Memory:
 
     *text* is its searchable text. *valid_from* and *valid_until* bound when it is true in the world
     (from inclusive, until exclusive; ``None`` is open); after *expires_at* no read returns it.
-    *said_at* is the time of the newest message among its evidence; ``None`` if it has no known
-    evidence.
+    *said_at* is the time of the newest message among its evidence; ``None`` if no known message
+    says it.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:

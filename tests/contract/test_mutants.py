@@ -22,6 +22,7 @@ from recollect.stores.plans import embedding_backlog as embedding
 from recollect.stores.plans import erasure as erase
 from recollect.stores.plans import positions, thread_edits
 from recollect.stores.plans.erase_targets import EraseTarget, EraseThread
+from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.idempotency import Idempotency, blanked_keys
 from recollect.stores.plans.leases import Lease, check_lease
 from recollect.stores.plans.memory_writes import plan_writes
@@ -393,6 +394,26 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "plans.undo_reversal._put_back_records",
         lambda undo: [each["memory"] for each in undo.changes if "memory" in each],
         SideRecordUpkeepContract.test_a_removed_one_of_an_erased_thread_stays_gone, {},
+    ),
+    "a quote stays that a correction contradicts": (
+        "kept_evidence.as_origin", lambda found, *_: found,
+        EvidenceContract.test_a_quote_goes_with_the_words_that_a_person_wrote_over, {},
+    ),
+    "a correction is dated by the words it replaces": (
+        "plans.memory_writes.stating_messages", evidence_messages,
+        EvidenceContract.test_a_quote_goes_with_the_words_that_a_person_wrote_over, {},
+    ),
+    "words that were corrected still hold": (
+        "plans.lapsed_messages.stating_messages", evidence_messages,
+        EvidenceContract.test_a_quote_goes_with_the_words_that_a_person_wrote_over, {},
+    ),
+    "words that are in force again hold no longer": (
+        "plans.lapsed_messages._again_in_force", lambda *_: iter(()),
+        EvidenceContract.test_a_message_whose_words_are_in_force_again_holds, {},
+    ),
+    "words of any former value hold": (
+        "plans.lapsed_messages._places", lambda *_: {("/pets/-", "str", "owl")},
+        EvidenceContract.test_a_message_whose_words_are_in_force_again_holds, {},
     ),
     "a vector is kept for any text": (
         "contract.changes.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},

@@ -24,7 +24,7 @@ from recollect.records import (
 from recollect.stores.kept_evidence import Founded, kept_evidence
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.provenance import Said, Words
-from recollect.stores.remainder import remainder_of
+from recollect.stores.remainder import ORIGIN_QUOTE, remainder_of
 from recollect.text.searchable import memory_text
 from tests.harness.thread_model import NUMBERS
 
@@ -54,6 +54,12 @@ class ModelVersion:
     def messages(self) -> set[tuple[str, str]]:
         """The messages that it names as evidence, by thread and id."""
         return {(e.thread, e.message) for found in self.memory.evidence.values() for e in found}
+
+    @property
+    def stating(self) -> set[tuple[str, str]]:
+        """Those of its messages that are not only the origin of some words."""
+        cited = (each for found in self.memory.evidence.values() for each in found)
+        return {(each.thread, each.message) for each in cited if each.quote != ORIGIN_QUOTE}
 
     def rests_on(self, erased: AbstractSet[tuple[str, str]]) -> bool:
         """Return True if it names one of *erased* as evidence."""
@@ -143,7 +149,7 @@ class PredictedMemories:
             after = replace(
                 after,
                 trust="agent" if any(each.is_finding for each in rests_on) else after.trust,
-                said_at=here.said_at(ModelVersion(after, "").messages),
+                said_at=here.said_at(ModelVersion(after, "").stating),
             )
         past = self.versions.setdefault(address, [])
         self.numbers.setdefault(address, next(NUMBERS))
@@ -170,7 +176,7 @@ class PredictedMemories:
         """Update the times of memories that cite a message with a new time."""
         for *past, present in list(self.versions.values()):
             if present.rests_on({moved}):
-                dated = replace(present.memory, said_at=said_at(present.messages))
+                dated = replace(present.memory, said_at=said_at(present.stating))
                 address = dated.type, dated.key
                 self.versions[address] = [*past, replace(present, memory=dated)]
 
@@ -188,7 +194,7 @@ class PredictedMemories:
                 memory = replace(
                     left.memory,
                     version=left.memory.version + 1,
-                    said_at=said_at(left.messages),
+                    said_at=said_at(left.stating),
                 )
                 left = replace(left, memory=memory, cause="erase")
             kept = [each.without(erased) if each.rests_on(erased) else each for each in past]

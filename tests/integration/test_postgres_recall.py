@@ -122,13 +122,13 @@ def test_writes_to_many_scopes_are_looked_up_in_two_trips(
     assert [2, 2, 20, 20] == trips
 
 
-async def trips_for_lapsed_messages(url: str, count: int) -> int:
-    """Return the round trips of looking up, in many scopes, what is over by now."""
+async def trips_for_lapsed_messages(url: str, count: int, times: int = 1) -> int:
+    """Return the round trips of looking up, in many scopes, what is over; changed *times*."""
     asked: dict[Scope, list[tuple[str, str]]] = {
-        ("users", str(number)): [("talk", f"m{at}") for at in range(count)]
+        (f"{count} {times}", str(number)): [("talk", f"m{at}") for at in range(count)]
         for number in range(count)
     }
-    old, new = (
+    old, *new = (
         [
             PutMemory(
                 type="Fact",
@@ -138,10 +138,10 @@ async def trips_for_lapsed_messages(url: str, count: int) -> int:
             )
             for each in (f"m{at}" for at in range(count))
         ]
-        for city in ("", "Rome")
+        for city in ("", "Rome", "Oslo")[: times + 1]
     )
     async with Recollect(PostgresStore(url), embedder="none") as memory:
-        for writes in (old, new):
+        for writes in (old, *new):
             await memory.apply_each(dict.fromkeys(asked, writes))
         store = memory.store
         trips: list[int] = []
@@ -162,6 +162,12 @@ def test_what_is_over_is_looked_up_in_four_trips(url: str) -> None:
     """The scopes, who cites the messages, these memories, and the marks of undos."""
     assert 4 == asyncio.run(trips_for_lapsed_messages(url, 2))
     assert 4 == asyncio.run(trips_for_lapsed_messages(url, 5))
+
+
+def test_past_values_are_looked_up_in_one_trip_more(url: str) -> None:
+    """A value may have come back in memories of three versions."""
+    assert 5 == asyncio.run(trips_for_lapsed_messages(url, 2, times=2))
+    assert 5 == asyncio.run(trips_for_lapsed_messages(url, 5, times=2))
 
 
 def test_a_look_up_scope_by_scope_is_noticed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,8 +30,8 @@ _SPEAKER: Final = re.compile(r"(?P<speaker>[^:\n]{1,60}): (?P<words>.*)", re.DOT
 _DATED: Final = re.compile(r"(?P<text>.*?) \((?P<when>[^()]*\d{4}[^()]*)\)", re.DOTALL)
 _BEFORE: Final = re.compile(r"[;；] ?(?:before: |之前[:：])|^before: |^之前[:：]")
 _FORMER: Final = re.compile(
-    rf"(?P<name>\w+): (?P<value>.*?) \((?P<until>(?:until |至)(?:{_DATE.pattern})日?): "
-    r"(?P<was>.+)\)",
+    r"(?P<name>\w+): (?P<value>.*?) \((?:(?P<since>(?:since |自)[^();；]*\d{4}[^();；]*)[;；] ?)?"
+    rf"(?P<until>(?:until |至)(?:{_DATE.pattern})日?|before|之前): (?P<was>.+)\)",
     re.IGNORECASE | re.DOTALL,
 )
 """A profile's field with its former value, and when that ended."""
@@ -133,9 +133,10 @@ def _field_lines(text: str) -> Iterator[RememberedLine]:
     if former is None:
         yield from _fields_of(_dated(text))
         return
-    name = former["name"]
-    yield RememberedLine(text=f"{name}: {former['value']}", field=name)
-    was, day = f"{name}: {former['was']}", day_in(former["until"])
+    name, since = former["name"], day_in(former["since"] or "")
+    tense: Tense = "since" if since else ""
+    yield RememberedLine(text=f"{name}: {former['value']}", field=name, day=since, tense=tense)
+    was, day = f"{name}: {former['was']}", day_in(former["until"]) or since
     yield RememberedLine(text=was, field=name, day=day, tense="until")
 
 

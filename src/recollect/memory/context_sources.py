@@ -14,6 +14,8 @@ from anyio import to_thread
 from recollect.formation.scope_types import types_in_force
 from recollect.memory.context_query import ContextQuery, check_query
 from recollect.memory.context_search import recalled_attitudes, recalled_entries, recalled_news
+from recollect.memory.former_values import FORMER_MAX, FormerValues, read_former
+from recollect.memory.memory_speakers import read_speakers
 from recollect.memory.runtime import MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
 from recollect.memory.waiting_changes import read_waiting_changes
@@ -31,7 +33,7 @@ from recollect.recall.query_analysis import (
 )
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.recall.results import Recall, Recalled
-from recollect.records import Memory, Message, Revision
+from recollect.records import Memory, Message
 from recollect.stores.validation import to_datetime
 from recollect.text.time_zones import told_in
 from recollect.text.token_estimate import estimated_tokens
@@ -40,8 +42,6 @@ PACKED_AT_ONCE_CHARACTERS: Final = 32_000
 """Texts up to this length are packed on the event loop, in about two milliseconds."""
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
-FORMER_MAX: Final = 10
-"""The number of best memories whose previous version is read if the query asks for it."""
 _SECRET: Final = secrets.token_bytes(16)
 
 
@@ -67,6 +67,7 @@ async def gathered_context(
     )
     advises = bool(found) and request.min_score is None and asks_for_advice(asked)
     attitudes = await recalled_attitudes(runtime, request) if advises else None
+    former = await _former(runtime, request, documents, found) if wants_history else FormerValues()
     shown = newest[len(newest) - request.recent_messages :] if request.recent_messages else ()
     plan = ContextPlan(
         query=asked,
@@ -84,7 +85,12 @@ async def gathered_context(
         history=tuple(newest) if request.history_tokens else (),
         history_tokens=request.history_tokens,
         summary=await _summary(runtime, request),
-        former=await _former(runtime, documents, found) if wants_history else {},
+        former=former.revisions,
+        changes=former.changes,
+        speakers=await read_speakers(
+            runtime.store,
+            [entry for each in (found, attitudes) if each for entry in each.considered],
+        ),
         waiting=await _waiting(runtime, request, documents, found),
         instructions=request.instructions,
         examples=tuple(request.examples),
@@ -127,9 +133,9 @@ def _in_zone(entry: Recalled, zone: tzinfo) -> Recalled:
     content = entry.content
     if isinstance(content, Message):
         return replace(entry, content=replace(content, time=told_in(content.time, zone)))
-    if content.said_at is None:
-        return entry
-    return replace(entry, content=replace(content, said_at=told_in(content.said_at, zone)))
+    said_at = None if content.said_at is None else told_in(content.said_at, zone)
+    written = told_in(content.updated_at, zone)
+    return replace(entry, content=replace(content, said_at=said_at, updated_at=written))
 
 
 async def _newest(runtime: MemoryRuntime, request: ContextQuery) -> Sequence[Message]:
@@ -180,17 +186,13 @@ async def _waiting(
 
 
 async def _former(
-    runtime: MemoryRuntime, documents: Sequence[Memory], found: Recall | None
-) -> dict[MemoryName, Revision]:
-    """Return the previous version of each document, and of the best memories, that changed."""
+    runtime: MemoryRuntime,
+    request: ContextQuery,
+    documents: Sequence[Memory],
+    found: Recall | None,
+) -> FormerValues:
+    """Return what the documents, and the best memories, said before they changed."""
     ranked = (each.content for each in found.considered) if found else ()
     memories = islice((each for each in ranked if isinstance(each, Memory)), FORMER_MAX)
-    former: dict[MemoryName, Revision] = {}
-    for memory in (*documents, *memories):
-        name = memory.scope, memory.type, memory.key
-        if memory.version > 1 and name not in former:
-            revisions = await runtime.store.history(*name)
-            earlier = [each for each in revisions if each.version < memory.version]
-            if earlier:
-                former[name] = max(earlier, key=lambda each: each.version)
-    return former
+    zone = request.asked_at.tzinfo if request.asked_at else None
+    return await read_former(runtime.store, documents, memories, zone or UTC)

@@ -156,10 +156,11 @@ class EntryPacker:
         """Return the text shown of an entry within *budget* tokens, and whether it is complete."""
         content = candidate.entry.content
         if isinstance(content, Memory):
-            former = self._plan.former.get((content.scope, content.type, content.key))
-            waits = (content.scope, content.type, content.key) in self._plan.waiting
+            name = content.scope, content.type, content.key
+            former, waits = self._plan.former.get(name), name in self._plan.waiting
             noted = _sentence_with_notes(content, former, chinese=self._chinese, waits=waits)
-            return shown(noted), True
+            speaker = content.speaker or self._plan.speakers.get(name)
+            return shown(f"{speaker}: {noted}" if speaker else noted), True
         mark = f" ({LAPSED[self._chinese]})" if candidate.entry.has_lapsed else ""
         if content.name is None and candidate.tokens <= budget and not mark:
             return shown(f"{content.role}: {candidate.text}"), True
@@ -244,7 +245,11 @@ def _replaced_words(entry: Recalled) -> tuple[list[tuple[Scope, str, str]], set[
         return [], set()
     evidence = (each for quotes in content.evidence.values() for each in quotes)
     messages = [(entry.scope, each.thread, each.message) for each in evidence]
-    return messages, set(terms_of(_sentence_with_notes(content)))
+    return messages, _memory_terms(content)
+
+
+def _memory_terms(content: Memory) -> set[str]:
+    return set(terms_of(f"{content.speaker or ''} {_sentence_with_notes(content)}"))
 
 
 def _message_terms(content: Message) -> set[str]:
@@ -291,7 +296,7 @@ def _sentence_with_notes(
         sentence = f"{sentence[:-1]}; {aside})"  # one bracket for a note's context and its dates
     elif aside and not sentence.endswith(f"({aside})"):
         sentence += f" ({aside})"
-    return f"{memory.speaker}: {sentence}" if memory.speaker else sentence
+    return sentence
 
 
 def _has_own_day(sentence: str, memory: Memory) -> bool:

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
+from recollect.recall.field_changes import FieldChange
 from recollect.recall.relevance import IDLE_BELOW
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message, Revision, Scope
@@ -50,6 +51,10 @@ class ContextPlan:
     history: tuple[Message, ...] = ()
     former: Mapping[MemoryName, Revision] = field(default_factory=dict)
     """The previous revision of memories that changed, if the query asks for history."""
+    changes: Mapping[MemoryName, Mapping[str, FieldChange]] = field(default_factory=dict)
+    """When the fields of those of them that are documents changed, by their names."""
+    speakers: Mapping[MemoryName, str] = field(default_factory=dict)
+    """Who said what a memory tells, where several people speak and its text does not name them."""
     waiting: Mapping[MemoryName, frozenset[str]] = field(default_factory=dict)
     """The fields of memories for which a change in the user's words waits for review."""
     history_tokens: int = 0

@@ -9,6 +9,7 @@ from typing import Final
 from recollect.recall.citation_handles import Handles
 from recollect.recall.context import ProfileDocument, profile_heading, shown
 from recollect.recall.context_plan import ContextPlan, TokenRoom
+from recollect.recall.field_changes import FieldChange
 from recollect.recall.memory_sentences import WAITING, day_of
 from recollect.records import Json, Memory, Revision
 from recollect.text.analysis import terms_of
@@ -72,6 +73,17 @@ def _listed(value: Json) -> Json:
     return "; ".join(texts) if has_commas and len(texts) == len(value) else value
 
 
+def _change_note(change: FieldChange, *, chinese: bool) -> str:
+    """Return the days of a change, as they stand before the former value."""
+    since = day_of(change.since, chinese=chinese) if change.since else ""
+    until = day_of(change.until, chinese=chinese) if change.until else ""
+    ended = f"至{until}" if chinese else f"until {until}"
+    if not until or until == since:
+        ended = "之前" if chinese else "before"
+    begun = f"自{since}；" if chinese else f"since {since}; "
+    return f"{begun}{ended}" if since else ended
+
+
 def _field_line(plan: ContextPlan, memory: Memory, name: str, former: Revision | None) -> str:
     """
     Return the line of a field, marked if a change of it waits for review.
@@ -84,9 +96,10 @@ def _field_line(plan: ContextPlan, memory: Memory, name: str, former: Revision |
     if isinstance(before, list | tuple) and isinstance(value, list | tuple):
         before = [each for each in before if each not in value] or None
     if words and former and before not in (None, value):
-        day = day_of(former.valid_until or memory.updated_at, chinese=chinese)
+        changes = plan.changes.get((memory.scope, memory.type, memory.key), {})
+        change = changes.get(name) or FieldChange(until=former.valid_until or memory.updated_at)
         was = memory_text({"": before}).removeprefix(": ")
-        words += f" (至{day}: {was})" if chinese else f" (until {day}: {was})"
+        words += f" ({_change_note(change, chinese=chinese)}: {was})"
     waiting = plan.waiting.get((memory.scope, memory.type, memory.key), ())
     if words and name in waiting:
         words += f" ({WAITING[chinese]})"

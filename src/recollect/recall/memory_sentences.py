@@ -8,6 +8,7 @@ from typing import Final
 
 from recollect.records import JsonObject, Memory
 from recollect.stores.json_pointers import parse_pointer
+from recollect.stores.remainder import ORIGIN_QUOTE
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import has_chinese
 from recollect.text.searchable import memory_text
@@ -154,7 +155,11 @@ def heading_of(day: date, *, chinese: bool = False) -> str:
 
 
 def validity_of(memory: Memory, *, chinese: bool = False) -> str:
-    """Return the time in which a memory is true, or else the day it was said; "" if unknown."""
+    """
+    Return the time in which a memory is true, or else the day it was said; "" if unknown.
+
+    One that a person wrote over what a message says was said when it was written.
+    """
     since, until = memory.valid_from, memory.valid_until
     if since and until:
         first, last = day_of(since, chinese=chinese), day_of(until, chinese=chinese)
@@ -165,9 +170,13 @@ def validity_of(memory: Memory, *, chinese: bool = False) -> str:
     if since:
         day = day_of(since, chinese=chinese)
         return f"自{day}" if chinese else f"since {day}"
-    if memory.said_at is None:
-        return ""
-    return day_of(memory.said_at, chinese=chinese)
+    said_at = memory.updated_at if _is_written_over(memory) else memory.said_at
+    return "" if said_at is None else day_of(said_at, chinese=chinese)
+
+
+def _is_written_over(memory: Memory) -> bool:
+    cited = (each for found in memory.evidence.values() for each in found)
+    return any(each.quote == ORIGIN_QUOTE for each in cited)
 
 
 def origin_of(memory: Memory, *, chinese: bool = False) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from recollect.records import Evidence, EvidenceMap, Memory, Revision
-from recollect.stores.json_pointers import covers, join_pointer
+from recollect.records import Memory, Revision
+from recollect.stores.field_evidence import cites_nothing_new, place_evidence
+from recollect.stores.json_pointers import join_pointer
 
 _BY_HAND: Final = "put"
 
@@ -25,7 +26,9 @@ def field_quotes(memory: Memory, revisions: Sequence[Revision] = ()) -> dict[str
     quotes = {}
     for name in memory.value:
         place = join_pointer([name])
-        quote = next((each.quote for each in _evidence(place, memory.evidence) if each.quote), None)
+        quote = next(
+            (each.quote for each in place_evidence(place, memory.evidence) if each.quote), None
+        )
         if quote is not None and not _is_by_hand(name, place, past):
             quotes[place] = quote
     return quotes
@@ -39,19 +42,5 @@ def _is_by_hand(name: str, place: str, revisions: Sequence[Revision]) -> bool:
         written -= 1
     if written <= 0 or revisions[written].cause != _BY_HAND:
         return False
-    before, after = (_words(place, revisions[each].evidence) for each in (written - 1, written))
-    return after <= before
-
-
-def _words(place: str, evidence: EvidenceMap) -> set[tuple[str, str, str | None]]:
-    return {(each.thread, each.message, each.quote) for each in _evidence(place, evidence)}
-
-
-def _evidence(place: str, evidence: EvidenceMap) -> list[Evidence]:
-    """Return what a field rests on: its own evidence, that of its parts, and of the whole."""
-    return [
-        each
-        for at, found in evidence.items()
-        if covers(at, place) or covers(place, at)
-        for each in found
-    ]
+    before, after = revisions[written - 1].evidence, revisions[written].evidence
+    return cites_nothing_new(place, before, after)

@@ -8,7 +8,7 @@ from recollect.records import Scope
 from recollect.stores.filters import Condition
 from recollect.stores.plans.newest_memories import matching, updates_of
 from recollect.stores.plans.scopes import scopes_holding
-from recollect.stores.rows import MemoryRange, MemoryRow, Place, SidePlace, SideRow
+from recollect.stores.rows import MemoryRange, MemoryRow, Place, RevisionRow, SidePlace, SideRow
 from recollect.stores.unit_of_work import Rows
 
 
@@ -51,6 +51,12 @@ class DerivedReads:
     def side_records_in(self: Rows, asked: Mapping[int, Sequence[SidePlace]]) -> Sequence[SideRow]:
         """Read scope by scope; see `Rows.side_records_in`."""
         return [row for id_, places in asked.items() for row in self.side_records_at(id_, places)]
+
+    def revisions_in(self: Rows, asked: Mapping[int, Sequence[int]]) -> Sequence[RevisionRow]:
+        """Read memory by memory; see `Rows.revisions_in`."""
+        return [
+            row for id_, uids in asked.items() for uid in uids for row in self.revisions(id_, uid)
+        ]
 
     def memories_in(self: Rows, places: Sequence[Place]) -> Sequence[tuple[Scope, MemoryRow]]:
         """Read scope by scope; see `Rows.memories_in`."""

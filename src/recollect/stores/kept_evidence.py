@@ -17,6 +17,7 @@ from recollect.stores.provenance import (
     Source,
     Words,
     all_of,
+    as_origin,
     carried_over,
     cited_message,
     either_of,
@@ -144,6 +145,20 @@ class _ReplacedVersion:
         if place in self._same:
             before = self._same[place]
             return _kept_of_same(words_in(leaf), before, given, said) if before else given
+        found = self._carried(pointer, leaf, given, said, past)
+        # Without evidence of its own the value was written by hand, over what the messages say.
+        if given or leaf in self._equal:
+            return found
+        words = words_in(leaf)
+        dropped = self._at[pointer].words if pointer in self._at else NO_WORDS
+        origin = as_origin(found, words, dropped - words - words_in_path(pointer))
+        # A former value that is written again has the quotes that it had.
+        return found if origin == found or past.same(pointer, leaf) else origin
+
+    def _carried(
+        self, pointer: str, leaf: Scalar, given: Found, said: Said, past: _PastVersions
+    ) -> Found:
+        """Return *given* with the evidence of those words of a new leaf that it does not say."""
         here = [self._at[pointer]] if pointer in self._at else []
         nearest = [*here, *self._equal.get(leaf, ())]
         words = words_in(leaf) | words_in_path(pointer)

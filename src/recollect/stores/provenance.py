@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from recollect.records import Evidence, EvidenceMap, Json
 from recollect.stores.json_pointers import covers, is_list, is_number, join_pointer
-from recollect.stores.remainder import MEMORY_THREAD, split_pointer
+from recollect.stores.remainder import MEMORY_THREAD, ORIGIN_QUOTE, split_pointer
 from recollect.text.analysis import terms_of
 
 Words: TypeAlias = frozenset[str]
@@ -123,10 +123,42 @@ def source_at(pointer: str, value: Json, evidence: Found) -> Source:
     Return the value at *pointer* as a source of words.
 
     A name in the path counts if the messages contain it: `city` is the name of a field, but `Miso`
-    may be the name of a cat.
+    may be the name of a cat. It also counts if a message is only an origin of words (`as_origin`):
+    the quote is lost that would tell.
     """
-    names = words_in_path(pointer) & NO_WORDS.union(*map(quoted, evidence))
+    names = words_in_path(pointer)
+    if all(each.quote != ORIGIN_QUOTE for each in evidence):
+        names &= NO_WORDS.union(*map(quoted, evidence))
     return Source(words_in(value) | names, evidence)
+
+
+def as_origin(evidence: Found, words: Words, dropped: Words) -> Found:
+    """
+    Return the evidence that a value keeps of the one that a person wrote it over.
+
+    A quote is kept if it has a word of the value and says none that was *dropped*; otherwise the
+    message is only the origin of some words, or of the name of the field: the quote of "every 7
+    days" does not support "every 12 days".
+
+    Args:
+        words: The words of the value itself, without the names in its path.
+        dropped: The words of the former value that the new one lacks.
+    """
+    return tuple(
+        dict.fromkeys(
+            each if _supports(each, words, dropped) else _origin(each) for each in evidence
+        )
+    )
+
+
+def _supports(each: Evidence, words: Words, dropped: Words) -> bool:
+    said = quoted(each)
+    is_quote = bool(said) and not each.is_finding and each.thread != MEMORY_THREAD
+    return not is_quote or (said.isdisjoint(dropped) and not said.isdisjoint(words))
+
+
+def _origin(each: Evidence) -> Evidence:
+    return replace(each, quote=ORIGIN_QUOTE)
 
 
 def unusual(source: Source) -> Source:

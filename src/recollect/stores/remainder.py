@@ -26,6 +26,13 @@ _PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
 
 MEMORY_THREAD: Final = "memory:"
 """Reserved thread id under which evidence cites versions of memories (`version_name`)."""
+ORIGIN_QUOTE: Final = ""
+"""
+Quote of evidence that is only the origin of some words of a value, and no longer states it.
+
+A person wrote the value over what the message says, and kept some of its words: these go when it
+is erased, but it neither supports the value nor dates it.
+"""
 SOURCE_THREAD: Final = "source:"
 """Reserved thread id under which links name the sources of findings."""
 
@@ -112,7 +119,7 @@ def remaining_messages(
         for pointer, found in evidence.items()
         if any(split_pointer(pointer)[: len(path)] == path for path in lost)
         for each in found
-        if each[2] is not None and (each[0], each[1]) not in erased
+        if each[2] and (each[0], each[1]) not in erased
     }
 
 

@@ -207,6 +207,10 @@ class Rows(Protocol):
         """Return the past versions of a memory, oldest first."""
         ...
 
+    def revisions_in(self, asked: Mapping[int, Sequence[int]]) -> Sequence[RevisionRow]:
+        """Return what `revisions` does of several memories, by scope id and uid, in any order."""
+        ...
+
     def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
         """Return the request under a key, in the first of these scopes that has it."""
         ...

@@ -10,9 +10,11 @@ import pytest
 from recollect.records import (
     EndMemory,
     Evidence,
+    Json,
     JsonObject,
     Lane,
     MemoryState,
+    NewMessage,
     PutMemory,
     Write,
 )
@@ -285,3 +287,102 @@ class EvidenceContract(Contract):
         names = ("replaced", "ended", "refused", "undone")
         assert {*((ADA, TALK, id_) for id_ in names), (BOB, TALK, "idle")} == lapsed
         assert frozenset() == await store.lapsed({}) == await store.lapsed({ADA: []})
+
+    async def test_a_quote_goes_with_the_words_that_a_person_wrote_over(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """
+        The message stays as the origin of the other words, which are erased with it.
+
+        It no longer says what the memory says, and does not date it.
+        """
+        (said,) = await store.append(
+            ADA, TALK, [NewMessage(role="user", id="m1", text="the fern gets water every 7 days")]
+        )
+        quote = Evidence(thread=TALK, message="m1", quote=said.text)
+        put = PutMemory(
+            type="Fact", key="home", value={"text": said.text}, evidence={"/text": [quote]}
+        )
+        await store.apply(ADA, [put])
+        clock.advance(86_400)
+
+        by_hand = PutMemory(type="Fact", key="home", value={"text": "the fern: every 12 days"})
+        await store.apply(ADA, [by_hand])
+
+        memory = existing(await store.get(ADA, "Fact", "home"))
+        assert {"/text": (replace(quote, quote=""),)} == memory.evidence
+        assert memory.said_at is None
+        assert clock.now() == memory.time
+        assert {(ADA, TALK, "m1")} == await store.lapsed({ADA: [(TALK, "m1")]})
+
+        await store.apply(ADA, [replace(put, evidence={})])
+        memory = existing(await store.get(ADA, "Fact", "home"))
+        assert quote in memory.evidence["/text"]
+        assert said.time == memory.said_at
+        assert not await store.lapsed({ADA: [(TALK, "m1")]})
+
+        await store.apply(ADA, [by_hand])
+        await store.erase(ADA, M1)
+        assert await store.get(ADA, "Fact", "home") is None
+
+    async def test_a_correction_that_only_adds_words_keeps_the_quote(self, store: Store) -> None:
+        """What the message says still holds."""
+        await store.append(ADA, TALK, [NewMessage(role="user", id="m1", text="I live in Oslo")])
+        quote = Evidence(thread=TALK, message="m1", quote="I live in Oslo")
+        put = PutMemory(
+            type="Fact", key="home", value={"city": "Oslo"}, evidence={"/city": [quote]}
+        )
+
+        await store.apply(ADA, [put, replace(put, value={"city": "Oslo, Norway"}, evidence={})])
+
+        memory = existing(await store.get(ADA, "Fact", "home"))
+        assert {"/city": (quote,)} == memory.evidence
+        assert not await store.lapsed({ADA: [(TALK, "m1")]})
+
+    @pytest.mark.parametrize("value", [10, "rarely", False])
+    async def test_the_name_of_a_field_alone_keeps_no_quote(
+        self, store: Store, value: Json
+    ) -> None:
+        """It keeps the message, which may be where the name is from, and is erased with it."""
+        await store.append(
+            ADA, TALK, [NewMessage(role="user", id="m1", text="I water it every 7 days")]
+        )
+        quote = Evidence(thread=TALK, message="m1", quote="I water it every 7 days")
+        put = PutMemory(
+            type="Fact",
+            key="home",
+            value={"watering_days": 7},
+            evidence={"/watering_days": [quote]},
+        )
+        await store.apply(ADA, [put])
+
+        for other in (value, 99):
+            by_hand = PutMemory(
+                type="Fact", key="home", value={"watering_days": other, "tall": True}
+            )
+            await store.apply(ADA, [by_hand])
+            memory = existing(await store.get(ADA, "Fact", "home"))
+            assert {"/watering_days": (replace(quote, quote=""),)} == memory.evidence
+
+        await store.erase(ADA, M1)
+        assert {"tall": True} == existing(await store.get(ADA, "Fact", "home")).value
+
+    async def test_a_message_whose_words_are_in_force_again_holds(self, store: Store) -> None:
+        """Whoever said them again, in a list at whatever place; not if the memory has ended."""
+        await tell(store, "m1", "m2", "m3")
+        pets = founded({"pets": ["cat", "dog"]}, {"/pets/0": ("m1",), "/pets/1": ("m2",)})
+        other = founded({"pets": ["owl"]}, {"/pets/0": ("m3",)})
+        cat = Evidence(thread=TALK, message="m4", quote="a cat and no other pets")
+        again = replace(
+            founded({"pets": ["owl", "cat"]}, {"/pets/0": ("m3",)}),
+            evidence={**other.evidence, "/pets/1": [cat]},
+        )
+        asked = [(TALK, each) for each in ("m1", "m2", "m3")]
+
+        await store.apply(ADA, [pets, other])
+        assert {"m1", "m2"} == {id_ for _, _, id_ in await store.lapsed({ADA: asked})}
+        await store.apply(ADA, [again])
+        assert (cat,) == existing(await store.get(ADA, "Fact", "home")).evidence["/pets/1"]
+        assert {"m2"} == {id_ for _, _, id_ in await store.lapsed({ADA: asked})}
+        await store.apply(ADA, [replace(again, state="rejected")])
+        assert {"m1", "m2", "m3"} == {id_ for _, _, id_ in await store.lapsed({ADA: asked})}

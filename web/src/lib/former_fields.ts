@@ -27,7 +27,7 @@ export function formerFields(revisions: readonly Version[]): ReadonlyMap<string,
 }
 
 const wordsFor = ({ evidence }: Pick<Revision, "evidence">, pointer: string): string[] =>
-  Object.entries(evidence).flatMap(([at, cited]) => (at === "" || `${at}/`.startsWith(`${pointer}/`) ? cited.map(({ thread, message, quote }) => JSON.stringify([thread, message, quote])) : []));
+  Object.entries(evidence).flatMap(([at, cited]) => (at === "" || `${at}/`.startsWith(`${pointer}/`) ? cited.filter(({ quote }) => quote !== "").map(({ thread, message, quote }) => JSON.stringify([thread, message, quote])) : []));
 
 /** The fields, by their pointers, that somebody corrected: the version that gave them their value cites no new words for it. */
 export function fieldsByHand(revisions: readonly CitingVersion[]): ReadonlySet<string> {

@@ -18,8 +18,8 @@ from recollect.stores.change_feed import (
 )
 from recollect.stores.damage_log import lost_entries
 from recollect.stores.filters import Condition, matches
-from recollect.stores.plans.derived_rows import row_evidence
 from recollect.stores.plans.embedding_backlog import searched_text
+from recollect.stores.plans.evidence import stating_messages
 from recollect.stores.plans.memories import is_expired, memory_of
 from recollect.stores.plans.revisions import believed_at
 from recollect.stores.plans.said_times import SaidTimes
@@ -287,7 +287,9 @@ def read_past(
     times = SaidTimes(rows, row.id)
     # Past versions have no *said_at* of their own: derive it from the messages still there.
     memories = [
-        past if past is present else replace(past, said_at=times.newest(row_evidence(past)))
+        past
+        if past is present
+        else replace(past, said_at=times.newest(stating_messages(past.evidence)))
         for present, past in believed
         if past
     ]

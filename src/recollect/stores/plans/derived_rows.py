@@ -17,6 +17,7 @@ from recollect.stores.digests import text_hash
 from recollect.stores.remainder import (
     MEMORY_THREAD,
     MERGED,
+    ORIGIN_QUOTE,
     Remainder,
     Sources,
     merged_into,
@@ -74,9 +75,14 @@ def reduced_memory(
     )
 
 
-def remaining_evidence(left: Remainder) -> Named:
-    """Return the (thread, message) pairs in the evidence of a remainder."""
-    return {(cited[0], cited[1]) for found in left.evidence.values() for cited in found}
+def stating_evidence(left: Remainder) -> Named:
+    """Return the messages that state what is left; see `evidence.stating_messages`."""
+    return {
+        (cited[0], cited[1])
+        for found in left.evidence.values()
+        for cited in found
+        if cited[2] != ORIGIN_QUOTE
+    }
 
 
 def row_sources(row: MemoryRow | RevisionRow) -> Sources:

@@ -14,10 +14,10 @@ from recollect.stores.plans.derived_rows import (
     is_merged,
     reduced_memory,
     reinstated_memory,
-    remaining_evidence,
     replaced_by,
     resting_on,
     row_remainder,
+    stating_evidence,
     version_names,
 )
 from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
@@ -295,7 +295,7 @@ def _memory_effect(
     rewritten = reduced_memory(
         memory,
         left,
-        said_at=times.newest(remaining_evidence(left)),
+        said_at=times.newest(stating_evidence(left)),
         cause=memory.cause if is_merged(memory) else "erase",
         updated_at=memory.updated_at,
         seq=scope.seq,

@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 from recollect.errors import UsageError
 from recollect.records import Evidence, EvidenceKind, EvidenceMap, FileLines, Json, Trust
 from recollect.stores.file_lines import check_file_lines
-from recollect.stores.remainder import MEMORY_THREAD, SOURCE_THREAD
+from recollect.stores.remainder import MEMORY_THREAD, ORIGIN_QUOTE, SOURCE_THREAD
 from recollect.stores.validation import check_id, check_object, check_position, check_text
 
 NO_EVIDENCE: Final = "{}"
@@ -144,6 +144,15 @@ def evidence_links(text: str) -> set[tuple[str, str]]:
 def evidence_messages(text: str) -> set[tuple[str, str]]:
     """Return the (thread, message) pairs in stored evidence."""
     return {(each[0], each[1]) for each in _cited_in(text)}
+
+
+def stating_messages(text: str) -> set[tuple[str, str]]:
+    """
+    Return the (thread, message) pairs in stored evidence that state what they are cited for.
+
+    Not those with an empty quote, which are only the origin of some words (`Evidence`).
+    """
+    return {(each[0], each[1]) for each in _cited_in(text) if each[2] != ORIGIN_QUOTE}
 
 
 def source_link(source: str) -> tuple[str, str]:

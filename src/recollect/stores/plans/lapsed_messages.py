@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from recollect.records import Scope
 from recollect.side_records import UNDONE_MESSAGE, undone_key
-from recollect.stores.plans.evidence import evidence_messages
-from recollect.stores.remainder import MERGED
-from recollect.stores.rows import MemoryRow, SidePlace
+from recollect.stores.json_pointers import Scalar, covers, leaves
+from recollect.stores.plans.evidence import decode_evidence, evidence_messages, stating_messages
+from recollect.stores.provenance import LIST_INDEX
+from recollect.stores.remainder import MERGED, ORIGIN_QUOTE
+from recollect.stores.rows import MemoryRow, RevisionRow, SidePlace
 from recollect.stores.unit_of_work import Rows
 
 MessageName: TypeAlias = tuple[str, str]
 """A message of a scope: (thread, id)."""
 LapsedMessage: TypeAlias = tuple[Scope, str, str]
 """A message of which nothing holds any more: (scope, thread, id)."""
+_VERSIONS_OF_A_RETURN: Final = 3
+"""With fewer versions no value has come back."""
 
 
 def lapsed_messages(
@@ -26,7 +31,7 @@ def lapsed_messages(
     Return those of *asked* that were taken back, or whose memories say something else by now.
 
     A memory that waits for review, and one that was merged into another, leave what they cite as
-    it is.
+    it is. A message whose words are in force again has not lapsed, whoever said them again.
     """
     rows.expect(dict.fromkeys(asked, ()))
     scopes = {row.id: scope for scope in asked if (row := rows.scope(scope))}
@@ -36,10 +41,15 @@ def lapsed_messages(
     # Not by the versions of each memory: on PostgreSQL that would be a round trip for each.
     cited = rows.citations(wanted)
     places = sorted({(scopes[id_], uid) for id_, uid, _, _ in cited})
-    standing = {
-        (memory.scope_id, memory.uid): frozenset(_standing(memory, now))
-        for _, memory in rows.memories_in(places)
-    }
+    memories = {(each.scope_id, each.uid): each for _, each in rows.memories_in(places)}
+    standing = {place: set(_standing(each, now)) for place, each in memories.items()}
+    changed: dict[int, list[int]] = defaultdict(list)
+    for (id_, uid), each in memories.items():
+        if each.version >= _VERSIONS_OF_A_RETURN and _is_in_force(each, now):
+            changed[id_].append(uid)
+    for version in rows.revisions_in(changed) if changed else ():
+        place = version.scope_id, version.uid
+        standing[place].update(_again_in_force(memories[place], version))
     holds: dict[LapsedMessage, bool] = defaultdict(bool)
     for id_, uid, thread, message in cited:
         if (stated := standing.get((id_, uid))) is not None:
@@ -48,12 +58,35 @@ def lapsed_messages(
     return frozenset(lapsed.union(_taken_back(rows, scopes, wanted)))
 
 
-def _standing(memory: MemoryRow, now: int) -> Iterable[MessageName]:
-    """Return the messages whose words a memory still states, or may state after a review."""
-    is_open = memory.state == "quarantined" or memory.cause.startswith(MERGED)
+def _standing(memory: MemoryRow, now: int) -> Iterator[MessageName]:
+    """Yield the messages whose words a memory states, or may state after a review."""
+    if memory.state == "quarantined" or memory.cause.startswith(MERGED):
+        yield from evidence_messages(memory.evidence)
+    elif _is_in_force(memory, now):
+        yield from stating_messages(memory.evidence)
+
+
+def _is_in_force(memory: MemoryRow, now: int) -> bool:
     has_ended = memory.valid_until is not None and memory.valid_until <= now
-    is_stated = memory.state == "active" and not has_ended
-    return evidence_messages(memory.evidence) if is_open or is_stated else ()
+    return memory.state == "active" and not has_ended
+
+
+def _again_in_force(memory: MemoryRow, version: RevisionRow) -> Iterator[MessageName]:
+    """Yield the messages of a past version for values that the memory has again."""
+    present = _places(memory.value, "")
+    for pointer, found in decode_evidence(version.evidence).items():
+        stated = _places(version.value, pointer)
+        if stated and stated <= present:
+            yield from ((each.thread, each.message) for each in found if each.quote != ORIGIN_QUOTE)
+
+
+def _places(value: str, pointer: str) -> set[tuple[str, str, Scalar]]:
+    """Return the leaves inside *pointer* with their places; positions in a list are ignored."""
+    return {
+        (LIST_INDEX.sub("/-", place), type(leaf).__name__, leaf)
+        for place, leaf in leaves(json.loads(value))
+        if covers(pointer, place)
+    }
 
 
 def _taken_back(

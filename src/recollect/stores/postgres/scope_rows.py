@@ -7,14 +7,14 @@ from hashlib import sha256
 from typing import Final, LiteralString, TypeVar
 
 from recollect.records import Scope
-from recollect.stores.columns import both_rows, scope_row, side_row, thread_row
+from recollect.stores.columns import both_rows, revision_row, scope_row, side_row, thread_row
 from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.leases import DUE_THREADS_MAX
 from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.row_security import SWEEPING, finding, finding_below, inside
 from recollect.stores.postgres.statements import GROUP, QUERIES
 from recollect.stores.postgres.transaction import Question, Stored, Transaction
-from recollect.stores.rows import Citation, ScopeRow, SidePlace, SideRow, ThreadRow
+from recollect.stores.rows import Citation, RevisionRow, ScopeRow, SidePlace, SideRow, ThreadRow
 from recollect.stores.scope_paths import range_below, stored_path
 
 RowT = TypeVar("RowT")
@@ -159,6 +159,10 @@ class PostgresScopeRows(DerivedReads):
     def side_records_in(self, asked: Mapping[int, Sequence[SidePlace]]) -> Sequence[SideRow]:
         found = self._of_each("side_records_at", _columns_of(asked))
         return [side_row(row) for rows in found.values() for row in rows]
+
+    def revisions_in(self, asked: Mapping[int, Sequence[int]]) -> Sequence[RevisionRow]:
+        found = self._of_each("revisions_in", {id_: (uids,) for id_, uids in asked.items()})
+        return [revision_row(row) for rows in found.values() for row in rows]
 
     def due_threads_of(self, scope_id: int, now: int, limit: int) -> Sequence[ThreadRow]:
         if limit <= DUE_THREADS_MAX and (scope_id, now) in self._due:

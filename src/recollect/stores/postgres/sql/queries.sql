@@ -158,6 +158,12 @@ SELECT
     believed_from, believed_until
 FROM recollect.revision WHERE scope_id = %s AND uid = %s ORDER BY version;
 
+-- :name revisions_in
+SELECT
+    scope_id, uid, version, value, text, valid_from, valid_until, evidence, trust, state, cause,
+    believed_from, believed_until
+FROM recollect.revision WHERE scope_id = %s AND uid = ANY(%s::bigint[]);
+
 -- :name idempotency
 SELECT
     scope_id, key, digest, result, kept_at
