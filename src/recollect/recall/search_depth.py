@@ -1,4 +1,4 @@
-"""How many candidates a search ranks, so that what is left out takes no place in the answer."""
+"""The depth of a search: the number of candidates that it ranks, and the filter of a caller."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class EraseContract(Contract):
     """Erasing."""
 
     async def test_a_memory_is_erased_with_what_was_rejected_of_it(self, store: Store) -> None:
-        """What repeats its words under another key goes too; what others say stays."""
+        """A rejection that repeats its words under another key goes too; those of others stay."""
         entry: JsonObject = {"entry": "home", "pointer": "/city", "value": "Oslo"}
         rejected: dict[str, JsonObject] = {
             "twin": {"city": "Rome"},
