@@ -86,7 +86,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
             its name, such as ``"openai/text-embedding-3-small"``, an `Embedder`, an object of a
             library, or a callable; see `open_embedder`.
         model: The model that forms memories: ``"provider/model"``, a LangChain chat model, a
-            `Model`, or an async callable; see `open_model`. Without one, messages wait.
+            `Model`, or a function; see `open_model`. Without one, messages wait.
         formation: The memory types and how to form them, for all assistants or by assistant.
         worker: Whether to form memories in the background of this process; if not, call `form`.
         concurrency: How many scopes may be formed at once, up to ``CONCURRENCY_MAX``.
