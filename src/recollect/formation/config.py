@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Final, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Final, TypeVar, cast, overload
 
 from recollect.errors import UsageError
 from recollect.formation.cron import check_schedule
@@ -77,25 +77,17 @@ class ModelPrices:
     currency: str = "USD"
 
 
-class GivenTypes:
-    """
-    What `FormationSettings` takes as its types, for type checkers: it returns `MemoryType`s.
+if TYPE_CHECKING:
 
-    It describes the field and is never its value: ``__post_init__`` loads the types.
-    """
+    class _GivenTypes:
+        """The field `FormationSettings.types`: it takes what describes types, and returns types."""
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> GivenTypes: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> tuple[MemoryType, ...]: ...
-    def __get__(self, instance: object, owner: type) -> object:
-        """Return the memory types."""
-
-    def __set__(self, instance: object, types: TypeSource | Sequence[TypeSource]) -> None:
-        """Take types, or what describes them."""
-
-
-_DEFAULT_GIVEN: Final = cast("GivenTypes", DEFAULT_TYPES)
+        @overload
+        def __get__(self, instance: None, owner: type) -> _GivenTypes: ...
+        @overload
+        def __get__(self, instance: object, owner: type) -> tuple[MemoryType, ...]: ...
+        def __get__(self, instance: object, owner: type) -> object: ...
+        def __set__(self, instance: object, types: TypeSource | Sequence[TypeSource]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +114,10 @@ class FormationSettings:
     """
 
     model: str | None = None
-    types: GivenTypes = _DEFAULT_GIVEN
+    if TYPE_CHECKING:  # a dataclass has no other way to say that it takes more than it returns
+        types: _GivenTypes = ...  # type: ignore[assignment]
+    else:
+        types: tuple[MemoryType, ...] = DEFAULT_TYPES
     prompts: FormationPrompts = field(default_factory=FormationPrompts)
     language: PromptLanguage | None = None
     debounce: Debounce = field(default_factory=Debounce)
