@@ -335,7 +335,3 @@ __all__ = [
 
 
 __getattr__ = lazy_exports("recollect", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
