@@ -164,9 +164,9 @@ def test_a_function_of_the_run_needs_a_run(memory: SyncRecollect) -> None:
 
 
 def test_a_key_that_the_run_has_not_is_named(memory: SyncRecollect) -> None:
-    with checkpointer(memory, scope=whose) as saver:
-        with pytest.raises(UsageError, match=r"reads 'user'.*configurable has 'thread_id'") as told:
-            say(graph(saver), "Hello", config("one"))
+    has = r"reads 'user'.*configurable has 'thread_id'"
+    with checkpointer(memory, scope=whose) as saver, pytest.raises(UsageError, match=has) as told:
+        say(graph(saver), "Hello", config("one"))
 
     assert isinstance(told.value.__cause__, KeyError)
     assert "context nothing" in str(told.value)

@@ -89,7 +89,7 @@ async def test_a_key_is_good_until_its_end(store: Store, clock: FrozenClock) -> 
         await Keys(store).principal(secret)
 
 
-async def test_a_key_says_when_it_was_last_used(store: Store, clock: FrozenClock) -> None:
+async def test_a_key_says_when_it_was_last_used(store: Store) -> None:
     """Alone as in a list: the last use is a record of its own."""
     keys = Keys(store)
     made, secret = await keys.create("n", ("acme",), ["read"])
