@@ -13,7 +13,7 @@ TALK = [
     ("My left knee hurts a little.", "Then rest this week, and see a doctor if it stays."),
     ("It is fine again.", "Go on with four kilometres."),
 ]
-# In place of "openai/gpt-5-mini", of a LangChain model, or of an async function of yours.
+# In place of "openai/gpt-5-mini", of a LangChain model, or of a function of yours.
 MODEL = ScriptedModel(
     [
         "Pat runs 3 km twice a week, wants to run 10 km in June, and adds 1 km every second week.",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from recollect.formation.derived_memories import DerivedChange, MemoryVersion
     from recollect.formation.operation_outcomes import OperationOutcome
+    from recollect.formation.operations import FaultKind, RefusedCall
     from recollect.formation.prompt_texts import FormationPrompts, PromptLanguage
     from recollect.formation.types import MemoryType, UpdateMode
     from recollect.lifecycle.record_import import RecordCallback, RecordNote
@@ -153,6 +154,7 @@ _HOMES: Final = {
     "recollect.formation.config": "Assistants FormationLimits FormationSettings ModelPrices",
     "recollect.formation.derived_memories": "DerivedChange MemoryVersion",
     "recollect.formation.operation_outcomes": "OperationOutcome",
+    "recollect.formation.operations": "FaultKind RefusedCall",
     "recollect.formation.prompt_texts": "FormationPrompts PromptLanguage",
     "recollect.formation.types": "MemoryType UpdateMode",
     "recollect.lifecycle.record_import": "RecordCallback RecordNote",
@@ -236,6 +238,7 @@ __all__ = [
     "Evidence",
     "EvidenceKind",
     "EvidenceMap",
+    "FaultKind",
     "FileLines",
     "Formation",
     "FormationAction",
@@ -285,6 +288,7 @@ __all__ = [
     "RecollectError",
     "RecordCallback",
     "RecordNote",
+    "RefusedCall",
     "RerankChoice",
     "Reranker",
     "Revision",
@@ -331,7 +335,3 @@ __all__ = [
 
 
 __getattr__ = lazy_exports("recollect", _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -11,7 +11,8 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], obje
     """
     Return the ``__getattr__`` of *package*, so that importing the package stays cheap.
 
-    *homes* has the names, separated by spaces, that each module defines.
+    *homes* has the names, separated by spaces, that each module defines. ``dir`` of the package
+    lists them too: it is given a ``__dir__``.
     """
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 
@@ -22,4 +23,6 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], obje
         setattr(sys.modules[package], name, found)
         return found
 
+    module = vars(sys.modules[package])
+    module["__dir__"] = lambda: sorted({*module, *home_of})
     return exported

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -22,6 +23,7 @@ from recollect.errors import (
 from recollect.formation.config import FormationSettings
 from recollect.formation.prompt_texts import FormationPrompts
 from recollect.formation.rule_model import RuleModel
+from recollect.models.callables import Ask
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.records import JsonObject, Message
 from recollect.stores.plans.erase_targets import EraseTarget
@@ -43,6 +45,41 @@ async def memory(clock: FrozenClock, tmp_path: Path) -> AsyncIterator[recollect.
         ids=SeededIds(1),
     ) as memory:
         yield memory
+
+
+def says_hello(_: ModelRequest) -> str:
+    """Answer as a function of a user's own."""
+    return "Hello, Ada."
+
+
+async def says_hello_later(request: ModelRequest) -> str:
+    """Answer the same with ``async def``."""
+    return says_hello(request)
+
+
+@pytest.mark.parametrize("model", [says_hello, says_hello_later])
+async def test_a_function_answers(memory: recollect.Recollect, model: Ask) -> None:
+    """A chatbot takes as its model what a memory takes."""
+    bot = Chatbot(memory, model, ADA)
+
+    assert "Hello, Ada." == await bot.reply("Hello!")
+    assert "says_hello" in str(bot.model)
+
+
+async def test_a_model_is_named(memory: recollect.Recollect) -> None:
+    """By the names that `open` knows; what names none is refused at once."""
+    assert RuleModel().identity == Chatbot(memory, "rules", ADA).model
+    with pytest.raises(UsageError, match="names no provider"):
+        Chatbot(memory, "gpt", ADA)
+
+
+def test_a_memory_without_await_is_refused() -> None:
+    """The error says which one a chatbot needs."""
+    with recollect.open_sync("memory:", embedder="none") as memory:
+        given: Any = memory
+
+        with pytest.raises(UsageError, match=r"needs a memory of recollect\.open, not .*SyncRec"):
+            Chatbot(given, "rules", ADA)
 
 
 class Breaking(RuleModel):

@@ -163,6 +163,15 @@ def test_a_function_of_the_run_needs_a_run(memory: SyncRecollect) -> None:
                 act()
 
 
+def test_a_key_that_the_run_has_not_is_named(memory: SyncRecollect) -> None:
+    has = r"reads 'user'.*configurable has 'thread_id'"
+    with checkpointer(memory, scope=whose) as saver, pytest.raises(UsageError, match=has) as told:
+        say(graph(saver), "Hello", config("one"))
+
+    assert isinstance(told.value.__cause__, KeyError)
+    assert "context nothing" in str(told.value)
+
+
 def test_messages_are_mirrored_into_the_scope(memory: SyncRecollect) -> None:
     with checkpointer(memory, scope=whose, mirror=True) as saver:
         app = graph(saver)

@@ -89,6 +89,19 @@ async def test_a_key_is_good_until_its_end(store: Store, clock: FrozenClock) -> 
         await Keys(store).principal(secret)
 
 
+async def test_a_key_says_when_it_was_last_used(store: Store) -> None:
+    """Alone as in a list: the last use is a record of its own."""
+    keys = Keys(store)
+    made, secret = await keys.create("n", ("acme",), ["read"])
+    unused = await keys.key(made.id)
+    await keys.principal(secret)
+    used = await keys.key(made.id)
+
+    assert unused.last_used_at is None
+    assert used.last_used_at is not None
+    assert [used] == await keys.all()
+
+
 async def test_a_rotated_key_is_good_while_they_overlap(store: Store, clock: FrozenClock) -> None:
     """Both secrets are good for a while, then the new one alone."""
     keys = Keys(store)

@@ -152,6 +152,7 @@ REQUESTS: Mapping[str, tuple[int, str, str, dict[str, Any]]] = {
     "an unknown path": (404, "GET", "/v1/nowhere", {}),
     "a POST to an unknown path": (404, "POST", "/v1/recal", {"json": {"query": "Oslo"}}),
     "an unknown method": (405, "PATCH", "/v1/me", {}),
+    "a GET where only POST is": (405, "GET", "/v1/context", {"params": {"query": "Oslo"}}),
     "a path above": (404, "GET", "/v1/../../etc/passwd", {}),
     "a body that is no JSON by its type": (415, "POST", PATH, {"content": b"x=1"}),
     "a compressed body": (
@@ -330,6 +331,30 @@ def test_what_never_becomes_whole_is_not_kept_for_ever(served: Served, name: str
 
     assert answered.startswith(b"HTTP/1.1 431"), answered[:100]
     assert b"application/problem+json" in answered
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/v1/context", "POST"),
+        ("GET", "/v1/recall", "POST"),
+        ("GET", "/v1/graph/facts/none/at/all", None),
+        ("GET", "/v1/recalls", "DELETE"),
+        ("GET", "/v1/erase", "POST"),
+        ("PATCH", "/v1/threads/t/messages", "GET, POST"),
+        ("POST", "/v1/memories/Note/a%2Fb", "DELETE, GET, PUT"),
+        ("DELETE", "/v1/context", "POST"),
+    ],
+)
+def test_a_wrong_method_is_told_the_right_ones(
+    client: httpx.Client, method: str, path: str, allowed: str | None
+) -> None:
+    """Also a GET, which the page would take; a path that is none stays none."""
+    answer = client.request(method, path)
+
+    assert (405 if allowed else 404) == answer.status_code
+    assert ("no_method" if allowed else "no_path") == answer.json()["code"]
+    assert allowed == answer.headers.get("allow")
 
 
 def test_a_trailer_is_no_header(served: Served) -> None:

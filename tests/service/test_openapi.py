@@ -48,7 +48,7 @@ MemoryHistory MemoryPage MemoryTypes MemoryTypesCheck MemoryTypesRequest MemoryU
 MemoryVersion Message MessageAddress MessageAddresses MessagePage NewEvidence NewFileLines NewKey
 NewMessage NewestMemory Ok Overview PendingPage PendingThread PreviewEraseRequest Problem
 ProfileDocument PutMemoryRequest Quotation Readiness Recall RecallCount RecallRequest
-RecalledMemory RecalledMessage RejectMemoryRequest RememberRequest RestoreMemoryRequest
+RecalledMemory RecalledMessage RefusedCall RejectMemoryRequest RememberRequest RestoreMemoryRequest
 RetriedMessages RetryFormationRequest Revision RotateKeyRequest ScopePage Signal Status
 SteeredThreads StoreHealth TaskError TaskHealth Thread ThreadPage UndoRequest UndoToken Usage
 UsageDay

@@ -5,6 +5,7 @@ import builtins
 import collections.abc
 import dataclasses
 import datetime as dt
+import importlib
 import inspect
 import re
 import sys
@@ -90,6 +91,17 @@ def test_every_export_is_there() -> None:
     """Each name is found where the table says, and is listed once."""
     assert len(set(recollect.__all__)) == len(recollect.__all__)
     assert [name for name in recollect.__all__ if not hasattr(recollect, name)] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["recollect", "recollect.integrations.langgraph", "recollect.server", "recollect.testing"],
+)
+def test_dir_lists_what_is_imported_when_it_is_used(name: str) -> None:
+    """An interactive shell completes the names of a package from `dir`."""
+    package = importlib.import_module(name)
+
+    assert {*package.__all__, "__name__"} <= {*dir(package)}
 
 
 def test_the_tree_of_errors_names_every_error() -> None:

@@ -44,6 +44,10 @@ WRITES: list[Write] = [
 ]
 
 
+SETTINGS = recollect.FormationSettings(types=[{"name": "Pet", "parameters": {}}])
+assert_type(SETTINGS.types, tuple[recollect.MemoryType, ...])
+
+
 async def keep(memory: Recollect) -> None:
     """Writing and reading of conversations and memories."""
     assert_type(await memory.append(SCOPE, "talk", [MESSAGE]), tuple[Message, ...])

@@ -13,6 +13,7 @@ from recollect.embedders import open_embedder
 from recollect.embedders.adapters import CallableEmbedder, CheckedEmbedder, Embed, LangChainEmbedder
 from recollect.errors import EmbedderError, UsageError
 from recollect.ports import Embedder
+from recollect.rerankers import open_reranker
 from recollect.testing import HashedEmbedder
 
 TEXTS = ["a red kite", "", "  \n", "Oslo", "a red kite"]
@@ -207,6 +208,28 @@ def test_what_is_no_embedder_is_refused(choice: object) -> None:
     """The error says what is expected."""
     with pytest.raises(UsageError, match="embedder"):
         open_embedder(choice)
+
+
+async def embed_async(texts: Sequence[str]) -> list[list[float]]:
+    """Return nothing: an embedder is a plain function."""
+    return by_length(texts)
+
+
+def test_an_async_embedder_is_refused_when_it_is_opened() -> None:
+    """Otherwise only `health` would tell, later."""
+    with pytest.raises(UsageError, match=r"embed_async is async: define it with `def`"):
+        open_embedder(embed_async)
+
+
+async def rerank_async(_: str, texts: Sequence[str]) -> list[float]:
+    """Return nothing: a reranker is a plain function."""
+    return [0.0 for _ in texts]
+
+
+def test_an_async_reranker_is_refused_when_it_is_opened() -> None:
+    """As an embedder is."""
+    with pytest.raises(UsageError, match=r"rerank_async is async: define it with `def`"):
+        open_reranker(rerank_async)
 
 
 class Documents:

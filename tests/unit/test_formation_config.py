@@ -1,13 +1,17 @@
 """How memories are formed: what can be configured, by whom, and who wins."""
 
 from dataclasses import fields
+from decimal import Decimal
+from typing import Any
 
+import pydantic
 import pytest
 
+import recollect
 from recollect.errors import UsageError
 from recollect.formation.config import Assistants, FormationLimits, FormationSettings, with_settings
 from recollect.formation.prompt_texts import FormationPrompts
-from recollect.formation.types import DEFAULT_TYPES, NOTE
+from recollect.formation.types import DEFAULT_TYPES, NOTE, MemoryType, load_types
 from recollect.records import Json
 from recollect.stores.plans.due_times import Debounce
 
@@ -91,6 +95,48 @@ def test_a_setting_that_is_not_right_is_refused(given: dict[str, Json], told: st
         with_settings(FormationSettings(), given)
 
     assert told in str(raised.value)
+
+
+class Plant(pydantic.BaseModel):
+    """A plant of the user."""
+
+    species: str
+
+
+@pytest.mark.parametrize(
+    "given", [[Plant], Plant, {**CONFIG, "name": "Plant"}, load_types([Plant]), load_types(Plant)]
+)
+def test_settings_take_types_as_they_are_loaded(given: Any) -> None:
+    """One or a list: a class, a JSON Schema, or what `load_types` returned."""
+    (found,) = FormationSettings(types=given).types
+
+    assert "Plant" == found.name
+    assert isinstance(found, MemoryType)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["User"], r"types\[0\]: must be an object .*, not text"),
+        ([object], r"types\[0\]: must be an object .*, not the class object"),
+        (Decimal(1), "types: must be a list of memory types, not Decimal"),
+        ([{"name": "Plant"}], r"types\[0\].description: is missing"),
+    ],
+)
+def test_types_that_are_none_are_refused_at_once(given: Any, told: str) -> None:
+    """Not when something is formed, where nothing tells."""
+    with pytest.raises(UsageError, match=told):
+        FormationSettings(types=given)
+
+
+def test_a_formation_that_is_none_is_refused_when_a_memory_is_opened() -> None:
+    """The error says where types belong."""
+    given: Any = [Plant]
+
+    with pytest.raises(UsageError, match=r"not a list; .* formation=FormationSettings\(types="):
+        recollect.open("memory:", formation=given)
+    with pytest.raises(UsageError, match="not a list"):
+        Assistants(named={"gardener": given})
 
 
 def test_the_request_wins_over_its_assistant_and_that_over_the_default() -> None:

@@ -4,10 +4,20 @@ import io
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from recollect.importers import BATCH_ROWS, FileReport, InputFile, Refused, import_file
+import recollect
+from recollect.errors import UsageError
+from recollect.importers import (
+    BATCH_ROWS,
+    FileReport,
+    InputFile,
+    Refused,
+    import_file,
+    import_redis,
+)
 from recollect.importers import openai_chats as openai
 from recollect.lifecycle.record_import import UNFOUNDED
 from recollect.memory.facade import Recollect
@@ -79,6 +89,20 @@ async def test_every_row_is_counted_once(memory: Recollect) -> None:
     )
     assert ["line 4"] == [each.place for each in refused]
     assert ["text 1", "text 2", "text 4"] == await texts_in(memory)
+
+
+def test_a_memory_without_await_is_refused_at_once() -> None:
+    """Not in a coroutine that such a program awaits nowhere; `call` imports into it."""
+    with recollect.open_sync("memory:", embedder="none") as memory:
+        given: Any = memory
+
+        with pytest.raises(UsageError, match=r"import_file is awaited .* memory\.call"):
+            _ = import_file(given, ("ada",), source_of([row(1)]))
+        with pytest.raises(UsageError, match="import_redis is awaited"):
+            _ = import_redis(given, ("ada",), "redis://127.0.0.1:1/0")
+        done = memory.call(lambda each: import_file(each, ("ada",), source_of([row(1)])))
+
+    assert 1 == done.taken
 
 
 async def test_importing_again_changes_nothing(memory: Recollect) -> None:

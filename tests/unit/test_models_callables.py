@@ -1,11 +1,14 @@
-"""Any async function is a model: what it may return, and what becomes of its errors."""
+"""Any function is a model: what it may return, and what becomes of its errors."""
 
-from typing import Any, cast
+import threading
+from typing import Any
 
 import anyio
 import pytest
 
-from recollect.errors import ModelError, ModelUnavailableError, UsageError
+import recollect
+from recollect.chat import Chatbot
+from recollect.errors import ModelError, ModelUnavailableError
 from recollect.models import CallableModel, open_model
 from recollect.models.callables import Ask
 from recollect.ports import Model, ModelAnswer, ModelRequest, Tool, ToolCall, Turn, Usage
@@ -79,12 +82,89 @@ async def test_what_is_no_answer_is_told(answered: object, words: str) -> None:
         await CallableModel(returning(answered), identity="mine").answer(FORMING)
 
 
-async def test_a_sync_function_is_a_usage_error() -> None:
-    """It would block the loop, so it is not tried."""
-    model = CallableModel(cast("Ask", lambda _: "text"), identity="mine")
+async def test_a_plain_function_runs_in_a_thread() -> None:
+    """It may block: on the loop it would stop every other call."""
+    threads: list[int] = []
 
-    with pytest.raises(UsageError, match="mine is not async"):
-        await model.answer(TALK)
+    def ask(_: ModelRequest) -> str:
+        threads.append(threading.get_ident())
+        return "text"
+
+    assert ModelAnswer(text="text") == await CallableModel(ask).answer(TALK)
+    assert threads[0] != threading.get_ident()
+
+
+async def test_what_a_plain_function_returns_is_awaited() -> None:
+    """A lambda around an async function is such a function."""
+
+    def ask(request: ModelRequest) -> Any:
+        return returning("text")(request)
+
+    assert ModelAnswer(text="text") == await CallableModel(ask).answer(TALK)
+
+
+async def test_a_plain_function_that_hangs_is_not_waited_for() -> None:
+    """A thread cannot be cancelled, so the wait ends without it."""
+    leave = threading.Event()
+
+    def ask(_: ModelRequest) -> str:
+        leave.wait(60)
+        return ""
+
+    try:
+        with pytest.raises(ModelUnavailableError, match=r"within 0\.01 s"):
+            await CallableModel(ask, timeout_s=0.01).answer(TALK)
+    finally:
+        leave.set()
+
+
+async def test_functions_that_hang_take_no_thread_of_others() -> None:
+    """The embedder and the store use the threads that all share."""
+    shared = anyio.to_thread.current_default_thread_limiter()
+    leave, used = threading.Event(), shared.borrowed_tokens
+
+    def ask(_: ModelRequest) -> str:
+        leave.wait(60)
+        return ""
+
+    try:
+        with pytest.raises(ModelUnavailableError):
+            await CallableModel(ask, timeout_s=0.01).answer(TALK)
+        assert used == shared.borrowed_tokens
+    finally:
+        leave.set()
+
+
+def always_oslo(request: ModelRequest) -> str:
+    """Form where the user lives; in a chat, say so."""
+    if not request.tools:
+        return "You live in Oslo."
+    return '[{"tool": "User", "value": {"home": "Oslo"}, "because": ["1 /home: I live in Oslo"]}]'
+
+
+async def test_a_plain_function_forms_memories_and_talks() -> None:
+    """As any model does."""
+    async with recollect.open(
+        "memory:", embedder="none", worker=False, model=always_oslo
+    ) as memory:
+        await memory.append("ada", "chat", "I live in Oslo")
+        (formed,) = await memory.form("ada")
+        chat = Chatbot(memory, open_model(always_oslo), "ada")
+
+        assert ["User"] == [each.type for each in formed.outcomes]
+        assert "You live in Oslo." == await chat.reply("Where do I live?")
+
+
+def test_a_plain_function_forms_memories_without_await() -> None:
+    """On the thread of a synchronous memory."""
+    with recollect.open_sync("memory:", embedder="none", worker=False, model=always_oslo) as memory:
+        memory.append("ada", "chat", "I live in Oslo")
+        memory.form("ada")
+
+        profile = memory.get("ada", "User", "User")
+
+    assert profile is not None
+    assert {"home": "Oslo"} == profile.value
 
 
 async def test_an_error_of_its_own_is_read_as_a_clients_is() -> None:

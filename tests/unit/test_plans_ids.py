@@ -82,6 +82,13 @@ def test_a_list_of_segments_is_a_scope() -> None:
     assert ("users", "ada") == check_scope(["users", "ada"])
 
 
+@pytest.mark.parametrize("several", [[("a", "b"), ("c",)], (["a"], ["b"])])
+def test_several_scopes_are_no_scope(several: object) -> None:
+    """The error says so, not that a segment is none: recall takes several, context takes one."""
+    with pytest.raises(UsageError, match=r"one scope is asked for.*not a list of 2"):
+        check_scope(cast("Scope", several))
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

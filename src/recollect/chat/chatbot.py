@@ -18,6 +18,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.rule_model import RuleModel
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
+from recollect.models import ModelChoice, open_model
 from recollect.ports import Model, ModelRequest, TokenCounter
 from recollect.recall.context import Context
 from recollect.records import Evidence, Json, JsonObject, Memory, Message, NewMessage, ScopeLike
@@ -78,19 +79,24 @@ class Chatbot:
     the scope. Without a *model* it only stores messages and returns the context of a prompt.
 
     Args:
-        memory: An open memory; its worker, if any, forms memories when the conversation pauses.
-        model: The answering model; ``None`` for none.
+        memory: An open memory of `recollect.open`; its worker, if any, forms memories when the
+            conversation pauses.
+        model: The answering model, as `recollect.open` takes it: ``"provider/model"``,
+            ``"rules"``, a LangChain chat model, a `Model`, or a function; ``None`` for none.
         scope: The user's scope.
         thread: The thread to continue; a new one by default.
         formation: The chatbot's prompt, and the memory types.
         settings: Formation settings of the thread, see `Recollect.append`.
         budget_tokens: Most tokens of the context in a prompt, by *count_tokens*.
+
+    Raises:
+        UsageError: The memory is no `Recollect`, the model is none, or the budget is below 1.
     """
 
     def __init__(
         self,
         memory: Recollect,
-        model: Model | None,
+        model: ModelChoice | None,
         scope: ScopeLike,
         *,
         thread: str | None = None,
@@ -99,12 +105,17 @@ class Chatbot:
         budget_tokens: int = MEMORY_TOKENS,
         count_tokens: TokenCounter = estimated_tokens,
     ) -> None:
+        if not isinstance(memory, Recollect):
+            raise UsageError(
+                f"a chatbot is awaited and needs a memory of recollect.open, not {memory!r}: open "
+                "it with 'async with recollect.open(...)'"
+            )
         if budget_tokens < 1:
             raise UsageError(f"a budget of {budget_tokens} tokens holds nothing: give at least 1")
         self.memory = memory
         self.scope = check_scope(scope)
         self.thread = thread or memory.store.new_name()
-        self._model = model
+        self._model: Model | None = open_model(model)
         self._formation = formation or FormationSettings()
         self._settings = settings
         self._budget_tokens = budget_tokens

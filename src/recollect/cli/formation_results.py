@@ -16,22 +16,30 @@ if TYPE_CHECKING:
 
 
 def result_record(result: FormationResult, *, is_verbose: bool = True) -> dict[str, Json]:
-    """Return the result of a formation as JSON; *is_verbose* adds each outcome."""
-    counts = Counter(each.action for each in result.outcomes)
+    """Return the result of a formation as JSON; *is_verbose* adds each outcome and refused call."""
+    counts = _counts_of(result)
     record: dict[str, Json] = {"end": result.end, "counts": dict(sorted(counts.items()))}
     if is_verbose:
         record["outcomes"] = [
             {"action": each.action, "type": each.type, "key": each.key, "reason": each.reason}
             for each in result.outcomes
         ]
+        record["refused"] = [each.as_json() for each in result.refused]
     return record
+
+
+def _counts_of(result: FormationResult) -> Counter[str]:
+    """Count the outcomes by action; a call of the model that was refused counts as refused."""
+    counts = Counter[str](each.action for each in result.outcomes)
+    counts.update({"refused": len(result.refused)} if result.refused else {})
+    return counts
 
 
 def summed_up(result: FormationResult) -> str:
     """Return a short summary of a formation."""
     if result.end != "formed":
         return ""
-    counts = Counter(each.action for each in result.outcomes)
+    counts = _counts_of(result)
     said = ", ".join(f"{count} {action}" for action, count in sorted(counts.items()))
     return said or "nothing to remember"
 
@@ -48,3 +56,6 @@ def print_outcomes(result: FormationResult) -> None:
     for each in result.outcomes:
         said = f"{each.action} {each.type}/{each.key}{': ' if each.reason else ''}{each.reason}"
         click.echo(f"    {visible(said)}")
+    for call in result.refused:
+        about = call.type or call.target or "a call"
+        click.echo(f"    {visible(f'refused {about}: {call.reason}')}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from recollect.formation.operations import RefusedCall
 from recollect.records import Message, Page, Revision
 from recollect.stores.plans.erase_targets import EraseReceipt
 from recollect.wire.elements import Fields
@@ -45,7 +46,25 @@ def receipts_of(fields: Fields) -> list[EraseReceipt]:
 
 def results_of(fields: Fields) -> list[FormationResult]:
     """Parse the results of formations."""
-    return [FormationResult(end=each["end"], reason=each["reason"]) for each in fields["results"]]
+    return [
+        FormationResult(
+            end=each["end"],
+            reason=each["reason"],
+            # A service of an earlier version tells none.
+            refused=tuple(map(_refused_call, each.get("refused", ()))),
+        )
+        for each in fields["results"]
+    ]
+
+
+def _refused_call(fields: Fields) -> RefusedCall:
+    return RefusedCall(
+        kind=fields["kind"],
+        reason=fields["reason"],
+        type=fields.get("type"),
+        value=fields.get("value"),
+        target=fields.get("target"),
+    )
 
 
 def import_outcome(fields: Fields) -> tuple[int, RefusedRecords | None]:

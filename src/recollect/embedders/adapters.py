@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
+from inspect import iscoroutinefunction
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from recollect.errors import EmbedderError
+from recollect.errors import EmbedderError, UsageError
 from recollect.ports import Embedder, Vector
 from recollect.providers.object_names import identity_of
 
@@ -22,10 +23,18 @@ class CallableEmbedder:
     Its identity is the callable's ``identity`` attribute, else its module and name, followed by
     the measured number of dimensions. Include the model's name in ``identity``: vectors of
     callables with the same identity are compared with each other. Its strength is the callable's
-    ``strength`` attribute, if it has one (see `Embedder`).
+    ``strength`` attribute, if it has one (see `Embedder`). It is called in threads.
+
+    Raises:
+        UsageError: It is defined with ``async def``.
     """
 
     def __init__(self, embed: Embed, *, identity: str | None = None) -> None:
+        if iscoroutinefunction(embed):
+            raise UsageError(
+                f"the embedder {identity_of(embed)} is async: define it with `def`; it is called "
+                "in a thread, so it may block"
+            )
         self._embed = embed
         self.strength: object = getattr(embed, "strength", None)
         self._name = identity or identity_of(embed, joint=".")

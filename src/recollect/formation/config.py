@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast, overload
 
 from recollect.errors import UsageError
 from recollect.formation.cron import check_schedule
 from recollect.formation.prompt_texts import LANGUAGES, FormationPrompts, PromptLanguage
-from recollect.formation.types import BUILTIN_TYPES, DEFAULT_TYPES, MemoryType, load_types
+from recollect.formation.types import (
+    BUILTIN_TYPES,
+    DEFAULT_TYPES,
+    MemoryType,
+    TypeSource,
+    load_types,
+)
 from recollect.providers.object_names import is_object_name
 from recollect.records import Json, JsonObject, Scope
-from recollect.stores.json_pointers import is_number
+from recollect.stores.json_pointers import is_number, kind_of
 from recollect.stores.plans.due_times import Debounce
 from recollect.text.time_zones import read_zone
 
@@ -71,11 +77,26 @@ class ModelPrices:
     currency: str = "USD"
 
 
+if TYPE_CHECKING:
+
+    class _GivenTypes:
+        """The field `FormationSettings.types`: it takes what describes types, and returns types."""
+
+        @overload
+        def __get__(self, instance: None, owner: type) -> _GivenTypes: ...
+        @overload
+        def __get__(self, instance: object, owner: type) -> tuple[MemoryType, ...]: ...
+        def __get__(self, instance: object, owner: type) -> object: ...
+        def __set__(self, instance: object, types: TypeSource | Sequence[TypeSource]) -> None: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormationSettings:
     """
     How to form memories.
 
+    *types* are the memory types, as `load_types` takes them: pydantic classes, dictionaries with a
+    JSON Schema, or `MemoryType`s. They replace the default ones.
     *model* is named as ``provider/model``; ``None`` means the worker's default. *language* is that
     of the prompts: ``"en"``, ``"zh"`` or ``"zh-hant"``; ``None`` means that of the messages.
     *schedule* is a cron line at which pending messages are formed, in addition to *debounce*;
@@ -88,12 +109,15 @@ class FormationSettings:
     ['User', 'Note']
 
     Raises:
-        UsageError: A cron line is malformed, the language has no prompts, or there is no such time
-            zone.
+        UsageError: A type or a cron line is malformed, the language has no prompts, or there is no
+            such time zone.
     """
 
     model: str | None = None
-    types: tuple[MemoryType, ...] = DEFAULT_TYPES
+    if TYPE_CHECKING:  # a dataclass has no other way to say that it takes more than it returns
+        types: _GivenTypes = ...  # type: ignore[assignment]
+    else:
+        types: tuple[MemoryType, ...] = DEFAULT_TYPES
     prompts: FormationPrompts = field(default_factory=FormationPrompts)
     language: PromptLanguage | None = None
     debounce: Debounce = field(default_factory=Debounce)
@@ -104,6 +128,7 @@ class FormationSettings:
     time_zone: str = "UTC"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "types", _loaded(self.types))
         read_zone(self.time_zone)
         if self.language is not None and self.language not in LANGUAGES:
             msg = (
@@ -128,7 +153,7 @@ class Assistants:
     ('zh', None)
 
     Raises:
-        UsageError: A scope's assistant is unknown.
+        UsageError: A scope's assistant is unknown, or one is no `FormationSettings`.
     """
 
     default: FormationSettings = field(default_factory=FormationSettings)
@@ -136,6 +161,10 @@ class Assistants:
     scopes: Mapping[Scope, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
+        for assistant in (self.default, *self.named.values()):
+            if not isinstance(assistant, FormationSettings):
+                msg = f"an assistant is FormationSettings(…), not {kind_of(assistant)}"
+                raise UsageError(msg)
         for name in self.scopes.values():
             self._settings_of(name)
 
@@ -197,10 +226,28 @@ class Assistants:
 
 
 def assistants_of(given: Assistants | FormationSettings | None) -> Assistants:
-    """Return *given* as an `Assistants` configuration."""
+    """
+    Return *given* as an `Assistants` configuration.
+
+    Raises:
+        UsageError: It is neither, nor settings.
+    """
     if isinstance(given, FormationSettings):
         return Assistants(default=given)
-    return given or Assistants()
+    if given is None or isinstance(given, Assistants):
+        return given or Assistants()
+    msg = (
+        f"formation is FormationSettings or Assistants, not {kind_of(given)}; memory types are "
+        "given as formation=FormationSettings(types=[…])"
+    )
+    raise UsageError(msg)
+
+
+def _loaded(given: object) -> tuple[MemoryType, ...]:
+    """Return the memory types as they were given, or load what describes them."""
+    if isinstance(given, list | tuple) and all(isinstance(each, MemoryType) for each in given):
+        return tuple(given)
+    return load_types(cast("Sequence[TypeSource]", given))
 
 
 def with_settings(formation: FormationSettings, settings: JsonObject) -> FormationSettings:

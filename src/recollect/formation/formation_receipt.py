@@ -10,7 +10,7 @@ from itertools import starmap
 from typing import Final
 
 from recollect.formation.config import ModelPrices
-from recollect.formation.operations import Fault, Insert, Operation
+from recollect.formation.operations import Fault, Insert, Operation, RefusedCall
 from recollect.formation.reconciliation import Grounded, OperationOutcome
 from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn
@@ -49,6 +49,11 @@ class ModelExchanges:
     is_whole: bool = True
     failure: str = ""
     prices: ModelPrices | None = None
+
+    def refused_calls(self) -> tuple[RefusedCall, ...]:
+        """Return the refused calls with the reasons: the first ones, as many as a receipt holds."""
+        calls = tuple(starmap(_refused, self.refused))
+        return calls[: len(_first_that_fit((each.as_json() for each in calls), REFUSED_BYTES_MAX))]
 
     @property
     def calls(self) -> int:
@@ -93,7 +98,7 @@ def receipt_of(
 
     An erase of any of its *sources* blanks it (see `sources_of`); without them, every erase does.
     """
-    refused = _first_that_fit(starmap(_refused, asked.refused), REFUSED_BYTES_MAX)
+    refused = [each.as_json() for each in asked.refused_calls()]
     receipt: dict[str, Json] = {
         "model": model,
         "calls": asked.calls,
@@ -140,15 +145,13 @@ def _outcome(outcome: OperationOutcome) -> JsonObject:
     return found
 
 
-def _refused(operation: Operation | None, fault: Fault) -> JsonObject:
+def _refused(operation: Operation | None, fault: Fault) -> RefusedCall:
     reason = kept_text(fault.reason, VALUE_CHARACTERS_MAX)
-    found: dict[str, Json] = {"kind": fault.kind, "reason": reason}
     if isinstance(operation, Insert):
-        found["type"] = operation.type
-        found["value"] = kept_text(_written(operation.value), VALUE_CHARACTERS_MAX)
-    elif operation is not None:
-        found["target"] = operation.target
-    return found
+        value = kept_text(_written(operation.value), VALUE_CHARACTERS_MAX)
+        return RefusedCall(kind=fault.kind, reason=reason, type=operation.type, value=value)
+    target = None if operation is None else operation.target
+    return RefusedCall(kind=fault.kind, reason=reason, target=target)
 
 
 def _by_type(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias
 
 from recollect.records import JsonObject
@@ -97,6 +97,30 @@ class Fault:
     reason: str
     tool: str | None = None
     target: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedCall:
+    """
+    A call of the model that was refused before anything was decided, and the *reason*.
+
+    *type* and *value* (its JSON, cut if it is long) are those of a new memory; *target* is the
+    short id of the memory that the call would have changed or ended.
+
+    >>> RefusedCall(kind="quote", reason="message 1 does not say 'I live in Paris'").type is None
+    True
+    """
+
+    kind: FaultKind
+    reason: str
+    type: str | None = None
+    value: str | None = None
+    target: str | None = None
+
+    def as_json(self) -> JsonObject:
+        """Return the fields that it has, as receipts and the service tell them."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: each for name, each in named.items() if each is not None}
 
 
 class WrongCallError(Exception):

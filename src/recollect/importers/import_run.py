@@ -14,6 +14,7 @@ from typing import Final, TypeAlias, TypeVar
 from anyio import to_thread
 
 from recollect.errors import ConflictError, UsageError
+from recollect.importers.awaited_import import awaited_import
 from recollect.importers.existing_memories import describe, is_different, with_scope
 from recollect.importers.file_forms import read_rows
 from recollect.importers.import_entries import (
@@ -148,6 +149,7 @@ def ignore_report(*_: object) -> None:
     """Ignore a report; the default callback."""
 
 
+@awaited_import
 async def import_file(
     memory: Recollect,
     scope: Scope,

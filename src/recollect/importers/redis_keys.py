@@ -15,6 +15,7 @@ from recollect.conversation.redis_memory import redis_errors
 from recollect.errors import MissingExtraError, UsageError
 from recollect.importers import autochain
 from recollect.importers import langchain_messages as langchain
+from recollect.importers.awaited_import import awaited_import
 from recollect.importers.import_entries import (
     Difference,
     ImportOptions,
@@ -85,6 +86,7 @@ class RedisSelection:
 ALL: Final = RedisSelection()
 
 
+@awaited_import
 async def import_redis(
     memory: Recollect,
     scope: Scope,

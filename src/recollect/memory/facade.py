@@ -86,7 +86,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
             its name, such as ``"openai/text-embedding-3-small"``, an `Embedder`, an object of a
             library, or a callable; see `open_embedder`.
         model: The model that forms memories: ``"provider/model"``, a LangChain chat model, a
-            `Model`, or an async callable; see `open_model`. Without one, messages wait.
+            `Model`, or a function; see `open_model`. Without one, messages wait.
         formation: The memory types and how to form them, for all assistants or by assistant.
         worker: Whether to form memories in the background of this process; if not, call `form`.
         concurrency: How many scopes may be formed at once, up to ``CONCURRENCY_MAX``.
@@ -103,10 +103,12 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         clock, ids: Sources of the current time and of identifiers.
 
     Raises:
-        UsageError: The URL, embedder, model, reranker or concurrency is invalid.
+        UsageError: The URL, embedder, model, formation, reranker or concurrency is invalid.
         MissingExtraError, EmbedderError, ModelDeniedError: A package, weights or a key is missing.
     """
-    model = _checked(embedder, model, rerank)  # before the store, which creates a missing file
+    # Before the store, which creates a missing file.
+    model = _checked(embedder, model, rerank)
+    _check_formation(formation)
     opened = partial(open_store, url, clock=clock, ids=ids, durability=durability)
     return Recollect(
         store=opened(index_files=index_files, replicas=replicas),
@@ -133,6 +135,14 @@ def _checked(
     from recollect.models import open_model
 
     return open_model(model)
+
+
+def _check_formation(formation: Assistants | FormationSettings | None) -> None:
+    """Raise if *formation* is neither settings nor assistants."""
+    if formation is not None:  # whoever made one has imported its module
+        from recollect.formation.config import assistants_of
+
+        assistants_of(formation)
 
 
 class Recollect(

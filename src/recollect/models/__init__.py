@@ -1,4 +1,4 @@
-"""Models: ``provider/model``, a LangChain chat model, an async callable, or a recording."""
+"""Models: ``provider/model``, a LangChain chat model, a function, or a recording."""
 
 from recollect.models.callables import CallableModel
 from recollect.models.langchain_model import LangChainModel

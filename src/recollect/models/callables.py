@@ -1,12 +1,16 @@
-"""`CallableModel`: an async function as a model."""
+"""`CallableModel`: a function as a model, with `async def` or with `def`."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutinefunction
 from typing import Final, TypeAlias
+from weakref import WeakKeyDictionary
 
-from recollect.errors import ModelError, UsageError
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
+
+from recollect.errors import ModelError
 from recollect.models.structured_output import calls_before, read_calls
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.providers.object_names import identity_of
@@ -14,8 +18,10 @@ from recollect.providers.provider_errors import provider_call
 from recollect.records import JsonObject
 
 Answered: TypeAlias = "ModelAnswer | str | JsonObject"
-Ask: TypeAlias = "Callable[[ModelRequest], Awaitable[Answered]]"
+Ask: TypeAlias = "Callable[[ModelRequest], Awaitable[Answered] | Answered]"
 TIMEOUT_S: Final = 120.0
+_THREADS_AT_ONCE: Final = 64
+"""Calls of one plain function at once: as many as a worker may form scopes."""
 
 _STOPS: Final = ("end", "length", "refusal")
 _ANSWER_FIELDS: Final = frozenset({"text", "calls", "stopped", "usage"})
@@ -25,7 +31,10 @@ _USAGE_FIELDS: Final = frozenset({"input_tokens", "output_tokens", "cached_token
 
 class CallableModel:
     """
-    An async callable from a `ModelRequest` to a `ModelAnswer`, a text, or a dict.
+    A callable from a `ModelRequest` to a `ModelAnswer`, a text, or a dict.
+
+    An async one is awaited on the event loop of the memory, so it must not block; a plain one runs
+    in a thread. Past the timeout an async one is cancelled; a plain one is no longer waited for.
 
     If the request has tools, a text in the form of calls, ``{"calls": [{"tool": …, "arguments":
     {…}}]}``, is parsed as calls; any other text is the answer's text. A dict can have the keys of
@@ -46,6 +55,7 @@ class CallableModel:
         secrets: Iterable[str] = (),
     ) -> None:
         self._ask = ask
+        self._is_async = is_async(ask)
         self._identity = identity or identity_of(ask)
         self._timeout_s = timeout_s
         self._secrets = frozenset(secrets)
@@ -61,10 +71,7 @@ class CallableModel:
     async def answer(self, request: ModelRequest) -> ModelAnswer:
         """Return the whole answer within the timeout."""
         async with provider_call(self._identity, timeout_s=self._timeout_s, secrets=self._secrets):
-            waited = self._ask(request)
-            if not isawaitable(waited):
-                raise UsageError(f"{self._identity} is not async: define it with `async def`")
-            answered = await waited
+            answered = await self._asked(request)
         try:
             return read_answered(answered, request)
         except (TypeError, ValueError) as error:
@@ -73,6 +80,48 @@ class CallableModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
         """Yield the text of the answer in one piece."""
         yield (await self.answer(request)).text
+
+    async def _asked(self, request: ModelRequest) -> object:
+        if self._is_async:
+            answered: object = self._ask(request)
+        else:
+            answered = await to_thread.run_sync(
+                self._ask, request, abandon_on_cancel=True, limiter=self._threads()
+            )
+        # A plain function may return a coroutine too: `lambda request: ask(client, request)`.
+        return await answered if isawaitable(answered) else answered
+
+    def _threads(self) -> CapacityLimiter:
+        """
+        Return this model's limiter on the running event loop.
+
+        A thread cannot be stopped: calls that hang keep theirs. With the limiter that all share
+        they would take the threads of the embedder and of the store as well.
+        """
+        limiters = _limiters.get(None)
+        if limiters is None:
+            _limiters.set(limiters := WeakKeyDictionary())
+        if self not in limiters:
+            limiters[self] = CapacityLimiter(_THREADS_AT_ONCE)
+        return limiters[self]
+
+
+_limiters: Final[RunVar[WeakKeyDictionary[CallableModel, CapacityLimiter]]] = RunVar(
+    "recollect_callable_models"
+)
+
+
+def is_async(function: object) -> bool:
+    """
+    Return True if calling *function* returns a coroutine, as far as its definition says.
+
+    >>> async def ask(request): ...
+    >>> is_async(ask), is_async(len)
+    (True, False)
+    """
+    return iscoroutinefunction(function) or iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 (an object may have an async one)
+    )
 
 
 def read_answered(answered: object, request: ModelRequest) -> ModelAnswer:

@@ -61,8 +61,8 @@ def open_model(
     Args:
         choice: ``"provider/model"`` or ``"provider:model"``; ``"module:attribute"`` for an object
             of your own; ``"rules"`` for a model of fixed rules, which needs no provider and
-            understands a few plain sentences, to try things out; a LangChain chat model; an async
-            callable, see `CallableModel`; a `Model`, whose timeouts and errors are its own;
+            understands a few plain sentences, to try things out; a LangChain chat model; a
+            function, see `CallableModel`; a `Model`, whose timeouts and errors are its own;
             ``None`` for no model. ``openai``, ``anthropic`` and ``ollama`` are called through
             their own clients, other providers through LangChain's classes.
         base_url: The address of a named model: ``"openai/<name>"`` with it is any server that

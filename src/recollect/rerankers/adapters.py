@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any, SupportsFloat, TypeAlias
 
-from recollect.errors import ModelError
+from recollect.errors import ModelError, UsageError
 from recollect.ports import Reranker
 from recollect.providers.object_names import identity_of
 from recollect.providers.provider_errors import read_failure, translated_errors
@@ -20,10 +20,19 @@ class CallableReranker:
     """
     A callable from a query and texts to one score per text, in order.
 
-    Its identity is its ``identity`` attribute if it has one, else its module and name.
+    Its identity is its ``identity`` attribute if it has one, else its module and name. It is called
+    in threads.
+
+    Raises:
+        UsageError: It is defined with ``async def``.
     """
 
     def __init__(self, score: Scoring, *, identity: str | None = None) -> None:
+        if iscoroutinefunction(score):
+            raise UsageError(
+                f"the reranker {identity_of(score)} is async: define it with `def`; it is called "
+                "in a thread, so it may block"
+            )
         self._score = score
         self._identity = identity or identity_of(score)
 

@@ -264,10 +264,10 @@ class Keys:
         Raises:
             NotFoundError: The id is unknown.
         """
-        found = await self._read_key(check_id(id_, "a key's id"))
+        found, used = await self._read_key_and_use(check_id(id_, "a key's id"))
         if found is None:
             raise NotFoundError(f"there is no key {id_!r}: list the existing keys")
-        return found
+        return replace(found, last_used_at=used.updated_at if used else None)
 
     async def by_id(self, ids: Collection[str]) -> dict[str, Key]:
         """Return the existing keys among these ids."""
@@ -298,10 +298,6 @@ class Keys:
                 )
             )
         ]
-
-    async def _read_key(self, id_: str) -> Key | None:
-        found = await self._store.side_record(KEYS_SCOPE, SERVICE_KEY, id_)
-        return None if found is None else _key_of(found)
 
     async def _read_key_and_use(self, id_: str) -> tuple[Key | None, SideRecord | None]:
         """Read a key and its last use in one query, since every request needs both."""

@@ -163,16 +163,18 @@ def is_same(one: Json, other: Json) -> bool:
 
 
 def kind_of(value: object) -> str:
-    """Return the name of the JSON type of *value* for a message."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
+    """Return the name of the JSON type of *value* for a message; of another object its class."""
+    if value is None or isinstance(value, bool):
+        return shown(value)
     if isinstance(value, Mapping):
         return "an object"
     if is_list(value):
         return "a list"
     if isinstance(value, str):
         return "text"
-    return "null" if value is None else "a number"
+    if isinstance(value, int | float):
+        return "a number"
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
 def whose(place: str) -> str:

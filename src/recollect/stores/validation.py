@@ -81,6 +81,11 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
             SEGMENTS_MAX,
             "SEGMENTS_MAX",
         )
+    if any(isinstance(each, tuple | list) for each in scope):
+        raise UsageError(
+            f"one scope is asked for, such as ('users', 'ada'), not a list of {len(scope)}: call "
+            "once for each; only recall takes several"
+        )
     checked = tuple(_check_segment(segment) for segment in scope)
     if sum(map(len, checked)) <= KNOWN_CHARACTERS_MAX:
         if len(_KNOWN_SCOPES) >= KNOWN_SCOPES_MAX:

@@ -9,6 +9,7 @@ from recollect.errors import ModelError
 
 if TYPE_CHECKING:
     from recollect.formation.operation_outcomes import OperationOutcome
+    from recollect.formation.operations import RefusedCall
 
 FormationEnding: TypeAlias = Literal["formed", "failed", "postponed", "dead", "lost"]
 
@@ -18,6 +19,9 @@ class FormationResult:
     """
     The result of a formation: its status and the reason.
 
+    *outcomes* are those of the calls that were read, *refused* the calls of the model that were not
+    carried out, such as one whose quote nobody said: as many as its receipt has. If all were,
+    nothing is remembered.
     *outage* is the model's error if it is unavailable. *error* is the exception that ended it; an
     unusable answer of the model is none. Pending messages are retried in *retry_s* seconds.
 
@@ -32,6 +36,7 @@ class FormationResult:
     end: FormationEnding
     reason: str = ""
     outcomes: tuple[OperationOutcome, ...] = ()
+    refused: tuple[RefusedCall, ...] = ()
     outage: ModelError | None = None
     error: Exception | None = field(default=None, compare=False)
     retry_s: float | None = field(default=None, compare=False)

@@ -266,7 +266,9 @@ class FormationRun:
                 if offer is None:
                     break
                 continue
-            return FormationResult(end="formed", outcomes=tuple(outcomes))
+            return FormationResult(
+                end="formed", outcomes=tuple(outcomes), refused=asked.refused_calls()
+            )
         reason = "a memory that it builds on was changed meanwhile"
         usage = _failed_usage(window, shown, asked, _identity(model), reason)
         await self._store.release(lease, attempt=usage)

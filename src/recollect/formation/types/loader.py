@@ -46,12 +46,13 @@ TypeSource: TypeAlias = Mapping[str, object] | MemoryType | SchemaClass
 """A type's configuration, a type, or a pydantic model."""
 
 
-def load_types(source: str | Path | Sequence[TypeSource]) -> tuple[MemoryType, ...]:
+def load_types(source: str | Path | TypeSource | Sequence[TypeSource]) -> tuple[MemoryType, ...]:
     """
     Return the validated memory types described by *source*, in order.
 
-    A text is read as JSON, a path as a ``.json`` or ``.toml`` file. Both hold a list of types, or
-    an object whose ``types`` (or ``memory_types``) is such a list or a table of types by name.
+    It is a list of types, or a single one. A text is read as JSON, a path as a ``.json`` or
+    ``.toml`` file. Both hold a list of types, or an object whose ``types`` (or ``memory_types``)
+    is such a list or a table of types by name.
     Each type is an object with ``name``, ``description``, ``update_mode`` and ``parameters``, and,
     if it needs them, the other fields of `MemoryType`.
 
@@ -83,6 +84,8 @@ def load_types(source: str | Path | Sequence[TypeSource]) -> tuple[MemoryType, .
 
 def _entries(source: object) -> list[tuple[str, object]]:
     """Return each type that *source* describes, unchecked, after its path."""
+    if _is_single(source):
+        return [("types", source)]
     content = source
     if isinstance(source, str):
         content = _read_text(source, "types")
@@ -102,6 +105,12 @@ def _entries(source: object) -> list[tuple[str, object]]:
         msg = f"{name}: must be a list of memory types, not {kind_of(content)}"
         raise UsageError(msg)
     return [(f"{name}[{at}]", entry) for at, entry in enumerate(content)]
+
+
+def _is_single(source: object) -> bool:
+    """Return True if *source* describes one type, outside a list."""
+    is_config = isinstance(source, Mapping) and "name" in source
+    return is_config or isinstance(source, MemoryType) or _is_schema_class(source)
 
 
 def _named_entry(table: str, name: str, entry: object) -> tuple[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
@@ -20,6 +20,9 @@ from recollect.text.scope_paths import written_scope
 THREAD_ID: Final = "thread_id"
 RUNTIME: Final = "__pregel_runtime"
 """The key under which LangGraph passes its own run information in ``configurable``."""
+
+
+ChosenT = TypeVar("ChosenT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +80,30 @@ def scope_of(whose: Whose, caller: GraphCaller) -> Scope:
     Return the scope of *caller*.
 
     Raises:
-        UsageError: The function returned something other than a scope.
+        UsageError: The function returned something other than a scope, or read a key that the
+            caller has not.
     """
-    return check_scope(whose(caller) if callable(whose) else whose)
+    return check_scope(_chosen(whose, caller, "scope") if callable(whose) else whose)
+
+
+def _chosen(choose: Callable[[GraphCaller], ChosenT], caller: GraphCaller, what: str) -> ChosenT:
+    """Call a user's function; a key that is not there is told with those that are."""
+    try:
+        return choose(caller)
+    except KeyError as error:
+        raise UsageError(
+            f"the function that names the {what} reads {error.args[0]!r}, which this run has not: "
+            f"its configurable has {_keys_of(caller.configurable)}, its context "
+            f"{_keys_of(caller.context)}; start the run with config={{'configurable': "
+            f"{{{error.args[0]!r}: …}}}} or with context=…"
+        ) from error
+
+
+def _keys_of(part: object) -> str:
+    """Return the keys of a part of the caller for an error message; never the values."""
+    if isinstance(part, Mapping):
+        return ", ".join(sorted(map(repr, part))) or "nothing"
+    return "nothing" if part is None else f"a {type(part).__name__}"
 
 
 def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
@@ -93,7 +117,8 @@ def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
         UsageError: The thread cannot be determined, or ``thread_id`` names one of another scope.
     """
     if which is not None:
-        return check_id(which(caller) if callable(which) else which, "a thread")
+        chosen = _chosen(which, caller, "thread") if callable(which) else which
+        return check_id(chosen, "a thread")
     named = caller.configurable.get(THREAD_ID)
     if named is None:
         raise UsageError(

@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from recollect.errors import ModelUnavailableError, QuotaError, RecollectError
@@ -182,6 +183,29 @@ def no_path(path: str) -> Problem:
     return Problem(status=404, code="no_path", detail=detail)
 
 
+def no_method(allowed: str) -> Problem:
+    """Return the problem of a method that a path does not allow."""
+    detail = f"this path does not allow the method; it allows: {allowed}"
+    headers = {"allow": allowed}
+    return Problem(status=405, code="no_method", detail=detail, headers=headers)
+
+
+def not_served(request: Request) -> Problem:
+    """Return the problem of a GET that the page, which takes every path, has no file for."""
+    allowed = allowed_methods(request)
+    return no_method(allowed) if allowed else no_path(request.url.path)
+
+
+def allowed_methods(request: Request) -> str:
+    """Return the methods of the routes at the path of *request*, except the page's; "" for none."""
+    methods: set[str] = set()
+    for route in request.app.router.routes:
+        if PAGE_PATH not in getattr(route, "param_convertors", ()):
+            match, _ = route.matches(request.scope)
+            methods |= (route.methods or set()) if match is Match.PARTIAL else set()
+    return ", ".join(sorted(methods))
+
+
 def _is_nowhere(request: Request) -> bool:
     """Return True if only the web page, which accepts GET on every path, matched."""
     return bool(request.path_params.get(PAGE_PATH))
@@ -196,9 +220,7 @@ async def answer_http(request: Request, error: Exception) -> Response:
         return no_path(request.url.path).response(media_type_for(request))
     headers = dict(error.headers or {})
     if is_refused:
-        allowed = headers.get("Allow", headers.get("allow", "others"))
-        detail, code = f"this path does not allow the method; it allows: {allowed}", "no_method"
-    else:
-        detail, code = str(error.detail), "request"
-    problem = Problem(status=error.status_code, code=code, detail=detail, headers=headers)
+        return no_method(allowed_methods(request) or headers.get("Allow", "others")).response()
+    detail = str(error.detail)
+    problem = Problem(status=error.status_code, code="request", detail=detail, headers=headers)
     return problem.response()

@@ -16,7 +16,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
 from recollect.server.http.compression import takes_gzip
-from recollect.server.http.problems import PAGE_PATH, no_path
+from recollect.server.http.problems import PAGE_PATH, not_served
 
 STATIC: Final = Path(__file__).parents[1] / "static"
 INDEX: Final = "index.html"
@@ -141,7 +141,7 @@ def page_router(folder: Path = STATIC) -> APIRouter:
             is_screen = "text/html" in accepts and not path.startswith(("v1/", "health/", _ASSETS))
             if files and is_screen:
                 return _deep(path, request.url.query)
-            return no_path(request.url.path).response()
+            return not_served(request).response()
         is_for_ever = path.startswith(_ASSETS)
         copy = await copies.of(file)
         packed = copy if takes_gzip(request.headers.get("accept-encoding", "")) else None

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
+from recollect.formation.operations import RefusedCall
 from recollect.memory.facade import Recollect
 from recollect.records import FormationStatus, Scope
 from recollect.server.http.path_names import NamedRoute
@@ -75,6 +76,7 @@ async def form(reach: Writing, asked: ThreadRequest | None = None) -> JsonAnswer
     Form what is pending in a thread or in the scope, and respond when it has ended.
 
     The response has the result of each formation; one whose model cannot be used leaves no receipt.
+    The calls of the model that were refused are told with the reason.
     Changes are audited under the caller's key.
     """
     thread = asked.thread if asked else None
@@ -94,9 +96,20 @@ async def form(reach: Writing, asked: ThreadRequest | None = None) -> JsonAnswer
 
 
 def _result(reach: Reach, result: FormationResult) -> JsonAnswer:
-    """Return how a formation ended; a provider's error text only for administrators."""
+    """
+    Return how a formation ended; a provider's error text only for administrators.
+
+    Refused calls may repeat what the model read: a key that may not read gets their kinds.
+    """
     is_shown = result.outage is None or _is_admin(reach)
-    return {"end": result.end, "reason": result.reason if is_shown else ""}
+    refused = result.refused
+    if "read" not in reach.principal.permissions:
+        refused = tuple(RefusedCall(kind=each.kind, reason="") for each in refused)
+    return {
+        "end": result.end,
+        "reason": result.reason if is_shown else "",
+        "refused": [each.as_json() for each in refused],
+    }
 
 
 def _is_admin(reach: Reach) -> bool:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from recollect.formation.operations import FaultKind
 from recollect.records import FormationStatus, Role
 from recollect.server.schemas.elements import (
     Count,
@@ -85,6 +86,16 @@ class FormationsResponse(ResponseModel, title="FormationPage"):
     cursor: Cursor
 
 
+class RefusedCallResponse(ResponseModel, title="RefusedCall"):
+    """A call of the model that was not carried out."""
+
+    kind: FaultKind
+    reason: str = Field(description="Empty for a key that may not read.")
+    type: str | None = Field(default=None, description="Type of the memory it would have made.")
+    value: str | None = Field(default=None, description="That memory's value, as JSON text.")
+    target: str | None = Field(default=None, description="Short id of the memory to change.")
+
+
 class FormationResultResponse(ResponseModel, title="FormationResult"):
     """How one formation ended; one that was postponed or lost has no receipt."""
 
@@ -92,6 +103,7 @@ class FormationResultResponse(ResponseModel, title="FormationResult"):
     reason: str = Field(
         description="Why it was not formed. Only administrators see a provider's error text."
     )
+    refused: list[RefusedCallResponse] = Field(description="If all were, nothing is remembered.")
 
 
 class FormResponse(ResponseModel, title="FormationResults"):
