@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { CodedReason, FileReport, Imported } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { countsSaid, rowsOf, type RowCounts } from "../lib/import_queue";
+import { foundFor } from "../lib/sentence_keys";
 import { loadDifferences } from "../lib/told_sentences";
 import { placeOf, refusalsOf, whyRowRefused, type Refusal, type RefusedRow } from "../lib/import_refusals";
 import { linkTo } from "../lib/route";
@@ -40,7 +41,7 @@ export function FileTold({ report, isOpen }: { report: FileReport; isOpen: boole
     ["import.erased", report.erased_count], ["import.threads", report.threads], ["memories", report.memories], ["import.undated", report.undated], ["import.zoneless", report.zoneless],
   ] as const;
   const differences = useAsked(() => loadDifferences(settings.language), [settings.language]).value;
-  const changed = Object.entries(report.changed).map(([what, count]) => t("cause.of_place", { place: differences?.get(what) ?? what, words: wording.number(count) }));
+  const changed = Object.entries(report.changed).map(([what, count]) => t("cause.of_place", { place: (differences && foundFor(differences, what)) ?? what, words: wording.number(count) }));
   return (
     <Reported name={report.name} isOpen={isOpen} rows={rowsOf(report)}>
       {(report.is_cut || report.is_stopped) && <p className="notice">{t(report.is_stopped ? "import.stopped" : report.taken + report.present > 0 ? "import.cut" : "import.cut_nothing")}</p>}
