@@ -9,6 +9,7 @@ import { loadDifferences } from "../lib/told_sentences";
 import { placeOf, refusalsOf, whyRowRefused, type Refusal, type RefusedRow } from "../lib/import_refusals";
 import { linkTo } from "../lib/route";
 import { useAround, useWording } from "../lib/session";
+import { ThreadName } from "../parts/thread_name";
 import type { Word } from "../words";
 
 const REASONS_SHOWN = 20;
@@ -75,7 +76,7 @@ function Threads({ threads, of }: { threads: NonNullable<FileReport["first_threa
   if (!shown.length) return null;
   return (
     <p className="hint report-threads">
-      {shown.map(({ scope, id }) => <a key={`${scope.join("/")} ${id}`} href={linkTo(["chat", id], scope)}>{isAlone ? t("import.open_thread") : id}</a>)}
+      {shown.map(({ scope, id }) => <a key={`${scope.join("/")} ${id}`} href={linkTo(["chat", id], scope)}>{isAlone ? t("import.open_thread") : <ThreadName thread={id} scope={scope} />}</a>)}
       {of > shown.length && <span>{t("import.more", { count: of - shown.length })}</span>}
     </p>
   );

@@ -8,6 +8,7 @@ import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { useErasures } from "../lib/erasures";
+import { BEGIN_MESSAGES, firstWords } from "../lib/first_words";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { ownerOf } from "../lib/owned_shelf";
 import { broughtBy, endedIn, isEnded, withEnded, type Ended } from "../lib/past";
@@ -136,18 +137,9 @@ function useSame(list: string[]): readonly string[] {
   return useMemo(() => list, [list.join("\n")]);
 }
 
-/** So many messages are looked at for one of the user. */
-const BEGIN_MESSAGES = 5;
 const titles = new ThreadTitles();
 /** When the newest message of threads was said, and how many there were then. */
 const newest = new Map<string, { at: string; state: string }>();
-
-/** What the user said first; a thread that begins with a system prompt or a greeting is not known by that. */
-async function firstWords(scope: Scope, id: string): Promise<string> {
-  const [first] = (await api.messages(scope, id, { after: 0, limit: 1 })).messages;
-  if (!first || first.role === "user") return first?.text ?? "";
-  return wordsOf((await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES })).messages);
-}
 
 /** What a thread begins with, unless that is known, and its newest message. */
 async function endsOf(scope: Scope, thread: Thread, isNamed: boolean): Promise<{ begin?: string; end: Message | undefined }> {
