@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import anyio
@@ -125,6 +126,15 @@ def test_what_is_restored_is_told_in_the_words_of_that_version(story: Story) -> 
 
     assert told["was"] in told["toast"]
     assert "Dumpling" not in told["toast"]
+
+
+def test_what_is_restored_says_when_it_was_believed_first(story: Story) -> None:
+    """And since when it is again: the moment of the restore alone would hide the time before."""
+    since = story.facts["restored"]["since"]
+
+    assert re.search(r"First believed\n.*2025", since)
+    assert re.search(r"Restored\n", since)
+    assert "Believed since" not in since
 
 
 def test_an_ended_version_says_until_when_it_was_true(story: Story) -> None:

@@ -160,7 +160,9 @@ async function restored() {
   await view.locator("h1", { hasText: "Dumpling" }).waitFor();
   await button("Restore", view.locator(".revision").nth(1)).click();
   await notice("is in force again").waitFor();
-  facts.tell("restored", { was, toast: await notice("is in force again").innerText() });
+  const since = view.locator(".facts", { hasText: "First believed" });
+  await since.waitFor();
+  facts.tell("restored", { was, toast: await notice("is in force again").innerText(), since: await since.innerText() });
   await undone("is in force again");
   await page.request.post(`${base}/v1/memories/Fact/cat-tangyuan/restore?${SCOPE}`, { data: { version } });
 }

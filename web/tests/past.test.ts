@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Formation, Memory, Revision } from "../src/api/shapes";
-import { believedAt, believedSince, broughtBy, daysOf, endedIn, lanesOf, listedAt, ownFirst, saysNothing, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
+import { believedAt, believedFirst, believedSince, broughtBy, daysOf, endedIn, lanesOf, listedAt, ownFirst, saysNothing, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -29,6 +29,24 @@ describe("the scale of a timeline", () => {
   it("ends today, or a while after the last change", () => {
     expect(scaleEnd(ALL, NOW)).toBe(NOW);
     expect(scaleEnd(ALL, NOW + 600 * 86_400_000)).toBe(Date.parse("2026-01-11T10:00:00Z"));
+  });
+});
+
+describe("what was restored", () => {
+  const said = (sentence: string, each: Revision) => ({ ...each, sentence });
+  const [FIRST_SAID, ...LATER] = [said("Lisbon", FIRST), said("Porto", SECOND), said("Porto", THIRD)] as const;
+  const ALL = [FIRST_SAID, ...LATER];
+  const restored = { ...FIRST_SAID, version: 4, cause: "restored 1", believed_from: "2026-01-09T10:00:00Z" };
+
+  it("was believed first when the version was that is in force again", () => {
+    expect(believedFirst([restored, ...ALL])).toBe(FIRST.believed_from);
+    expect(believedFirst([{ ...restored, version: 5, cause: "said again", believed_from: "2026-01-09T11:00:00Z" }, restored, ...ALL])).toBe(FIRST.believed_from);
+  });
+
+  it("is nothing that was written otherwise, or whose version is gone", () => {
+    expect(believedFirst(ALL)).toBeUndefined();
+    expect(believedFirst([{ ...restored, cause: "put" }, ...ALL])).toBeUndefined();
+    expect(believedFirst([restored])).toBeUndefined();
   });
 });
 

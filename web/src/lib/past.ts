@@ -39,6 +39,13 @@ export function believedSince(revisions: readonly Revision[]): string | undefine
   }
 }
 
+/** Since when it was believed first, of what a restore put in force again. */
+export function believedFirst(revisions: readonly Revision[]): string | undefined {
+  const again = believedSince(revisions);
+  const [, version = 0] = /^restored (\d+)$/.exec(revisions.find((each) => each.believed_from === again)?.cause ?? "") ?? [];
+  return version ? believedSince(revisions.filter((each) => each.version <= Number(version))) : undefined;
+}
+
 /** The name of the speaker to whom a document belongs, where several have one: its key is "@name". */
 export function speakerOf(memory: Pick<Memory, "key">): string | undefined {
   return memory.key.startsWith("@") ? memory.key.slice(1) : undefined;
