@@ -99,6 +99,24 @@ export function scaleEnd(revisions: readonly Revision[], now: number): number {
   return Math.min(now, last + Math.max((last - first) * REST, 3 * DAY_MS));
 }
 
+/** So much of the scale has each stretch between two changes, however short it is beside the others: words fit in. */
+const LEAST = 0.12;
+
+/** Places on a scale, from 0 to 1, of moments: from the first change to `end`. */
+export function scaleOf(changes: readonly number[], end: number): (at: number) => number {
+  const marks = [...new Set([...changes.filter((each) => each < end), end])].sort((one, other) => one - other);
+  const [first = end] = marks;
+  const stretches = Math.max(1, marks.length - 1);
+  const least = Math.min(LEAST, 0.6 / stretches);
+  const place = (at: number) => {
+    const before = marks.filter((each) => each <= at).length - 1;
+    const [from = end, until = end] = marks.slice(before);
+    const within = until > from ? (at - from) / (until - from) : 0;
+    return least * (before + within) + (1 - least * stretches) * ((at - first) / Math.max(1, end - first));
+  };
+  return (at) => (at <= first ? 0 : at >= end ? 1 : place(at));
+}
+
 export interface Stretch {
   value: Json;
   label: string;
