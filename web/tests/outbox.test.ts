@@ -131,3 +131,14 @@ describe("what is gone of a talk", () => {
     expect(gaps(at(1, 2), -1, true)).toEqual({});
   });
 });
+
+describe("a question of another window", () => {
+  it("is put among what is on its way, under its own key and as what the service has", () => {
+    const outbox = new Outbox(memory());
+    outbox.add({ ...said, key: "mine" });
+    outbox.change("mine", { message: "m4", state: "unanswered" });
+    outbox.add({ ...unsure(), message: "m5", isUnsure: false });
+    outbox.add({ ...unsure(), message: "m5", isUnsure: false });
+    expect(outbox.of(HERE)).toEqual([{ ...said, message: "m5", state: "sending", isUnsure: false, error: null }]);
+  });
+});

@@ -219,7 +219,7 @@ function NotSent({ unsent, isBusy, readAt, again, edit }: { unsent: Unsent; isBu
     <div className={isOver ? "wrong not-sent calm" : "wrong not-sent"} role={isOver ? "status" : "alert"}>
       <Icon name="warn" />
       <p>
-        <strong>{t(word)}</strong> {!isUnanswered && sentenceOf(problem, t)}
+        <strong>{t(word)}</strong> {!isUnanswered && unsent.error && sentenceOf(problem, t)}
       </p>
       {(isUnsent || canPass(problem)) && (
         <div className="not-sent-acts">

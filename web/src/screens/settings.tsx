@@ -18,14 +18,15 @@ import { lastDays, type Day } from "../lib/overview";
 import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
 import { modelName } from "../lib/model_name";
+import { forgetAllUnanswered } from "../lib/unanswered";
 import { daysIn } from "../lib/usage";
 import { forgetAllWritten } from "../lib/written_here";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { DayInput } from "../parts/day_input";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
-import { LANGUAGE_NAMES, LANGUAGES, type Language, type Word } from "../words";
 import { ThreadName } from "../parts/thread_name";
+import { LANGUAGE_NAMES, LANGUAGES, type Language, type Word } from "../words";
 import { Export, Import } from "./archive";
 import { ConfirmErase, nothingWord } from "./erase_dialog";
 import { EraseReceipts } from "./erase_receipts";
@@ -95,6 +96,7 @@ function leave() {
   keptTalks.forget();
   forgetAllChanges();
   forgetAllWritten();
+  forgetAllUnanswered();
   location.reload();
 }
 
@@ -356,8 +358,6 @@ function targetOf(kind: TargetKind, one: string, other: string): EraseTarget {
   return kind === "thread" ? { thread: one } : { source: one };
 }
 
-function Audit() {
-  const { t, tell } = useAround();
 /** An object of an audited change; a thread, or that of a message, by its first words. */
 function AuditName({ name }: { name: string }) {
   const { t } = useAround();
@@ -366,6 +366,8 @@ function AuditName({ name }: { name: string }) {
   return thread ? <>{t("chat.talk")} <ThreadName thread={thread} scope={scope} id={name} /></> : name;
 }
 
+function Audit() {
+  const { t, tell } = useAround();
   const { scope } = useHere();
   const verifying = useAct();
   const audit = usePages((cursor) => api.audit(scope, cursor), (answer) => answer.audit, [scope]);
