@@ -86,6 +86,14 @@ def test_a_conflict_and_the_kind_of_a_change_are_told_in_sight(story: Story, wid
     assert told["save"]
 
 
+def test_a_low_window_keeps_the_buttons_of_a_form_and_its_conflict_in_sight(story: Story) -> None:
+    """As one with a phone's keyboard open is: the question would take half of it, and scrolls."""
+    told = story.facts["conflict 392"]
+
+    assert [True] == told["seen"]
+    assert told["save"]
+
+
 def test_a_field_of_a_profile_changes_on_a_day(story: Story) -> None:
     """The profile goes on with what is true since; the version before was true until that day."""
     told = story.facts["profile"]
