@@ -1,5 +1,6 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { withShortKeys } from "./src/lib/sentence_keys.ts";
 
 /** What several screens share, and not all of the first ones: a file of its own for each of these, with what is in no file before it. */
 const APART = {
@@ -15,10 +16,17 @@ const ALONE = "api_document|graph_\\w+|schema_form|value_form";
 const parts = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(${modules})\\.tsx?$`);
 const partsBut = (modules: string): RegExp => new RegExp(`src/(lib|parts|api)/(?!(${modules})\\.)`);
 
+/** What is said of parameters, and of how files were imported, is found by the service's sentences: in a build by their digests, which are a fifth of them. */
+const shortKeys = {
+  name: "short-keys",
+  apply: "build" as const,
+  transform: (code: string, id: string) => (/words\/(parameters|differences)_\w+\.ts$/.test(id) ? withShortKeys(code) : undefined),
+};
+
 /** The page is served by the service itself, maybe below a path prefix: addresses stay relative. */
 export default defineConfig({
   base: "./",
-  plugins: [react()],
+  plugins: [react(), shortKeys],
   build: {
     outDir: "../src/recollect/server/static",
     emptyOutDir: true,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import anyio
@@ -85,6 +86,14 @@ def test_a_conflict_and_the_kind_of_a_change_are_told_in_sight(story: Story, wid
     assert told["save"]
 
 
+def test_a_low_window_keeps_the_buttons_of_a_form_and_its_conflict_in_sight(story: Story) -> None:
+    """As one with a phone's keyboard open is: the question would take half of it, and scrolls."""
+    told = story.facts["conflict 392"]
+
+    assert [True] == told["seen"]
+    assert told["save"]
+
+
 def test_a_field_of_a_profile_changes_on_a_day(story: Story) -> None:
     """The profile goes on with what is true since; the version before was true until that day."""
     told = story.facts["profile"]
@@ -125,6 +134,15 @@ def test_what_is_restored_is_told_in_the_words_of_that_version(story: Story) -> 
 
     assert told["was"] in told["toast"]
     assert "Dumpling" not in told["toast"]
+
+
+def test_what_is_restored_says_when_it_was_believed_first(story: Story) -> None:
+    """And since when it is again: the moment of the restore alone would hide the time before."""
+    since = story.facts["restored"]["since"]
+
+    assert re.search(r"First believed\n.*2025", since)
+    assert re.search(r"Restored\n", since)
+    assert "Believed since" not in since
 
 
 def test_an_ended_version_says_until_when_it_was_true(story: Story) -> None:

@@ -138,6 +138,23 @@ def test_a_thread_goes_whole(story: Story) -> None:
     assert 404 == story.facts["thread"]["after"]
 
 
+def test_a_message_leaves_a_mark_where_it_stood(story: Story) -> None:
+    """One line before the answer to it; the rest of the talk is whole."""
+    gap = story.facts["gap"]
+
+    assert ["1 message was erased or removed here"] == gap["said"]
+    assert "I will keep it in mind." in gap["next"]
+
+
+def test_the_way_back_to_an_erased_thread_says_that_it_is_gone(story: Story) -> None:
+    """As a memory's page does; the list of threads has none in its place."""
+    gone = story.facts["gone"]
+
+    assert "It was erased, or nothing was ever said in it." in gone["told"]
+    assert "New thread" not in gone["listed"]
+    assert 0 == gone["here"]
+
+
 def test_what_is_not_there_is_told_without_a_dialog(story: Story) -> None:
     """And what is there can be chosen by what it says."""
     told = story.facts["unknown"]

@@ -358,6 +358,8 @@ def test_what_was_neglected_is_looked_after(walks: Walks, tmp_path: Path) -> Non
     assert "Rejected since" in facts["rejected_told"]
     assert "elieved" not in facts["rejected_told"]
     assert "no tool was called" in facts["given_up"]
+    assert facts["receipt_thread"]["said"] == facts["receipt_thread"]["first"]
+    assert facts["receipt_thread"]["said"] != facts["receipt_thread"]["id"]
     assert "bees" in facts["formed_after_all"]
     assert "failed attempt" in facts["failing"]
     assert {"memory", "message", "thread"} <= {*facts["exported"]["kinds"]}

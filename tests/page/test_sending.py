@@ -158,6 +158,18 @@ def test_a_message_that_the_model_does_not_answer_is_kept(story: Story) -> None:
     assert messages("FAIL once, please.") == unanswered["kept"]
 
 
+def test_a_question_without_an_answer_is_had_again_in_another_window(story: Story) -> None:
+    """It says so there as well; the question is not doubled, and no words of it stay behind."""
+    unanswered = story.facts["unanswered"]
+
+    assert UNANSWERED in unanswered["elsewhere"]
+    assert "Try again" in unanswered["elsewhere"]
+    assert "left" not in unanswered["elsewhere"], "why is not known in another window"
+    assert 2 == unanswered["shownThere"]
+    assert 0 == unanswered["left"]["alerts"]
+    assert "FAIL" not in unanswered["left"]["browser"]
+
+
 def test_a_look_at_another_screen_cuts_no_answer_short(story: Story) -> None:
     """The answer is given to its end, and shown to who comes back."""
     away = story.facts["away"]

@@ -78,6 +78,14 @@ def test_a_rejected_document_blocks_each_of_its_fields() -> None:
     assert {field_key(*each) for each in fields} == keys
 
 
+@pytest.mark.parametrize("rejected", [replace(NOTE, trust="external"), WAITING])
+def test_what_keeps_rejected_words_away_is_trusted_as_they_were(rejected: Memory) -> None:
+    """One quote is told as whose it is in each row that rests on it."""
+    writes = puts(rejection_of(rejected, standing=None if rejected.type == "Note" else PROFILE))
+
+    assert ["external"] * 2 == [each.trust for each in writes]
+
+
 def test_a_document_goes_on_without_a_rejected_field() -> None:
     """All else in it keeps its place and its evidence."""
     first, *others = puts(rejection_of(PROFILE, "/interests/0"))

@@ -96,11 +96,13 @@ const isSeen = (place) => place.evaluate((element) => {
 /** What somebody else changed meanwhile, and the question how it is meant, are told where it is saved: in sight, however long the form is. */
 async function conflicting() {
   const [{ key, value, version }] = (await standing("?type=User&limit=1")).memories;
-  for (const [width, height] of [[1280, 800], [390, 800]]) {
+  for (const [width, height] of [[1280, 800], [390, 800], [392, 480]]) {
     await page.setViewportSize({ width, height });
     await opened(key, "User");
     await button("Edit", view).click();
     await view.getByLabel("Home").fill("Faro");
+    // What was told before goes by itself, and would stand over a low window until then.
+    while (await page.locator(".toast").count()) await button("Close", page.locator(".toast").first()).click();
     const question = await isSeen(view.getByText("Was it wrong, or has it changed?"));
     await page.request.put(`${base}/v1/memories/User/${key}?${SCOPE}`, { data: { value: { ...value, home: `Braga ${width}` } } });
     await button("Save", view).click();
@@ -160,7 +162,9 @@ async function restored() {
   await view.locator("h1", { hasText: "Dumpling" }).waitFor();
   await button("Restore", view.locator(".revision").nth(1)).click();
   await notice("is in force again").waitFor();
-  facts.tell("restored", { was, toast: await notice("is in force again").innerText() });
+  const since = view.locator(".facts", { hasText: "First believed" });
+  await since.waitFor();
+  facts.tell("restored", { was, toast: await notice("is in force again").innerText(), since: await since.innerText() });
   await undone("is in force again");
   await page.request.post(`${base}/v1/memories/Fact/cat-tangyuan/restore?${SCOPE}`, { data: { version } });
 }

@@ -79,6 +79,9 @@ async function secret() {
   await page.setViewportSize({ width: 1280, height: 900 });
   await confirmed();
   const after = await leftIn(windows);
+  const gap = page.locator(".lost");
+  await gap.first().waitFor();
+  facts.tell("gap", { said: await gap.allInnerTexts(), next: await gap.first().evaluate((each) => each.nextElementSibling.innerText) });
   facts.tell("secret", { isInView, before, after, head: await page.locator(".talk-head h1").innerText(), listed: await page.locator(".thread.here .thread-name").innerText() });
 }
 
@@ -224,6 +227,10 @@ async function thread() {
   const found = await asked("thread");
   await confirmed();
   await page.waitForFunction((gone) => !location.hash.includes(encodeURIComponent(gone)), id);
+  await page.goBack();
+  await page.locator(".talk-head h1", { hasText: "This thread is gone" }).waitFor();
+  facts.tell("gone", { told: await page.locator(".messages").innerText(), listed: await page.locator(".threads .thread-name").allInnerTexts(), here: await page.locator(".thread.here").count() });
+  await facts.picture(page, "thread-gone");
   await other.bringToFront();
   await other.waitForFunction(() => document.querySelector("#composer").value === "");
   facts.tell("thread", { ...found, drafts: await other.evaluate(() => JSON.stringify({ ...sessionStorage }).includes("Friday")), after: await status(`threads/${encodeURIComponent(id)}`) });

@@ -211,10 +211,24 @@ async function unanswered() {
   await facts.picture(page, "unanswered");
   await page.reload();
   await alert.waitFor();
-  await button("Try again", alert).click();
+  const other = await page.context().newPage();
+  await other.goto(`${base}/#/chat/model`);
+  const there = other.locator(".not-sent");
+  await there.waitFor();
+  const elsewhere = await there.innerText();
+  await facts.picture(other, "unanswered-elsewhere");
+  await button("Try again", there).click();
+  await there.waitFor({ state: "detached" });
+  await other.locator(".turn-assistant").waitFor();
+  const shownThere = await other.locator(".turn").count();
+  await other.reload();
+  await other.locator(".turn-assistant").waitFor();
+  const left = { alerts: await there.count(), browser: await other.evaluate(() => JSON.stringify({ ...localStorage })) };
+  await other.close();
+  await page.bringToFront();
   await alert.waitFor({ state: "detached" });
   await answered();
-  facts.tell("unanswered", { told, before, kept: await kept("model") });
+  facts.tell("unanswered", { told, before, elsewhere, shownThere, left, kept: await kept("model") });
 }
 
 /** Who leaves while it is answered finds the whole answer when they come back. */

@@ -127,7 +127,7 @@ async function promptOfAnswer() {
 
 async function undoMark() {
   await page.locator(".turn", { hasText: "My sister plays" }).locator(".marks").getByRole("button", { name: /Undo what/ }).click();
-  await page.getByText("Taken back:").waitFor();
+  await page.locator(".toast", { hasText: "Taken back:" }).waitFor();
   await panel.getByText("plays the cello").waitFor({ state: "detached" });
   facts.tell("after_undo", await panel.innerText());
   await button("Undo", page.locator(".toast").last()).click();

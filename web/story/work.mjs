@@ -62,6 +62,9 @@ async function dead() {
   await receipt.locator("summary").click();
   await receipt.locator(".fault").first().waitFor();
   facts.tell("given_up", await receipt.innerText());
+  const name = receipt.locator(".receipt-threads .thread-title");
+  await page.waitForFunction((each) => each.innerText !== each.title, await name.elementHandle());
+  facts.tell("receipt_thread", { said: await name.innerText(), id: await name.getAttribute("title"), first: JSON.parse(await raw(`threads/${await name.getAttribute("title")}/messages?limit=1`)).messages[0].text });
   await settled("formation-given-up");
   await button("Retry", receipt).click();
   await toast("It will be tried again.").waitFor();

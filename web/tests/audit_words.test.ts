@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { actionSaid, objectsSaid } from "../src/lib/audit_words";
+import { actionSaid, objectsSaid, threadNamed } from "../src/lib/audit_words";
 import { erasedKind, kindOf, noteErased } from "../src/lib/erased_kinds";
 import { loadLateWords, loadWords, translated, type Word } from "../src/words";
 
@@ -14,6 +14,10 @@ describe("an audited change", () => {
     expect(objectsSaid(row({ removed: ["1", "2"], sides: ["3"] }), say)).toBe("2 entries removed, 1 record of the service itself");
     expect(objectsSaid(row({ others: ["1"] }), say)).toBe("1 others");
     expect(objectsSaid(row({ more: 3 }), say)).toBe("told by the service");
+  });
+
+  it("names a thread, or the one of a message", () => {
+    expect(["thread t/1", "message t/1/m", "memory Fact/home", "threads"].map(threadNamed)).toEqual(["t/1", "t/1", undefined, undefined]);
   });
 
   it("names its action in words, an unknown one as it is", () => {

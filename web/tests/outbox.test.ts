@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isDoubtful, Outbox, placeOf, type Unsent } from "../src/lib/outbox";
 import { shelfOf, type Shelf } from "../src/lib/storage";
-import { settled, withEarlier, withKept, withNewest } from "../src/lib/talk";
+import { gapsIn, settled, withEarlier, withKept, withNewest } from "../src/lib/talk";
 
 const memory = (): Shelf => {
   const held = new Map<string, string>();
@@ -110,5 +110,35 @@ describe("a shelf that the browser forbids", () => {
     expect(shelf.get("name")).toBe("value");
     shelf.set("name", null);
     expect(shelf.get("name")).toBeNull();
+  });
+});
+
+describe("what is gone of a talk", () => {
+  const at = (...places: (number | null)[]) => places.map((position) => ({ id: position === null ? "draft" : `m${position}`, position }));
+  const gaps = (...args: Parameters<typeof gapsIn>) => Object.fromEntries(gapsIn(...args));
+
+  it("is told where its place is empty: before a message, between two, and after the last", () => {
+    expect(gaps(at(2, 3, 6), 3, true)).toEqual({ m2: 1, m6: 2 });
+    expect(gaps(at(1, 2), 2, true)).toEqual({ "": 2 });
+    expect(gaps(at(1, 2, null), 2, true)).toEqual({ draft: 2 });
+    expect(gaps([], 4, true)).toEqual({ "": 4 });
+  });
+
+  it("is nothing that was not read, or not counted as gone", () => {
+    expect(gaps(at(5, 6, 8), 3, false)).toEqual({ m8: 1 });
+    expect(gaps(at(5, 6, 40, 42), 3, false, 6)).toEqual({ m42: 1 });
+    expect(gaps(at(1, 3), 0, true)).toEqual({});
+    expect(gaps(at(1, 2), -1, true)).toEqual({});
+  });
+});
+
+describe("a question of another window", () => {
+  it("is put among what is on its way, under its own key and as what the service has", () => {
+    const outbox = new Outbox(memory());
+    outbox.add({ ...said, key: "mine" });
+    outbox.change("mine", { message: "m4", state: "unanswered" });
+    outbox.add({ ...unsure(), message: "m5", isUnsure: false });
+    outbox.add({ ...unsure(), message: "m5", isUnsure: false });
+    expect(outbox.of(HERE)).toEqual([{ ...said, message: "m5", state: "sending", isUnsure: false, error: null }]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Formation, Memory, Revision } from "../src/api/shapes";
-import { believedAt, believedSince, broughtBy, daysOf, endedIn, lanesOf, listedAt, ownFirst, saysNothing, scaleEnd, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
+import { believedAt, believedFirst, believedSince, broughtBy, daysOf, endedIn, lanesOf, listedAt, ownFirst, saysNothing, scaleEnd, scaleOf, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -29,6 +29,47 @@ describe("the scale of a timeline", () => {
   it("ends today, or a while after the last change", () => {
     expect(scaleEnd(ALL, NOW)).toBe(NOW);
     expect(scaleEnd(ALL, NOW + 600 * 86_400_000)).toBe(Date.parse("2026-01-11T10:00:00Z"));
+  });
+});
+
+describe("a scale of changes", () => {
+  const DAY = 86_400_000;
+  const place = scaleOf([0, 20 * DAY, 600 * DAY], 600 * DAY + 1000);
+
+  it("leaves room for words to each stretch, however short it is beside the others", () => {
+    expect(place(20 * DAY)).toBeGreaterThan(0.12);
+    expect(1 - place(600 * DAY)).toBeGreaterThanOrEqual(0.12);
+    expect(place(600 * DAY) - place(20 * DAY)).toBeGreaterThan(0.5);
+  });
+
+  it("goes from its first change to its end, and never back", () => {
+    expect([place(-DAY), place(0), place(600 * DAY + 1000), place(900 * DAY)]).toEqual([0, 0, 1, 1]);
+    const places = Array.from({ length: 61 }, (_, at) => place(at * 10 * DAY));
+    expect([...places].sort((one, other) => one - other)).toEqual(places);
+    expect([scaleOf([], 5)(5), scaleOf([5], 5)(5)]).toEqual([0, 0]);
+  });
+
+  it("has room for as many changes as there are", () => {
+    const many = Array.from({ length: 200 }, (_, at) => at);
+    expect(scaleOf(many, 10 * DAY)(100)).toBeLessThan(0.5);
+  });
+});
+
+describe("what was restored", () => {
+  const said = (sentence: string, each: Revision) => ({ ...each, sentence });
+  const [FIRST_SAID, ...LATER] = [said("Lisbon", FIRST), said("Porto", SECOND), said("Porto", THIRD)] as const;
+  const ALL = [FIRST_SAID, ...LATER];
+  const restored = { ...FIRST_SAID, version: 4, cause: "restored 1", believed_from: "2026-01-09T10:00:00Z" };
+
+  it("was believed first when the version was that is in force again", () => {
+    expect(believedFirst([restored, ...ALL])).toBe(FIRST.believed_from);
+    expect(believedFirst([{ ...restored, version: 5, cause: "said again", believed_from: "2026-01-09T11:00:00Z" }, restored, ...ALL])).toBe(FIRST.believed_from);
+  });
+
+  it("is nothing that was written otherwise, or whose version is gone", () => {
+    expect(believedFirst(ALL)).toBeUndefined();
+    expect(believedFirst([{ ...restored, cause: "put" }, ...ALL])).toBeUndefined();
+    expect(believedFirst([restored])).toBeUndefined();
   });
 });
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { Problem } from "../src/api/problem";
-import type { Evidence } from "../src/api/shapes";
+import type { Evidence, Formation } from "../src/api/shapes";
 import { whyWritten } from "../src/lib/causes";
-import { distinct, freshEvidence, messagesBehind, writtenByHand } from "../src/lib/evidence";
+import { becauseOf, distinct, freshEvidence, messagesBehind, writtenByHand } from "../src/lib/evidence";
 import { modelName } from "../src/lib/model_name";
 import { wordsOf } from "../src/lib/sentences";
 import { sentenceOf } from "../src/lib/session";
@@ -34,6 +34,15 @@ describe("the words that a memory rests on", () => {
     const later = [said("1", "a"), said("2", "b"), said("2", "c"), { ...said("", ""), kind: "agent" as const }];
     expect(messagesBehind(version("a newer value", ...later), before)).toEqual([{ thread: said("2", "b").thread, message: "2" }]);
     for (const cause of ["put", "undone", "restored 1", "approved", "imported"]) expect(messagesBehind(version(cause, ...later), before)).toEqual([]);
+  });
+
+  it("are those of the receipt where the version cites none: of an end", () => {
+    const at = "2026-01-05T10:00:00Z";
+    const because = [{ thread: "t", message: "7" }];
+    const receipt = (time: string, key: string, why = because) => ({ at: time, receipt: { outcomes: [{ action: "ended", type: "Fact", key, because: why }, { action: "stored", type: "Fact", key: "other" }] } }) as unknown as Formation;
+    const of = (...formations: Formation[]) => becauseOf(formations, { type: "Fact", key: "home" }, at);
+    expect(of(receipt("2026-01-04T10:00:00Z", "home", []), receipt(at, "home"))).toEqual(because);
+    expect([of(receipt(at, "car")), of({ at, receipt: {} } as Formation), becauseOf([receipt(at, "home")], { type: "Fact", key: "other" }, at)]).toEqual([[], [], []]);
   });
 
   it("say nothing of what somebody wrote since", () => {

@@ -65,6 +65,7 @@ def rejection_of(
                 key=key,
                 value=memory.value,
                 evidence=memory.evidence,
+                trust=memory.trust,
                 state="rejected",
                 cause="rejected",
             )
@@ -140,7 +141,8 @@ def _refused_fields(memory: Memory, value: Json, pointer: str, owner: str) -> li
     """
     Return the memories that keep each leaf of *value* from being formed again.
 
-    They repeat the rejected words, so they have the same evidence and are erased with it.
+    They repeat the rejected words, so they have the same evidence and trust, and are erased
+    with it.
     """
     of: JsonObject = {"entry": owner} if owner else {}
     refused: dict[str, PutMemory] = {}
@@ -151,6 +153,7 @@ def _refused_fields(memory: Memory, value: Json, pointer: str, owner: str) -> li
             key=key,
             value={**of, "pointer": at, "value": value_at(memory.value, at)},
             evidence={"": found} if found else {},
+            trust=memory.trust,
             state="rejected",
             cause="rejected",
         )

@@ -13,6 +13,12 @@ export function actionSaid(action: string, t: Say): string {
   return known ? t(`audit.action.${known}`) : action;
 }
 
+/** The thread that a row names, or in which a message that it names is. */
+export function threadNamed(name: string): string | undefined {
+  const [, kind, id = ""] = /^(thread|message) (.+)$/s.exec(name) ?? [];
+  return kind === "message" ? id.slice(0, id.lastIndexOf("/")) : kind && id;
+}
+
 /** The objects that a row still names; of those without a name, how many there are of each kind. */
 export function objectsSaid({ names = [], subject = {}, description }: Pick<AuditRow, "names" | "subject" | "description">, t: Say): string {
   if (names.length) return names.join(", ");

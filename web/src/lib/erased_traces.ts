@@ -6,6 +6,7 @@ import { forgetChangesIn } from "./kept_changes";
 import { keptTalks } from "./kept_talks";
 import { outbox } from "./outbox";
 import { turns } from "./turns";
+import { forgetUnanswered } from "./unanswered";
 import { forgetWrittenIn } from "./written_here";
 
 /** Forget the traces of an erase in a scope; `erased` are its texts, as far as this window knows them. */
@@ -13,6 +14,7 @@ export function forgetErasedIn(scope: Scope, erased: readonly string[]): Promise
   turns.forget();
   keptTalks.forget();
   outbox.dropKept();
+  forgetUnanswered();
   forgetChangesIn(scope);
   forgetWrittenIn(scope);
   return forgetErasedDrafts(scope, erased);

@@ -1,6 +1,6 @@
 /** The words that memories rest on, each once. */
 
-import type { Evidence, Revision } from "../api/shapes";
+import type { Evidence, Formation, Memory, Revision } from "../api/shapes";
 
 const nameOf = ({ kind, thread, message, quote, file }: Evidence): string => JSON.stringify([kind ?? "message", thread, message, quote ?? "", file?.path, file?.line]);
 
@@ -23,6 +23,12 @@ export function messagesBehind(revision: Pick<Revision, "cause" | "evidence">, b
   if (!FORMED.test(revision.cause)) return [];
   const said = freshEvidence(revision, before).filter((each) => (each.kind ?? "message") === "message");
   return [...new Map(said.map(({ thread, message }) => [JSON.stringify([thread, message]), { thread, message }])).values()];
+}
+
+/** The messages because of which a formation wrote a version at a time, where the version does not cite them. */
+export function becauseOf(formations: readonly Formation[], { type, key }: Pick<Memory, "type" | "key">, at: string): Pick<Evidence, "thread" | "message">[] {
+  const outcomes = formations.filter((each) => each.at === at).flatMap(({ receipt }) => receipt.outcomes ?? []);
+  return outcomes.find((each) => each.type === type && each.key === key)?.because ?? [];
 }
 
 type Written = Pick<Revision, "cause" | "sentence" | "evidence">;

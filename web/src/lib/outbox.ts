@@ -44,10 +44,11 @@ export class Outbox {
     return this.places.get(place) ?? NONE;
   }
 
-  add(entry: Pick<Unsent, "key" | "place" | "text" | "assistant" | "after">): Unsent {
-    const added: Unsent = { ...entry, message: null, state: "sending", isUnsure: false, error: null };
+  /** Add what is said; what was said before, in this window or another, is put in its own place. */
+  add(entry: Pick<Unsent, "key" | "place" | "text" | "assistant" | "after"> & Partial<Unsent>): Unsent {
+    const added: Unsent = { message: null, isUnsure: false, ...entry, state: "sending", error: null };
     // Who says something more waits no longer for the answer to what was said before.
-    const others = this.entries.filter((each) => each.place !== entry.place || each.state !== "unanswered");
+    const others = this.entries.filter((each) => each.key !== entry.key && (each.place !== entry.place || each.state !== "unanswered"));
     this.write([...others, added]);
     return added;
   }

@@ -39,6 +39,13 @@ export function believedSince(revisions: readonly Revision[]): string | undefine
   }
 }
 
+/** Since when it was believed first, of what a restore put in force again. */
+export function believedFirst(revisions: readonly Revision[]): string | undefined {
+  const again = believedSince(revisions);
+  const [, version = 0] = /^restored (\d+)$/.exec(revisions.find((each) => each.believed_from === again)?.cause ?? "") ?? [];
+  return version ? believedSince(revisions.filter((each) => each.version <= Number(version))) : undefined;
+}
+
 /** The name of the speaker to whom a document belongs, where several have one: its key is "@name". */
 export function speakerOf(memory: Pick<Memory, "key">): string | undefined {
   return memory.key.startsWith("@") ? memory.key.slice(1) : undefined;
@@ -90,6 +97,24 @@ export function scaleEnd(revisions: readonly Revision[], now: number): number {
   const changes = revisions.map((each) => Date.parse(each.believed_from));
   const [first, last] = [Math.min(...changes, now), Math.max(...changes)];
   return Math.min(now, last + Math.max((last - first) * REST, 3 * DAY_MS));
+}
+
+/** So much of the scale has each stretch between two changes, however short it is beside the others: words fit in. */
+const LEAST = 0.12;
+
+/** Places on a scale, from 0 to 1, of moments: from the first change to `end`. */
+export function scaleOf(changes: readonly number[], end: number): (at: number) => number {
+  const marks = [...new Set([...changes.filter((each) => each < end), end])].sort((one, other) => one - other);
+  const [first = end] = marks;
+  const stretches = Math.max(1, marks.length - 1);
+  const least = Math.min(LEAST, 0.6 / stretches);
+  const place = (at: number) => {
+    const before = marks.filter((each) => each <= at).length - 1;
+    const [from = end, until = end] = marks.slice(before);
+    const within = until > from ? (at - from) / (until - from) : 0;
+    return least * (before + within) + (1 - least * stretches) * ((at - first) / Math.max(1, end - first));
+  };
+  return (at) => (at <= first ? 0 : at >= end ? 1 : place(at));
 }
 
 export interface Stretch {

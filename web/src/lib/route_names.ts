@@ -2,6 +2,7 @@
 
 import type { Language } from "../words";
 import type { Operation, Parameter } from "./api_document";
+import { foundFor } from "./sentence_keys";
 import { loadParameters } from "./told_sentences";
 
 export interface RouteNames {
@@ -23,7 +24,7 @@ export const loadRouteWords = async (language: Language): Promise<[RouteNames, R
 
 /** The operations in the reader's language; what is newer than the page keeps its own words. */
 export function named(operations: readonly Operation[], names: RouteNames, sentences: ReadonlyMap<string, string>): Operation[] {
-  const said = <T extends { description: string }>(each: T): T => ({ ...each, description: sentences.get(each.description) ?? each.description });
+  const said = <T extends { description: string }>(each: T): T => ({ ...each, description: foundFor(sentences, each.description) ?? each.description });
   return operations.map((each) => ({
     ...each, summary: names.operations[each.id] ?? each.summary, parameters: each.parameters.map(said<Parameter>), answers: each.answers.map(said),
     body: each.body && { ...each.body, fields: each.body.fields.map(said<Parameter>) },

@@ -42,3 +42,25 @@ export function settled(entry: Unsent, known: readonly Pick<Message, "id" | "pos
 /** A message that was not acknowledged is the one that came after it was said, with its words. */
 const isIt = (entry: Unsent, message: Pick<Message, "position" | "role" | "text">): boolean =>
   entry.isUnsure && message.role === "user" && message.position > entry.after && message.text === entry.text;
+
+/**
+ * How many messages are gone before each one that is shown, by its id: a position is given once, so that an erase leaves a gap.
+ *
+ * `lost` is how many are gone of the whole thread: those after the last message are told before what is on its way, or under "".
+ * What was not read, before the first message or after the one at `between`, is not gone.
+ */
+export function gapsIn(shown: readonly { id: string; position: number | null }[], lost: number, isWhole: boolean, between?: number): ReadonlyMap<string, number> {
+  const gaps = new Map<string, number>();
+  if (lost <= 0) return gaps;
+  let left = lost;
+  let before = isWhole ? 0 : between;
+  for (const { id, position } of shown) {
+    if (position === null) break;
+    const gap = before === undefined || before === between ? 0 : position - before - 1;
+    if (gap > 0) gaps.set(id, gap);
+    left -= gap;
+    before = position;
+  }
+  if (isWhole && between === undefined && left > 0) gaps.set(shown.find((each) => each.position === null)?.id ?? "", left);
+  return gaps;
+}

@@ -4,10 +4,12 @@ import type { ReactNode } from "react";
 import type { CodedReason, FileReport, Imported } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { countsSaid, rowsOf, type RowCounts } from "../lib/import_queue";
+import { foundFor } from "../lib/sentence_keys";
 import { loadDifferences } from "../lib/told_sentences";
 import { placeOf, refusalsOf, whyRowRefused, type Refusal, type RefusedRow } from "../lib/import_refusals";
 import { linkTo } from "../lib/route";
 import { useAround, useWording } from "../lib/session";
+import { ThreadName } from "../parts/thread_name";
 import type { Word } from "../words";
 
 const REASONS_SHOWN = 20;
@@ -40,7 +42,7 @@ export function FileTold({ report, isOpen }: { report: FileReport; isOpen: boole
     ["import.erased", report.erased_count], ["import.threads", report.threads], ["memories", report.memories], ["import.undated", report.undated], ["import.zoneless", report.zoneless],
   ] as const;
   const differences = useAsked(() => loadDifferences(settings.language), [settings.language]).value;
-  const changed = Object.entries(report.changed).map(([what, count]) => t("cause.of_place", { place: differences?.get(what) ?? what, words: wording.number(count) }));
+  const changed = Object.entries(report.changed).map(([what, count]) => t("cause.of_place", { place: (differences && foundFor(differences, what)) ?? what, words: wording.number(count) }));
   return (
     <Reported name={report.name} isOpen={isOpen} rows={rowsOf(report)}>
       {(report.is_cut || report.is_stopped) && <p className="notice">{t(report.is_stopped ? "import.stopped" : report.taken + report.present > 0 ? "import.cut" : "import.cut_nothing")}</p>}
@@ -74,7 +76,7 @@ function Threads({ threads, of }: { threads: NonNullable<FileReport["first_threa
   if (!shown.length) return null;
   return (
     <p className="hint report-threads">
-      {shown.map(({ scope, id }) => <a key={`${scope.join("/")} ${id}`} href={linkTo(["chat", id], scope)}>{isAlone ? t("import.open_thread") : id}</a>)}
+      {shown.map(({ scope, id }) => <a key={`${scope.join("/")} ${id}`} href={linkTo(["chat", id], scope)}>{isAlone ? t("import.open_thread") : <ThreadName thread={id} scope={scope} />}</a>)}
       {of > shown.length && <span>{t("import.more", { count: of - shown.length })}</span>}
     </p>
   );

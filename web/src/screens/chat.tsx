@@ -8,13 +8,14 @@ import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { useErasures } from "../lib/erasures";
+import { BEGIN_MESSAGES, firstWords } from "../lib/first_words";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { ownerOf } from "../lib/owned_shelf";
 import { broughtBy, endedIn, isEnded, withEnded, type Ended } from "../lib/past";
 import { keptTalks } from "../lib/kept_talks";
 import { newestFirst, noteThread, threadToOpen } from "../lib/last_thread";
 import { isAway } from "../lib/reach";
-import { newName } from "../lib/storage";
+import { newName, tabShelf } from "../lib/storage";
 import { changedIn, forgottenIn, takenBack, undoneIn } from "../lib/taken_back";
 import { go, linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -65,6 +66,7 @@ export default function Chat() {
   const place = JSON.stringify(scope);
   useEffect(() => {
     if (threads.rows.length) keptTalks.keepThreads(place, threads.rows);
+    for (const { id } of threads.rows) madeHere.delete(id);
   }, [place, threads.rows]);
   // While the service is away, the threads that were read before are better than nothing.
   const rows = threads.rows.length || !(threads.isWaiting || isAway(threads.error)) ? threads.rows : keptTalks.threadsOf(place);
@@ -80,8 +82,11 @@ export default function Chat() {
   const listed = until ? rows.filter((each) => each.created_at <= until) : rows;
   const latest = threadToOpen(place, listed, (id) => !until && (threads.hasMore || madeHere.has(id))) ?? fresh;
   useEffect(() => {
-    if (chosen) noteThread(place, chosen);
-  }, [chosen, place]);
+    if (!chosen) return;
+    noteThread(place, chosen);
+    // A reload finds the thread as new as it was.
+    tabShelf.set(NEW_NAME, madeHere.has(chosen) ? chosen : null);
+  }, [chosen, place, threads.rows]);
   useEffect(() => {
     const isUnknown = threads.isWaiting || threads.error ? !listed.length : threads.isLoading;
     if (chosen || isUnknown) return;
@@ -122,8 +127,9 @@ export default function Chat() {
   );
 }
 
-/** Names of threads that were made up here: nothing is asked of one before the service has words of it. */
-const madeHere = new Set<string>();
+const NEW_NAME = "recollect.new_thread";
+/** Names of threads that were made up here, until the service lists them: nothing is asked of one, and it is new, not gone. */
+const madeHere = new Set<string>([tabShelf.get(NEW_NAME) ?? ""]);
 
 function newTalk(): string {
   const id = newName("talk");
@@ -136,18 +142,9 @@ function useSame(list: string[]): readonly string[] {
   return useMemo(() => list, [list.join("\n")]);
 }
 
-/** So many messages are looked at for one of the user. */
-const BEGIN_MESSAGES = 5;
 const titles = new ThreadTitles();
 /** When the newest message of threads was said, and how many there were then. */
 const newest = new Map<string, { at: string; state: string }>();
-
-/** What the user said first; a thread that begins with a system prompt or a greeting is not known by that. */
-async function firstWords(scope: Scope, id: string): Promise<string> {
-  const [first] = (await api.messages(scope, id, { after: 0, limit: 1 })).messages;
-  if (!first || first.role === "user") return first?.text ?? "";
-  return wordsOf((await api.messages(scope, id, { after: 0, limit: BEGIN_MESSAGES })).messages);
-}
 
 /** What a thread begins with, unless that is known, and its newest message. */
 async function endsOf(scope: Scope, thread: Thread, isNamed: boolean): Promise<{ begin?: string; end: Message | undefined }> {
@@ -202,7 +199,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   const ordered = newestFirst(areDated ? threads.map((each) => ({ ...each, created_at: named.get(each.id)?.at ?? each.created_at })) : threads);
   const same = sameTitled(ordered.map(({ id }) => ({ id, title: named.get(id)?.title ?? id })));
   const whenOf = ({ id, created_at }: Thread) => (isPast ? created_at : (named.get(id)?.at ?? created_at));
-  const isNew = isRead && !isPast && chosen !== undefined && !threads.some((each) => each.id === chosen);
+  const isNew = isRead && !isPast && chosen !== undefined && madeHere.has(chosen) && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
       <button type="button" className="new-thread" onClick={begin}>
@@ -273,10 +270,6 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
   useEffect(() => {
     if (!talk.isLoading) isRead(thread);
   }, [talk.isLoading, thread, isRead]);
-  const hasWords = talk.shown.some((each) => each.position !== null);
-  useEffect(() => {
-    if (hasWords) madeHere.delete(thread);
-  }, [hasWords, thread]);
   const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferredNow(scope)), [scope, settled, days]);
   const known = useLatest(memories.value);
   const state = useAsked(() => (isEmpty ? Promise.resolve(null) : api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)))), [scope, thread, isEmpty, settled]);
@@ -296,7 +289,8 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
     return takenBack(talk.shown, forgottenIn(outcomes.formations, thread, isThere), outcomes.undone);
   }, [talk.shown, outcomes, known, thread]);
   const sources = useMemo(() => ({ memories: inferred, threads }), [inferred, threads]);
-  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(standing === null ? "chat.untitled" : "chat")) : plainOf(wordsOf(talk.shown.slice(0, BEGIN_MESSAGES)));
+  const isOver = standing === null && !isEmpty && !isPast && !talk.shown.length;
+  const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(isOver ? "chat.gone" : standing === null ? "chat.untitled" : "chat")) : plainOf(wordsOf(talk.shown.slice(0, BEGIN_MESSAGES)));
   const wording = useWording();
   useTitle(t("chat"), title === t("chat") ? undefined : title);
   const edit = (unsent: Unsent) => {
@@ -325,7 +319,7 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
           </button>
           </div>
         </header>
-        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} brought={brought} takenBack={back} known={sources} isPast={isPast} isKnown={inferred.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
+        <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} isGone={isOver} erased={standing && !isPast ? standing.last - standing.count : 0} brought={brought} takenBack={back} known={sources} isPast={isPast} isKnown={inferred.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
         {!isPast && can("write") && <Composer isBegun={isBegun} text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>

@@ -13,6 +13,7 @@ import { useAgainWhenBack, useStanding } from "../lib/reach";
 import { useReadingPlace } from "../lib/reading_place";
 import { go, linkHere } from "../lib/route";
 import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
+import { gapsIn } from "../lib/talk";
 import { useTakeBack } from "../lib/take_back";
 import { Badge, memoryLink } from "../parts/basics";
 import { LazyErase } from "../parts/erase_button";
@@ -28,8 +29,12 @@ const NONE_BROUGHT: Brought[] = [];
 /** What may be said first: to who is known already, a question is shown only, as a fact would contradict what is known. */
 const BEGINNINGS = { known: ["chat.begin_question"], unknown: ["chat.begin_fact", "chat.begin_question"] } as const;
 
-export function Messages({ thread, talk, wanted, quotes, brought, takenBack, known, isPast, isKnown, changed, edit, begin }: {
+export function Messages({ thread, talk, wanted, quotes, isGone, erased: lost, brought, takenBack, known, isPast, isKnown, changed, edit, begin }: {
   thread: string;
+  /** Whether there is no such thread, and it was not begun here. */
+  isGone: boolean;
+  /** How many messages of the thread were erased or removed. */
+  erased: number;
   /** What the answers may have used. */
   known: KnownSources;
   talk: TalkShown;
@@ -50,6 +55,7 @@ export function Messages({ thread, talk, wanted, quotes, brought, takenBack, kno
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   // What was erased here is not shown until the thread has been read again.
   const shown = useMemo(() => talk.shown.filter((each) => !gone.has(each.id)), [talk.shown, gone]);
+  const gaps = useMemo(() => gapsIn(shown, isPast ? -1 : lost, !talk.hasEarlier, talk.between), [shown, lost, isPast, talk.hasEarlier, talk.between]);
   const box = useRef<HTMLDivElement>(null);
   const { can } = useHere();
   const [erased, setErased] = useState<string | null>(null);
@@ -73,26 +79,34 @@ export function Messages({ thread, talk, wanted, quotes, brought, takenBack, kno
   return (
     <div className="messages" ref={box} onScroll={notePlace} onClick={(event) => isLinkHere(event.target) && setAgain((n) => n + 1)} role="log" aria-label={t("chat.talk")} aria-busy={talk.isAnswering} tabIndex={0}>
       {!shown.length && !talk.error && (
-        <Empty icon={isPast ? "time" : "chat"} title={t(isPast ? "chat.empty_then" : "chat.empty")}>
-          {!isPast && <p>{t("chat.empty_about")}</p>}
-          {!isPast && begin && <p className="chips">{BEGINNINGS[isKnown ? "known" : "unknown"].map((each) => <button key={each} type="button" className="chip" onClick={() => begin(t(each))}>{t(each)}</button>)}</p>}
+        <Empty icon={isPast ? "time" : "chat"} title={t(isPast ? "chat.empty_then" : isGone ? "chat.gone" : "chat.empty")}>
+          {!isPast && <p>{t(isGone ? "chat.gone_about" : "chat.empty_about")}</p>}
+          {!isPast && !isGone && begin && <p className="chips">{BEGINNINGS[isKnown ? "known" : "unknown"].map((each) => <button key={each} type="button" className="chip" onClick={() => begin(t(each))}>{t(each)}</button>)}</p>}
         </Empty>
       )}
       {talk.earlierError ? <Failure error={talk.earlierError} again={talk.earlier} /> : talk.hasEarlier && <button type="button" className="more" onClick={talk.earlier}>{t("chat.earlier")}</button>}
       {isWantedGone && <p className="notice">{t(isPast ? "chat.wanted_later" : "chat.wanted_gone")}</p>}
       {shown.map((each) => (
         <Fragment key={each.id}>
+          <Lost count={gaps.get(each.id)} />
           <Turn thread={thread} message={each} quotes={each.id === wanted ? quotes : NO_QUOTES} isWanted={each.id === wanted} brought={brought.get(each.id) ?? NONE_BROUGHT} isTakenBack={takenBack.has(each.id)} known={known} isPast={isPast} readAt={each.unsent ? talk.readAt : 0} changed={changed} erase={(each.position ?? 0) > 0 ? erase : undefined}>
             {each.unsent && <NotSent unsent={each.unsent} isBusy={talk.isAnswering} readAt={talk.readAt} again={talk.sayAgain} edit={edit} />}
           </Turn>
           {talk.between !== undefined && each.position === talk.between && <button type="button" className="more" onClick={talk.fill}>{t("chat.between")}</button>}
         </Fragment>
       ))}
+      <Lost count={gaps.get("")} />
       <Failure error={talk.error} again={talk.again} />
       {erased !== null && <LazyErase target={{ message: { thread, id: erased } }} close={() => setErased(null)} done={() => { setGone((all) => new Set([...all, erased])); setErased(null); changed(); }} />}
     </div>
   );
 }
+
+/** Where messages were that are gone. */
+const Lost = ({ count = 0 }: { count?: number }) => {
+  const { t } = useAround();
+  return count > 0 && <p className="used-label lost">{t("chat.lost", { count })}</p>;
+};
 
 /** Whether a click followed a link to the very place that is shown: the browser tells nobody of it. */
 const isLinkHere = (target: EventTarget): boolean => target instanceof Element && target.closest("a")?.getAttribute("href") === location.hash;
@@ -205,7 +219,7 @@ function NotSent({ unsent, isBusy, readAt, again, edit }: { unsent: Unsent; isBu
     <div className={isOver ? "wrong not-sent calm" : "wrong not-sent"} role={isOver ? "status" : "alert"}>
       <Icon name="warn" />
       <p>
-        <strong>{t(word)}</strong> {!isUnanswered && sentenceOf(problem, t)}
+        <strong>{t(word)}</strong> {!isUnanswered && unsent.error && sentenceOf(problem, t)}
       </p>
       {(isUnsent || canPass(problem)) && (
         <div className="not-sent-acts">

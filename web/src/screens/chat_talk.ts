@@ -10,6 +10,7 @@ import { useAround, useHere } from "../lib/session";
 import { turns, type TurnUse } from "../lib/turns";
 import { referencesIn, type SourceReference } from "../lib/answer_sources";
 import { settled } from "../lib/talk";
+import { noteSent, unansweredAs } from "../lib/unanswered";
 import { useThread, type TalkPlace } from "./chat_thread";
 
 /** A message of the thread, one on its way to it, or an answer that is being given. */
@@ -85,6 +86,8 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
   useEffect(() => {
     for (const each of waiting) {
       const found = settled(each, known);
+      // Other windows can ask again from now on.
+      if (each.message && each.state === "unanswered") noteSent(each.message, found === "answered" ? null : { key: each.key, assistant: each.assistant, at: 0 });
       if (found === "answered") outbox.drop(each.key);
       else if (found) outbox.change(each.key, { message: found.message, state: "unanswered", isUnsure: false });
     }
@@ -101,8 +104,13 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
       let isDone = false;
       const keep = (kept: Message) => {
         message = kept.id;
+        noteSent(message, { key, assistant, at: Date.now() });
         add(kept);
         outbox.change(key, { message });
+      };
+      const settle = () => {
+        outbox.drop(key);
+        if (message) noteSent(message, null);
       };
       try {
         const body = { thread, text, prompt: true, ...(assistant ? { assistant } : {}) };
@@ -121,11 +129,11 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
           }
         }
         if (!isDone) throw cut();
-        outbox.drop(key);
+        settle();
         setAnswer(null);
       } catch (error) {
         setAnswer((before) => (before?.text ? { ...before, isInterrupted: true } : null));
-        if (stop.signal.aborted && message) outbox.drop(key);
+        if (stop.signal.aborted && message) settle();
         else outbox.change(key, failed(stop.signal.aborted ? new Problem(0, "stopped", "", "") : error, message));
       } finally {
         answering.delete(key);
@@ -146,14 +154,16 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
   );
   const sending = waiting.find((each) => each.state === "sending");
 
+  const isPast = at.until !== "";
   // Apart from what is being answered, so that a turn is not drawn again with every word of an answer.
   const kept = useMemo(() => {
     const byMessage = new Map(waiting.map((each) => [each.message, each]));
-    return known.map((each) => {
-      const [use, unsent] = [turns.of(place, each.id), failing(byMessage.get(each.id))];
+    return known.map((each, at) => {
+      const isLast = at === known.length - 1 && each.role === "user" && !isPast && !byMessage.has(each.id);
+      const [use, unsent] = [turns.of(place, each.id), isLast ? leftBare(each, place) : failing(byMessage.get(each.id))];
       return use || unsent ? { ...shownOf(each), use, unsent } : shownOf(each);
     });
-  }, [known, waiting, place]);
+  }, [known, waiting, place, isPast]);
   const shown = useMemo(() => {
     if (at.until) return kept;
     const ids = new Set(known.map((each) => each.id));
@@ -180,7 +190,7 @@ export function useTalk(thread: string, at: TalkPlace, round: number, changed: (
     say,
     sayAgain: (unsent) => {
       setSaid((n) => n + 1);
-      void send(unsent);
+      void send(outbox.add(unsent));
     },
     takeBack: (unsent) => outbox.drop(unsent.key),
     stop: () => sending && answering.get(sending.key)?.abort(),
@@ -201,6 +211,12 @@ function isKept(answer: Answering | null, waiting: readonly Unsent[], known: rea
   const at = known.find((each) => each.id === asked)?.position;
   if (at === undefined) return answer.isInterrupted && known[known.length - 1]?.role === "assistant";
   return known.some((each) => each.position > at && each.role === "assistant");
+}
+
+/** A question that another window of this browser asked, and to which no answer came: why is not known here. */
+function leftBare({ id, text }: Message, place: string): Unsent | undefined {
+  const sent = unansweredAs(id);
+  return sent && { ...sent, place, text, after: 0, message: id, state: "unanswered", isUnsure: false, error: null };
 }
 
 const failing = (entry: Unsent | undefined): Unsent | undefined => (entry && entry.state !== "sending" ? entry : undefined);

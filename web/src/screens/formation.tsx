@@ -17,6 +17,7 @@ import { useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink, PageHead, ScopeName, When } from "../parts/basics";
 import { TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
+import { ThreadName } from "../parts/thread_name";
 
 const POLL_MS = 5_000;
 /** Words of the service for what the row shows already. */
@@ -93,7 +94,7 @@ function Job({ job, changed }: { job: Pending; changed: () => void }) {
   return (
     <li>
       <div>
-        <a href={linkTo(["chat", job.thread], job.scope)}>{job.thread}</a>
+        <a href={linkTo(["chat", job.thread], job.scope)}><ThreadName thread={job.thread} scope={job.scope} /></a>
         <span className="faint"> <ScopeName scope={job.scope} /> · {t("panel.messages", { count: job.messages })}</span>
         {job.attempts > 0 && <Badge kind="warn">{t("formation.attempts", { count: job.attempts })}</Badge>}
         {job.state === "paused" && <Badge>{t("panel.paused")}</Badge>}
@@ -145,7 +146,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
         <summary>
           <Badge kind={KINDS[formation.status]}>{t(`formation.${formation.status}`)}</Badge>
           <span>{summed(formation, t)}</span>
-          {threads.length > 0 && <span className="faint receipt-threads">{threads.join(", ")}</span>}
+          {threads.length > 0 && <span className="faint receipt-threads">{threads.map((each) => <ThreadName key={each} thread={each} scope={scope} />)}</span>}
           {formation.calls > 0 && <span className="faint">{t("formation.cost", { count: formation.calls, tokens: wording.number(formation.tokens) })}</span>}
           <span className="row-when"><When at={formation.at} /></span>
         </summary>
@@ -158,7 +159,7 @@ function Receipt({ formation: short, changed }: { formation: Formation; changed:
             {refused.map((each, place) => <li key={`refused-${place}`}><Badge kind="wrong">{each.kind}</Badge> {each.type ?? each.target} <span className="faint">{each.reason}</span></li>)}
           </ul>
           {outcomes_left_out > 0 && <p className="faint">{t("formation.left_out", { count: outcomes_left_out })}</p>}
-          <p className="faint">{threads.map((thread) => <a key={thread} href={linkTo(["chat", thread], scope)}>{thread} </a>)}{model && ` · ${model}`} · {formation.id}</p>
+          <p className="faint">{threads.map((thread) => <a key={thread} href={linkTo(["chat", thread], scope)}><ThreadName thread={thread} scope={scope} /></a>)}{model && ` · ${model}`} · {formation.id}</p>
           {can("write") && (formation.status === "dead" || formation.status === "failed") && threads.map((thread) => <button key={thread} type="button" className="small" disabled={retrying.isBusy} onClick={() => retrying.retry(thread)}>{t("formation.retry")}</button>)}
           <ActFailure act={retrying} />
         </div>

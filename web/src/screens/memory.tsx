@@ -11,7 +11,7 @@ import { removalOf, useKeptChanges } from "../lib/kept_changes";
 import { useMemoryActs } from "../lib/memory_acts";
 import { endOf } from "../lib/days";
 import { distinct, writtenByHand } from "../lib/evidence";
-import { believedAt, believedSince, speakerOf } from "../lib/past";
+import { believedAt, believedFirst, believedSince, speakerOf } from "../lib/past";
 import { formerOf, isOver, nextOf, useOthers } from "../lib/one_after_another";
 import { go, linkTo } from "../lib/route";
 import { isDocument, isLong, personIn } from "../lib/sentences";
@@ -197,7 +197,7 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
           {whole.length > 0 && <Quotes evidence={whole} scope={scope} />}
           {hasNone && <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p>}
         </Block>
-        <Validity memory={memory} others={others} believed={believedSince(revisions ?? []) ?? memory.created_at} />
+        <Validity memory={memory} others={others} revisions={revisions ?? []} />
       </>
     );
   }
@@ -210,7 +210,7 @@ function Told({ memory, revisions, others, changed }: { memory: Memory; revision
         {written && !hasNone && <p className="hint">{t("memory.rested_on")}</p>}
         {written && hasNone ? null : hasNone ? <p className="faint">{t(isOwn ? "memory.yours" : "memory.no_evidence")}</p> : <WhyBelieved evidence={distinct(Object.values(memory.evidence).flat())} until={memory.updated_at} />}
       </Block>
-      <Validity memory={memory} others={others} believed={believedSince(revisions ?? []) ?? memory.created_at} />
+      <Validity memory={memory} others={others} revisions={revisions ?? []} />
       {Object.keys(memory.value).length > 1 && <details className="fold"><summary>{t("memory.parts")}</summary><Value value={memory.value} scope={scope} aside={aside} /></details>}
     </>
   );
@@ -245,14 +245,17 @@ function Block({ title, count, link, children }: { title: string; count?: number
   );
 }
 
-function Validity({ memory, others, believed }: { memory: Memory; others: readonly Memory[]; believed: string }) {
+function Validity({ memory, others, revisions }: { memory: Memory; others: readonly Memory[]; revisions: readonly Revision[] }) {
   const { t } = useAround();
   const { scope } = useHere();
   const wording = useWording();
+  const believed = believedSince(revisions) ?? memory.created_at;
+  const first = memory.state === "active" ? believedFirst(revisions) : undefined;
   const rows = [
     [t("memory.valid_from"), memory.valid_from],
     [t("memory.valid_until"), memory.valid_until],
-    [t(memory.state !== "active" ? `memory.${memory.state}_since` : isDocument(memory) ? "memory.as_it_is" : "memory.created_at"), believed],
+    ...(first ? [[t("memory.first_believed"), first] as const] : []),
+    [t(first ? "memory.restored_at" : memory.state !== "active" ? `memory.${memory.state}_since` : isDocument(memory) ? "memory.as_it_is" : "memory.created_at"), believed],
     ...(memory.expires_at ? [[t("memory.expires_at"), memory.expires_at] as const] : []),
   ] as const;
   return (

@@ -1,18 +1,23 @@
 /** The versions of a memory: what each changed, why it was written, and the words that it brought. */
 
+import { api } from "../api/client";
 import type { Memory, Revision } from "../api/shapes";
+import { useAsked } from "../lib/asking";
 import { whyOfVersion } from "../lib/causes";
-import { freshEvidence, messagesBehind } from "../lib/evidence";
+import { becauseOf, freshEvidence, messagesBehind } from "../lib/evidence";
 import { useMemoryActs } from "../lib/memory_acts";
 import { nextOf } from "../lib/one_after_another";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink, When } from "../parts/basics";
+import { Because } from "../parts/because";
 import { ActFailure } from "../parts/states";
 import { UndoOf } from "../parts/undo_kept";
 import { Quotes } from "../parts/value";
 import { Changes, SentenceChange } from "../parts/value_changes";
 import { Restore } from "./memory_restore";
+
+const FORMATIONS_READ = 100;
 
 export function History({ memory, revisions, others, changed }: { memory: Memory; revisions: Revision[]; others: readonly Memory[]; changed: () => void }) {
   const { t } = useAround();
@@ -26,11 +31,16 @@ export function History({ memory, revisions, others, changed }: { memory: Memory
     return told.join(" · ") || t("history.same");
   };
   const newestFirst = [...revisions].sort((one, other) => other.version - one.version);
+  const freshIn = (place: number) => freshEvidence(newestFirst[place] as Revision, newestFirst[place + 1]);
+  // What a message ended has the evidence that it had: which message did it is told by the receipt.
+  const isUntold = newestFirst.some((each, place) => each.version > 1 && !freshIn(place).length);
+  const formations = useAsked(async () => (isUntold ? (await api.formations(scope, null, FORMATIONS_READ)).formations : []), [scope, isUntold, memory.version]).value ?? [];
   return (
     <ol className="history">
       {newestFirst.map((revision, place) => {
         const before = newestFirst[place + 1];
-        const fresh = freshEvidence(revision, before);
+        const fresh = freshIn(place);
+        const said = fresh.length ? [] : becauseOf(formations, memory, revision.believed_from);
         return (
           <li key={revision.version} className="revision">
             <header>
@@ -45,6 +55,7 @@ export function History({ memory, revisions, others, changed }: { memory: Memory
             {isDocument(revision) || before?.sentence === revision.sentence ? <Changes before={before?.value ?? {}} after={revision.value} same={sameValue(before, revision)} /> : <SentenceChange before={before?.sentence} after={revision.sentence} />}
             {revision.valid_until && revision.valid_until !== (before?.valid_until ?? null) && <ReplacedBy memory={memory} others={others} at={revision.valid_until} />}
             {fresh.length > 0 && <Quotes evidence={fresh} scope={scope} />}
+            {said.length > 0 && <Because said={said} until={revision.believed_from} />}
           </li>
         );
       })}

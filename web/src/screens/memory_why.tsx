@@ -5,6 +5,7 @@ import type { Evidence, Message, Scope } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Icon } from "../parts/icons";
+import { ThreadName } from "../parts/thread_name";
 import { evidenceLink, Quotes } from "../parts/value";
 
 /** So far back from the day of the belief are messages looked for: what is older says its thread alone. */
@@ -34,7 +35,7 @@ function SaidWords({ evidence, message }: { evidence: Evidence; message: Message
       <Icon name="link" />
       <span>
         {evidence.quote ? t("quoted", { words: evidence.quote }) : t("evidence.message")}
-        <span className="quote-source">{message ? `${message.name ?? t(`role.${message.role}`)} · ${wording.moment(message.time)}` : evidence.thread}</span>
+        <span className="quote-source">{message ? `${message.name ?? t(`role.${message.role}`)} · ${wording.moment(message.time)}` : <ThreadName thread={evidence.thread} scope={scope} />}</span>
       </span>
     </a>
   );

@@ -10,7 +10,7 @@ import { whyOfVersion } from "../lib/causes";
 import { freshEvidence } from "../lib/evidence";
 import { titleOfChoice } from "../lib/choice_titles";
 import { chainOf, LOOKED_THROUGH, newestOfPlaces, useOthers, type Placed } from "../lib/one_after_another";
-import { believedAt, daysOf, lanesOf, scaleEnd, ownFirst, saysNothing, spanDays } from "../lib/past";
+import { believedAt, daysOf, lanesOf, scaleEnd, scaleOf, ownFirst, saysNothing, spanDays } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -19,9 +19,6 @@ import { memoryLink, PageHead } from "../parts/basics";
 import { Empty, Failure, Loading } from "../parts/states";
 import { Quotes, Value } from "../parts/value";
 import { Changes } from "../parts/value_changes";
-
-/** So wide a value is at least, at the end of the track as well: what was learnt today would else be a line on a scale of years. */
-const LEAST = "12px";
 
 /** What stood in the place of a memory before it, and what stands there since. */
 function OneAfterAnother({ address, newest }: { address: { type: string; key: string }; newest: Revision }) {
@@ -114,10 +111,10 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
   const revision = believedAt(revisions, moment) ?? (place === stops.length - 1 ? oldestFirst[oldestFirst.length - 1] : undefined);
   const before = revision && oldestFirst.find((each) => each.version === revision.version - 1);
   const from = Date.parse(oldestFirst[0]?.believed_from ?? new Date(now).toISOString());
-  const whole = Math.max(end - from, 1);
+  const scale = scaleOf(oldestFirst.map((each) => Date.parse(each.believed_from)), end);
   const label = place === stops.length - 1 ? t("profile.today") : isByDay ? wording.day(moment) : wording.moment(new Date(moment).toISOString());
   const lanes = lanesOf(revisions, now);
-  const share = (at: number) => `${(Math.min(Math.max(at - from, 0), whole) / whole) * 100}%`;
+  const share = (at: number) => `${scale(at) * 100}%`;
   return (
     <>
       <section className="block slider-block">
@@ -134,7 +131,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
               <span className="lane-name" role="rowheader">{named(lane.name.replaceAll("_", " "))}<span className="lane-now">{lane.stretches.at(-1)?.isLast ? lane.stretches.at(-1)?.label : "–"}</span></span>
               <span className="lane-track" role="cell">
                 {lane.stretches.map((each, index) => (
-                  <span key={index} className={each.isLast ? "stretch now" : "stretch"} style={{ left: `min(${share(each.from)}, calc(100% - ${LEAST}))`, width: `max(${LEAST}, calc(${share(each.until)} - ${share(each.from)} - 2px))` }} title={`${each.label} · ${t("profile.days", { count: spanDays(each.from, each.until) })}`}>
+                  <span key={index} className={each.isLast ? "stretch now" : "stretch"} style={{ left: share(each.from), width: `calc(${share(each.until)} - ${share(each.from)} - 2px)` }} title={`${each.label} · ${t("profile.days", { count: spanDays(each.from, each.until) })}`}>
                     <span>{each.label}</span>
                   </span>
                 ))}

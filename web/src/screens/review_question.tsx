@@ -3,18 +3,17 @@
 import type { ReactNode } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Formation, Memory, Message, Scope } from "../api/shapes";
+import type { Formation, Memory } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { changesBetween } from "../lib/diff";
 import { freshEvidence } from "../lib/evidence";
 import { isOver, useOthers } from "../lib/one_after_another";
 import { changeAsked } from "../lib/proposal_question";
 import { versionBefore, type Before } from "../lib/proposals";
-import { linkTo } from "../lib/route";
-import { isDocument, shortened } from "../lib/sentences";
+import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { doubtOf, saidFor, waitsAs } from "../lib/waiting";
-import { Icon } from "../parts/icons";
+import { Because } from "../parts/because";
 import { Quotes, Value } from "../parts/value";
 import { Changes } from "../parts/value_changes";
 
@@ -51,7 +50,7 @@ export function Asked({ memory, question: { kind, before }, formations }: { memo
     return (
       <>
         <p className="card-said">{t("review.end", { what: memory.sentence })}</p>
-        <Because memory={memory} formations={formations} />
+        <Because said={saidFor(formations, memory)} until={memory.created_at} />
         <p className="hint">{t("review.since", { day: wording.day(memory.valid_until ?? memory.updated_at) })}</p>
       </>
     );
@@ -88,43 +87,4 @@ function Change({ memory, before }: { memory: Memory; before: Before }) {
       <p className="hint">{t("review.holds")}</p>
     </>
   );
-}
-
-const SAID_MAX = 200;
-
-/** The messages that would end it, each in its first words. */
-function Because({ memory, formations }: { memory: Memory; formations: readonly Formation[] }) {
-  const { t } = useAround();
-  const { scope } = useHere();
-  const said = saidFor(formations, memory);
-  const messages = useAsked(() => Promise.all(said.map((each) => messageOf(scope, each, memory.created_at))), [scope, said, memory.created_at]);
-  return (
-    <ul className="quotes">
-      {said.map((each, place) => {
-        const found = messages.value?.[place];
-        const words = found && shortened(found.text, SAID_MAX);
-        return (
-          <li key={place}>
-            <a className="quote" href={linkTo(["chat", each.thread], scope, { message: each.message })}>
-              <Icon name="link" />
-              <span>{words === undefined ? t("review.because_message") : t(found?.role === "user" ? "review.because_you" : "review.because", { words })}</span>
-            </a>
-          </li>
-        );
-      })}
-    </ul>
-  );
-}
-
-/** So many messages before the formation are looked through. */
-const LOOKED_THROUGH = 200;
-
-async function messageOf(scope: Scope, { thread, message }: { thread: string; message: string }, until: string): Promise<Message | undefined> {
-  try {
-    const { messages } = await api.messages(scope, thread, { last: LOOKED_THROUGH, until });
-    return messages.find((each) => each.id === message);
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
 }

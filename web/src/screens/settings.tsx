@@ -1,12 +1,12 @@
 /** Settings: looks, what is kept and used, keys, export and import, erase with a preview, the audit. */
 
-import { useEffect, useId, useState, type ReactNode } from "react";
+import { Fragment, useEffect, useId, useState, type ReactNode } from "react";
 import { api, storeKey, storedKey } from "../api/client";
 import { isGone, mayBeDone } from "../api/problem";
 import type { ErasePreview, EraseTarget, Key } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useLater, usePages } from "../lib/asking";
-import { actionSaid, objectsSaid } from "../lib/audit_words";
+import { actionSaid, objectsSaid, threadNamed } from "../lib/audit_words";
 import { useChanges } from "../lib/changes";
 import { forgetDrafts } from "../lib/drafts";
 import { noteKeyFrom } from "../lib/key_handover";
@@ -18,12 +18,14 @@ import { lastDays, type Day } from "../lib/overview";
 import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
 import { modelName } from "../lib/model_name";
+import { forgetAllUnanswered } from "../lib/unanswered";
 import { daysIn } from "../lib/usage";
 import { forgetAllWritten } from "../lib/written_here";
 import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { DayInput } from "../parts/day_input";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
+import { ThreadName } from "../parts/thread_name";
 import { LANGUAGE_NAMES, LANGUAGES, type Language, type Word } from "../words";
 import { Export, Import } from "./archive";
 import { ConfirmErase, nothingWord } from "./erase_dialog";
@@ -94,6 +96,7 @@ function leave() {
   keptTalks.forget();
   forgetAllChanges();
   forgetAllWritten();
+  forgetAllUnanswered();
   location.reload();
 }
 
@@ -355,6 +358,14 @@ function targetOf(kind: TargetKind, one: string, other: string): EraseTarget {
   return kind === "thread" ? { thread: one } : { source: one };
 }
 
+/** An object of an audited change; a thread, or that of a message, by its first words. */
+function AuditName({ name }: { name: string }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const thread = threadNamed(name);
+  return thread ? <>{t("chat.talk")} <ThreadName thread={thread} scope={scope} id={name} /></> : name;
+}
+
 function Audit() {
   const { t, tell } = useAround();
   const { scope } = useHere();
@@ -377,7 +388,7 @@ function Audit() {
           <summary>{t("audit.rows")}</summary>
           <div className="scrolled" tabIndex={0} role="region" aria-label={t("audit")}>
             <table className="plain-table">
-              <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td title={row.action}>{actionSaid(row.action, t)}</td><td>{objectsSaid(row, t)}</td></tr>)}</tbody>
+              <tbody>{audit.rows.map((row) => <tr key={row.n}><td className="faint">{row.n}</td><td><When at={row.at} /></td><td>{row.actor}</td><td title={row.action}>{actionSaid(row.action, t)}</td><td>{row.names?.length ? row.names.map((name, place) => <Fragment key={name}>{place > 0 && t("recall.part_between")}<AuditName name={name} /></Fragment>) : objectsSaid(row, t)}</td></tr>)}</tbody>
             </table>
           </div>
           <More hasMore={audit.hasMore} isLoading={audit.isLoading} more={audit.more} error={audit.moreError} />

@@ -177,6 +177,8 @@ export const enLate = {
   "memory.acts": "Actions",
   "memory.as_it_is": "Believed as it is since",
   "memory.created_at": "Believed since",
+  "memory.first_believed": "First believed",
+  "memory.restored_at": "Restored",
   "memory.expires_at": "Expires",
   "memory.gone": "This memory is gone",
   "memory.gone_about": "It was deleted or erased, or never was at this address.",

@@ -179,6 +179,8 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "memory.acts": "動作",
   "memory.as_it_is": "目前內容採信時間",
   "memory.created_at": "採信時間",
+  "memory.first_believed": "最初採信時間",
+  "memory.restored_at": "還原時間",
   "memory.expires_at": "到期時間",
   "memory.gone": "這則記憶已不存在",
   "memory.gone_about": "它已被刪除或抹除，或從未在這個網址。",

@@ -179,6 +179,8 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "memory.acts": "操作",
   "memory.as_it_is": "现有内容相信自",
   "memory.created_at": "相信自",
+  "memory.first_believed": "最初相信自",
+  "memory.restored_at": "恢复时间",
   "memory.expires_at": "过期于",
   "memory.gone": "这条记忆已不在",
   "memory.gone_about": "它已被删除或抹除，或者从未存在于此。",
