@@ -1,4 +1,4 @@
-"""Cache the results of readers of short texts, as long as the work that several checks share."""
+"""Cache the results of readers of short texts for one formation, whose checks ask for the same."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _IN_USE: Final[ContextVar[_Results | None]] = ContextVar("recollect_readings", d
 
 class TextReadings:
     """
-    What was read of short texts, for whoever holds this object.
+    Results of readers of short texts, for one formation.
 
     A cache of the whole process would hold the words of users after their messages are erased.
-    This one goes with the formation that holds it.
+    This one goes when nobody holds it any more.
     """
 
     def __init__(self) -> None:
