@@ -1,4 +1,4 @@
-"""Who said what a memory tells, in a scope where several people speak."""
+"""Read who said what a memory tells, in a scope where several people speak."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the fields of a document changed, as far as its versions and their evidence tell."""
+"""Date the changes of the fields of a document by its versions and their evidence."""
 
 from __future__ import annotations
 

@@ -326,7 +326,7 @@ class EvidenceContract(Contract):
         assert await store.get(ADA, "Fact", "home") is None
 
     async def test_a_correction_that_only_adds_words_keeps_the_quote(self, store: Store) -> None:
-        """What the message says still holds."""
+        """The message still says a part of the value."""
         await store.append(ADA, TALK, [NewMessage(role="user", id="m1", text="I live in Oslo")])
         quote = Evidence(thread=TALK, message="m1", quote="I live in Oslo")
         put = PutMemory(
