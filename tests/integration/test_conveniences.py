@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from recollect.stores.locator import open_store
 from recollect.testing import NOON, CountingIds, FrozenClock
 
 ADA = ("ada",)
+MAY = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 
 @pytest.fixture(params=["memory:", "sqlite"])
@@ -46,6 +48,44 @@ async def test_plain_messages_are_kept(memory: Recollect) -> None:
     ]
     changed = {"role": "user", "content": "And I ski.", "id": kept[0].id}
     assert (await memory.replace(ADA, "talk", changed)).text == "And I ski."
+
+
+@pytest.mark.parametrize("words", ["content", "text"])
+@pytest.mark.parametrize("name", ["time", "timestamp", "created_at"])
+@pytest.mark.parametrize("given", [MAY, "2024-05-06T14:00:00+02:00", 1714996800, 1714996800.0])
+def test_a_dict_tells_its_time(name: str, given: object, words: str) -> None:
+    """Under the names of chat programs; it is no unknown key, and the message is not of today."""
+    record = new_message({"role": "user", words: "I live in Oslo.", name: given})
+
+    assert (MAY, {}) == (record.time, record.metadata)
+
+
+def test_other_keys_stay_with_a_message() -> None:
+    """OpenAI's messages have many, and the first name of a time is the time."""
+    given = {"role": "user", "content": "Hi", "time": MAY, "created_at": 7, "object": "message"}
+    record = new_message(given)
+    beside: Any = record.metadata["message"]
+
+    assert MAY == record.time
+    assert {"created_at": 7, "object": "message"} == beside["additional_kwargs"]
+    assert new_message({"role": "user", "content": "Hi", "timestamp": None}).time is None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("yesterday", "is 'yesterday', which is no time: give a datetime"),
+        ("2024-05-06", "has no zone: write '2024-05-06T00:00:00Z'"),
+        (1714996800000, "divide milliseconds by 1000"),
+        (float("nan"), "divide milliseconds"),
+        (True, "is no time"),
+        ([2024], "is no time"),
+    ],
+)
+def test_what_is_no_time_of_a_message_is_refused(given: object, said: str) -> None:
+    """It would be dated today."""
+    with pytest.raises(UsageError, match=f"a message's created_at .*{said}"):
+        new_message({"role": "user", "content": "Hi", "created_at": given})
 
 
 async def test_a_text_is_a_scope_of_one_segment(memory: Recollect) -> None:

@@ -106,9 +106,7 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
         UsageError: The URL, embedder, model, formation, reranker or concurrency is invalid.
         MissingExtraError, EmbedderError, ModelDeniedError: A package, weights or a key is missing.
     """
-    # Before the store, which creates a missing file.
-    model = _checked(embedder, model, rerank)
-    _check_formation(formation)
+    model = _checked(embedder, model, rerank, formation)  # before the store creates a file
     opened = partial(open_store, url, clock=clock, ids=ids, durability=durability)
     return Recollect(
         store=opened(index_files=index_files, replicas=replicas),
@@ -125,24 +123,23 @@ def open(  # noqa: A001, PLR0913 (users write recollect.open, with what they nee
 
 
 def _checked(
-    embedder: EmbedderChoice, model: ModelChoice | None, rerank: RerankChoice
+    embedder: EmbedderChoice,
+    model: ModelChoice | None,
+    rerank: RerankChoice,
+    formation: Assistants | FormationSettings | None,
 ) -> ModelChoice | None:
     """Raise if a choice cannot be used; return the opened model."""
     check_choice(embedder)
     check_reranker(rerank)
+    if formation is not None:  # whoever made one has imported its module
+        from recollect.formation.config import assistants_of
+
+        assistants_of(formation)
     if model is None:
         return None
     from recollect.models import open_model
 
     return open_model(model)
-
-
-def _check_formation(formation: Assistants | FormationSettings | None) -> None:
-    """Raise if *formation* is neither settings nor assistants."""
-    if formation is not None:  # whoever made one has imported its module
-        from recollect.formation.config import assistants_of
-
-        assistants_of(formation)
 
 
 class Recollect(

@@ -10,6 +10,7 @@ from recollect.errors import UsageError
 from recollect.messages.coercion import KIND_OF_ROLE, coerced
 from recollect.messages.message_fields import is_message
 from recollect.messages.message_records import record_of
+from recollect.messages.message_times import with_time
 from recollect.records import NewMessage, Role
 
 NewMessageLike: TypeAlias = NewMessage | str | Mapping[str, Any]
@@ -49,13 +50,15 @@ def new_message(given: NewMessageLike) -> NewMessage:
 
     A dict has ``role`` and ``content`` (text or content blocks) as in chat APIs, and optionally
     ``name``, ``id`` and ``tool_calls``, and the ``time``, ``session``, ``source`` and ``metadata``
-    of a `NewMessage`. LangChain's message objects are accepted as well.
+    of a `NewMessage`. Its time may be called ``timestamp`` or ``created_at`` too, and be a
+    `datetime`, ISO 8601 text with a zone, or seconds since 1970. Other keys are kept in the
+    metadata. LangChain's message objects are accepted as well.
 
     >>> new_message("Hello").role, new_message({"role": "ai", "content": "Hi"}).role
     ('user', 'assistant')
 
     Raises:
-        UsageError: *given* is none of these, is empty, or its role is unknown.
+        UsageError: *given* is none of these, is empty, its role is unknown, or its time is none.
     """
     if isinstance(given, NewMessage):
         return given
@@ -73,7 +76,8 @@ def new_message(given: NewMessageLike) -> NewMessage:
     )
 
 
-def _of_mapping(given: Mapping[str, object]) -> NewMessage:
+def _of_mapping(mapping: Mapping[str, object]) -> NewMessage:
+    given = with_time(mapping)
     if "text" in given and "content" in given and isinstance(given["content"], str):
         msg = f"the message {dict(given)!r} has text and content: give its words once, as content"
         raise UsageError(msg)

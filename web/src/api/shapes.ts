@@ -256,7 +256,7 @@ export interface Formation {
 /** What came of asking to form now; what was postponed, or is formed by others, has no receipt. */
 export interface FormAnswer {
   formations: Formation[];
-  results: { end: "formed" | "failed" | "postponed" | "dead" | "lost"; reason: string; refused?: { kind: string; reason: string; type?: string; target?: string }[] }[];
+  results: { end: "formed" | "failed" | "postponed" | "dead" | "lost"; reason: string }[];
 }
 
 export interface Backlog {
