@@ -41,9 +41,9 @@ _TOWN: Final = (
     f"|(?:{CITY})?(?:(?![{_NOT_IN_PLACE}]){_HAN}){{1,5}}(?:[市省县镇]|(?<![市小郊社景校])区|路|街道?)"
     "|[A-Z]\\w+(?: [A-Z]\\w+)*)(?=[，。！；,;!]|$)"
 )
-_JOBS: Final = (
+JOBS: Final = (
     "(?:护士|老师|教师|医生|学生|律师|厨师|工程师|设计师|程序员|程式设计师|会计|记者|司机|作家"
-    "|经理|总监|主管|顾问|分析师|研究员|教授|编辑|翻译|公务员|服务员|店长|实习生)"
+    "|经理|总监|主管|顾问|分析师|研究员|教授|编辑|翻译|公务员|服务员|店长|实习生|牙医|医师)"
 )
 _FIRM: Final = (
     f"(?!{CITY}市?(?:工作|上班)|[家外]|公司|这|那|哪|什么|[国海]外)"
@@ -71,11 +71,11 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "occupation",
-            f"{_WHEN}我{_WHEN}[是当](?:一?[名个位])?({_ABOUT_JOB}{_JOBS})(?=[，。！；,;!了]|$)",
+            f"{_WHEN}我{_WHEN}[是当](?:一?[名个位])?({_ABOUT_JOB}{JOBS})(?=[，。！；,;!了]|$)",
         ),
         (
             "occupation",
-            f"{_WHEN}我{_WHEN}(在 ?{_FIRM}[做当](?:一?[名个位])?{_ABOUT_JOB}{_JOBS})",
+            f"{_WHEN}我{_WHEN}(在 ?{_FIRM}[做当](?:一?[名个位])?{_ABOUT_JOB}{JOBS})",
             "(?=[，。！；,;!了]|$)",
         ),
         (
@@ -134,5 +134,5 @@ NOT_MEANT: Final = re.compile(
 )
 """Conditions, wishes, doubts and the words of others: nothing that the user states as so."""
 QUESTION: Final = re.compile(
-    "[?？]$|什么|哪|谁|几(?![年天个月])|多少|怎么|[吗呢]\\W*$|(.)[不没]\\1"
+    "[?？]$|什么|啥|哪|谁|几(?![年天个月])|多少|怎么|[吗呢]\\W*$|(.)[不没]\\1"
 )
