@@ -10,6 +10,7 @@ from recollect.recall.rank_corrections import OVER, REPEATED, STANDING
 from recollect.recall.results import Recall
 from recollect.records import JsonObject, NewMessage, Scope
 from recollect.testing import FrozenClock
+from recollect.text.chinese_scripts import simplified
 
 ADA: Scope = ("ada",)
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -48,6 +49,57 @@ async def test_what_holds_comes_before_what_is_over() -> None:
     )
     assert AGAIN in texts[-2:]
     assert all(abs(sum(each.signals.values()) - each.score) < 1e-4 for each in found.entries)
+
+
+CHINESE: tuple[str, ...] = (
+    "我叫王淑芬，我住在台北市大安區。",
+    "我在台積電當軟體工程師。",
+    "我搬到新竹了。",
+    "我以前住哪裡？",
+    "我在哪間公司上班？",
+    "我先生是做什麼的？",
+    "你记得我喜欢什么吗？",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"), [("我住在哪裡", "home: 新竹"), ("我在哪里工作", "在台積電當軟體工程師")]
+)
+async def test_what_was_only_asked_in_chinese_comes_behind_the_answer(
+    query: str, answer: str
+) -> None:
+    clock = FrozenClock(START)
+    async with open_memory(clock) as memory:
+        await told(memory, clock, *CHINESE)
+        found = await memory.recall(ADA, query)
+
+    assert answer in found.entries[0].text
+    assert dict.fromkeys(CHINESE[3:], REPEATED) == {
+        text: part for text, part in lowered_in(found).items() if part == REPEATED
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我什麼都吃",
+        "我喜歡跑步什麼的",
+        "我買了幾本書",
+        "我忘了密碼是什麼",
+        "我知道他在哪裡",
+        "我要買什麼？",
+        "我在北京出差，住什麼酒店？",
+        "我哪兒也沒去",
+        "我住在上海",
+        "我搬到新竹了，你呢？",
+    ],
+)
+async def test_a_chinese_message_that_tells_something_is_not_lowered(text: str) -> None:
+    for words in (text, simplified(text)):
+        clock = FrozenClock(START)
+        async with open_memory(clock) as memory:
+            await told(memory, clock, words)
+            assert {} == lowered_in(await memory.recall(ADA, "我住在哪裡"))
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,18 @@ ANSWERED: Final[Sequence[tuple[str, Told, str]]] = [
     ("Which sport do I play?", ["I play badminton on Mondays."], "badminton"),
     ("What car do I drive?", ["I drive an old Volvo."], "Volvo"),
     ("What car do I drive?", ["My car is a red Volvo."], "Volvo"),
+    ("我住哪儿？", ["我家在上海。"], "上海"),
+    ("我家在哪里？", ["我搬家了，现在住在成都。"], "成都"),
+    ("我還住在台北嗎？", ["我家在台北市。", "我搬到新竹了。"], "^我記得：[^。]*新竹」。$"),
+    ("我还住在成都吗？", ["我家在上海。", "我搬到成都了。"], "成都”。$"),
+    ("我叫啥？", ["我叫林小雨。"], "林小雨"),
+    ("我喜欢啥？", ["我喜欢爬山。"], "爬山"),
+    ("我是做什么的？", ["我是前端工程师。"], "前端"),
+    ("我是做什麼工作的？", ["我是軟體工程師。"], "軟體"),
+    ("我在哪家公司上班？", ["我在字节跳动上班，是前端工程师。"], "字节"),
+    ("我在哪間公司上班？", ["我現在在 Stripe 工作。"], "Stripe"),
+    ("我先生是做什麼的？", ["我先生叫 David，他是牙醫。"], "記得：.*David"),
+    ("我老公叫什么？", ["我先生叫 David，他是牙医。"], "David"),
     ("我弹什么乐器？", ["我从小弹钢琴。"], "钢琴"),
     ("Where did I buy the sofa?", ["I bought the sofa in Malmo."], "Malmo"),
     ("Who taught me to swim?", ["Pelle taught me to swim."], "Pelle"),
@@ -93,6 +105,11 @@ UNKNOWN: Final[Sequence[tuple[str, Told]]] = [
     ("How old is my dog?", ["My dog is one of the best."]),
     ("Which picture hangs in my hall?", ["I painted the hall blue."]),
     ("Why did I sell my boat?", ["I sold my boat last summer."]),
+    ("我先生是做什么的？", ["我是前端工程师。"]),
+    ("我是做什么的？", ["我先生叫 David，他是牙医。"]),
+    ("我在哪家公司上班？", ["我是前端工程师。"]),
+    ("我老公住哪儿？", ["我家在上海。"]),
+    ("我以前住在什么地方？", ["我家在上海。"]),
     ("When will Ana visit?", ["Ana moved to Lyon on 3 May."]),
 ]
 
@@ -113,6 +130,28 @@ def test_an_entry_in_other_words_answers(asked: str, told: Told, right: str) -> 
 
     assert re.search(right, answer), answer
     assert "Of question" not in answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "right"),
+    [
+        ("我原来住哪？", "^[^成]*上海[^成]*$"),
+        ("我以前住在什么地方？", "^[^成]*上海[^成]*$"),
+        ("我还住在上海吗？", "成都.*上海.*至"),
+        ("我還住在成都嗎？", "^[^上]*成都[^上]*$"),
+        ("我家在哪里？", "^[^上]*成都[^上]*$"),
+    ],
+)
+def test_a_move_leaves_the_home_before_it_to_be_asked_for(asked: str, right: str) -> None:
+    async def scenario() -> str:
+        async with recollect.open("memory:", embedder="none", model=RuleModel()) as memory:
+            for text in ("我叫林小雨，我家在上海。", "我搬家了，现在住在成都。"):
+                await memory.append(("ada",), "talk", text)
+                await memory.form(("ada",))
+            return await Chatbot(memory, RuleModel(), ("ada",)).reply(asked)
+
+    answer = asyncio.run(scenario())
+    assert re.search(right, answer), answer
 
 
 @pytest.mark.parametrize(("asked", "told"), UNKNOWN)

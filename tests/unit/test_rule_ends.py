@@ -79,6 +79,11 @@ ENDS: Final = [
     ("I don't like tea any more.", "interests", "tea"),
     ("I no longer enjoy rowing.", "interests", "rowing"),
     ("我不喜歡咖啡了。", "interests", "咖啡"),
+    ("我已經不爬山了，膝蓋不好。", "interests", "爬山"),
+    ("我不再爬山了", "interests", "爬山"),
+    ("我不在字節跳動上班了，現在在 Stripe 工作。", "occupation", "在字节跳动上班"),
+    ("我不在美團了", "occupation", "在美团做运营"),
+    ("我從Google離職了", "occupation", "在Google做分析师"),
 ]
 NO_ENDS: Final = [
     "I don't live in Porto.",
@@ -100,6 +105,14 @@ NO_ENDS: Final = [
     "My son is not allergic to shrimp any more.",
     "我对虾不过敏。",
     "我妈对虾不过敏了。",
+    "我今天不爬山了",
+    "我不想爬山了",
+    "我爸已經不爬山了",
+    "我已經不爬山了嗎？",
+    "我不在上海了",
+    "我不在公司了",
+    "他從Google離職了",
+    "我想從Google離職",
 ]
 
 

@@ -14,6 +14,7 @@ from recollect.formation.rule_model import RuleModel
 TAKEN_BACK: Final = [
     (("I like tea.", "I like rowing.", "I don't like tea any more."), ["rowing"]),
     (("I like tea. I like tea.",), ["tea"]),
+    (("我喜歡爬山和游泳", "我已經不爬山了，膝蓋不好。"), ["游泳"]),
     (("我喜欢咖啡", "我喜欢划船", "我不喜欢咖啡了"), ["划船"]),
 ]
 QUESTIONS: Final = [

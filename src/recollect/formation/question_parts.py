@@ -18,7 +18,7 @@ _ENGLISH: Final = re.compile(
     re.IGNORECASE,
 )
 _CHINESE: Final = re.compile("[？；，、](?:[还還]有|以及|而且|那[么麼]?|又)?|[还還]有|以及|和")
-_ASKS_CHINESE: Final = re.compile("什么|哪|谁|几|多少|怎么|何时|多大|[吗呢]|(.)[不没]\\1")
+_ASKS_CHINESE: Final = re.compile("什么|啥|哪|谁|几|多少|怎么|何时|多大|[吗呢]|(.)[不没]\\1")
 _OF_ANOTHER: Final = re.compile(
     r"\b(?:he|she|it|they|him|her|its|his|their|them)\b|[他她它牠]", re.IGNORECASE
 )

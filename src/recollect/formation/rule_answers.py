@@ -23,6 +23,7 @@ from recollect.formation.rule_relevance import (
     ASKS_BEFORE,
     best_of,
     closest_to,
+    homes_asked,
     own_names,
     with_others,
 )
@@ -216,6 +217,8 @@ def _answer_of_question(
     language: Language,
 ) -> str:
     """Return the answers to the parts of a question, each memory quoted once."""
+    if homes := homes_asked(said, lines):
+        return _gap(language).join(_quote_with_date(each, language) for each in homes)
     parts, names = question_parts(said), own_names(lines)
     answers = []
     for part in parts:

@@ -59,7 +59,8 @@ _ENGLISH: Final = tuple(
     )
 )
 """Each field with how its end is told; *who* is the partner, place, work or thing, or "my job"."""
-_WHO_CHINESE: Final = "(?P<who>[A-Za-z][A-Za-z0-9-]*|[\u3400-\u9fff]{1,6}?)"
+_HAN: Final = "[\u3400-\u9fff]"
+_WHO_CHINESE: Final = f"(?P<who>[A-Za-z][A-Za-z0-9-]*|{_HAN}{{1,6}}?)"
 _WHEN_CHINESE: Final = "(?:已经|刚刚?|最近|昨天|今天|终于|上个?[周月]|正式|也|就|都)*"
 _OVER_CHINESE: Final = "(?:分手|离婚|分开)了(?=[，。！；,;!]|$)"
 _NO_MORE_CHINESE: Final = (
@@ -82,6 +83,13 @@ _CHINESE: Final = tuple(
         ("home", f"{_NO_MORE_CHINESE}在 ?{_WHO_CHINESE} ?住了?{_CHINESE_END}"),
         ("home", f"(?:^|[，,；])我{_WHEN_CHINESE}从 ?{_WHO_CHINESE} ?搬[走出](?:去|来)?了"),
         ("interests", f"{_NO_MORE_CHINESE}(?:喜欢|热?爱) ?{_WHO_CHINESE} ?了?{_CHINESE_END}"),
+        (
+            "interests",  # "今天不爬山了" is of one day
+            (
+                "(?:^|[，,；])我(?:现在|已经|早就)*(?:(?:现在|已经|早就)不|不再)"
+                f"(?![再在是当做住和跟对])(?P<who>{_HAN}{{2,6}}?)了{_CHINESE_END}"
+            ),
+        ),
         ("allergy", f"{_NO_MORE_CHINESE}对 ?{_WHO_CHINESE} ?过敏了?{_CHINESE_END}"),
         (
             "allergy",
@@ -91,6 +99,20 @@ _CHINESE: Final = tuple(
         (
             "occupation",
             f"{_NO_MORE_CHINESE}在 ?{_WHO_CHINESE} ?(?:工作|上班|做事)了?{_CHINESE_END}",
+        ),
+        (
+            "occupation",
+            (
+                f"{_NO_MORE_CHINESE}在 ?(?!{chinese.CITY}|家|公司|这|那)"
+                f"{_WHO_CHINESE} ?了{_CHINESE_END}"
+            ),
+        ),
+        (
+            "occupation",
+            (
+                f"(?:^|[，,；])我{_WHEN_CHINESE}从 ?{_WHO_CHINESE} ?{_WHEN_CHINESE}[离辞]职了?"
+                f"{_CHINESE_END}"
+            ),
         ),
         (
             "occupation",

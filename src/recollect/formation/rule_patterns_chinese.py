@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from recollect.formation.grounding.known_places import PLACES
+
 _HAN: Final = "[\u3400-\u9fff]"
 _WORDS: Final = "[^，。！？；,;!?]"
 _DIGITS: Final = "[\\d一二三四五六七八九十两几半]"
@@ -32,8 +34,20 @@ _PLACE: Final = (
     "(?=[，。！；,;!]|$|了|[很已快有]|工作|上班|上学|读书|生活|定居"
     f"|{_DIGITS}+多?[年天个])"
 )
-_JOBS: Final = (
-    "(?:护士|老师|教师|医生|学生|律师|厨师|工程师|设计师|程序员|程式设计师|会计|记者|司机|作家)"
+CITY: Final = f"(?:{'|'.join(each for each in PLACES if not each.isascii())})"
+"""A well-known place: "我家在装修" and "我家在山上" name none."""
+_TOWN: Final = (
+    f"({CITY}(?:(?![{_NOT_IN_PLACE}开做买租卖有过上下]){_HAN}){{0,2}}"
+    f"|(?:{CITY})?(?:(?![{_NOT_IN_PLACE}]){_HAN}){{1,5}}(?:[市省县镇]|(?<![市小郊社景校])区|路|街道?)"
+    "|[A-Z]\\w+(?: [A-Z]\\w+)*)(?=[，。！；,;!]|$)"
+)
+JOBS: Final = (
+    "(?:护士|老师|教师|医生|学生|律师|厨师|工程师|设计师|程序员|程式设计师|会计|记者|司机|作家"
+    "|经理|总监|主管|顾问|分析师|研究员|教授|编辑|翻译|公务员|服务员|店长|实习生|牙医|医师)"
+)
+_FIRM: Final = (
+    f"(?!{CITY}市?(?:工作|上班)|[家外]|公司|这|那|哪|什么|[国海]外)"
+    "[^，。！？；,;!?你您他她它哪]{2,16}?"
 )
 _ABOUT_JOB: Final = "(?:(?![你您他她它来去找怕想要问请被不在让给跟对说的])\\w){0,4}?"
 _KIN: Final = (
@@ -49,6 +63,7 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             f"({_HAN}{{2,4}}?|[A-Z]\\w+)(?=[，。！；,;!]|$)",
         ),
         ("home", f"{_WHEN}我们?{_WHEN}(?:住(?:在了?)?|搬家?[到去]了?){_NO_PLACE} ?{_PLACE}"),
+        ("home", f"{_WHEN}我们?家{_WHEN}(?:住在?|搬[到去]了?|在){_NO_PLACE} ?{_TOWN}"),
         (
             "age",
             "我(?:今年|现在|已经)*满?(\\d{1,3}|[一二三四五六七八九十百]{1,4})岁",
@@ -56,7 +71,16 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "occupation",
-            f"{_WHEN}我{_WHEN}[是当](?:一?[名个位])?({_ABOUT_JOB}{_JOBS})(?=[，。！；,;!了]|$)",
+            f"{_WHEN}我{_WHEN}[是当](?:一?[名个位])?({_ABOUT_JOB}{JOBS})(?=[，。！；,;!了]|$)",
+        ),
+        (
+            "occupation",
+            f"{_WHEN}我{_WHEN}(在 ?{_FIRM}[做当](?:一?[名个位])?{_ABOUT_JOB}{JOBS})",
+            "(?=[，。！；,;!了]|$)",
+        ),
+        (
+            "occupation",
+            f"{_WHEN}我(?:现在|目前|如今)(在 ?{_FIRM}(?:工作|上班))(?=[，。！；,;!了]|$)",
         ),
         (
             "interests",
@@ -89,6 +113,12 @@ NOTE: Final = re.compile(
     f"|会[说讲]{_WORDS}+|来自{_WORDS}+|出生[在于]?{_WORDS}+|(?:已|结|离)婚了?"
     f"|从不{_WORDS}+|总是{_WORDS}+|更喜欢{_WORDS}+|宁愿{_WORDS}+))"
 )
+GOES_ON: Final = re.compile(
+    f"{_WHEN}我们?{_WHEN}(?:搬家?了|(?:早就)?不.+了$|辞职|离职|从.+[离辞]职|换了?(?:新?工作|公司)|在.+(?:工作|上班)$)"
+)
+"""A clause that states no field, after which one without a subject is about the user as well."""
+IS_PART: Final = re.compile("[^市]+[区县镇乡村路街道里号弄]$")
+"""A part of a town, which does not replace the town that the same sentence names."""
 OPENING: Final = re.compile(
     "(?:(?:对了|跟[你您][说讲][个件]?事?|告诉[你您](?:一?[个件])?事?|话说"
     "|[你您]猜(?:怎么[着样]|看)?|[你您]知道吗|顺便[说提讲](?:一?下|一?句)?|那个"
@@ -104,5 +134,5 @@ NOT_MEANT: Final = re.compile(
 )
 """Conditions, wishes, doubts and the words of others: nothing that the user states as so."""
 QUESTION: Final = re.compile(
-    "[?？]$|什么|哪|谁|几(?![年天个月])|多少|怎么|[吗呢]\\W*$|(.)[不没]\\1"
+    "[?？]$|什么|啥|哪|谁|几(?![年天个月])|多少|怎么|[吗呢]\\W*$|(.)[不没]\\1"
 )

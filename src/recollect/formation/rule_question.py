@@ -46,7 +46,7 @@ _COMMON: Final = frozenset(
     )
 )
 _COMMON_CHINESE: Final = re.compile(
-    "什么时候|什么|时候|怎么样?|为什么|开始|哪[里儿个天年]?|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
+    "什么时候|什么地方|什么|啥|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[里儿个家天年]?|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
     "|以前|之前|曾经|过去|原来|今[天年晚]|明[天年]|昨天|去年|名字|告诉|知道|记得|还有|是不是|有没有"
     "|[我你您他她它们的地得了着过在是有和与吗呢吧啊呀嘛里谁叫也还都就会要能把被从向到放去来最很这那]"
     "|[\\d年月日号]+|[^\u3400-\u9fff]+"
@@ -119,6 +119,9 @@ _KINDS: Final = tuple(
     )
 )
 """Patterns of what a question asks for, and of what an entry has that tells it."""
+_ASKS_FIRM: Final = re.compile("哪[家间]?公司")
+_FIRM: Final = re.compile(r"在|\b(?:at|for)\b")
+"""An entry without it names a job, and not where it is done."""
 _OWN_NAME: Final = re.compile(
     r"\b(?:my|her|his) (?:(?:first|last|full|own) )?names?\b(?! of)|\b(?:am i|i(?:'m| am)) called\b"
     r"|\bwho am i\b|我的?(?:姓名|名字|全名)|我叫|我是谁",
@@ -127,7 +130,7 @@ _OWN_NAME: Final = re.compile(
 _NAMED: Final = re.compile(
     r"\b(?:called|named|names? (?:is|was|are)|it's|(?:sister|brother|mother|father|mum|dad|wife"
     r"|husband|partner|daughter|son|friend|boss|dog|cat|teacher|dentist|doctor|(?:is|was) ))"
-    r"[ :,'\"\u201c]*(?-i:[A-Z\u3400-\u9fff])|叫[^\s什]|名字?是",
+    r"[ :,'\"\u201c]*(?-i:[A-Z\u3400-\u9fff])|叫 ?[^\s什啥]|名字?是",
     re.IGNORECASE,
 )
 """A name that is told: "is called Tom", "my sister Ana"."""
@@ -265,6 +268,8 @@ class RuleQuestion:
     def _has_kind(self, said: str, plain: str, line: RememberedLine) -> bool:
         """Return True if a text has a time, where the question asks when, and so on."""
         asked = simplified(self.text)
+        if _ASKS_FIRM.search(asked) and not _FIRM.search(plain):
+            return False
         kind = next((has for asks, has in _KINDS if asks.search(asked)), None)
         if kind is not None:
             is_dated = line.is_memory and bool(line.tense) and "when" in asked.lower()

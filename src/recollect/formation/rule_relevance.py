@@ -23,7 +23,7 @@ from recollect.text.days import MONTH_NAME, month_number
 ASKS: Final = re.compile(
     r"[?？]\s*$|^\W*(?:what|when|where|which|who|whom|whose|how|why|do|does|did|is|are|am|was|were"
     r"|can|could|have|has|had|should|tell me)\b"
-    r"|[吗呢]\W*$|什么|哪|谁|几|多少|怎么|何时|是不是|有没有",
+    r"|[吗呢]\W*$|什么|啥|哪|谁|几|多少|怎么|何时|是不是|有没有",
     re.IGNORECASE,
 )
 _IS_QUESTION: Final = re.compile(
@@ -74,6 +74,9 @@ _WHEN: Final = re.compile(
 """A date, a month or a year in a question, which no entry has to repeat."""
 _OF_THE_DAY: Final = 4.0
 """Weight of being true on the day that is asked for: more than that of a profile's field."""
+_STILL_AT_HOME: Final = re.compile(
+    "我们?(?:现在)?[还仍](?:是|然)?住在? ?(?P<place>[A-Z]\\w+|[\u3400-\u9fff]{2,8}?)吗\\W*"
+)
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 _PLACE: Final = re.compile(r"\b[A-Z]\w{2,}|[\u3400-\u9fff]{2,}")
 
@@ -146,6 +149,15 @@ def with_others(
         and question.is_met_by(each)
     ]
     return [best, *others]
+
+
+def homes_asked(said: str, lines: Sequence[RememberedLine]) -> list[RememberedLine]:
+    """Return the home now, and the one that "我还住在台北吗？" names; none for other questions."""
+    asked = _STILL_AT_HOME.fullmatch(simplified(said).strip())
+    homes = [each for each in lines if each.field == "home"] if asked else []
+    now = [each for each in homes if each.is_so_now]
+    former = [each for each in homes if asked and asked["place"] in simplified(each.text)]
+    return [*now, *(each for each in former if not each.is_so_now)] if now else []
 
 
 def closest_to(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None:

@@ -21,7 +21,7 @@ from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_answers import ToldByUser, answer_of
 from recollect.formation.rule_end_calls import end_calls
 from recollect.formation.rule_ends import end_in
-from recollect.formation.rule_slips import put_right
+from recollect.formation.rule_slips import put_right, told_in
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
 from recollect.formation.rule_topics import topics_of
 from recollect.formation.value_identity import normalised
@@ -83,7 +83,7 @@ def _said_in(shown: Shown) -> list[RuleStatement]:
             right = put_right(number, speaker, words, last.get(speaker, ""))
             slips = {(each.speaker, each.field) for each in right}
             said = [each for each in said if (each.speaker, each.field) not in slips]
-            said += right or statements_in(number, speaker, words)
+            said += right or told_in(number, speaker, words)
         last[speaker] = words
     return said
 
@@ -115,7 +115,7 @@ def _told_by_user(text: str, before: str) -> list[ToldByUser]:
     """Return what a message states, or puts right of the user's message *before*."""
     return [
         ToldByUser(field=each.field, quote=each.quote.strip(), value=str(each.value))
-        for each in statements_in(1, "user", text) or put_right(1, "user", text, before)
+        for each in told_in(1, "user", text) or put_right(1, "user", text, before)
     ]
 
 

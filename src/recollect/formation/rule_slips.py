@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.formation.rule_statements import (
+    NOTE,
     SENTENCE_CHARACTERS_MAX,
     RuleStatement,
     statements_in,
@@ -30,6 +31,18 @@ _CHINESE: Final = re.compile(
     f"(?:我(?:是说|说的是|指的是|的意思是)|应该是|(?P<bare>是)) ?{_VALUE}"
     "(?:[，,]?(?:而?不是) ?(?P<slip>[^，。！？；]{1,30}?))?[\\s。！.!]*"
 )
+_WITHIN: Final = re.compile(
+    "(?<=[，。！；,;!\\s])(?:[啊呃哦喔欸诶]+[，,]?)?(?:不对不对|不对|不是|我?[说讲打写记]错了?|口误)"
+    "[啊呀哦]?[\\s，。！、,.!…—]+(?:我?(?:想|是)说的?是?|应该)?"
+    "(?P<rest>[^，。！？；?]{1,30}?)[\\s。！.!]*$"
+    r"|(?<=[.!?,;\s\u2026\u2014\u2013-])(?i:no,? wait|wait,? no|scratch that|correction|oops"
+    r"|my (?:bad|mistake)|I mean)\b[\s,.!:;\u2026\u2014\u2013-]+(?i:no\b[, ]*)?"
+    r"(?i:I meant?(?: to (?:say|write))? |make (?:that|it) |(?:it'?s|it is) )?"
+    r"(?P<english>[^.,!?;]{1,60}?)[\s.!]*$"
+)
+"""A slip that the same message puts right at its end."""
+_NAME: Final = re.compile("[A-Z]\\w*")
+_NAME_AT_END: Final = re.compile(f"{_NAME.pattern}$")
 _ARTICLE: Final = re.compile(r"^an? ", re.IGNORECASE)
 
 
@@ -63,3 +76,52 @@ def put_right(number: int, speaker: str, words: str, before: str) -> list[RuleSt
         if each.field == told.field and str(each.value) == meant != str(told.value)
     ]
     return right if len(right) == 1 else []
+
+
+def told_in(number: int, speaker: str, words: str) -> list[RuleStatement]:
+    """
+    Return the statements in a message, those in its last sentence as the message puts them right.
+
+    >>> [each.value for each in told_in(1, "user", "I live in Braga. No wait, Coimbra.")]
+    ['Coimbra']
+    """
+    every = statements_in(number, speaker, words)
+    plain = simplified(words).replace("\u2019", "'")
+    found = _WITHIN.search(plain) if len(words) <= SENTENCE_CHARACTERS_MAX else None
+    if found is None:
+        return every
+    before, after = words[: found.start()].rstrip(" \n，,；;。.!！…—–-"), words[found.start() :]
+    told = statements_in(number, speaker, before)
+    wrong = max(told, default=None, key=lambda each: before.rfind(each.quote))
+    meant = words[slice(*found.span("rest" if found["rest"] else "english"))]
+    own = statements_in(number, speaker, meant)
+    if wrong is None or any(each.field != wrong.field for each in own):
+        return every
+    right = (own or _put_in_place(wrong, meant, is_chinese=bool(found["rest"])))[:1]
+    if found["english"] and not right:
+        return every  # "I live in Braga. Oops, it is late."
+    return [
+        each for each in every if not each.quote.startswith(wrong.quote) and each.quote not in after
+    ] + [replace(each, quote=words.strip()) for each in right]
+
+
+def _put_in_place(told: RuleStatement, meant: str, *, is_chinese: bool) -> list[RuleStatement]:
+    """Return the statement with what was *meant* in the place of its value, or from its verb on."""
+    quote, value = told.quote, str(told.value)
+    if "是" not in quote:
+        meant = meant.removeprefix("是")
+    if not meant or (told.field in _ONE_VALUE and has_time_expression(meant)):
+        return []
+    again = []
+    if is_chinese and meant[0] in quote:
+        again.append(quote[: quote.rindex(meant[0])] + meant)
+    if value != quote and value in quote and value[0].isupper() <= meant[0].isupper():
+        again.append(quote[: quote.index(value)] + _ARTICLE.sub("", meant))
+    if told.field == NOTE and _NAME.fullmatch(meant):
+        again.append(_NAME_AT_END.sub(meant, quote))
+    return [
+        each
+        for words in again
+        for each in statements_in(told.number, told.speaker, words)
+        if each.field == told.field and each.value != told.value
+    ]

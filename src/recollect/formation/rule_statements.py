@@ -167,9 +167,12 @@ def _chinese_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
     if chinese.QUESTION.search(plain, start):
         return
     note_start = note_end = start
-    is_subject = False
+    is_subject = has_town = False
     for begin, end in _clauses_of(plain, start):
         told = list(_chinese_fields(plain[begin:end], is_subject=is_subject))
+        if has_town and chinese.IS_PART.search(plain[begin:end]):
+            told = [each for each in told if each[0] != "home"]
+        has_town = has_town or any(name == "home" for name, _ in told)
         is_note = not told and chinese.NOTE.match(plain[begin:end])
         if told or is_note or plain[begin:end].startswith("我"):
             yield from _note_of(sentence[note_start:note_end])
@@ -179,8 +182,11 @@ def _chinese_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
             note_end = end
         for name, span in told:
             value = sentence[begin:end][slice(*span.value)]
-            yield name, _value_of(name, value), sentence[begin:end][slice(*span.quote)]
+            quote = sentence[begin:end][slice(*span.quote)]
+            for each in _listed_in(name, value):
+                yield name, _value_of(name, each), quote
         is_subject = any(name in _ABOUT_ONESELF for name, _ in told)
+        is_subject |= chinese.GOES_ON.match(plain[begin:end]) is not None
     yield from _note_of(sentence[note_start:note_end])
 
 
@@ -223,6 +229,12 @@ def _chinese_fields(clause: str, *, is_subject: bool) -> Iterator[tuple[str, _Sp
         if end > begin:
             ahead = len(added)
             yield name, _Span((begin - ahead, end - ahead), (0, match.end() - ahead))
+
+
+def _listed_in(name: str, told: str) -> list[str]:
+    """Return the interests that "爬山和游泳" lists, if they are equally long; else *told*."""
+    every = re.split("[、和跟與与]", told) if name == "interests" else [told]
+    return every if all(each and len(each) == len(every[0]) < 5 for each in every) else [told]
 
 
 def _value_of(name: str, told: str) -> str | int:

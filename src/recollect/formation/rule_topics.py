@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from recollect.formation.rule_patterns_chinese import JOBS
 from recollect.text.chinese_scripts import simplified
 
 TOPICS: Final = tuple(
@@ -12,7 +13,7 @@ TOPICS: Final = tuple(
     for name, rule in (
         (
             "name",
-            r"\b(?:names?|named|called|who am i)\b|我叫|名字|名叫|叫什么|我是谁|就叫|叫她|叫他",
+            r"\b(?:names?|named|called|who am i)\b|我叫|名字|名叫|叫(?:什么|[啥她他])|我是谁|就叫",
         ),
         (
             "home",
@@ -24,7 +25,14 @@ TOPICS: Final = tuple(
         ),
         ("move", r"\bmov(?:e|es|ed|ing)\b|搬"),
         ("age", r"\b(?:age|aged|how old|years old)\b|多大|几岁|[\d一二三四五六七八九十]岁"),
-        ("occupation", r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living)\b|工作|职业|上班"),
+        (
+            "occupation",
+            (
+                r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living)\b|工作|职业|上班"
+                r"|[做干当](?:什么|啥)(?:工作|职业)?的|做哪[行个]"
+                rf"|[是当做](?:一?[名个位])?(?:(?![我你他她的])[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
+            ),
+        ),
         ("interests", r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies))\b|喜欢|爱好|兴趣"),
         ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
         ("not_eaten", r"我(?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃"),
@@ -37,7 +45,10 @@ TOPICS: Final = tuple(
         ("brother", r"\bbrothers?\b|哥哥|弟弟|兄弟"),
         ("mother", r"\b(?:mother|mum|mom)\b|妈妈|母亲"),
         ("father", r"\b(?:father|dad)\b|爸爸|父亲"),
-        ("partner", r"\b(?:partner|husband|wife|boyfriend|girlfriend)\b|丈夫|妻子|伴侣|老公|老婆"),
+        (
+            "partner",
+            r"\b(?:partner|husband|wife|boyfriend|girlfriend)\b|丈夫|妻子|伴侣|老[公婆]|(?<=我)先生|(?<=我的)先生|太太|爱人",
+        ),
         ("birthday", r"\b(?:birthday|born)\b|生日|出生"),
         ("child", r"\b(?:child(?:ren)?|kids?|daughters?|sons?|baby)\b|女儿|儿子|孩子"),
         ("daughter", r"\bdaughters?\b|女儿"),

@@ -32,7 +32,7 @@ _ASKS_FOR_HISTORY: Final = re.compile(
     r"\b(?:before|previous(?:ly)?|former(?:ly)?|used to|originally|in the past|back then|earlier"
     r"|no longer|any ?more|still|history|chang\w*|switch\w*|mov(?:e|ed|ing)|replac\w*|since when"
     r"|how long|until when|last time|(?:where|what|who|which) (?:did|was|were) [^?]*\d{4})\b"
-    r"|以前|之前|原来|原本|过去|曾经|从前|先前|变|改|换|搬|不再|还是|历史|多久|什么时候起|\d{4}年.*(?:住|工作)",
+    r"|以前|之前|原来|原本|过去|曾经|从前|先前|变|改|换|搬|不再|还是|[还仍]住|历史|多久|什么时候起|\d{4}年.*(?:住|工作)",
     re.IGNORECASE,
 )
 _PAST: Final = re.compile(

@@ -12,6 +12,7 @@ from recollect.recall.query_analysis import asks_about_past
 from recollect.recall.results import Recalled, lapsed_marks
 from recollect.records import Memory, Message, Scope
 from recollect.text.analysis import terms_of
+from recollect.text.chinese_scripts import simplified
 
 STANDING: Final = "standing"
 """The name of the signal."""
@@ -29,6 +30,13 @@ _ASKS: Final = re.compile(r"[?？吗嗎呢哪谁誰几幾么麼]|^\W*(?:wh|how\b
 _ASKING: Final = frozenset(
     terms_of("since when how long much many what which kind where who whose please tell remember")
 )
+# What a Chinese question asks for is a word in the place of the answer: its neighbours are shared
+# with every other question, and make pairs of characters that an answer lacks.
+_ASKS_CHINESE: Final = re.compile(
+    "(?:请问|[你您](?:还|知道|记得|说){0,3})?[，,]?我(?:(?![不想]*(?:知道|记得|忘|该|要|能|可以))"
+    "[^，。！；,;!?？]){0,6}?(?:哪|什么|啥|谁|多[少大久]|何时|几[岁点号个])"
+    "(?:(?![都也好])[^，。！；,;!?？]){0,6}(?:[?？]|(?<=[么哪里儿谁啥少大久时岁点号])[呢啊]?)\\W*"
+)
 
 
 def by_standing(
@@ -40,7 +48,8 @@ def by_standing(
     """
     Return *entries*, best first, with lower scores for those that do not stand.
 
-    A message of the user that asks nothing but *query* is lowered. So is what is over, unless
+    A message of the user that asks nothing but *query* is lowered, and in Chinese a short one that
+    asks for anything about the user. So is what is over, unless
     *query* asks about the past: messages in *lapsed*, by scope, thread and id, which are marked as
     well, and memories that had ended by *now*. Those of equal scores keep their order.
     """
@@ -76,4 +85,6 @@ def _repeats(content: Message | Memory, asked: Collection[str]) -> bool:
     text = content.text
     if len(text) > REPEATED_CHARACTERS_MAX or not _ASKS.search(text):
         return False
+    if _ASKS_CHINESE.fullmatch(simplified(text).strip()):
+        return True
     return all(each in asked for each in terms_of(text))

@@ -19,7 +19,7 @@ _TABLE: Final = (
     ("name user_name full_name nickname 姓名 名字", "called named 名字 叫什么"),
     (
         "home residence address location lives_in hometown city lives 住址 居住地 家 住在 居住",
-        "live living home address 住 住在 住哪",
+        "live living home address 我住在哪里",
     ),
     (
         "occupation job profession work employer company role workplace works 职业 工作 公司 任职",
