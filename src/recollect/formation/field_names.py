@@ -11,7 +11,7 @@ FIELD_NAMES: Final[dict[AnswerLanguage, dict[str, str]]] = {
     "en": {"user_name": "user name", "conversation_preferences": "conversation preferences"},
     "zh": {
         "name": "名字",
-        "user_name": "称呼",
+        "user_name": "名字",
         "age": "年龄",
         "home": "住处",
         "occupation": "职业",
@@ -24,7 +24,7 @@ FIELD_NAMES: Final[dict[AnswerLanguage, dict[str, str]]] = {
     },
     "zh-hant": {
         "name": "名字",
-        "user_name": "稱呼",
+        "user_name": "名字",
         "age": "年齡",
         "home": "住處",
         "occupation": "職業",

@@ -2,6 +2,7 @@
 
 import type { JsonObject, Memory, RecallEntry, Revision } from "../api/shapes";
 import { believedAt } from "./past";
+import { joined } from "./pointer";
 import { isDocument, pairsOf, personIn } from "./sentences";
 
 /** A memory by type and digest of its key, or a message by digest of its thread and position. */
@@ -74,5 +75,5 @@ export function wordsUsed(said: Saying, answer: string, named: (name: string) =>
   if (!isDocument(said)) return said.sentence;
   const pairs = pairsOf(said.value);
   const used = pairs.filter((each) => each.text !== personIn([said]) && answer.toLowerCase().includes(each.text.toLowerCase()));
-  return (used.length ? used : pairs).map((each) => `${named(each.name)} ${each.text}`).join(", ");
+  return joined((used.length ? used : pairs).map((each) => `${named(each.name)} ${each.text}`));
 }
