@@ -52,7 +52,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "edit.gone": "這則記憶在此期間已被刪除或抹除。你輸入的內容還在：取消之前請先複製。",
   "edit.times": "時間為 UTC。你修改的部分以你的話為準，不再有依據；其餘部分保留依據。",
   "end.about": "結束：它曾經成立，現在不再成立。仍會保留在歷史中",
-  "erase.about": "從各處徹底移除：訊息、以其為依據的記憶、版本和向量。無法復原。",
+  "erase.about": "從各處徹底抹除：訊息、以其為依據的記憶、版本和向量。無法復原。",
   "erase.do": "永久抹除",
   "erase.for_good_about": "連同全部版本一併刪除，磁碟上也不保留，無法復原。如果只是不再成立，可以改為結束，它會作為歷史保留",
   "erase.done": "已永久抹除：{counts}。",

@@ -52,7 +52,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "edit.gone": "这条记忆已被删除或抹除。你输入的内容还在：取消之前请先复制。",
   "edit.times": "时间为 UTC。你修改的部分以你的话为准，不再有依据；其余部分保留依据。",
   "end.about": "终止：它曾经成立，现在不再成立。仍可作为历史查看",
-  "erase.about": "从各处彻底删除：消息、以其为依据的记忆、版本和向量。无法撤销。",
+  "erase.about": "从各处彻底抹除：消息、以其为依据的记忆、版本和向量。无法撤销。",
   "erase.do": "彻底抹除",
   "erase.for_good_about": "连同全部版本一并删除，磁盘上也不保留，无法撤销。如果只是不再成立，可以改为终止，它会作为历史保留",
   "erase.done": "已彻底抹除：{counts}。",
