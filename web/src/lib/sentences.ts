@@ -1,6 +1,6 @@
 /** Memories as people read them: a sentence of the service's, or the fields of a document by name. */
 
-import type { Json, JsonObject, Memory } from "../api/shapes";
+import type { Json, JsonObject, Memory, RecallEntry } from "../api/shapes";
 import { inOrder } from "./field_order";
 import { joined, pointerOf, shown, spoken, valueAt } from "./pointer";
 
@@ -13,6 +13,12 @@ export interface Pair {
 /** Whether a sentence only lists fields by name: then they are better shown as names and values. */
 export function isDocument({ value, sentence }: Pick<Memory, "value" | "sentence">): boolean {
   return Object.keys(value).some((name) => sentence.startsWith(`${name}: `));
+}
+
+/** A recalled entry in words: the fields of a document by their names in the reader's language, all else as it is. */
+export function entryWords({ kind, text, sentence = text }: Pick<RecallEntry, "kind" | "text" | "sentence">, named: (name: string) => string, colon: string): string {
+  if (kind !== "memory" || !/^[a-z_]+: /.test(sentence)) return sentence;
+  return sentence.replace(/(^|; )([a-z_]+): /g, (_, between: string, field: string) => `${colon === ": " ? between : between && "；"}${named(field.replaceAll("_", " "))}${colon}`);
 }
 
 /** The fields of a document that say something, as names and texts. */
