@@ -74,7 +74,7 @@ _EARLIER: Final = (
     "。谈话稍停之后，我会记住它，或者先请你确认。",
     "。談話稍停之後，我會記住它，或者先請你確認。",
 )
-"""What replies said before, which stand in talks that are kept."""
+"""Words of earlier replies, which stand in talks that are kept."""
 _OTHERS: Final = frozenset({"and", "user", "assistant", "noted", "nothing_of"})
 """Sentences with too few words before their first value to be recognised by."""
 
