@@ -26,7 +26,7 @@ Question = tuple[str, str]
 Place = tuple[Recollect, Sequence[str]]
 Opened = Callable[[], AbstractAsyncContextManager[Place]]
 NOTHING: Final = re.compile(
-    "^I remember (?:nothing|no answer)|^关于这件事|^關於這件事|^我不记得这个问题的答案"
+    "^I remember (?:nothing|no answer)|^我没有找到答案|^我沒有找到答案|^我不记得这个问题的答案"
     "|^我不記得這個問題的答案"
 )
 RIGHT_MIN: Final = 7
@@ -274,5 +274,9 @@ def test_replies_are_told_from_what_a_model_says() -> None:
     assert is_rule_reply("Noted: your work. After a pause in our talk I remember it, or ask you")
     assert not is_rule_reply("Noted: 70315 for the street door.")
     assert is_rule_reply("你在2025年4月14日说过：“展览”。")
+    assert is_rule_reply("收到：你住在哪里。对话停下来后我会把它记住，拿不准的会先问你。")
+    assert is_rule_reply("已收到：你住在哪里。谈话稍停之后，我会记住它，或者先请你确认。")
+    assert is_rule_reply("第2個問題，我沒有找到答案。")
+    assert not is_rule_reply("收到：三件快递。我没有拆。")
     assert not is_rule_reply("I remember how you moved to Porto.")
     assert not is_rule_reply("You said you would move. I said: wait.")

@@ -36,8 +36,8 @@ PORTO = "I remember: “Mira lives in Porto, Rua das Amoreiras 18” (since 29 M
 UTRECHT = "I remember: “Mira lives in Utrecht” (until 29 March 2025)."
 FORMED = (
     " After a pause in our talk I remember it, or ask you to review it first.",
-    "谈话稍停之后，我会记住它，或者先请你确认。",
-    "談話稍停之後，我會記住它，或者先請你確認。",
+    "对话停下来后我会把它记住，拿不准的会先问你。",
+    "對話停下來後我會把它記住，拿不準的會先問你。",
 )
 UNTIL_NOW = ("Until now", "在此之前")
 BLOCK = render_block(
@@ -66,7 +66,7 @@ BLOCK = render_block(
             "我的家在哪裡？",
             "我記得：「Mira lives in Porto, Rua das Amoreiras 18」（自2025年3月29日）。",
         ),
-        ("我的家人是谁？", "关于这件事，我什么都不记得。告诉我，我就会记住。"),
+        ("我的家人是谁？", "我没有找到答案。你告诉我，我就记下来。"),
         (
             "我的貓叫什麼名字？",
             "我記得：「Mira's cat is called 汤圆 (Tangyuan)」（自2025年3月21日）。",
@@ -93,8 +93,8 @@ def test_it_quotes_what_it_found_with_its_date(asked: str, answer: str) -> None:
     [
         ("What is my brother called?", "I remember nothing about that. Tell me, and I will."),
         ("Who is the king of France?", "I remember nothing about that. Tell me, and I will."),
-        ("谁是法国国王？", "关于这件事，我什么都不记得。告诉我，我就会记住。"),
-        ("誰是法國國王？", "關於這件事，我什麼都不記得。告訴我，我就會記住。"),
+        ("谁是法国国王？", "我没有找到答案。你告诉我，我就记下来。"),
+        ("誰是法國國王？", "我沒有找到答案。你告訴我，我就記下來。"),
     ],
 )
 @pytest.mark.parametrize("system", [CONTEXT, BLOCK, "Nothing is remembered yet."])
@@ -162,8 +162,8 @@ def test_without_its_memory_it_knows_nothing() -> None:
         ),
         ("I live in Porto.", "Noted: where you live."),
         ("Guess what, my teacher is called Duarte.", "Noted: what you told me."),
-        ("我搬到高雄了。", "已收到：你住在哪里。在此之前我记得："),
-        ("我開始學游泳了。", "已收到：你告訴我的事。"),
+        ("我搬到高雄了。", "收到：你住在哪里。在此之前我记得："),
+        ("我開始學游泳了。", "收到：你告訴我的事。"),
         ("I'm a nurse and I like tea. My dog barks.", "Noted: your work, what you like and "),
         ("My name is Olga.", "Noted: your name. Until now I remembered: “name: Mira”"),
         ("My dog barks. Where did I live before?", f"Noted: what you told me. {UTRECHT}"),
@@ -183,8 +183,8 @@ async def test_it_tells_what_kind_of_thing_it_noted_and_what_that_replaces(
 @pytest.mark.parametrize(
     ("before", "told"),
     [
-        ("我開始學游泳了。", "已收到：你住在哪裡。"),
-        ("我开始学游泳了。", "已收到：你住在哪里。"),
+        ("我開始學游泳了。", "收到：你住在哪裡。"),
+        ("我开始学游泳了。", "收到：你住在哪里。"),
     ],
 )
 async def test_words_of_both_scripts_are_answered_in_that_of_the_talk(
@@ -249,7 +249,7 @@ def bare(answer: str) -> str:
             "我的猫叫什么，几岁了？",
             (
                 "我记得：“Mira's cat is called 汤圆 (Tangyuan)”（自2025年3月21日）。"
-                "第2个问题，我什么都不记得。"
+                "第2个问题，我没有找到答案。"
             ),
         ),
     ],
@@ -339,7 +339,7 @@ async def test_it_tells_what_was_said_in_this_talk_and_is_not_formed_yet(
         ("Where did I live before?", "In this talk you said: “I live in Lyon”."),
         ("What can I cook for Ana?", "I remember nothing about that. Tell me, and I will."),
         ("What is Ana allergic to?", "In this talk you said: “my sister Ana is allergic to nuts”."),
-        ("我不吃什么？", "在这次谈话中你说过：“我不吃辣”。"),
+        ("我不吃什么？", "在这次对话中你说过：“我不吃辣”。"),
         ("What is my name?", "I remember nothing about that. Tell me, and I will."),
         ("What is my address?", "In this talk you said: “I moved to Oslo”."),
         (
@@ -377,8 +377,8 @@ BICYCLE = "I'm restoring an old tandem bicycle in the cellar."
             "Where is the cello?",
             "In this talk you said: “Rui took the cello to Ghent”.",
         ),
-        (("我不吃香菜",), "我讨厌吃什么？", "在这次谈话中你说过：“我不吃香菜”。"),
-        (("我不吃香菜",), "我討厭吃什麼？", "在這次談話中你說過：「我不吃香菜」。"),
+        (("我不吃香菜",), "我讨厌吃什么？", "在这次对话中你说过：“我不吃香菜”。"),
+        (("我不吃香菜",), "我討厭吃什麼？", "在這次對話中你說過：「我不吃香菜」。"),
         ((BICYCLE, "What am I repairing?"), "What am I repairing?", NOTHING),
         (("Forget the tandem.",), "Where is the tandem?", NOTHING),
         (("What is a tandem", "x" * 999 + " tandem"), "Where is the tandem?", NOTHING),
@@ -574,5 +574,5 @@ def test_an_order_to_forget_is_told_who_can(said: str, *, is_order: bool) -> Non
     answer = answer_of(said, CONTEXT, ())
 
     assert is_order == any(
-        each in answer for each in ("cannot erase", "不能在谈话里", "不能在談話裡")
+        each in answer for each in ("cannot erase", "不能在对话里", "不能在對話裡")
     )

@@ -49,5 +49,7 @@ describe("the words that an answer used", () => {
     expect(wordsUsed(profile, "Until now, Mira, I remembered faro.", named)).toBe("home Faro");
     expect(wordsUsed(profile, "Nothing of it.", named)).toBe("allergy shrimp only, home Faro, user name Mira");
     expect(wordsUsed(HOME, "", named)).toBe("Mira lives in Porto");
+    const liking = { value: { home: "上海", interests: ["爬山", "游泳"] }, sentence: "home: 上海; interests: 爬山, 游泳" };
+    for (const answer of ["兴趣：爬山、游泳", "interests: 爬山, 游泳"]) expect(wordsUsed(liking, answer, named)).toBe("interests 爬山、游泳");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isDocument, isLong, pairsOf, personIn, placesSaid } from "../src/lib/sentences";
+import { entryWords, isDocument, isLong, pairsOf, personIn, placesSaid } from "../src/lib/sentences";
 import { lookOf, TINTS } from "../src/lib/type_looks";
 
 describe("a memory as people read it", () => {
@@ -15,6 +15,15 @@ describe("a memory as people read it", () => {
     expect(pairsOf(user.value)).toEqual([
       { name: "user name", text: "Mira", pointer: "/user_name" }, { name: "tags", text: "a, b", pointer: "/tags" }, { name: "pets", text: "cat Pixel", pointer: "/pets" },
     ]);
+  });
+
+  it("names the fields of a recalled document in the reader's language, and leaves other sentences", () => {
+    const names: Record<string, string> = { "user name": "名字", home: "住处" };
+    const said = (sentence: string, kind: "memory" | "message" = "memory") => entryWords({ kind, text: "", sentence }, (name) => names[name] ?? name, "：");
+    expect(said("user_name: 陈晓明; home: 杭州; pets: 汤圆")).toBe("名字：陈晓明；住处：杭州；pets：汤圆");
+    expect(said("home: 杭州", "message")).toBe("home: 杭州");
+    expect(said("Mira lives here; home: Porto")).toBe("Mira lives here; home: Porto");
+    expect(entryWords({ kind: "memory", text: "user_name: Mira; home: Porto" }, (name) => (name === "user name" ? "name" : name), ": ")).toBe("name: Mira; home: Porto");
   });
 
   it("finds the name of the person, whatever the field is called", () => {

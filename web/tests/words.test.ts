@@ -34,7 +34,7 @@ const ALIKE = new Set(["Recollect", "JSON", "English", "openapi.json", "curl"]);
 
 describe("that no question brought something up", () => {
   it("is said alike on the overview and of a memory: the questions are forgotten also by an erase", () => {
-    for (const [words, since] of [[en, "since the service started, the questions were forgotten or something was erased"], [zh, "自服务启动、清除提问或抹除以来"], [zhHant, "自服務啟動、清除提問或抹除以來"]] as const) {
+    for (const [words, since] of [[en, "since the service started, the questions were forgotten or something was erased"], [zh, "从服务启动、清除提问记录或抹除之后算起"], [zhHant, "從服務啟動、清除提問紀錄或抹除之後算起"]] as const) {
       expect(words["memory.no_recalls"]).toContain(since);
       expect(words["overview.recalled_none"]).toContain(since);
     }

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal
 
 AnswerLanguage = Literal["en", "zh", "zh-hant"]
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
 
 # The page says the same, in web/src/words/zh_types.ts and zh_hant_types.ts.
 FIELD_NAMES: Final[dict[AnswerLanguage, dict[str, str]]] = {
     "en": {"user_name": "user name", "conversation_preferences": "conversation preferences"},
     "zh": {
         "name": "名字",
-        "user_name": "称呼",
+        "user_name": "名字",
         "age": "年龄",
         "home": "住处",
         "occupation": "职业",
@@ -24,7 +26,7 @@ FIELD_NAMES: Final[dict[AnswerLanguage, dict[str, str]]] = {
     },
     "zh-hant": {
         "name": "名字",
-        "user_name": "稱呼",
+        "user_name": "名字",
         "age": "年齡",
         "home": "住處",
         "occupation": "職業",
@@ -46,6 +48,8 @@ def spoken_field(text: str, language: AnswerLanguage) -> str:
 
     >>> spoken_field("home: 成都", "zh"), spoken_field("user_name: Will", "en")
     ('住处：成都', 'user name: Will')
+    >>> spoken_field("interests: 爬山, 游泳", "zh")
+    '兴趣：爬山、游泳'
     >>> spoken_field("Remember: buy tea", "zh")
     'Remember: buy tea'
     """
@@ -53,4 +57,9 @@ def spoken_field(text: str, language: AnswerLanguage) -> str:
     spoken = FIELD_NAMES[language].get(name)
     if not colon or spoken is None:
         return text
-    return f"{spoken}: {value}" if language == "en" else f"{spoken}：{value}"
+    if language == "en":
+        return f"{spoken}: {value}"
+    # The page parts a list with Chinese in it alike: `joined` in web/src/lib/pointer.ts.
+    if name == "interests" and _HAN.search(value):
+        value = value.replace(", ", "、")
+    return f"{spoken}：{value}"

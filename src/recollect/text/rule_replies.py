@@ -32,38 +32,49 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "memory": "我记得：{quote}{when}。",
         "user": "你{on}说过：{quote}。",
         "assistant": "我{on}说过：{quote}。",
-        "nothing": "关于这件事，我什么都不记得。告诉我，我就会记住。",
+        "nothing": "我没有找到答案。你告诉我，我就记下来。",
         "closest": "我不记得这个问题的答案。最接近的是：{quote}{when}。",
         "all": "我记得这些：{quotes}。",
-        "noted": "已收到：{what}。谈话稍停之后，我会记住它，或者先请你确认。",
+        "noted": "收到：{what}。对话停下来后我会把它记住，拿不准的会先问你。",
         "and": "{others}，还有{last}",
         "until_now": "在此之前我记得：{quote}{when}。",
-        "told_here": "在这次谈话中你说过：{quote}。",
-        "nothing_of": "第{number}个问题，我什么都不记得。",
+        "told_here": "在这次对话中你说过：{quote}。",
+        "nothing_of": "第{number}个问题，我没有找到答案。",
         "small_talk": "我在。告诉我一些事，或者问我记得什么。",
-        "forget": "我不能在谈话里抹除，这条要求本身也会留下。请在那条消息或记忆上选择彻底抹除："
+        "forget": "我不能在对话里抹除，这条要求本身也会留下。请在那条消息或记忆上选择彻底抹除："
         "预览会列出还有哪些消息引用它。",
-        "kept": "已保存。我的几条规则没有从中形成记忆；问我，我会再找到它。",
+        "kept": "已保存原话。固定规则没能从中形成记忆，但你问起时仍能找到这句话。",
     },
     "zh-hant": {
         "memory": "我記得：{quote}{when}。",
         "user": "你{on}說過：{quote}。",
         "assistant": "我{on}說過：{quote}。",
-        "nothing": "關於這件事，我什麼都不記得。告訴我，我就會記住。",
+        "nothing": "我沒有找到答案。你告訴我，我就記下來。",
         "closest": "我不記得這個問題的答案。最接近的是：{quote}{when}。",
         "all": "我記得這些：{quotes}。",
-        "noted": "已收到：{what}。談話稍停之後，我會記住它，或者先請你確認。",
+        "noted": "收到：{what}。對話停下來後我會把它記住，拿不準的會先問你。",
         "and": "{others}，還有{last}",
         "until_now": "在此之前我記得：{quote}{when}。",
-        "told_here": "在這次談話中你說過：{quote}。",
-        "nothing_of": "第{number}個問題，我什麼都不記得。",
+        "told_here": "在這次對話中你說過：{quote}。",
+        "nothing_of": "第{number}個問題，我沒有找到答案。",
         "small_talk": "我在。告訴我一些事，或者問我記得什麼。",
-        "forget": "我不能在談話裡抹除，這則要求本身也會留下。請在那則訊息或記憶上選擇徹底抹除："
+        "forget": "我不能在對話裡抹除，這則要求本身也會留下。請在那則訊息或記憶上選擇徹底抹除："
         "預覽會列出還有哪些訊息引用它。",
-        "kept": "已保存。我的幾條規則沒有從中形成記憶；問我，我會再找到它。",
+        "kept": "已儲存原話。固定規則沒能從中形成記憶，但你問起時仍能找到這句話。",
     },
 }
 _QUOTING: Final = frozenset({"memory", "closest", "all", "told_here", "until_now"})
+_EARLIER: Final = (
+    "关于这件事，我什么都不记得。告诉我，我就会记住。",
+    "關於這件事，我什麼都不記得。告訴我，我就會記住。",
+    "在这次谈话中你说过：",
+    "在這次談話中你說過：",
+    "已保存。我的几条规则没有从中形成记忆；问我，我会再找到它。",
+    "已保存。我的幾條規則沒有從中形成記憶；問我，我會再找到它。",
+    "。谈话稍停之后，我会记住它，或者先请你确认。",
+    "。談話稍停之後，我會記住它，或者先請你確認。",
+)
+"""Words of earlier replies, which stand in talks that are kept."""
 _OTHERS: Final = frozenset({"and", "user", "assistant", "noted", "nothing_of"})
 """Sentences with too few words before their first value to be recognised by."""
 
@@ -76,13 +87,14 @@ def _forms() -> str:
         for name, template in sentences.items()
         if name not in _OTHERS
     }
-    begun |= {
+    begun |= set(_EARLIER) | {
         r"(?:You|I) said(?: on \d[^:\n]{1,20})?: \u201c",
         "[你我](?:在[^：\n]{1,12})?[说說][过過]：[\u201c\u300c]",
         r"Noted: [^.\n]{1,200}\. After a pause in our talk I remember it",
-        r"已收到：[^。\n]{1,100}。[谈談][话話]稍停之[后後]，我[会會][记記]住它",
+        r"收到：[^。\n]{1,100}。[对對][话話]停下[来來][后後]我[会會]把它[记記]住",
         r"Of question \d I remember nothing\.",
-        r"第\d[个個](?:问题|問題)，我什[么麼]都不[记記]得",
+        r"已收到：[^。\n]{1,100}。[谈談][话話]稍停之[后後]，我[会會][记記]住它",
+        r"第\d[个個](?:问题|問題)，我[没沒]有找到答案",
     }
     return "|".join(sorted(begun))
 
@@ -100,7 +112,7 @@ def _set_phrases() -> str:
         for template in sentences.values()
         for part in re.split(r"\{\w+\}", template)
     }
-    long = [each for each in parts if len(each) >= _SET_CHARACTERS_MIN]
+    long = [each for each in (*parts, *_EARLIER) if len(each) >= _SET_CHARACTERS_MIN]
     return "|".join(map(re.escape, sorted(long, key=lambda each: (-len(each), each))))
 
 

@@ -2,6 +2,7 @@
 
 import type { JsonObject, Memory, RecallEntry, Revision } from "../api/shapes";
 import { believedAt } from "./past";
+import { joined } from "./pointer";
 import { isDocument, pairsOf, personIn } from "./sentences";
 
 /** A memory by type and digest of its key, or a message by digest of its thread and position. */
@@ -69,10 +70,13 @@ export function saidThen(now: Saying, revisions: readonly Revision[], at: string
   return then && then.sentence !== now.sentence ? { then, now } : { then: now };
 }
 
+/** A text for a comparison: answers part a list in either way. */
+const alike = (text: string): string => text.toLowerCase().replaceAll("、", ", ");
+
 /** A memory in the words that an answer used: of a document the fields that stand in it, without the name, which stands in many; where none does, all. */
 export function wordsUsed(said: Saying, answer: string, named: (name: string) => string): string {
   if (!isDocument(said)) return said.sentence;
   const pairs = pairsOf(said.value);
-  const used = pairs.filter((each) => each.text !== personIn([said]) && answer.toLowerCase().includes(each.text.toLowerCase()));
-  return (used.length ? used : pairs).map((each) => `${named(each.name)} ${each.text}`).join(", ");
+  const used = pairs.filter((each) => each.text !== personIn([said]) && alike(answer).includes(alike(each.text)));
+  return joined((used.length ? used : pairs).map((each) => `${named(each.name)} ${each.text}`));
 }

@@ -3,13 +3,13 @@
 import type { Me, Memory, NewestMemory } from "../api/shapes";
 import { changesBetween } from "./diff";
 import { timeOf } from "./past";
-import { shown } from "./pointer";
+import { joined, shown } from "./pointer";
 
 /** What a memory said in the places that its last change gave other words; "" where it changed none, or how is not told. */
 export function saidBefore(newest: readonly NewestMemory[], { type, key, value }: Pick<Memory, "type" | "key" | "value">): string {
   const former = newest.find(({ memory }) => memory.type === type && memory.key === key)?.former;
   if (!former) return "";
-  return changesBetween(former, value).flatMap((each) => (each.kind === "changed" ? [shown(each.before)] : [])).join(", ");
+  return joined(changesBetween(former, value).flatMap((each) => (each.kind === "changed" ? [shown(each.before)] : [])));
 }
 
 /** The scope of `recollect demo`, whose Mira is made up. */

@@ -54,11 +54,14 @@ export function withField(document: JsonObject, name: string, from: JsonObject |
   return copy;
 }
 
+/** Texts in one line, parted as Chinese parts them where one of them is Chinese. */
+export const joined = (texts: readonly string[]): string => texts.join(texts.some((each) => /\p{sc=Han}/u.test(each)) ? "、" : ", ");
+
 export function shown(value: Json | undefined): string {
   if (value === undefined) return "";
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.every((each) => each === null || typeof each !== "object")) {
-    return value.map(String).join(", ");
+    return joined(value.map(String));
   }
   return JSON.stringify(value);
 }

@@ -1,8 +1,8 @@
 /** Memories as people read them: a sentence of the service's, or the fields of a document by name. */
 
-import type { Json, JsonObject, Memory } from "../api/shapes";
+import type { Json, JsonObject, Memory, RecallEntry } from "../api/shapes";
 import { inOrder } from "./field_order";
-import { pointerOf, shown, spoken, valueAt } from "./pointer";
+import { joined, pointerOf, shown, spoken, valueAt } from "./pointer";
 
 export interface Pair {
   name: string;
@@ -13,6 +13,12 @@ export interface Pair {
 /** Whether a sentence only lists fields by name: then they are better shown as names and values. */
 export function isDocument({ value, sentence }: Pick<Memory, "value" | "sentence">): boolean {
   return Object.keys(value).some((name) => sentence.startsWith(`${name}: `));
+}
+
+/** A recalled entry in words: the fields of a document by their names in the reader's language, all else as it is. */
+export function entryWords({ kind, text, sentence = text }: Pick<RecallEntry, "kind" | "text" | "sentence">, named: (name: string) => string, colon: string): string {
+  if (kind !== "memory" || !/^[a-z_]+: /.test(sentence)) return sentence;
+  return sentence.replace(/(^|; )([a-z_]+): /g, (_, between: string, field: string) => `${colon === ": " ? between : between && "；"}${named(field.replaceAll("_", " "))}${colon}`);
 }
 
 /** The fields of a document that say something, as names and texts. */
@@ -30,14 +36,14 @@ export const isLong = (text: string): boolean => [...text].length > LONG;
 /** Texts as one: those that are sentences, or hold a comma, are not parted by another comma. */
 function listed(texts: readonly string[]): string {
   if (texts.every((each) => /[.!?。！？]$/u.test(each))) return texts.join(" ");
-  return texts.some((each) => /[,，;；]|[.。]$/u.test(each)) ? texts.map((each) => each.replace(/[.。]$/u, "")).join("; ") : texts.join(", ");
+  return texts.some((each) => /[,，;；]|[.。]$/u.test(each)) ? texts.map((each) => each.replace(/[.。]$/u, "")).join("; ") : joined(texts);
 }
 
 /** A value in words, without braces and brackets. */
 export function wordsOf(value: Json): string {
   if (value === null) return "";
   if (Array.isArray(value)) return listed(value.map(wordsOf).filter(Boolean));
-  if (typeof value === "object") return pairsOf(value).map((each) => `${each.name} ${each.text}`).join(", ");
+  if (typeof value === "object") return joined(pairsOf(value).map((each) => `${each.name} ${each.text}`));
   return shown(String(value));
 }
 
@@ -56,7 +62,7 @@ export function personIn(profiles: readonly Pick<Memory, "value">[]): string | u
 
 /** What places in a document say: "home Porto, name Mira"; "" for the whole of it. */
 export function placesSaid(value: JsonObject, pointers: readonly string[], named?: (name: string) => string): string {
-  return pointers.filter(Boolean).map((each) => `${spoken(each, named)} ${shown(valueAt(value, each))}`.trim()).join(", ");
+  return joined(pointers.filter(Boolean).map((each) => `${spoken(each, named)} ${shown(valueAt(value, each))}`.trim()));
 }
 
 const TOLD_MAX = 48;

@@ -5,6 +5,7 @@ import type { Memory } from "../api/shapes";
 import { useAct, type Act } from "./act";
 import { addressOf, leftBy, nextOf, type Left } from "./kept_changes";
 import { speakerOf } from "./past";
+import { joined } from "./pointer";
 import { refusedInWords } from "./refused_memory";
 import { isDocument, pairsOf, personIn, shortened } from "./sentences";
 import { useAround, useHere } from "./session";
@@ -15,7 +16,7 @@ import { useUndoable, wayBack } from "./undo";
 export function toldOf(memory: Pick<Memory, "type" | "key" | "value" | "sentence">, named: (type: string) => string = (type) => type): string {
   const whose = speakerOf(memory) ?? personIn([memory]);
   if (!isDocument(memory)) return shortened(memory.sentence);
-  const said = pairsOf(memory.value).filter((each) => each.text !== whose).map((each) => `${named(each.name)} ${each.text}`).join(", ");
+  const said = joined(pairsOf(memory.value).filter((each) => each.text !== whose).map((each) => `${named(each.name)} ${each.text}`));
   return shortened([whose, said].filter(Boolean).join(": ") || named(memory.type));
 }
 

@@ -21,5 +21,5 @@ export function useFormer(revisions: readonly Revision[]): (pointer: string) => 
 export function Former({ former, isByHand, as: As = "span" }: FormerField & { as?: "span" | "dd" }) {
   const { t } = useAround();
   if (former === undefined && !isByHand) return null;
-  return <As className="sentence-before">{t(former === undefined ? "overview.written" : isByHand ? "overview.by_hand" : "overview.before")} {former !== undefined && <del>{former}</del>}</As>;
+  return <As className="sentence-before">{t(former === undefined ? "overview.written" : isByHand ? "overview.by_hand" : "overview.before")}{former !== undefined && <del>{former}</del>}</As>;
 }

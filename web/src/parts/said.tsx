@@ -12,12 +12,12 @@ const PAIRS_SHOWN = 6;
 
 /** The sign of a type in its colour; its name stands beside it, or is said to who cannot see it. */
 export function TypeSign({ type, isNamed = true }: { type: string; isNamed?: boolean }) {
-  const { named } = useAround();
+  const { named, t } = useAround();
   const { tint, sign } = lookOf(type);
   return (
     <span className={`type-sign tint-${tint}`} title={named(type)}>
       <span aria-hidden="true">{"icon" in sign ? <SignIcon name={sign.icon} /> : sign.letter}</span>
-      {!isNamed && <span className="unseen">{named(type)}: </span>}
+      {!isNamed && <span className="unseen">{named(type)}{t("colon")}</span>}
     </span>
   );
 }

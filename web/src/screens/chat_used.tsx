@@ -72,9 +72,9 @@ function MemoryChip({ memory, text, at, ...rest }: UsedEntry & AnswerGiven & { m
 function Chip({ entry, isQuoted, words = entry.text ?? "", now = "" }: { entry: Partial<RecallEntry>; isQuoted: boolean; words?: string; now?: string }) {
   const { t } = useAround();
   const { scope } = useHere();
-  const title = [isQuoted ? `${t("chat.quoted")}: ${words}` : words, now].filter(Boolean).join("\n");
+  const title = [isQuoted ? `${t("chat.quoted")}${t("colon")}${words}` : words, now].filter(Boolean).join("\n");
   const href = entry.type ? memoryLink({ type: entry.type, key: entry.key ?? "" }, scope) : linkTo(["chat", entry.thread ?? ""], scope, { message: entry.id });
-  return <a className={isQuoted ? "used-chip quoted" : "used-chip"} href={href} title={title}>{entry.type ? <TypeSign type={entry.type} isNamed={false} /> : <span className="type-sign tint-8" aria-hidden="true"><Icon name="chat" /></span>}{isQuoted && <span className="unseen">{t("chat.quoted")}: </span>}<span className="used-words">{words}</span>{now && <span className="unseen"> {now}</span>}</a>;
+  return <a className={isQuoted ? "used-chip quoted" : "used-chip"} href={href} title={title}>{entry.type ? <TypeSign type={entry.type} isNamed={false} /> : <span className="type-sign tint-8" aria-hidden="true"><Icon name="chat" /></span>}{isQuoted && <span className="unseen">{t("chat.quoted")}{t("colon")}</span>}<span className="used-words">{words}</span>{now && <span className="unseen"> {now}</span>}</a>;
 }
 
 function PromptShown({ prompt, close }: { prompt: Prompt; close: () => void }) {

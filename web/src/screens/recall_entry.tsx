@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { RecallEntry } from "../api/shapes";
 import { barOf, entryName, legendOf, shownParts, whyAbove } from "../lib/recall_reasons";
 import { linkTo } from "../lib/route";
-import { isLong } from "../lib/sentences";
+import { entryWords, isLong } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { memoryLink, When } from "../parts/basics";
 import { TypeName, TypeSign } from "../parts/said";
@@ -37,7 +37,7 @@ interface EntryProps {
 }
 
 export function Entry({ entry, entries, place, most, shared, middle, isReranked, before }: EntryProps) {
-  const { t } = useAround();
+  const { named, t } = useAround();
   const { scope } = useHere();
   const wording = useWording();
   const { score, parts } = shownParts(entry);
@@ -54,7 +54,7 @@ export function Entry({ entry, entries, place, most, shared, middle, isReranked,
           {before && <Moved from={before.get(entryName(entry))} to={place + 1} />}
           <span className="entry-score" title={t("recall.relevance", { percent: wording.number(entry.relevance * 100) })}>{wording.number(score / 100, 2)}</span>
         </p>
-        <p className={isLong(entry.sentence ?? entry.text) ? "entry-text long" : "entry-text"}><a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a></p>
+        <p className={isLong(entry.sentence ?? entry.text) ? "entry-text long" : "entry-text"}><a href={hrefOf(entry, scope)}>{entryWords(entry, named, t("colon"))}</a></p>
         <div className="signal-bar" aria-hidden="true">
           {barOf(entry, most, middle).map((each) => <span key={each.name} className={`signal signal-${each.name}`} style={{ width: `${each.share * 100}%` }} />)}
         </div>

@@ -1,7 +1,7 @@
 /** What is said of the usual types and of their fields, in traditional Chinese: forms and the list of types show it. */
 
 export const zhHantTypesLate: ReadonlyMap<string, string> = new Map([
-  ["Who the user is, in one profile.", "使用者是誰，合為一份個人檔案。"],
+  ["Who the user is, in one profile.", "使用者是誰，合為一份使用者檔案。"],
   ["One statement about a person or thing, as subject, predicate and object.", "關於人或事物的一句陳述：主詞、述詞和受詞。"],
   ["Anything else to remember.", "其他值得記住的內容。"],
   ["How to answer the user.", "怎樣回答使用者。"],

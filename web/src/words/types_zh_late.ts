@@ -1,7 +1,7 @@
 /** What is said of the usual types and of their fields, in simplified Chinese: forms and the list of types show it. */
 
 export const zhTypesLate: ReadonlyMap<string, string> = new Map([
-  ["Who the user is, in one profile.", "用户是谁，合为一份档案。"],
+  ["Who the user is, in one profile.", "用户是谁，合为一份用户档案。"],
   ["One statement about a person or thing, as subject, predicate and object.", "关于人或事物的一句陈述：主语、谓语和宾语。"],
   ["Anything else to remember.", "其他值得记住的内容。"],
   ["How to answer the user.", "怎样回答用户。"],

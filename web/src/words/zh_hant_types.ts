@@ -2,7 +2,7 @@
 
 export const zhHantTypes: ReadonlyMap<string, string> = new Map([
   ["User", "使用者"],
-  ["Profile", "個人檔案"],
+  ["Profile", "使用者檔案"],
   ["Fact", "事實"],
   ["Note", "筆記"],
   ["Instructions", "指示"],
@@ -19,7 +19,7 @@ export const zhHantTypes: ReadonlyMap<string, string> = new Map([
   ["content", "內容"],
   ["note", "筆記"],
   ["name", "名字"],
-  ["user name", "稱呼"],
+  ["user name", "名字"],
   ["age", "年齡"],
   ["home", "住處"],
   ["occupation", "職業"],

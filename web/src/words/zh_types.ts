@@ -2,7 +2,7 @@
 
 export const zhTypes: ReadonlyMap<string, string> = new Map([
   ["User", "用户"],
-  ["Profile", "档案"],
+  ["Profile", "用户档案"],
   ["Fact", "事实"],
   ["Note", "笔记"],
   ["Instructions", "指示"],
@@ -19,7 +19,7 @@ export const zhTypes: ReadonlyMap<string, string> = new Map([
   ["content", "内容"],
   ["note", "笔记"],
   ["name", "名字"],
-  ["user name", "称呼"],
+  ["user name", "名字"],
   ["age", "年龄"],
   ["home", "住处"],
   ["occupation", "职业"],
