@@ -219,4 +219,4 @@ def test_other_terms_need_another_version() -> None:
 
     digest = blake2b(terms.encode(), digest_size=8).hexdigest()
 
-    assert (4, "1b2571f2481feeb5") == (ANALYSER_VERSION, digest)
+    assert (5, "1b2571f2481feeb5") == (ANALYSER_VERSION, digest)

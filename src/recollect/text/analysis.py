@@ -19,7 +19,7 @@ import Stemmer
 
 from recollect.text.chinese_scripts import simplified
 
-ANALYSER_VERSION: Final = 4
+ANALYSER_VERSION: Final = 5
 """Version stored with terms; raise it whenever the same text gives other terms."""
 
 STOP_WORDS: Final = frozenset(
