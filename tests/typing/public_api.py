@@ -44,7 +44,8 @@ WRITES: list[Write] = [
 ]
 
 
-SETTINGS = recollect.FormationSettings(types=[{"name": "Pet", "parameters": {}}])
+PET = {"name": "Pet", "description": "A pet.", "update_mode": "insert", "parameters": {}}
+SETTINGS = recollect.FormationSettings(types=[PET])
 assert_type(SETTINGS.types, tuple[recollect.MemoryType, ...])
 
 

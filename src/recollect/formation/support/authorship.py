@@ -155,13 +155,18 @@ def _is_of_role(value: str, shown: Sequence[Passage], heard: HeardWindow) -> boo
 
 def _is_of_letter(value: str, said: str) -> bool:
     """Return True if the value tells it of the letter, as the message calls it, or of its kind."""
-    words = {each.casefold() for each in re.findall(r"[A-Za-z-]+", said)}
     for found in _THE_LETTER.finditer(simplified(value)):
         for name in filter(None, found.groups()):
-            one = name.casefold()
-            if (one in words or one.removesuffix("s") in words) if one.isascii() else one in said:
-                return one not in STOP_WORDS
+            return name.casefold() not in STOP_WORDS and _names(said, name)
     return False
+
+
+def _names(said: str, name: str) -> bool:
+    """Return True if a text has a word, or its other number; in Chinese, the characters."""
+    if not name.isascii():
+        return name in said
+    one = re.escape(name.removesuffix("s"))
+    return re.search(rf"\b{one}s?\b", said, re.IGNORECASE) is not None
 
 
 def _capitals(value: str) -> Sequence[re.Match[str]]:
