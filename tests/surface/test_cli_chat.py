@@ -322,9 +322,9 @@ def test_memories_can_be_rejected_approved_and_forgotten(tmp_path: Path) -> None
 
     assert "refused User/User: this value was rejected for /home" in finished.stdout
     assert "refused, and not formed again" in finished.stderr
-    assert "User/User would lose 0 messages and 1 memory. Erase?" in finished.stderr
+    assert "User/User would lose 0 messages and 2 memories. Erase?" in finished.stderr
     assert 1 == finished.stderr.count("nothing was erased")
-    assert "erased 0 messages and 1 memory" in finished.stdout
+    assert "erased 0 messages and 2 memories" in finished.stdout
     assert "User User: there is no such memory" in finished.stderr
     assert [] == shown("threads", folder=tmp_path)["threads"]
 

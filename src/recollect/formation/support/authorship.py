@@ -99,7 +99,7 @@ def told_passages(leaf: JudgedLeaf, heard: HeardWindow) -> tuple[Passage, ...]:
     shown = tuple(each for each in pasted if _is_handed_over(each, heard))
     if not shown or len(shown) < len([e for e in pasted if not e.citation.implied]):
         return ()
-    said = "\n".join(simplified(each.line.text) for each in shown)
+    said = "\n".join(map(simplified, dict.fromkeys(each.line.text for each in shown)))
     is_named = any(_is_named(who, said, leaf.text) for who in _authors(leaf.text))
     if not (is_named or _is_of_role(leaf.text, shown, heard) or _is_of_letter(leaf.text, said)):
         return ()
@@ -165,8 +165,14 @@ def _names(said: str, name: str) -> bool:
     """Return True if a text has a word, or its other number; in Chinese, the characters."""
     if not name.isascii():
         return name in said
-    one = re.escape(name.removesuffix("s"))
-    return re.search(rf"\b{one}s?\b", said, re.IGNORECASE) is not None
+    one, folded = name.lower().removesuffix("s"), said.lower()
+    at = folded.find(one)  # a pattern would read a message of a megabyte much longer
+    while at >= 0:
+        behind = folded[at + len(one) : at + len(one) + 2].removeprefix("s")
+        if not folded[max(at - 1, 0) : at].isalpha() and not behind[:1].isalpha():
+            return True
+        at = folded.find(one, at + 1)
+    return False
 
 
 def _capitals(value: str) -> Sequence[re.Match[str]]:
