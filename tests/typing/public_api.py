@@ -44,7 +44,12 @@ WRITES: list[Write] = [
 ]
 
 
-PET = {"name": "Pet", "description": "A pet.", "update_mode": "insert", "parameters": {}}
+PET: dict[str, recollect.Json] = {
+    "name": "Pet",
+    "description": "A pet.",
+    "update_mode": "insert",
+    "parameters": {"type": "object", "properties": {"kind": {"type": "string"}}},
+}
 SETTINGS = recollect.FormationSettings(types=[PET])
 assert_type(SETTINGS.types, tuple[recollect.MemoryType, ...])
 
