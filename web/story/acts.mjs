@@ -189,7 +189,7 @@ async function types() {
 async function formation() {
   await at("formation", ".jobs li");
   const header = main.locator(".page");
-  const job = main.locator(".jobs li", { hasText: "fails" });
+  const job = main.locator(".jobs li", { hasText: "I keep bees in Porto." });
   await button("Form now", job).click();
   // The model fails: the service answers well, and has formed nothing all the same.
   await job.locator(".act-failure").waitFor();
@@ -201,11 +201,11 @@ async function formation() {
   await page.locator(".receipts li", { hasText: "1 stored" }).first().waitFor();
   const waits = () => page.request.post(`${service}/v1/threads/waits/messages`, { data: { messages: [{ role: "user", text: "I keep a dog." }] } });
   await waits();
-  await main.locator(".jobs li", { hasText: "waits" }).waitFor();
+  await main.locator(".jobs li", { hasText: "I keep a dog." }).waitFor();
   // On a slow machine the service has formed what waits by itself meanwhile, and says so.
   await twice("form all", { near: header, path: "/v1/form", act: () => button("Form all now").click(), done: () => toast(/there was nothing to remember|or being formed already/).waitFor() });
   await waits();
-  await main.locator(".jobs li", { hasText: "waits" }).waitFor();
+  await main.locator(".jobs li", { hasText: "I keep a dog." }).waitFor();
   await twice("pause", { near: header, path: "/v1/formation/pause", act: () => button("Pause").click(), done: () => toast("Formation is paused").waitFor() });
   await twice("resume", { near: header, path: "/v1/formation/resume", act: () => button("Resume").click(), done: () => toast("Formation goes on").waitFor() });
 }

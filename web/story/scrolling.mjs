@@ -83,6 +83,8 @@ async function wheeled(region) {
 async function shown(place, ready) {
   await page.goto(`${base}/#/${place}`);
   await page.locator(`main ${ready}`).filter({ visible: true }).first().waitFor();
+  // An opened receipt names its threads by words without end.
+  await page.evaluate(() => { for (const each of document.querySelectorAll(".receipts details")) each.open = true; });
   await page.waitForTimeout(150);
 }
 
@@ -212,7 +214,10 @@ async function newThread() {
   const id = decodeURIComponent(new URL(page.url()).hash.split("/")[2].split("?")[0]);
   await page.request.post(`${base}/v1/threads/${id}/messages`, { data: { messages: [{ role: "user", text: "And more from elsewhere." }] } });
   await page.locator(".turn", { hasText: "And more from elsewhere." }).waitFor();
-  facts.tell("new_thread", { unknown, said: await page.locator(".turn-user .turn-text").allInnerTexts() });
+  const said = await page.locator(".turn-user .turn-text").allInnerTexts();
+  await page.reload();
+  await page.locator(".turn", { hasText: "And more from elsewhere." }).waitFor();
+  facts.tell("new_thread", { unknown, said });
 }
 
 /** The check must be able to fail: without the row that holds it, the talk ends below the window. */

@@ -85,7 +85,7 @@ export default function Chat() {
     if (!chosen) return;
     noteThread(place, chosen);
     // A reload finds the thread as new as it was.
-    tabShelf.set(NEW_NAME, madeHere.has(chosen) ? chosen : null);
+    tabShelf.set(NEW_NAME, isStillEmpty(chosen) ? chosen : null);
   }, [chosen, place, threads.rows]);
   useEffect(() => {
     const isUnknown = threads.isWaiting || threads.error ? !listed.length : threads.isLoading;
@@ -109,7 +109,7 @@ export default function Chat() {
           key={`${chosen} ${JSON.stringify([scope, days])}`}
           thread={chosen}
           isBegun={chosen === begun}
-          isEmpty={madeHere.has(chosen) && !rows.some((each) => each.id === chosen)}
+          isEmpty={isStillEmpty(chosen) && !rows.some((each) => each.id === chosen)}
           called={named.get(chosen)?.title}
           threads={ids}
           days={days}
@@ -128,8 +128,11 @@ export default function Chat() {
 }
 
 const NEW_NAME = "recollect.new_thread";
-/** Names of threads that were made up here, until the service lists them: nothing is asked of one, and it is new, not gone. */
+/** Names of threads that were made up here, until the service lists them: each is new, not gone, and nothing is asked of one that is empty. */
 const madeHere = new Set<string>([tabShelf.get(NEW_NAME) ?? ""]);
+/** Those of them in which something was said: the page of threads that is listed may never come to them. */
+const spokenIn = new Set<string>();
+const isStillEmpty = (thread: string): boolean => madeHere.has(thread) && !spokenIn.has(thread);
 
 function newTalk(): string {
   const id = newName("talk");
@@ -270,6 +273,10 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
   useEffect(() => {
     if (!talk.isLoading) isRead(thread);
   }, [talk.isLoading, thread, isRead]);
+  const hasWords = talk.shown.some((each) => each.position !== null);
+  useEffect(() => {
+    if (hasWords) spokenIn.add(thread);
+  }, [hasWords, thread]);
   const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferredNow(scope)), [scope, settled, days]);
   const known = useLatest(memories.value);
   const state = useAsked(() => (isEmpty ? Promise.resolve(null) : api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)))), [scope, thread, isEmpty, settled]);
