@@ -83,7 +83,10 @@ async function days() {
   await page.goto(`${base}/#/memories/Fact/cat-tangyuan?${SCOPE}`);
   await page.locator(".half-one dd time").first().waitFor();
   const since = await page.locator(".half-one dd time").first().innerText();
-  facts.tell("days", { overview, since, plans: await page.locator(".row-body", { hasText: "plans to move" }).allInnerTexts() });
+  // The list beside it is read by itself, and may come later.
+  const plans = page.locator(".row-body", { hasText: "plans to move" });
+  await plans.first().waitFor();
+  facts.tell("days", { overview, since, plans: await plans.allInnerTexts() });
   await facts.picture(page, "cat");
 }
 

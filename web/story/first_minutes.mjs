@@ -9,7 +9,7 @@ const language = extent.split("_").at(-1);
 const facts = new Facts(folder);
 const WORDS = {
   "en-GB": { from: "True from", edit: "Edit", save: "Save", by_hand: "You corrected it by hand", chat: "Chat", begin: "New thread", question: "Where does Mira live?" },
-  "zh-TW": { from: "成立起始", edit: "編輯", save: "儲存", by_hand: "手動更正：", chat: "對話", begin: "新對話串", question: "我的家在哪裡？" },
+  "zh-TW": { from: "生效時間", edit: "編輯", save: "儲存", by_hand: "手動更正：", chat: "對話", begin: "新對話串", question: "我的家在哪裡？" },
 };
 const words = WORDS[language];
 const { browser, close } = await openBrowser(chromium, language);

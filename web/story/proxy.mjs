@@ -74,6 +74,10 @@ function pass(base, request, body, response, rule) {
     });
   });
   onward.on("error", () => request.socket.destroy());
-  if (rule.lose === undefined && rule.cut === undefined) response.on("close", () => onward.destroy());
+  if (rule.lose === undefined && rule.cut === undefined) {
+    response.on("close", () => onward.destroy());
+    // Who asked may have left before a late request was passed on: nobody would end it then, and the story never.
+    if (response.destroyed) onward.destroy();
+  }
   onward.end(body);
 }

@@ -56,6 +56,9 @@ describe("the words that a memory rests on", () => {
     expect(by(version(2, "She lives in Braga", "corrected: she said so", "a"))).toBeUndefined();
     expect(by(written, version(3, "She lives in Braga", "end", "a"))).toBe(2);
     expect(by(written, version(3, "She lives in Braga", "said again", "a", "b"))).toBeUndefined();
+    // The message stays as the origin of the other words, with an empty quote.
+    expect(by(version(2, "She lives in Braga", "put", ""))).toBe(2);
+    expect(by(version(2, "She lives in Braga", "put", ""), version(3, "She lives in Porto", "undone", "a"))).toBeUndefined();
   });
 
   it("are told apart by the file where they stand", () => {

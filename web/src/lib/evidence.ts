@@ -9,10 +9,13 @@ export function distinct(evidence: readonly Evidence[]): Evidence[] {
   return [...new Map(evidence.map((each) => [nameOf(each), each])).values()];
 }
 
+/** Whether a message is only where some words come from: an empty quote, of what somebody wrote over what it says. */
+const isOrigin = ({ kind, quote }: Evidence): boolean => (kind ?? "message") === "message" && quote === "";
+
 /** What a version rests on that the one before did not. */
 export function freshEvidence(revision: Pick<Revision, "evidence">, before: Pick<Revision, "evidence"> | undefined): Evidence[] {
   const known = new Set(Object.values(before?.evidence ?? {}).flat().map(nameOf));
-  return distinct(Object.values(revision.evidence).flat()).filter((each) => !known.has(nameOf(each)));
+  return distinct(Object.values(revision.evidence).flat()).filter((each) => !isOrigin(each) && !known.has(nameOf(each)));
 }
 
 /** The causes of the versions that a formation writes. */
