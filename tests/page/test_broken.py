@@ -127,7 +127,9 @@ def test_screens_come_by_themselves_when_the_service_is_back(story: Story) -> No
     assert len(back) == PLACES
     assert back["chat"]["turns"] > 0
     for place, each in back.items():
-        assert (0, ["does not answer"]) == (each["boxes"], each["sayings"]), place
+        # Where the last connection was cut instead of left waiting, the browser calls it so.
+        assert each["sayings"] in (["does not answer"], ["cannot be reached"]), place
+        assert 0 == each["boxes"], place
         assert [] == each["left"], place
     assert max(each["back_ms"] for each in back.values()) < BACK_MS
 
