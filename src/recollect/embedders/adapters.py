@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from inspect import iscoroutinefunction
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from recollect.errors import EmbedderError, UsageError
+from recollect.errors import EmbedderError
 from recollect.ports import Embedder, Vector
 from recollect.providers.object_names import identity_of
+from recollect.providers.plain_functions import check_plain
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | Sequence[Vector]]
 
@@ -30,11 +30,7 @@ class CallableEmbedder:
     """
 
     def __init__(self, embed: Embed, *, identity: str | None = None) -> None:
-        if iscoroutinefunction(embed):
-            raise UsageError(
-                f"the embedder {identity_of(embed)} is async: define it with `def`; it is called "
-                "in a thread, so it may block"
-            )
+        check_plain(embed, "embedder")
         self._embed = embed
         self.strength: object = getattr(embed, "strength", None)
         self._name = identity or identity_of(embed, joint=".")

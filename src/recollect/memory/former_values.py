@@ -9,9 +9,10 @@ from itertools import chain
 from typing import Final
 
 from recollect.recall.context_plan import MemoryName
-from recollect.recall.field_changes import FieldChange, changes_of, cited_by
+from recollect.recall.field_changes import FieldChange, changes_of
 from recollect.records import Memory, Revision
 from recollect.stores.contract.base import Store
+from recollect.stores.field_evidence import messages_cited
 
 FORMER_MAX: Final = 10
 """The number of best memories whose previous version is read if the query asks for it."""
@@ -42,7 +43,8 @@ async def read_former(
         former[name] = before = revisions[max(earlier)]
         newest = revisions.get(memory.version)
         if memory.is_document and newest is not None:
-            named = await store.messages_named(memory.scope, cited_by([before, newest]))
+            cited = messages_cited([before.evidence, newest.evidence])
+            named = await store.messages_named(memory.scope, cited)
             said = {(each.thread, each.id): each.time for each in named}
             changes[name] = changes_of(memory, before, newest, said, zone)
     return FormerValues(former, changes)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 
 from recollect.recall.context_plan import MemoryName
 from recollect.recall.query_analysis import names_in
 from recollect.recall.results import Recalled
-from recollect.records import Memory, Message
+from recollect.records import EvidenceMap, Memory, Message, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.remainder import MEMORY_THREAD
+from recollect.stores.field_evidence import messages_cited
 
+MessagePlace: TypeAlias = tuple[Scope, str, str]
+"""A message: (scope, thread, id)."""
 SPOKEN_MAX: Final = 100
 """The number of best memories whose evidence is read."""
 
@@ -30,19 +33,20 @@ async def read_speakers(store: Store, entries: Iterable[Recalled]) -> Mapping[Me
     # Where messages were found, and none has a name, nobody has to be told apart.
     if not memories or (messages and not any(each.name for each in messages)):
         return {}
-    cited = await _cited_messages(store, memories)
-    by_name = {(scope, each.thread, each.id): each for scope, each in cited}
-    users = [each for each in (*messages, *by_name.values()) if each.role == "user"]
+    return speakers_of(memories, messages, await _cited_messages(store, memories))
+
+
+def speakers_of(
+    memories: Iterable[Memory], found: Iterable[Message], cited: Mapping[MessagePlace, Message]
+) -> dict[MemoryName, str]:
+    """Return the speakers of *memories*, of the messages that they cite; see `read_speakers`."""
+    users = [each for each in (*found, *cited.values()) if each.role == "user"]
     if len({each.name for each in users}) < 2:
         return {}
     speakers = {}
     for memory in memories:
-        names = {
-            by_name[place].name
-            for found_at in memory.evidence.values()
-            for each in found_at
-            if (place := (memory.scope, each.thread, each.message)) in by_name
-        }
+        places = ((memory.scope, *each) for each in messages_cited([memory.evidence]))
+        names = {cited[each].name for each in places if each in cited}
         name = names.pop() if len(names) == 1 else None
         if name and not names_in(memory.text, [name]):
             speakers[memory.scope, memory.type, memory.key] = name
@@ -53,20 +57,13 @@ def _is_said(memory: Memory) -> bool:
     return memory.trust == "user" and bool(memory.evidence) and not memory.is_document
 
 
-async def _cited_messages(
-    store: Store, memories: Iterable[Memory]
-) -> Sequence[tuple[tuple[str, ...], Message]]:
-    """Return the messages in the evidence of *memories*, each with its scope."""
-    by_scope: dict[tuple[str, ...], set[tuple[str, str]]] = {}
+async def _cited_messages(store: Store, memories: Iterable[Memory]) -> dict[MessagePlace, Message]:
+    """Return the messages in the evidence of *memories*."""
+    evidence: defaultdict[Scope, list[EvidenceMap]] = defaultdict(list)
     for memory in memories:
-        by_scope.setdefault(memory.scope, set()).update(
-            (each.thread, each.message)
-            for found in memory.evidence.values()
-            for each in found
-            if not each.is_finding and each.thread != MEMORY_THREAD
-        )
-    return [
-        (scope, message)
-        for scope, names in by_scope.items()
-        for message in await store.messages_named(scope, sorted(names))
-    ]
+        evidence[memory.scope].append(memory.evidence)
+    return {
+        (scope, each.thread, each.id): each
+        for scope, found in evidence.items()
+        for each in await store.messages_named(scope, messages_cited(found))
+    }

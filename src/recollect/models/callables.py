@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from inspect import isawaitable, iscoroutinefunction
+from inspect import isawaitable
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -14,6 +14,7 @@ from recollect.errors import ModelError
 from recollect.models.structured_output import calls_before, read_calls
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall, Usage
 from recollect.providers.object_names import identity_of
+from recollect.providers.plain_functions import is_async
 from recollect.providers.provider_errors import provider_call
 from recollect.records import JsonObject
 
@@ -109,19 +110,6 @@ class CallableModel:
 _limiters: Final[RunVar[WeakKeyDictionary[CallableModel, CapacityLimiter]]] = RunVar(
     "recollect_callable_models"
 )
-
-
-def is_async(function: object) -> bool:
-    """
-    Return True if calling *function* returns a coroutine, as far as its definition says.
-
-    >>> async def ask(request): ...
-    >>> is_async(ask), is_async(len)
-    (True, False)
-    """
-    return iscoroutinefunction(function) or iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004 (an object may have an async one)
-    )
 
 
 def read_answered(answered: object, request: ModelRequest) -> ModelAnswer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Final
@@ -10,7 +9,6 @@ from typing import Final
 from recollect.records import Memory, Revision
 from recollect.stores.field_evidence import MessageTimes, last_said, newly_said
 from recollect.stores.json_pointers import join_pointer
-from recollect.stores.remainder import MEMORY_THREAD
 from recollect.text.time_zones import told_in
 
 FORMED: Final = "formed"
@@ -70,15 +68,3 @@ def _changed_at(
     if when is not None and (before is None or before <= when):
         return when
     return None if newest.cause == FORMED else newest.believed_from
-
-
-def cited_by(revisions: Iterable[Revision]) -> list[tuple[str, str]]:
-    """Return the messages in the evidence of *revisions*, by thread and id, each once."""
-    cited = {
-        (each.thread, each.message)
-        for revision in revisions
-        for found in revision.evidence.values()
-        for each in found
-        if not each.is_finding and each.thread != MEMORY_THREAD
-    }
-    return sorted(cited)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from inspect import isawaitable, iscoroutinefunction
+from inspect import isawaitable
 from typing import Any, SupportsFloat, TypeAlias
 
-from recollect.errors import ModelError, UsageError
+from recollect.errors import ModelError
 from recollect.ports import Reranker
 from recollect.providers.object_names import identity_of
+from recollect.providers.plain_functions import check_plain
 from recollect.providers.provider_errors import read_failure, translated_errors
 from recollect.providers.weight_names import weights_name
 
@@ -28,11 +29,7 @@ class CallableReranker:
     """
 
     def __init__(self, score: Scoring, *, identity: str | None = None) -> None:
-        if iscoroutinefunction(score):
-            raise UsageError(
-                f"the reranker {identity_of(score)} is async: define it with `def`; it is called "
-                "in a thread, so it may block"
-            )
+        check_plain(score, "reranker")
         self._score = score
         self._identity = identity or identity_of(score)
 

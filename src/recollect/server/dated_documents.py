@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeAlias
 
 from recollect.records import Json, JsonObject, Memory, Revision
 from recollect.server.http.scope_access import Reach
+from recollect.stores.field_evidence import MessageTimes, messages_cited
 from recollect.stores.json_pointers import covers, is_list, join_pointer
-from recollect.stores.remainder import MEMORY_THREAD
 from recollect.text.searchable import memory_text
-
-SaidTimes: TypeAlias = Mapping[tuple[str, str], datetime]
-"""Times of messages by thread and id."""
 
 
 async def document_at(reach: Reach, memory: Memory, at: datetime) -> Memory | None:
@@ -38,7 +34,7 @@ async def document_at(reach: Reach, memory: Memory, at: datetime) -> Memory | No
     return replace(memory, value=value, text=memory_text(value))
 
 
-def value_at(revisions: Sequence[Revision], said: SaidTimes, at: datetime) -> JsonObject:
+def value_at(revisions: Sequence[Revision], said: MessageTimes, at: datetime) -> JsonObject:
     """
     Return the fields that are known to have been true at a moment; see `document_at`.
 
@@ -57,7 +53,7 @@ class _FieldPast:
     """The past of one field of a document, as seen at a moment."""
 
     name: str
-    said: SaidTimes
+    said: MessageTimes
     at: datetime
 
     def known(self, revisions: Sequence[Revision]) -> Json:
@@ -108,13 +104,7 @@ def _place(name: str, value: Json, part: Json) -> str:
     return join_pointer([name])
 
 
-async def _said_times(reach: Reach, revisions: Sequence[Revision]) -> SaidTimes:
-    cited = {
-        (each.thread, each.message)
-        for revision in revisions
-        for found in revision.evidence.values()
-        for each in found
-        if not each.is_finding and each.thread != MEMORY_THREAD
-    }
-    messages = await reach.memory.store.messages_named(reach.scope, sorted(cited))
+async def _said_times(reach: Reach, revisions: Sequence[Revision]) -> MessageTimes:
+    cited = messages_cited(each.evidence for each in revisions)
+    messages = await reach.memory.store.messages_named(reach.scope, cited)
     return {(each.thread, each.id): each.time for each in messages}

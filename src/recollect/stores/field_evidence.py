@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeAlias
 
 from recollect.records import Evidence, EvidenceMap
 from recollect.stores.json_pointers import covers
 from recollect.stores.provenance import Found, cited_message, sufficient_sets
-from recollect.stores.remainder import ORIGIN_QUOTE
+from recollect.stores.remainder import MEMORY_THREAD, ORIGIN_QUOTE
 
 MessageTimes: TypeAlias = Mapping[tuple[str, str], datetime]
 """Times of messages by thread and id."""
+
+
+def messages_cited(evidence: Iterable[EvidenceMap]) -> list[tuple[str, str]]:
+    """Return the messages that evidence cites, by thread and id, each once."""
+    cited = {
+        cited_message(each)
+        for map_ in evidence
+        for found in map_.values()
+        for each in found
+        if not each.is_finding and each.thread != MEMORY_THREAD
+    }
+    return sorted(cited)
 
 
 def place_evidence(place: str, evidence: EvidenceMap) -> list[Evidence]:

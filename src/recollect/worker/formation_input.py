@@ -35,9 +35,9 @@ from recollect.lifecycle.forgotten_memories import forgotten_at
 from recollect.ports import TokenCounter
 from recollect.records import JsonObject, Memory, Message, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.field_evidence import messages_cited
 from recollect.stores.pages import each_row
 from recollect.stores.plans.leases import DueThread
-from recollect.stores.remainder import MEMORY_THREAD
 from recollect.stores.validation import to_datetime
 from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.former import Search
@@ -185,13 +185,8 @@ async def _authors(
 
 async def _cited_by(store: Store, scope: Scope, memory: Memory) -> tuple[Message, ...]:
     """Return the messages that a memory cites, as far as they still exist."""
-    cited = {
-        (each.thread, each.message)
-        for found in memory.evidence.values()
-        for each in found
-        if each.thread != MEMORY_THREAD
-    }
-    return await store.messages_named(scope, sorted(cited)) if cited else ()
+    cited = messages_cited([memory.evidence])
+    return await store.messages_named(scope, cited) if cited else ()
 
 
 def _day_of(window: Window) -> date:

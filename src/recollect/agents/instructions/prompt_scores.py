@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from inspect import isawaitable, iscoroutinefunction
+from inspect import isawaitable
 from numbers import Real
 from typing import Final, TypeAlias
 
@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from recollect.agents.instructions.instruction_records import Scores, ScoringCase
 from recollect.errors import UsageError
+from recollect.providers.plain_functions import is_async
 
 Scorer: TypeAlias = Callable[[str, ScoringCase], "float | Awaitable[float]"]
 """
@@ -41,8 +42,7 @@ async def scores_of(text: str, cases: Sequence[ScoringCase], scorer: Scorer) -> 
 
 
 async def _scored(scorer: Scorer, text: str, case: ScoringCase) -> float:
-    is_async = iscoroutinefunction(scorer)
-    said = scorer(text, case) if is_async else await to_thread.run_sync(scorer, text, case)
+    said = scorer(text, case) if is_async(scorer) else await to_thread.run_sync(scorer, text, case)
     return await said if isawaitable(said) else said
 
 

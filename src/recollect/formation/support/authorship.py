@@ -155,10 +155,11 @@ def _is_of_role(value: str, shown: Sequence[Passage], heard: HeardWindow) -> boo
 
 def _is_of_letter(value: str, said: str) -> bool:
     """Return True if the value tells it of the letter, as the message calls it, or of its kind."""
-    for found in _THE_LETTER.finditer(simplified(value)):
-        for name in filter(None, found.groups()):
-            return name.casefold() not in STOP_WORDS and _names(said, name)
-    return False
+    # A kind ("clinic letter") stands before the letter, and alone has to be right.
+    named = (
+        next(filter(None, found.groups())) for found in _THE_LETTER.finditer(simplified(value))
+    )
+    return any(each.casefold() not in STOP_WORDS and _names(said, each) for each in named)
 
 
 def _names(said: str, name: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from inspect import iscoroutinefunction
 from typing import Any, Final, Literal
 
 from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_path, tokenize_path
@@ -13,6 +12,7 @@ from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_pat
 from recollect.embedders import EmbedderChoice
 from recollect.errors import UsageError
 from recollect.integrations.langgraph.store_operations import check_keys
+from recollect.providers.plain_functions import is_async
 from recollect.records import JsonObject
 from recollect.text.searchable import memory_text
 
@@ -73,10 +73,7 @@ def embedder_of(index: Mapping[str, object] | None) -> EmbedderChoice:
         return "auto"
     if isinstance(embed, str):
         return embed if embed in OUR_EMBEDDERS else ensure_embeddings(embed)
-    is_async = callable(embed) and (
-        iscoroutinefunction(embed) or iscoroutinefunction(type(embed).__call__)
-    )
-    return _awaited(embed) if is_async else embed
+    return _awaited(embed) if is_async(embed) else embed
 
 
 def _awaited(embed: Callable[[Sequence[str]], Any]) -> Callable[[Sequence[str]], Any]:

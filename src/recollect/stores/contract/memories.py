@@ -181,7 +181,7 @@ class MemoryStore(Transactor):
 
         They were taken back, or memories rest on them, and all of these have ended, were rejected,
         or say something else by now. A memory that waits for review, or was merged into another,
-        still counts.
+        still counts, and so does one that says the same again.
         """
         names = {
             check_scope(scope): [
