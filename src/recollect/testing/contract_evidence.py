@@ -259,15 +259,17 @@ class EvidenceContract(Contract):
 
         They were taken back, or memories rest on them, and all of these have ended, were rejected,
         or say something else by now. A memory that waits for review, or was merged into another,
-        still counts.
+        still counts, and so does one that says the same again.
         """
-        ids = ["replaced", "replacing", "ended", "both", "refused", "waiting", "merged", "later"]
+        ids = ["replaced", "replacing", "ended", "both", "refused", "waiting", "merged", "later", "again"]
         await tell(store, *ids, "undone", "idle")
         await store.apply(ADA, [resting(each, each) for each in ids if each != "replacing"])
         states: dict[str, MemoryState] = {"refused": "rejected", "waiting": "quarantined"}
         ends = {"ended": "it is over", "both": "it is over", "merged": merged_into("Fact", "all")}
         writes: list[Write | SideWrite] = [
             resting("replaced", "replacing", city="Lima"),
+            resting("again", "replacing", city="Lima"),
+            resting("again", "idle"),
             *(replace(resting(key, key), state=state) for key, state in states.items()),
             *(
                 EndMemory(type="Fact", key=key, at=clock.now(), cause=cause)
