@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import recollect
+from benchmarks.second_readings import SecondReader, is_reading
 from recollect.errors import UsageError
 from recollect.formation.config import FormationSettings
 from recollect.formation.tool_names import NOTHING
@@ -103,18 +104,25 @@ def is_kept_apart(number: int) -> bool:
 
 
 async def played(
-    case: Case, calls: Sequence[Call] = (), questions: Sequence[Mapping[str, str]] = ()
+    case: Case,
+    calls: Sequence[Call] = (),
+    questions: Sequence[Mapping[str, str]] = (),
+    *,
+    second_reader: SecondReader | None = None,
 ) -> PlayedFormation:
     """
     Form a conversation with the recorded *calls* as the answer; without calls, return the request.
 
     The ids of memories in the calls are those of the case. *questions* have a ``query``, and are
-    asked afterwards, at ``asked_at``.
+    asked afterwards, at ``asked_at``. What is to be kept is read once more by *second_reader*; its
+    calls are not counted.
     """
     asked: list[ModelRequest] = []
     said: list[Sequence[Call]] = []
 
     def answer(request: ModelRequest) -> Sequence[ToolCall]:
+        if second_reader is not None and is_reading(request):
+            return second_reader(request)
         if not said:  # what was said before is formed already
             return [_nothing()]
         asked.append(request)
@@ -127,7 +135,9 @@ async def played(
         "memory:",
         embedder="none",
         model=ScriptedModel(answer),
-        formation=FormationSettings(types=_types_of(case)),
+        formation=FormationSettings(
+            types=_types_of(case), second_reading=second_reader is not None
+        ),
         worker=False,
         clock=clock,
         ids=SeededIds(1),

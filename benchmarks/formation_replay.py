@@ -19,6 +19,7 @@ from benchmarks.formation_corpus import (
     played,
     read_corpus,
 )
+from benchmarks.second_readings import READINGS, reader_of
 from recollect.evaluation.case_duplicates import NEAR
 from recollect.formation.value_identity import same_text
 from recollect.records import Memory
@@ -77,29 +78,39 @@ class ReplayReport:
         return asdict(self)
 
 
-async def replay(folder: Path, *, tells_all: bool = False) -> ReplayReport:
+async def replay(
+    folder: Path, *, tells_all: bool = False, is_read_again: bool = False
+) -> ReplayReport:
     """
-    Replay each answer in *folder* into its own memory; of wrong ones only the first call.
+    Replay each answer in *folder* into its own memory; of wrong ones only the wrong calls.
 
     What was stopped or got through is told of the developed half; of the other too, and that half
-    is kept apart no longer, with *tells_all*.
+    is kept apart no longer, with *tells_all*. With *is_read_again* only the half kept apart is
+    played, with the recorded second readings.
     """
     report = ReplayReport()
+    readings = read_corpus(folder, READINGS) if is_read_again else []
     cases = {each["id"]: (number, each) for number, each in enumerate(read_corpus(folder, CASES))}
     for number, case in cases.values():
         half = HALVES[is_kept_apart(number)]
+        if is_read_again and half == HALVES[0]:
+            continue
+        reader = reader_of(readings, case["id"]) if is_read_again else None
         row = _row(report.right, RightAnswers(half=half, language=case["language"]))
         for answer in case["answers"]:
             calls = right_calls(answer)
-            done = await played(case, calls)
+            done = await played(case, calls, second_reader=reader)
             _count(row, case, calls, done)
             if not done.passes and (tells_all or half == HALVES[0]):
                 report.told.append(f"{case['id']}: {'; '.join(done.stopped) or 'asked again'}")
     for bad in read_corpus(folder, BAD_ANSWERS):
         number, case = cases[bad["case"]]
         half = HALVES[is_kept_apart(number)]
+        if is_read_again and half == HALVES[0]:
+            continue
+        reader = reader_of(readings, case["id"]) if is_read_again else None
         wrong = _row(report.wrong, WrongAnswers(half=half, kind=bad["kind"]))
-        done = await played(case, bad["calls"][:1])
+        done = await played(case, wrong_calls(bad), second_reader=reader)
         wrong.answers += 1
         wrong.active += bool(done.active)
         wrong.as_user += any(each.trust == "user" for each in done.active)
@@ -112,6 +123,12 @@ def right_calls(answer: Mapping[str, Any]) -> list[Call]:
     """Return the calls of an answer that should be stored."""
     pairs = zip(answer["calls"], answer["labels"], strict=True)
     return [call for call, label in pairs if label == KEEP]
+
+
+def wrong_calls(answer: Mapping[str, Any]) -> list[Call]:
+    """Return the calls of an answer that should not be stored."""
+    pairs = zip(answer["calls"], answer["labels"], strict=True)
+    return [call for call, label in pairs if label != KEEP]
 
 
 def _row(rows: list[RowT], new: RowT) -> RowT:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from benchmarks.formation_corpus import BAD_ANSWERS, CASES, Case, is_kept_apart, read_corpus
-from benchmarks.formation_replay import right_calls
+from benchmarks.formation_replay import right_calls, wrong_calls
 from benchmarks.support import ATTACKS, HONEST, SupportVerdict, verdict_on
 
 AnswerKind: TypeAlias = Literal["right", "wrong", "attack"]
@@ -85,7 +85,7 @@ def _answers(folder: Path) -> Iterator[tuple[AnswerKind, Case]]:
     for bad in read_corpus(folder, BAD_ANSWERS):
         number, case = cases[bad["case"]]
         if not is_kept_apart(number):
-            yield "wrong", {**case, "calls": bad["calls"][:1]}
+            yield "wrong", {**case, "calls": wrong_calls(bad)}
     for case in read_corpus(folder, LATER):
         yield "right", case
         for wrong in case["wrong"]:

@@ -21,8 +21,14 @@ Example:
 @click.command("replay", epilog=_EXAMPLE, short_help="formation on recorded answers")
 @click.option("--data", required=True, metavar="DIR", help="The folder of the answers.")
 @click.option("--all", "tells_all", is_flag=True, help="Also report the held-out half.")
+@click.option(
+    "--second-reading",
+    "is_read_again",
+    is_flag=True,
+    help="Play the half kept apart with the recorded second readings.",
+)
 @report_option()
-def replay_bench(*, data: str, tells_all: bool, json_file: str | None) -> None:
+def replay_bench(*, data: str, tells_all: bool, is_read_again: bool, json_file: str | None) -> None:
     """
     Count right answers that are stored at once, and wrong ones that become active.
 
@@ -32,8 +38,9 @@ def replay_bench(*, data: str, tells_all: bool, json_file: str | None) -> None:
     from benchmarks.formation_replay import replay, replay_page
     from benchmarks.session_replay import SESSIONS, played_talks, sessions_page
 
-    report = run(partial(replay, Path(data), tells_all=tells_all))
+    play = partial(replay, Path(data), tells_all=tells_all, is_read_again=is_read_again)
+    report = run(play)
     click.echo(replay_page(report))
-    if (Path(data) / f"{SESSIONS}.jsonl.gz").exists():
+    if not is_read_again and (Path(data) / f"{SESSIONS}.jsonl.gz").exists():
         click.echo(sessions_page(run(partial(played_talks, Path(data)))))
     write_report_file(json_file, lambda path: write_json(path, report))

@@ -41,6 +41,8 @@ CONFIG: dict[str, Json] = {
             FormationSettings(prompts=FormationPrompts(patching="Patch.")),
         ),
         ({"prompts": {"repair": None}}, FormationSettings()),
+        ({"second_reading": True}, FormationSettings(second_reading=True)),
+        ({"second_reading": "a/b"}, FormationSettings(second_reading="a/b")),
     ],
 )
 def test_a_setting_changes_what_it_names(

@@ -102,7 +102,9 @@ class FormationSettings:
     *schedule* is a cron line at which pending messages are formed, in addition to *debounce*;
     *consolidate* is the cron line for consolidating every scope. *time_zone* is the speakers':
     "yesterday" and the days in a prompt are counted in it, and the cron lines are read in it, those
-    of the types too; ``"Asia/Taipei"``, ``"+08:00"``.
+    of the types too; ``"Asia/Taipei"``, ``"+08:00"``. *second_reading* has a model read what is to
+    be kept once more, beside the messages, and holds back what it does not call right: ``True`` for
+    the model that forms, or the name of another. It is one more call a formation.
 
     >>> settings = FormationSettings(model="rules", schedule="0 3 * * *")
     >>> [each.name for each in settings.types]
@@ -126,6 +128,12 @@ class FormationSettings:
     consolidate: str | None = None
     prices: ModelPrices | None = None
     time_zone: str = "UTC"
+    second_reading: bool | str = False
+
+    @property
+    def calls_needed(self) -> int:
+        """The model's calls in a formation without repairs."""
+        return 2 if self.second_reading else 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "types", _loaded(self.types))
@@ -178,11 +186,12 @@ class Assistants:
         Raises:
             UsageError: The assistant is unknown, or a setting is invalid.
         """
-        model = settings.get("model")
-        if isinstance(model, str) and is_object_name(model):
-            # These settings came with a request: importing the named objects would run their code.
-            msg = f"model {model!r}: only a configuration may name an object of a module"
-            raise UsageError(msg)
+        for name in ("model", "second_reading"):
+            model = settings.get(name)
+            if isinstance(model, str) and is_object_name(model):
+                # They came with a request: importing the named objects would run their code.
+                msg = f"{name} {model!r}: only a configuration may name an object of a module"
+                raise UsageError(msg)
         chosen = self._settings_of(settings.get("assistant", self.assistant_of(scope)))
         own = {key: value for key, value in settings.items() if key != "assistant"}
         return with_settings(chosen, own)
@@ -255,7 +264,8 @@ def with_settings(formation: FormationSettings, settings: JsonObject) -> Formati
     Return *formation* with the *settings* of a request or of a configuration file.
 
     They are ``model``, ``types`` (or ``memory_types``), ``prompts``, ``language``, ``limits``,
-    ``after_seconds``, ``debounce``, ``schedule``, ``consolidate`` and ``time_zone``, each as JSON.
+    ``after_seconds``, ``debounce``, ``schedule``, ``consolidate``, ``time_zone`` and
+    ``second_reading``, each as JSON.
 
     Raises:
         UsageError: There is no such setting, or its value is not allowed; it says which.
@@ -280,11 +290,16 @@ def _with_setting(formation: FormationSettings, name: str, value: Json) -> Forma
     if name in {"prompts", "limits", "debounce"}:
         part = _fields(getattr(formation, name), value, name)
         return replace(formation, **{name: part})
+    if name == "second_reading":
+        if not isinstance(value, bool | str):
+            msg = f"second_reading is true, false or the name of a model, not {value!r}"
+            raise UsageError(msg)
+        return replace(formation, second_reading=value)
     if name == "prices":
         return replace(formation, prices=_fields(formation.prices or ModelPrices(), value, name))
     msg = (
         f"there is no setting {name!r}; there are: assistant, model, types, prompts, language, "
-        "limits, after_seconds, debounce, schedule, consolidate, prices, time_zone"
+        "limits, after_seconds, debounce, schedule, consolidate, prices, time_zone, second_reading"
     )
     raise UsageError(msg)
 

@@ -39,9 +39,14 @@ def parted(whole: Grounded, heard: HeardWindow) -> list[Grounded]:
 
     It stays whole if it is not in doubt, or if a part cannot stand alone.
     """
+    return separated(whole, heard) if whole.grounds.doubts else [whole]
+
+
+def separated(whole: Grounded, heard: HeardWindow) -> list[Grounded]:
+    """Return the parts of a document's operation, each decided alone, or all of it in one."""
     operation = whole.operation
     is_document = type_of(operation, heard).update_mode == "patch"
-    parts = parts_of(operation) if whole.grounds.doubts and is_document else []
+    parts = parts_of(operation) if is_document else []
     decided = [Grounded(operation=of, grounds=to) for of, to in (decide(e, heard) for e in parts)]
     is_parted = len(decided) > 1 and not any(each.grounds.faults for each in decided)
     return decided if is_parted else [whole]

@@ -53,7 +53,7 @@ def first_request(window: Window, offer: Offer) -> ModelRequest:
     """Return the first request of a formation, with all types, memories and messages."""
     return ModelRequest(
         system=_system(offer),
-        turns=(_context_turn(window, offer),),
+        turns=(context_turn(window, offer),),
         tools=offer.tools,
         must_call=True,
     )
@@ -69,10 +69,10 @@ def cut_request(
     """Return *request* with only these lines and memories, under the same numbers."""
     cut = replace(window, lines=tuple(e for e in window.lines if e.number in numbers))
     known = {id_: memory for id_, memory in offer.known.items() if id_ in targets}
-    return replace(request, turns=(_context_turn(cut, replace(offer, known=known)),))
+    return replace(request, turns=(context_turn(cut, replace(offer, known=known)),))
 
 
-def _context_turn(window: Window, offer: Offer) -> Turn:
+def context_turn(window: Window, offer: Offer) -> Turn:
     """Return the turn that shows the known memories and the messages."""
     known = [offer.texts.remembered, *_known_lines(offer)] if offer.known else []
     return Turn(role="user", text="\n".join([*known, *_talk_lines(window, offer.texts)]))
@@ -99,7 +99,7 @@ def _system(offer: Offer) -> str:
 def _described(type_: MemoryType, language: PromptLanguage) -> str:
     description = description_in(language, type_.description)
     about = " ".join(part for part in (description, type_.instructions) if part)
-    return f"{type_.name}: {about}\n{_json(schema_in(language, type_.parameters))}"
+    return f"{type_.name}: {about}\n{json_line(schema_in(language, type_.parameters))}"
 
 
 def _known_lines(offer: Offer) -> list[str]:
@@ -118,7 +118,7 @@ def _known_line(id_: str, memory: Memory, offer: Offer) -> str:
     since = "" if began is None else f" {began.date().isoformat()}"
     of = f" @{owner}" if owner else ""
     past = f" ({offer.texts.past})" if id_ in offer.past else ""
-    value = _json(shown_value(memory.value, offer.hidden[id_]))
+    value = json_line(shown_value(memory.value, offer.hidden[id_]))
     return f"{id_} {memory.type}{since}{past}{of} {value}"
 
 
@@ -159,7 +159,8 @@ def on_one_line(text: str) -> str:
     return LINE_END.join(part.strip() for part in text.splitlines())
 
 
-def _json(value: object) -> str:
+def json_line(value: object) -> str:
+    """Return a value as JSON on one line, whatever characters are in it."""
     written = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=plain_container)
     return _LINE_ENDS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 

@@ -52,7 +52,7 @@ class PromptTexts:
 LANGUAGE_TEXTS: Final = MappingProxyType(
     {language: read_sections(__package__, f"texts/{language}.toml") for language in LANGUAGES}
 )
-"""The texts of each language by their sections: ``formation``, ``consolidation``, ``types``."""
+"""The texts of each language, by the sections of its file: ``formation``, ``types`` and others."""
 TEXTS: Final[Mapping[PromptLanguage, PromptTexts]] = MappingProxyType(
     {each: PromptTexts(language=each, **LANGUAGE_TEXTS[each]["formation"]) for each in LANGUAGES}
 )
@@ -74,6 +74,7 @@ _VARIABLES: Final[dict[str, frozenset[str]]] = {
     "patching": frozenset(),
     "speakers": frozenset({"types"}),
     "consolidation": frozenset({"merge", "derive", "leave"}),
+    "second_reading": frozenset({"judge"}),
     "chatbot": frozenset({"time", "memories"}),
     "summary": frozenset({"summary", "new_lines"}),
 }
@@ -88,8 +89,9 @@ class FormationPrompts:
     A text that is ``None`` is taken from the language of the messages. *extraction* may name
     ``{nothing}`` (the tool for nothing to remember), *sources* ``{type}`` and ``{roles}``,
     *speakers* ``{types}``, *consolidation* (what is asked of similar memories) ``{merge}``,
-    ``{derive}`` and ``{leave}``, *chatbot* ``{time}`` and ``{memories}``, *summary* ``{summary}``
-    and ``{new_lines}``; literal braces in these and in *patching* are doubled.
+    ``{derive}`` and ``{leave}``, *second_reading* ``{judge}``, *chatbot* ``{time}`` and
+    ``{memories}``, *summary* ``{summary}`` and ``{new_lines}``; literal braces in these and in
+    *patching* are doubled.
 
     >>> prompts = FormationPrompts(chatbot="You are a tutor. {memories}")
     >>> prompts.extraction is None
@@ -115,6 +117,7 @@ class FormationPrompts:
     repair: str | None = None
     kept: str | None = None
     consolidation: str | None = None
+    second_reading: str | None = None
     chatbot: str = CHATBOT
     summary: str = SUMMARY
 

@@ -20,6 +20,7 @@ from recollect.errors import (
     NotFoundError,
     RecollectError,
     StoreError,
+    UsageError,
     VersionConflictError,
 )
 from recollect.formation.config import Assistants, FormationLimits, FormationSettings
@@ -30,6 +31,7 @@ from recollect.formation.newer_writes import reconcile_beside_others
 from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import Present
 from recollect.formation.reconciliation import OperationOutcome
+from recollect.formation.rule_model import RuleModel
 from recollect.formation.scope_types import TYPES, with_scope_types
 from recollect.formation.window import Window
 from recollect.observability.logs import Repeats, package_logger, times
@@ -142,9 +144,9 @@ class FormationRun:
             settings = self._assistants.of(threads[0].settings, lease.scope)
             if TYPES not in threads[0].settings:
                 settings = await with_scope_types(self._store, lease.scope, settings)
-            model = self._models(settings.model)
+            models = self._models(settings.model), self._reader(settings)
             async with extending(self._store, lease):
-                return await self._form(lease, threads, settings, model, attempts)
+                return await self._form(lease, threads, settings, models, attempts)
         except (LeaseLostError, NotFoundError, StoreError):
             raise
         except Exception as error:  # noqa: BLE001 (a user's model may raise anything)
@@ -159,23 +161,25 @@ class FormationRun:
         lease: Lease,
         threads: Sequence[DueThread],
         settings: FormationSettings,
-        model: Model,
+        models: tuple[Model, Model | None],
         attempts: list[_Attempt],
     ) -> FormationResult:
-        """Form; *attempts* receives the attempt before the model is asked."""
+        """Form; *attempts* receives the attempt before the first of the models is asked."""
+        model, reader = models
         window = await read_window(self._store, lease.scope, threads, settings.limits, self._count)
         window, settings = _with_due_types(window, settings, threads[0])
         window = window.told_in(read_zone(settings.time_zone))
         if not _has_cause(window, settings):  # advance the watermark without asking the model
             return await self._commit(lease, window, None, ModelExchanges(), None)
         now = to_datetime(self._store.now())
-        limits = await self._left_today(lease, settings.limits, now)
+        limits = await self._left_today(lease, settings, now)
         if limits is None:
             wait_s = (_midnight(now) + timedelta(days=1) - now).total_seconds()
             return await self._postpone(lease, threads, "the daily limit is reached", wait_s)
         await check_modes(self._store, lease.scope, settings.types)
         offer = await read_offer(self._store, self._search, window, settings, self._count)
-        dialogue = FormationDialogue(model, window, offer, replace(settings, limits=limits))
+        settings = replace(settings, limits=limits)
+        dialogue = FormationDialogue(model, window, offer, settings, reader=reader)
         attempt = _Attempt(lease, threads, window, model.identity, settings, dialogue)
         attempts.append(attempt)
         asked = await dialogue.ask()
@@ -204,22 +208,37 @@ class FormationRun:
             usage=usage,
         )
 
+    def _reader(self, settings: FormationSettings) -> Model | None:
+        """Return the model of the second reading, ``None`` without one."""
+        named = settings.second_reading
+        if not named:
+            return None
+        reader = self._models(settings.model if named is True else named)
+        if isinstance(reader, RuleModel):
+            msg = (
+                "second_reading needs a language model: the rules cannot judge what they keep; "
+                "name another model, or set it to false"
+            )
+            raise UsageError(msg)
+        return reader
+
     async def _left_today(
-        self, lease: Lease, limits: FormationLimits, now: datetime
+        self, lease: Lease, settings: FormationSettings, now: datetime
     ) -> FormationLimits | None:
-        """Return *limits* reduced to the rest of today's allowance, ``None`` if it is used up."""
+        """Return the limits reduced to the rest of today's allowance, ``None`` if it is used up."""
+        limits, needed = settings.limits, settings.calls_needed
         if limits.calls_a_day is None and limits.tokens_a_day is None:
             return limits
         calls, tokens = await self._store.spent(lease.scope, _midnight(now))
-        calls_left = 1 + limits.repairs
+        calls_left = needed + limits.repairs
         tokens_left = limits.tokens_a_formation
         if limits.calls_a_day is not None:
             calls_left = min(calls_left, limits.calls_a_day - calls)
         if limits.tokens_a_day is not None:
             tokens_left = min(tokens_left, limits.tokens_a_day - tokens)
-        if calls_left < 1 or tokens_left < 1:
+        if calls_left < needed or tokens_left < 1:
             return None
-        return replace(limits, repairs=calls_left - 1, tokens_a_formation=tokens_left)
+        return replace(limits, repairs=calls_left - needed, tokens_a_formation=tokens_left)
 
     async def _commit(
         self,

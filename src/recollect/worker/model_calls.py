@@ -1,4 +1,8 @@
-"""Ask a model for the operations of a formation: one call, then repairs of faulty calls."""
+"""
+Ask a model for the operations of a formation: one call, then repairs of faulty calls.
+
+With a second reader, what is to be kept is read once more.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,8 @@ from recollect.formation.repairs import (
     only_repairs,
     targets_of,
 )
+from recollect.formation.second_reading import SecondReading
+from recollect.formation.second_reading_texts import texts_of_reading
 from recollect.formation.support import HeardWindow
 from recollect.formation.window import Window
 from recollect.observability.spans import answer_of
@@ -39,9 +45,16 @@ class FormationDialogue:
     """
 
     def __init__(
-        self, model: Model, window: Window, offer: Offer, settings: FormationSettings
+        self,
+        model: Model,
+        window: Window,
+        offer: Offer,
+        settings: FormationSettings,
+        *,
+        reader: Model | None = None,
     ) -> None:
         self._model = model
+        self._reader = reader
         self._window = window
         self.offer = offer
         self._settings = settings
@@ -52,10 +65,10 @@ class FormationDialogue:
 
     async def ask(self) -> ModelExchanges:
         """
-        Ask, then ask for repairs of faulty calls; keep all valid calls.
+        Ask, then ask for repairs of faulty calls; keep all valid calls that pass a second reading.
 
         Raises:
-            ModelError: The model failed.
+            ModelError: The model failed, or the second reader did.
         """
         # Parsing long texts is CPU-bound: run it on a thread so that the loop is not blocked.
         request = await to_thread.run_sync(first_request, self._window, self.offer)
@@ -70,7 +83,25 @@ class FormationDialogue:
                 break
             request = await to_thread.run_sync(self._repair, request, answer, reading)
         await to_thread.run_sync(self._give_up)
+        if self._reader is not None and self.asked.is_whole:
+            await self._read_again(self._reader)
         return self.asked
+
+    async def _read_again(self, reader: Model) -> None:
+        """Hold back what the second reader does not call right."""
+        reading = await to_thread.run_sync(SecondReading.of, self.asked.grounded, self._heard)
+        if not reading.wholes:
+            return
+        own = self._settings.prompts.second_reading
+        texts = texts_of_reading(self.offer.texts.language, own)
+        request = reading.request(self._window, self.offer, texts)
+        answer = await answer_of(reader, request)
+        exchange = ModelExchange(request=request, answer=answer)
+        self.asked = replace(
+            self.asked,
+            grounded=await to_thread.run_sync(reading.judged, answer),
+            exchanges=(*self.asked.exchanges, exchange),
+        )
 
     def _repair(
         self, request: ModelRequest, answer: ModelAnswer, reading: ReadAnswer
