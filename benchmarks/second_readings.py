@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from recollect.formation.second_reading import JUDGE
+from recollect.formation.second_reader import JUDGE
 from recollect.ports import ModelRequest, ToolCall
 
 READINGS: Final = "second_readings"

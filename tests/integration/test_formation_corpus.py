@@ -20,7 +20,7 @@ from benchmarks.formation_corpus import (
     read_corpus,
     request_text,
 )
-from benchmarks.formation_replay import ReplayReport, replay, right_calls
+from benchmarks.formation_replay import ReplayReport, replay, right_calls, wrong_calls
 from recollect.errors import UsageError
 
 pytestmark = pytest.mark.anyio
@@ -253,6 +253,7 @@ def test_the_corpus_is_whole() -> None:
     assert 240 == len(cases) == len({each["id"] for each in cases})
     assert 240 == len(bad)
     assert {each["case"] for each in bad} <= {each["id"] for each in cases}
+    assert all(wrong_calls(each) for each in bad)
     for each in cases:
         ids = {known["id"] for known in each["known"]}
         assert ids >= set(each["replaced"])
@@ -277,11 +278,25 @@ async def test_right_answers_are_kept_and_what_they_replace_is_offered() -> None
         assert offered >= 0.95 * replaced, (language, offered, replaced)
 
 
+@pytest.mark.slow
+async def test_a_second_reading_holds_back_most_wrong_answers_and_hardly_a_right_one() -> None:
+    """By recorded verdicts; a line that nobody judged waits."""
+    report = await replay(CORPUS, is_read_again=True)
+
+    assert sum(each.active for each in report.wrong) <= 0.06 * sum(e.answers for e in report.wrong)
+    assert sum(each.kept for each in report.right) >= 0.9 * sum(e.answers for e in report.right)
+
+
 def test_the_command_prints_both_halves(tmp_path: Path) -> None:
     talks = [{**case(["my boat is called Ida"]), "id": f"c{n}"} for n in range(2)]
     right = {"calls": [inserted("The boat is called Ida.", "1: my boat is called Ida")]}
     wrong = [
-        {"case": "c0", "kind": "invention", "calls": [inserted("It cost 900.", "1: it cost 900")]}
+        {
+            "case": "c0",
+            "kind": "invention",
+            "calls": [inserted("It cost 900.", "1: it cost 900")],
+            "labels": ["refuse"],
+        }
     ]
     rows = [{**talk, "answers": [{**right, "labels": ["keep"]}]} for talk in talks]
     _write(tmp_path / "formations.jsonl.gz", rows)

@@ -13,7 +13,7 @@ import recollect
 from recollect import EraseMessages
 from recollect.errors import ModelUnavailableError
 from recollect.formation.config import FormationLimits, FormationSettings
-from recollect.formation.second_reading import DENIED, JUDGE
+from recollect.formation.second_reader import DENIED, JUDGE
 from recollect.formation.types import NOTE
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import NewMessage, Scope

@@ -12,7 +12,7 @@ from recollect.formation.formation_receipt import ModelExchanges
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import End, Insert, Patch
 from recollect.formation.prompt_texts import TEXTS, FormationPrompts, PromptLanguage
-from recollect.formation.second_reading import DENIED, JUDGE, UNREAD, WRONG_CHARACTERS_MAX
+from recollect.formation.second_reader import DENIED, JUDGE, UNREAD, WRONG_CHARACTERS_MAX
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ToolCall

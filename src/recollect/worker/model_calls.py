@@ -29,8 +29,8 @@ from recollect.formation.repairs import (
     only_repairs,
     targets_of,
 )
-from recollect.formation.second_reading import SecondReading
-from recollect.formation.second_reading_texts import texts_of_reading
+from recollect.formation.second_reader import SecondReading
+from recollect.formation.second_reader_texts import texts_of_reading
 from recollect.formation.support import HeardWindow
 from recollect.formation.window import Window
 from recollect.observability.spans import answer_of

@@ -19,7 +19,7 @@ from recollect.formation.operation_outcomes import Grounded
 from recollect.formation.operation_parts import separated
 from recollect.formation.operations import Insert, Operation, Patch, citations_of
 from recollect.formation.prompt import context_turn, filled, json_line, on_one_line
-from recollect.formation.second_reading_texts import SecondReadingTexts
+from recollect.formation.second_reader_texts import SecondReadingTexts
 from recollect.formation.strict_json import NotJsonError, read_json
 from recollect.formation.support import HeardWindow
 from recollect.formation.window import Window
@@ -55,7 +55,7 @@ _PARAMETERS: Final[JsonObject] = {
 @dataclass(frozen=True, slots=True)
 class SecondReading:
     """
-    What is to be read once more: the undoubted operations, each with the parts that are judged.
+    The undoubted operations of a formation, each with the parts that are judged.
 
     *rest* are the doubted ones, which wait for a person anyway.
     """
@@ -65,7 +65,7 @@ class SecondReading:
 
     @classmethod
     def of(cls, grounded: Sequence[Grounded], heard: HeardWindow) -> SecondReading:
-        """Return the reading of *grounded*, whose documents are parted into their fields."""
+        """Return the reading of *grounded*, with documents parted into fields."""
         wholes = [each for each in grounded if not each.grounds.doubts]
         return cls(
             wholes=tuple((each, tuple(separated(each, heard))) for each in wholes),
