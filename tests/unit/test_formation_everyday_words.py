@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from benchmarks.support import verdict_on
-from recollect.formation.grounding import hedges, injection
+from recollect.formation.grounding import hedges, injection, told_dates
 from recollect.formation.support import (
     authorship,
     endings,
@@ -55,6 +55,7 @@ ADELAIDE: Final = (
     "My mate at work Adelaide swears by compression socks, she also swears by crystals"
 )
 TELLER: Final = "I'm Rosalinda, 34, I do the money, used to be a bank teller 9 yrs"
+DEPOT: Final = "I start at the depot on monday 17 march so ann walks the dog mornings from then"
 HAL: Final = "My brother Hal thinks I should just do turmeric and cold plunges. Hal sells trucks."
 CLINIC: Final = """Rheumatoid, they say. Here's the letter I got, can you make sense of it:
 
@@ -73,6 +74,13 @@ SHOULDER: Final = [
     for name, text in (
         ("Des", "And I'm not stood at any cupboard higher than I can reach, my shoulder's bad."),
         ("Maureen", "He's right about the shoulder, he can't lift it above his ear."),
+    )
+]  # fmt: skip
+DOG: Final = [
+    {"role": "user", "name": name, "time": "2025-03-02T19:08:17Z", "text": text, "new": True}
+    for name, text in (
+        ("Des", "We're off to Lisbon in May, my mum Rita has the dog while we're gone."),
+        ("Maureen", "i texted her shes got her choir in Whitby. my sister Vera will"),
     )
 ]  # fmt: skip
 ORTHODONTIST: Final = "she said yes if I take Zosia to her orthodontist on the 30th"
@@ -105,6 +113,17 @@ RIGHT: Final[Mapping[str, Case]] = {
             "2: he can't lift it above his ear")),
         "lines": SHOULDER,
     },
+    "what one speaker says of another's mother": {
+        **case([], note(
+            "Des's mum can't have the dog, she has her choir in Whitby; Vera will stay with it.",
+            "2: i texted her shes got her choir in Whitby. my sister Vera will")),
+        "lines": DOG,
+    },
+    "until the day before a change": case(
+        [f"u: {DEPOT}"],
+        note("Until 2025-03-16 the user walks the dog in the mornings; from 2025-03-17 Ann does, "
+             "as the user starts at the depot then.", f"1: {DEPOT}"),
+    ),
     "no worry is denied": case(
         [f"u: {ODESSA}"],
         note("Odessa, the cousin, works Fridays on the truck for $15 an hour cash; the user logs "
@@ -235,8 +254,14 @@ MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
     "no letter is told of": (
         authorship, "_is_of_letter", lambda *_: False, "a letter told as the clinic's"),
     "who reports says it of themselves": (
-        told_of_whom, "_SAYS", re.compile("(?!)"),
+        told_of_whom, "_OF_OR_BY", re.compile("(?!)"),
         "what one speaker says of another, and that one of themselves"),
+    "a speaker's mother is the speaker": (
+        told_of_whom, "_OF_OR_BY", re.compile(told_of_whom._SAYS_FORMS),
+        "what one speaker says of another's mother"),
+    "only the day of a change is told": (
+        told_dates, "_UNTIL", re.compile("(?!)"),
+        "until the day before a change"),
     "all is told as of now": (
         later_corrections, "_TOLD_AS_PAST", re.compile("(?!)"),
         "an amount of before told as of before"),
@@ -258,6 +283,16 @@ def test_a_rule_that_is_missing_stops_a_right_answer(
     verdict = verdict_on(RIGHT[lost])
 
     assert not verdict.passes or verdict.as_user < right.as_user
+
+
+def test_the_day_before_a_change_is_no_day_of_the_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant takes any day for the last one of what was so."""
+    early = case([f"u: {DEPOT}"], note("They start at the depot on 2025-03-16.", f"1: {DEPOT}"))
+    assert not verdict_on(early).passes
+
+    monkeypatch.setattr(told_dates, "_UNTIL", re.compile(""))
+
+    assert verdict_on(early).passes
 
 
 def test_a_sale_that_ends_everything_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from recollect.formation.claims.temperature_scales import Scale, scales_in
 from recollect.formation.grounding.chinese_names import HanName, han_names_in
 from recollect.formation.grounding.latin_names import Name, names_in
-from recollect.formation.grounding.told_dates import dates_of_value
+from recollect.formation.grounding.told_dates import dates_of_value, until_changed
 from recollect.formation.wording.pieces import pieces_of
 from recollect.records import Json
 from recollect.text.calendar_dates import Dated
@@ -82,7 +82,8 @@ class ValueText:
     def dates(self, days: tuple[date, ...]) -> list[Dated]:
         """Return the dates as read on *days*: at most one more than `DATES_MAX`."""
         if days not in self._dates:
-            self._dates[days] = list(islice(dates_of_value(self.text, days), DATES_MAX + 1))
+            found = islice(dates_of_value(self.text, days), DATES_MAX + 1)
+            self._dates[days] = [until_changed(each, self.text) for each in found]
         return self._dates[days]
 
 

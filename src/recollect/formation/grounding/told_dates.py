@@ -54,6 +54,11 @@ LAST_DAY: Final = re.compile(
     re.IGNORECASE,
 )
 """The last day of something: where a month ends with it, what follows begins in the next."""
+_UNTIL: Final = re.compile(
+    r"(?:\b(?:until|till)|(?<![日号\d])(?<!从.)(?:直到|截至|到))\s{0,2}(?:\w+,? )?$", re.IGNORECASE
+)
+"""Stands before the last day of what was so: "until 16 November", 到23日."""
+_UNTIL_CHARACTERS: Final = 24
 _DAYS: Final = "mon tue wed thu fri sat sun".split()
 _HAN_DAYS: Final = {day: at for at, day in enumerate("一二三四五六日")} | {"天": 6}
 _WEEKDAY: Final = re.compile(
@@ -112,6 +117,20 @@ def dates_of_value(text: str, said_on: Sequence[date]) -> Iterator[Dated]:
             also = (*earlier.also, (each.month, each.day))
             claims[each.start] = earlier._replace(stretches=stretches, also=also)
     yield from claims.values()
+
+
+def until_changed(claim: Dated, text: str) -> Dated:
+    """
+    Return the last day of what was so, also as the day of the change: the one after it.
+
+    "I start on the 17th" is retold as "until the 16th it is …".
+    """
+    before = text[max(0, claim.start - _UNTIL_CHARACTERS) : claim.start]
+    if claim.is_relative or _UNTIL.search(before) is None:
+        return claim
+    days = (each.first for each in claim.stretches if each.first == each.last)
+    after = (day + timedelta(days=1) for day in days if day < date.max)
+    return claim._replace(stretches=(*claim.stretches, *(Days(day, day) for day in after)))
 
 
 def year_claim(number: Fraction) -> Dated | None:

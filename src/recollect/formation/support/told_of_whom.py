@@ -76,7 +76,11 @@ _OTHER_IN_VALUE: Final = lazy_pattern(
 )
 """Names somebody else in a clause about the user, or tells what something is called."""
 _REPORTS: Final = "(?:says?|said|thinks?|thought|told me|reckons?|believes?|feels?)"
-_SAYS: Final = lazy_pattern(rf" {_REPORTS}\b|(?:跟[^，。]{{1,6}}|也|就|都)?(?:[说讲]|觉得|认为)")
+_SAYS_FORMS: Final = rf" {_REPORTS}\b|(?:跟[^，。]{{1,6}}|也|就|都)?(?:[说讲]|觉得|认为)"
+_OF_OR_BY: Final = lazy_pattern(
+    rf"(?:'s|\u2019s) (?:\w+ )?(?:{KIN})\b|的?(?:{KIN_HAN})|{_SAYS_FORMS}", re.IGNORECASE
+)
+"""Behind a name: a relative of who is named is the subject, or what is reported has its own."""
 _REPORTS_HAN: Final = "(?:[说讲]|觉得|认为)"
 _REPORTS_CANTONESE: Final = "(?:成日|就|都|又)?话(?![题费剧音筒事语多少不])"
 """Behind who reports, without a word between: 电话 and 普通话 report nothing."""
@@ -189,9 +193,9 @@ def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, 
         if named:
             begins = _pattern_of(named[0]).match(clause.text.lstrip())
             is_alone = len(named) == 1 and begins is not None and not was_listed
-            # "Ann says he can't lift it. He won't reach that": he is somebody else.
-            reports = begins and _SAYS.match(clause.text.lstrip(), begins.end())
-            about = named[0] if is_alone and not reports else ""
+            # "Ann says he can't lift it. He won't reach that", "Ann's mum can't": another's words.
+            is_other = begins and _OF_OR_BY.match(clause.text.lstrip(), begins.end())
+            about = named[0] if is_alone and not is_other else ""
         if about and clause.words:
             yield about, clause
 
