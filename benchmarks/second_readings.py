@@ -25,15 +25,21 @@ def lines_read(request: ModelRequest) -> dict[int, str]:
     return {int(found[1]): found[2] for found in _LINE.finditer(request.turns[0].text)}
 
 
+def said_in(line: str) -> str:
+    """Return what a line says, without the numbers of messages, some of which rules add."""
+    said = json.loads(line)
+    return json.dumps({**said, "because": None}, ensure_ascii=False, sort_keys=True)
+
+
 def reader_of(rows: Sequence[Mapping[str, object]], case: str) -> SecondReader:
     """Return a reader that knows the verdicts of one case; of other lines it says nothing."""
-    known = {str(row["line"]): row for row in rows if row["case"] == case}
+    known = {said_in(str(row["line"])): row for row in rows if row["case"] == case}
 
     def read(request: ModelRequest) -> Sequence[ToolCall]:
         verdicts = [
-            {"number": number, "right": known[line]["right"], "wrong": known[line].get("wrong", "")}
+            {"number": number, "right": row["right"], "wrong": row["wrong"]}
             for number, line in lines_read(request).items()
-            if line in known
+            if (row := known.get(said_in(line))) is not None
         ]
         arguments = json.dumps({"verdicts": verdicts}, ensure_ascii=False)
         return [ToolCall(name=JUDGE, arguments=arguments)]
