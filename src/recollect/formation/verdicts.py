@@ -10,6 +10,7 @@ from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.operation_outcomes import revision
 from recollect.formation.patch import PatchError
 from recollect.formation.rivals import succession_among
+from recollect.formation.succession import told_at
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.formation.value_identity import content_key, field_keys, owner_of
@@ -170,7 +171,8 @@ def approval_of(
     """
     Return the writes that activate a quarantined memory unchanged.
 
-    A single value ends the *rivals* that it replaces, as a newly formed one does.
+    A single value ends the *rivals* that it replaces, as a newly formed one does, but none that was
+    said after it.
 
     Args:
         standing: The memory that *memory* proposes to change, if any.
@@ -207,9 +209,19 @@ def approval_of(
 def _in_place(
     approved: PutMemory, memory: Memory, type_: MemoryType, rivals: Sequence[Memory]
 ) -> list[Write]:
-    """Return the write of a value and the ends of the values that it replaces."""
-    since = memory.valid_from or memory.created_at
+    """
+    Return the write of a value and the ends of the values that it replaces.
+
+    It is as old as its words, not as its approval: what was said while it waited stays in force.
+    """
+    told = told_at(memory)
     found = succession_among(
-        type_, memory.value, rivals, since=since, until=memory.valid_until, trust=memory.trust
+        type_,
+        memory.value,
+        rivals,
+        since=memory.valid_from or told,
+        until=memory.valid_until,
+        trust=memory.trust,
+        told=told,
     )
     return [replace(approved, valid_until=found.until), *found.ends]
