@@ -114,6 +114,7 @@ if TYPE_CHECKING:
         Write,
     )
     from recollect.rerankers import RerankChoice
+    from recollect.review_records import LaterWords, WaitingMemory
     from recollect.side_records import SideWrite
     from recollect.stores.contract.base import Store
     from recollect.stores.contract.durability import Durability
@@ -183,6 +184,7 @@ _HOMES: Final = {
         " MemoryState Message NewMessage Page PutMemory Revision Role Scope ScopeLike Thread"
         " Trust Write"
     ),
+    "recollect.review_records": "LaterWords WaitingMemory",
     "recollect.side_records": "SideWrite",
     "recollect.stores.contract.base": "Store",
     "recollect.stores.contract.durability": "Durability",
@@ -255,6 +257,7 @@ __all__ = [
     "Json",
     "JsonObject",
     "Lane",
+    "LaterWords",
     "LeaseLostError",
     "LeftOut",
     "LeftOutReason",
@@ -325,6 +328,7 @@ __all__ = [
     "UsageError",
     "Vector",
     "VersionConflictError",
+    "WaitingMemory",
     "Where",
     "Worker",
     "Write",

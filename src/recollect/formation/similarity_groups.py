@@ -34,6 +34,8 @@ COMMON_TERM_MEMORIES_MAX: Final = 200
 _DIGEST_BYTES: Final = 12
 
 _Edge: TypeAlias = tuple[float, int, int]
+_Worded: TypeAlias = tuple[frozenset[str], str]
+"""The terms of a memory, and its subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,18 +110,35 @@ def _words(value: JsonObject) -> str:
     return " ".join(str(leaf) for leaf in said if leaf is not None and not isinstance(leaf, bool))
 
 
+def alike_in_words(type_: MemoryType, memory: Memory, others: Sequence[Memory]) -> Iterator[Memory]:
+    """Yield those of *others*, of the same type, that share enough terms with *memory*."""
+    mine = _worded(type_, memory)
+    for other in others:
+        its = _worded(type_, other)
+        overlap, least = _overlap(type_, mine, its)
+        if overlap >= least and not mine[0].isdisjoint(its[0]):
+            yield other
+
+
+def _worded(type_: MemoryType, memory: Memory) -> _Worded:
+    return frozenset(terms_of(_words(memory.value))), subject_of(type_, memory.value)
+
+
+def _overlap(type_: MemoryType, one: _Worded, other: _Worded) -> tuple[float, float]:
+    """Return the overlap of two memories, and how much of it they need to be about the same."""
+    (terms, subject), (others, its_subject) = one, other
+    if not subject or subject != its_subject:
+        return dice(terms, others), OVERLAP_MIN
+    about = frozenset(terms_of(subject))
+    least = 0.0 if len(leading_fields(type_.parameters)) == 1 else OVERLAP_OF_SUBJECT_MIN
+    return dice(terms - about, others - about), least
+
+
 def _alike_in_words(type_: MemoryType, memories: Sequence[Memory]) -> Iterator[_Edge]:
     """Yield the pairs that share enough terms, with their overlap."""
-    terms = [frozenset(terms_of(_words(each.value))) for each in memories]
-    subjects = [subject_of(type_, each.value) for each in memories]
-    is_named = len(leading_fields(type_.parameters)) == 1
-    for one, other in sorted(_sharing(terms)):
-        if subjects[one] and subjects[one] == subjects[other]:
-            about = frozenset(terms_of(subjects[one]))
-            overlap = dice(terms[one] - about, terms[other] - about)
-            least = 0.0 if is_named else OVERLAP_OF_SUBJECT_MIN
-        else:
-            overlap, least = dice(terms[one], terms[other]), OVERLAP_MIN
+    worded = [_worded(type_, each) for each in memories]
+    for one, other in sorted(_sharing([terms for terms, _ in worded])):
+        overlap, least = _overlap(type_, worded[one], worded[other])
         if overlap >= least:
             yield overlap, one, other
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from recollect.deferred_imports import load_modules
@@ -20,6 +21,7 @@ from recollect.records import (
     Thread,
     Write,
 )
+from recollect.review_records import WaitingMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.undo import Undo
@@ -199,6 +201,35 @@ class FormationMethods(ABC):
             return await self._decided(store, scope, writes)
 
         return await decided_alone(self.store, scope, decide)
+
+    async def review(
+        self,
+        scope: ScopeLike,
+        *,
+        valid_at: datetime | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[WaitingMemory]:
+        """
+        Return what waits for a person, by (type, key), each with what was said about it since.
+
+        That are memories in force whose words are newer, and messages that ended one: those of the
+        same key, the same field or subject, or much the same words, up to 5 each.
+
+        Args:
+            valid_at: Only memories that would be true in the world at this time.
+        """
+        await load_modules("recollect.memory.review_listing")
+        from recollect.memory.review_listing import read_review
+
+        return await read_review(
+            self.store,
+            check_scope(scope),
+            self._runtime.assistants,
+            valid_at=valid_at,
+            cursor=cursor,
+            limit=limit,
+        )
 
     async def pending(
         self,

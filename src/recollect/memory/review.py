@@ -33,7 +33,7 @@ async def rejecting_writes(
     store: Store, scope: Scope, memory: Memory, pointer: str, assistants: Assistants
 ) -> Sequence[Write]:
     """Return the writes that reject *memory*, or the value at *pointer* in it."""
-    proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
+    proposal_for = await proposed_target(store, scope, memory.type, memory.key)
     known = await type_in_force(store, scope, assistants, memory.type)
     return rejection_of(memory, pointer, standing=proposal_for, type_=known)
 
@@ -50,7 +50,7 @@ async def approving_writes(
 
     *decided* are the memories that earlier writes of the same change leave otherwise than stored.
     """
-    proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
+    proposal_for = await proposed_target(store, scope, memory.type, memory.key)
     known = await type_in_force(store, scope, assistants, memory.type)
     rivals: Sequence[Memory] = ()
     if known is not None and is_single(known, memory.value):
@@ -147,7 +147,7 @@ async def existing_memory(
     return memory
 
 
-async def _proposed_for(store: Store, scope: Scope, type_: str, key: str) -> Memory | None:
+async def proposed_target(store: Store, scope: Scope, type_: str, key: str) -> Memory | None:
     """Return the memory that a proposal with this key would change; ``None`` if there is none."""
     proposed = proposed_for(key)
     if proposed is None:
