@@ -254,3 +254,73 @@ async def test_what_is_erased_is_not_shown(talk: Talk) -> None:
     await talk.memory.erase(ADA, recollect.EraseMessages(thread="talk", messages=(cited,)))
 
     assert [()] == await talk.since()
+
+
+async def waiting_change(talk: Talk) -> tuple[Memory, Memory]:
+    """Return a profile, and a change of its home that waits since the day after."""
+    profile = await talk.say(1, put("User", "User", home="Porto", occupation="baker"))
+    await wait_for(talk, 2, profile, {"home": "Oslo", "occupation": "baker"})
+    (waiting,) = (await talk.memory.review(ADA)).rows
+    return profile, waiting.memory
+
+
+async def test_a_change_is_approved_beside_what_was_said_of_other_fields(talk: Talk) -> None:
+    """It writes its own field, on its own words; the others stay, on theirs."""
+    profile, waiting = await waiting_change(talk)
+    talk.on(3)
+    new = {"home": "Porto", "occupation": "painter", "user_name": "Ada"}
+    cited = {"/home": profile.evidence["/home"], "/occupation": [Evidence(thread="t", message="m")]}
+    await talk.memory.put(ADA, "User", "User", new, evidence=cited)
+
+    approved = await talk.memory.approve(ADA, "User", waiting.key)
+
+    assert {**new, "home": "Oslo"} == approved.value
+    assert ["on day 2"] == [each.quote for each in approved.evidence["/home"]]
+    assert ["m"] == [each.message for each in approved.evidence["/occupation"]]
+    assert [] == list((await talk.memory.review(ADA)).rows)
+
+
+async def test_a_change_is_not_approved_over_what_was_said_of_its_field(talk: Talk) -> None:
+    """The newer words stay in force."""
+    _, waiting = await waiting_change(talk)
+    await talk.say(3, put("User", "User", home="Rome", occupation="painter"))
+
+    with pytest.raises(recollect.VersionConflictError):
+        await talk.memory.approve(ADA, "User", waiting.key)
+
+    profile = await talk.memory.get(ADA, "User", "User")
+    assert profile is not None
+    assert "Rome" == profile.value["home"]
+
+
+async def test_an_end_is_approved_though_the_same_was_said_again(talk: Talk) -> None:
+    """But not of another value than the one that it was asked for."""
+    rota = await talk.say(1, put("Note", "rota", content="I row on Mondays."))
+    end = PutMemory(
+        type="Note",
+        key=proposal_key("rota", rota.version, rota.value),
+        value=rota.value,
+        state="quarantined",
+        valid_until=MAY[2],
+    )
+    await talk.memory.apply(ADA, [end])
+    await talk.say(3, put("Note", "rota", content="I row on Mondays."))
+    ((found,),) = await talk.since()
+
+    approved = await talk.memory.approve(ADA, "Note", end.key)
+
+    assert ("rota", MAY[3]) == (found.memory.key, found.said_at)
+    assert MAY[2] == approved.valid_until
+
+    again = await talk.say(4, put("Note", "rota", content="I row on Mondays."))
+    late = PutMemory(
+        type="Note",
+        key=proposal_key("rota", again.version, again.value),
+        value=again.value,
+        state="quarantined",
+        valid_until=MAY[5],
+    )
+    await talk.memory.apply(ADA, [late])
+    await talk.say(6, put("Note", "rota", content="I row on Fridays."))
+    with pytest.raises(recollect.VersionConflictError):
+        await talk.memory.approve(ADA, "Note", late.key)

@@ -131,6 +131,23 @@ async def test_what_a_person_wrote_since_is_not_ended_by_an_approval(
     assert {"Oslo": (OLD, NEW), "Rome": (None, None)} == await homes(memory)
 
 
+async def test_what_was_said_later_is_not_marked_as_in_doubt(
+    memory: recollect.Recollect, clock: FrozenClock
+) -> None:
+    """Approving what waits would not change it; what was said before is marked."""
+    ben = {**lives_in("Lima"), "subject": "Ben"}
+    await say(memory, clock, OLD, "Fact", "Lima", ben)
+    await say(memory, clock, OLD, "Fact", "Oslo", lives_in("Oslo"), state="quarantined")
+    await say(memory, clock, NEW, "Fact", "Rome", lives_in("Rome"))
+    moved = {**ben, "object": "Turin"}
+    await say(memory, clock, NEW, "Fact", "Turin", moved, state="quarantined")
+
+    lines = await told(memory, "Where do Mira and Ben live?")
+
+    marked = {each.split(" (")[0]: "a change waits" in each for each in lines if "lives in" in each}
+    assert {"Mira lives in Rome": False, "Ben lives in Lima": True} == marked
+
+
 async def test_a_plan_for_a_later_day_ends_what_holds_until_then(
     memory: recollect.Recollect, clock: FrozenClock
 ) -> None:

@@ -52,6 +52,15 @@ def told_at(memory: Memory) -> datetime:
     return memory.said_at or memory.created_at
 
 
+def is_told_later(rival: Memory, told: datetime, since: datetime) -> bool:
+    """
+    Return True if *rival* was told after a value that was *told* then, and is valid from *since*.
+
+    It does not speak of the time of a value that begins after it was told.
+    """
+    return since <= told_at(rival) > told
+
+
 def succession_of(
     rivals: Iterable[Memory],
     since: datetime,
@@ -73,8 +82,8 @@ def succession_of(
     for rival in rivals:
         gives_way = rival.trust == "agent" and trust != "agent"
         begins = rival.valid_from
-        if told is not None and since <= (newer := told_at(rival)) > told:
-            begins = newer if begins is None or begins <= since else begins
+        if told is not None and is_told_later(rival, told, since):
+            begins = told_at(rival) if begins is None or begins <= since else begins
         if begins is not None and begins > since and not gives_way:
             until = min(filter(None, [until, begins]))
         else:

@@ -187,8 +187,8 @@ class FormationMethods(ABC):
         Raises:
             NotFoundError: The memory does not exist.
             UsageError: The memory is not in quarantine.
-            VersionConflictError: The memory it would change has changed since, or it is not at
-                version *expected*.
+            VersionConflictError: What it would change has changed since, or it is not at version
+                *expected*.
         """
         await load_modules("recollect.memory.review")
         from recollect.memory.review import approving_writes, existing_memory

@@ -14,6 +14,7 @@ from recollect.formation.verdicts import approval_of, rejection_of
 from recollect.records import (
     DeleteMemory,
     EndMemory,
+    JsonObject,
     Memory,
     MemoryAddress,
     PutMemory,
@@ -58,7 +59,21 @@ async def approving_writes(
         found = await read_rivals(store, scope, known, {memory.key: memory.value})
         present = {(each.type, each.key): each for each in found[memory.key]} | dict(decided or {})
         rivals = [each for each in present.values() if each.type == memory.type]
-    return approval_of(memory, proposal_for, type_=known, rivals=rivals)
+    before = await _value_before(store, scope, memory, proposal_for)
+    return approval_of(memory, proposal_for, before=before, type_=known, rivals=rivals)
+
+
+async def _value_before(
+    store: Store, scope: Scope, memory: Memory, target: Memory | None
+) -> JsonObject | None:
+    """Return the value of *target* that *memory* was to change, if it was changed since."""
+    proposed = proposed_for(memory.key)
+    if proposed is None or target is None or proposed[1] == target.version:
+        return None
+    if proposed[1] == 0:
+        return {}
+    history = await store.history(scope, target.type, target.key)
+    return next((each.value for each in history if each.version == proposed[1]), None)
 
 
 async def releasing_writes(
