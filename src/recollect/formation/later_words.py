@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from recollect.formation.rivals import is_single, subject_key
-from recollect.formation.similarity_groups import alike_in_words
+from recollect.formation.similarity_groups import AlikeWords
 from recollect.formation.succession import has_ended, told_at
 from recollect.formation.types import MemoryType
 from recollect.records import Evidence, Memory, MemoryAddress, Revision
@@ -25,14 +26,14 @@ Because: TypeAlias = Mapping[MemoryAddress, Sequence[tuple[str, str]]]
 """The messages (thread, id) because of which a formation ended or doubted a memory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TypeInReview:
     """
     The memories of one type at the time of a review.
 
-    *others* are all but those in quarantine. *said* has the times of the messages that changes and
-    ends rest on, *asked* the messages that asked for the end of a memory, *ended* those that ended
-    one.
+    *others* are those that may have been said since. *said* has the times of the messages that
+    changes and ends rest on, *asked* the messages that asked for the end of a memory, *ended* those
+    that ended one.
     """
 
     type: MemoryType | None
@@ -41,6 +42,27 @@ class TypeInReview:
     said: MessageTimes = field(default_factory=dict)
     asked: Because = field(default_factory=dict)
     ended: Because = field(default_factory=dict)
+
+    def about(self, waiting: Memory) -> list[Memory]:
+        """Return those of *others* that are about the same as an entry that waits."""
+        type_ = self.type
+        if type_ is None or type_.update_mode != "insert":
+            return []
+        if is_single(type_, waiting.value):
+            return self._by_subject.get(subject_key(type_, waiting.value), [])
+        return self._alike.to(waiting) if self._alike else []
+
+    @cached_property
+    def _by_subject(self) -> Mapping[tuple[str, ...], list[Memory]]:
+        found: dict[tuple[str, ...], list[Memory]] = {}
+        if self.type is not None:
+            for each in self.others:
+                found.setdefault(subject_key(self.type, each.value), []).append(each)
+        return found
+
+    @cached_property
+    def _alike(self) -> AlikeWords | None:
+        return None if self.type is None else AlikeWords(self.type, self.others)
 
 
 def is_over(memory: Memory, now: datetime) -> bool:
@@ -80,14 +102,13 @@ def later_words(
     found: list[LaterWords] = []
     if target is not None and not is_over(target, review.now):
         found += _of_target(waiting, target, history, since, review.said)
-    others = [each for each in review.others if each.key != waiting.key and each != target]
-    newer = [each for each in others if not is_over(each, review.now) and told_at(each) > since]
-    over = [each for each in others if (each.type, each.key) in review.ended]
+    about = [each for each in review.about(waiting) if each.key != waiting.key and each != target]
     found += [
         LaterWords(memory=each, value=each.value, said_at=told_at(each))
-        for each in _about(waiting, review, newer)
+        for each in about
+        if not is_over(each, review.now) and told_at(each) > since
     ]
-    ended = [*_about(waiting, review, over), *([target] if target is not None else [])]
+    ended = [*about, *([target] if target is not None else [])]
     found += (each for memory in ended for each in _end_of(memory, since, review))
     found.sort(key=lambda each: (each.said_at, each.memory.key), reverse=True)
     return tuple(found[:LATER_MAX])
@@ -99,17 +120,6 @@ def with_evidence(words: LaterWords, said: MessageTimes) -> LaterWords:
         return words
     cited = [each for found in words.memory.evidence.values() for each in found]
     return replace(words, evidence=_newest(cited, said))
-
-
-def _about(waiting: Memory, review: TypeInReview, others: Sequence[Memory]) -> list[Memory]:
-    """Return those of *others* that are about the same as an entry that waits."""
-    type_ = review.type
-    if type_ is None or type_.update_mode != "insert" or not others:
-        return []
-    if is_single(type_, waiting.value):
-        subject = subject_key(type_, waiting.value)
-        return [each for each in others if subject_key(type_, each.value) == subject]
-    return list(alike_in_words(type_, waiting, others))
 
 
 def _of_target(

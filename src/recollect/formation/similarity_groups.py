@@ -110,14 +110,29 @@ def _words(value: JsonObject) -> str:
     return " ".join(str(leaf) for leaf in said if leaf is not None and not isinstance(leaf, bool))
 
 
-def alike_in_words(type_: MemoryType, memory: Memory, others: Sequence[Memory]) -> Iterator[Memory]:
-    """Yield those of *others*, of the same type, that share enough terms with *memory*."""
-    mine = _worded(type_, memory)
-    for other in others:
-        its = _worded(type_, other)
-        overlap, least = _overlap(type_, mine, its)
-        if overlap >= least and not mine[0].isdisjoint(its[0]):
-            yield other
+class AlikeWords:
+    """Finds, among memories of one type, those that share enough terms with another one."""
+
+    def __init__(self, type_: MemoryType, memories: Sequence[Memory]) -> None:
+        self._type = type_
+        self._memories = memories
+        self._worded = [_worded(type_, each) for each in memories]
+        self._holders = _holders([terms for terms, _ in self._worded])
+
+    def to(self, memory: Memory) -> list[Memory]:
+        """Return those about the same as *memory*, by words and subject."""
+        mine = _worded(self._type, memory)
+        places = {
+            place
+            for term in mine[0]
+            if len(holders := self._holders.get(term, ())) <= COMMON_TERM_MEMORIES_MAX
+            for place in holders
+        }
+        return [self._memories[each] for each in sorted(places) if self._is_alike(mine, each)]
+
+    def _is_alike(self, mine: _Worded, place: int) -> bool:
+        overlap, least = _overlap(self._type, mine, self._worded[place])
+        return overlap >= least
 
 
 def _worded(type_: MemoryType, memory: Memory) -> _Worded:
@@ -145,16 +160,21 @@ def _alike_in_words(type_: MemoryType, memories: Sequence[Memory]) -> Iterator[_
 
 def _sharing(terms: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
     """Return the pairs that have any term in common that is not too common."""
+    return {
+        pair
+        for found in _holders(terms).values()
+        if len(found) <= COMMON_TERM_MEMORIES_MAX
+        for pair in combinations(found, 2)
+    }
+
+
+def _holders(terms: Sequence[frozenset[str]]) -> dict[str, list[int]]:
+    """Return the places of the memories that have each term."""
     holders: dict[str, list[int]] = {}
     for at, each in enumerate(terms):
         for term in each:
             holders.setdefault(term, []).append(at)
-    return {
-        pair
-        for found in holders.values()
-        if len(found) <= COMMON_TERM_MEMORIES_MAX
-        for pair in combinations(found, 2)
-    }
+    return holders
 
 
 def dice(one: frozenset[str], other: frozenset[str]) -> float:

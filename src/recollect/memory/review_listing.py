@@ -20,6 +20,7 @@ from recollect.formation.later_words import (
     with_evidence,
 )
 from recollect.formation.scope_types import type_in_force
+from recollect.formation.succession import told_at
 from recollect.memory.review import proposed_target
 from recollect.records import Json, Memory, MemoryAddress, Page, Revision, Scope
 from recollect.review_records import WaitingMemory
@@ -28,8 +29,10 @@ from recollect.stores.field_evidence import MessageTimes, messages_cited
 from recollect.stores.pages import each_page, each_row
 from recollect.stores.validation import to_datetime
 
-OTHERS_MAX: Final = 5_000
-"""Memories of one type that are compared with those that wait."""
+OTHERS_READ: Final = 10_000
+"""Memories of one type that are read for a review."""
+OTHERS_MAX: Final = 2_000
+"""Those of them that are compared with what waits: the ones that were told last."""
 FORMATIONS_READ: Final = 100
 """Newest formations in which the messages are looked for that ended a memory."""
 _ROWS_A_PAGE: Final = 500
@@ -69,10 +72,11 @@ async def _reviewed(
     store: Store, scope: Scope, assistants: Assistants, type_: str, waiting: Sequence[Memory]
 ) -> list[WaitingMemory]:
     """Return the waiting memories of one type with what was said since."""
+    now = to_datetime(store.now())
     review = TypeInReview(
         type=await type_in_force(store, scope, assistants, type_),
-        now=to_datetime(store.now()),
-        others=await _read_others(store, scope, type_),
+        now=now,
+        others=await _read_others(store, scope, type_, min(map(_oldest, waiting)), now),
     )
     proposals = [await _read_proposal(store, scope, each) for each in waiting]
     targets = [each.target for each in proposals if each.target is not None]
@@ -96,15 +100,30 @@ def _compared(
     ]
 
 
-async def _read_others(store: Store, scope: Scope, type_: str) -> list[Memory]:
+async def _read_others(
+    store: Store, scope: Scope, type_: str, oldest: datetime, now: datetime
+) -> list[Memory]:
+    """Return what may have been said since *oldest*, and what may have ended since."""
     found: list[Memory] = []
+    read = 0
     async for page in each_page(
         lambda cursor: store.memories(scope, type_=type_, cursor=cursor, limit=_ROWS_A_PAGE)
     ):
-        found += (each for each in page.rows if each.state != "quarantined")
-        if len(found) >= OTHERS_MAX:
+        read += len(page.rows)
+        found += (
+            each
+            for each in page.rows
+            if each.state != "quarantined"
+            and (each.updated_at if is_over(each, now) else told_at(each)) >= oldest
+        )
+        if read >= OTHERS_READ:
             break
-    return found[:OTHERS_MAX]
+    return sorted(found, key=told_at)[-OTHERS_MAX:]
+
+
+def _oldest(waiting: Memory) -> datetime:
+    """Return a time before which nothing was said since a memory waits."""
+    return min(told_at(waiting), waiting.created_at)
 
 
 async def _read_proposal(store: Store, scope: Scope, waiting: Memory) -> _Proposal:
