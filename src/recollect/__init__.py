@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from recollect.formation.operation_outcomes import OperationOutcome
     from recollect.formation.operations import FaultKind, RefusedCall
     from recollect.formation.prompt_texts import FormationPrompts, PromptLanguage
+    from recollect.formation.review_records import LaterWords, WaitingMemory
     from recollect.formation.types import MemoryType, UpdateMode
     from recollect.lifecycle.record_import import RecordCallback, RecordNote
     from recollect.memory.embedder_strength import Tuning
@@ -114,7 +115,6 @@ if TYPE_CHECKING:
         Write,
     )
     from recollect.rerankers import RerankChoice
-    from recollect.review_records import LaterWords, WaitingMemory
     from recollect.side_records import SideWrite
     from recollect.stores.contract.base import Store
     from recollect.stores.contract.durability import Durability
@@ -184,7 +184,7 @@ _HOMES: Final = {
         " MemoryState Message NewMessage Page PutMemory Revision Role Scope ScopeLike Thread"
         " Trust Write"
     ),
-    "recollect.review_records": "LaterWords WaitingMemory",
+    "recollect.formation.review_records": "LaterWords WaitingMemory",
     "recollect.side_records": "SideWrite",
     "recollect.stores.contract.base": "Store",
     "recollect.stores.contract.durability": "Durability",

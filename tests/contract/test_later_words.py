@@ -10,6 +10,7 @@ import pytest
 import recollect
 from recollect.formation.citations import cited_words
 from recollect.formation.config import FormationSettings
+from recollect.formation.review_records import LaterWords
 from recollect.formation.types import ENTITY, FACT, NOTE, USER
 from recollect.formation.value_identity import proposal_key
 from recollect.memory.facade import Recollect
@@ -25,7 +26,6 @@ from recollect.records import (
     Scope,
     Trust,
 )
-from recollect.review_records import LaterWords
 from recollect.testing import FrozenClock, ScriptedModel, SeededIds
 from tests.harness.store_opener import Opener
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import httpx
 
 from recollect.client import SyncClient
+from recollect.formation.review_records import LaterWords
 from recollect.records import Evidence, Memory, NewMessage, PutMemory, Scope
-from recollect.review_records import LaterWords
 from recollect.server.testing import Served
 
 T = TypeVar("T")

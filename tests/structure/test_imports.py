@@ -30,7 +30,7 @@ GROUP_OF = {
     **dict.fromkeys(
         (
             *("deferred_imports", "errors", "installation", "lazy_exports", "observability"),
-            *("ports", "providers", "records", "review_records", "side_records", "text"),
+            *("ports", "providers", "records", "side_records", "text"),
         ),
         "ground",
     ),

@@ -28,9 +28,9 @@ from recollect.stores.pages import each_row
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot
+    from recollect.formation.review_records import LaterWords
     from recollect.recall.context import Context
     from recollect.records import Json, Memory, MemoryAddress, Message, Thread
-    from recollect.review_records import LaterWords
     from recollect.stores.plans.erase_targets import EraseTarget
     from recollect.worker.formation_result import FormationResult
 

@@ -12,9 +12,9 @@ from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
 
 if TYPE_CHECKING:
+    from recollect.formation.review_records import LaterWords
     from recollect.memory.facade import Recollect
     from recollect.recall.context import Context
-    from recollect.review_records import LaterWords
 
 MESSAGES_LOOKED_AT: Final = 1_000
 _QUOTE_CHARACTERS: Final = 120

@@ -10,6 +10,7 @@ from recollect.client.connection import ServiceConnection
 from recollect.client.http_requests import is_repeated
 from recollect.client.request_headers import expecting, made_key
 from recollect.errors import NotFoundError
+from recollect.formation.review_records import WaitingMemory
 from recollect.records import (
     EvidenceMap,
     JsonObject,
@@ -22,7 +23,6 @@ from recollect.records import (
     ScopeLike,
     Trust,
 )
-from recollect.review_records import WaitingMemory
 from recollect.wire.elements import time_to_json
 from recollect.wire.memories import memory_from_json, put_to_json
 from recollect.wire.reviews import waiting_from_json

@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, TypeAlias
 
+from recollect.formation.review_records import LaterWords
 from recollect.formation.rivals import is_single, subject_key
 from recollect.formation.similarity_groups import AlikeWords
 from recollect.formation.succession import has_ended, told_at
 from recollect.formation.types import MemoryType
 from recollect.records import Evidence, Memory, MemoryAddress, Revision
-from recollect.review_records import LaterWords
 from recollect.stores.field_evidence import MessageTimes, place_evidence
 from recollect.stores.json_pointers import join_pointer
 from recollect.stores.proposal_names import proposed_for

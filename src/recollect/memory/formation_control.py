@@ -21,7 +21,6 @@ from recollect.records import (
     Thread,
     Write,
 )
-from recollect.review_records import WaitingMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.plans.undo import Undo
@@ -29,6 +28,7 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope
 
 if TYPE_CHECKING:  # formation is loaded when something is to be formed or decided
+    from recollect.formation.review_records import WaitingMemory
     from recollect.formation.types import UpdateMode
     from recollect.worker.consolidation_result import ConsolidationResult
     from recollect.worker.consolidation_run import Consolidator
@@ -219,8 +219,8 @@ class FormationMethods(ABC):
         Args:
             valid_at: Only memories that would be true in the world at this time.
         """
-        await load_modules("recollect.memory.review_listing")
-        from recollect.memory.review_listing import read_review
+        await load_modules("recollect.memory.review_page")
+        from recollect.memory.review_page import read_review
 
         return await read_review(
             self.store,

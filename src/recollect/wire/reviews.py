@@ -1,10 +1,10 @@
-"""What waits for review as JSON, each memory with what was said since."""
+"""Memories that wait for review as JSON, each with what was said since."""
 
 from __future__ import annotations
 
+from recollect.formation.review_records import LaterWords, WaitingMemory
 from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import Json
-from recollect.review_records import LaterWords, WaitingMemory
 from recollect.wire.elements import (
     Fields,
     ScopeNaming,

@@ -17,6 +17,17 @@ class LaterWords:
     the waiting memory. With *ended*, it is over instead: a message ended it. *said_at* is when that
     was said, or when a person wrote it. *evidence* is the newest message or finding behind it;
     ``None`` if a person wrote it.
+
+    >>> import recollect
+    >>> waiting = recollect.PutMemory(
+    ...     type="Note", key="1", value={"content": "The boat leaks."}, state="quarantined"
+    ... )
+    >>> with recollect.open_sync("memory:", embedder="none") as memory:
+    ...     kept = memory.apply("ada", [waiting])
+    ...     kept = memory.put("ada", "Note", "2", {"content": "The boat is tight."})
+    ...     (later,) = memory.review("ada").rows[0].since
+    >>> later.value["content"], later.evidence, later.ended
+    ('The boat is tight.', None, False)
     """
 
     memory: Memory

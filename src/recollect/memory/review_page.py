@@ -19,11 +19,11 @@ from recollect.formation.later_words import (
     later_words,
     with_evidence,
 )
+from recollect.formation.review_records import WaitingMemory
 from recollect.formation.scope_types import type_in_force
 from recollect.formation.succession import told_at
 from recollect.memory.review import proposed_target
 from recollect.records import Json, Memory, MemoryAddress, Page, Revision, Scope
-from recollect.review_records import WaitingMemory
 from recollect.stores.contract.base import Store
 from recollect.stores.field_evidence import MessageTimes, messages_cited
 from recollect.stores.pages import each_page, each_row
