@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from recollect.formation.operation_outcomes import OperationOutcome
     from recollect.formation.operations import FaultKind, RefusedCall
     from recollect.formation.prompt_texts import FormationPrompts, PromptLanguage
+    from recollect.formation.review_records import LaterWords, WaitingMemory
     from recollect.formation.types import MemoryType, UpdateMode
     from recollect.lifecycle.record_import import RecordCallback, RecordNote
     from recollect.memory.embedder_strength import Tuning
@@ -183,6 +184,7 @@ _HOMES: Final = {
         " MemoryState Message NewMessage Page PutMemory Revision Role Scope ScopeLike Thread"
         " Trust Write"
     ),
+    "recollect.formation.review_records": "LaterWords WaitingMemory",
     "recollect.side_records": "SideWrite",
     "recollect.stores.contract.base": "Store",
     "recollect.stores.contract.durability": "Durability",
@@ -255,6 +257,7 @@ __all__ = [
     "Json",
     "JsonObject",
     "Lane",
+    "LaterWords",
     "LeaseLostError",
     "LeftOut",
     "LeftOutReason",
@@ -325,6 +328,7 @@ __all__ = [
     "UsageError",
     "Vector",
     "VersionConflictError",
+    "WaitingMemory",
     "Where",
     "Worker",
     "Write",

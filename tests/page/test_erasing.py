@@ -52,6 +52,11 @@ def test_no_window_shows_an_erased_message(story: Story) -> None:
     assert {} == {window: where for window, where in told["after"].items() if where}
 
 
+def test_a_thread_that_no_list_came_to_leaves_no_row(story: Story) -> None:
+    """It was the new one as long as it was there."""
+    assert (1, 0) == (story.facts["beyond"]["before"], story.facts["beyond"]["rows"])
+
+
 def test_what_was_typed_goes_with_the_words_that_it_repeats(story: Story) -> None:
     """A draft of the window that erases, and what was looked for, asked or typed elsewhere."""
     told = story.facts["fields"]

@@ -21,7 +21,7 @@ WEB: Final = Path(__file__).parents[2] / "web"
 SCOPE = ("demo", "mira")
 CHAPTERS = (
     "bulk", "raced", "ordered", "believed", "compared", "unknown", "chinese", "missing", "imported",
-    "routes", "waited", "handheld", "looks", "forgotten",
+    "routes", "waited", "handheld", "looks", "forgotten", "since",
 )  # fmt: skip
 
 
@@ -152,6 +152,21 @@ def test_what_waited_then_says_what_became_of_it(story: Story) -> None:
 
     assert any("waits." in each and "Approved on" in each for each in waited["cards"])
     assert 0 == waited["buttons"]
+
+
+def test_what_waits_is_shown_with_what_was_said_since(story: Story) -> None:
+    """In each language, with its memory and its message; approving it is not suggested any more."""
+    since = story.facts["since"]
+
+    for language, says in (("en", "Said since"), ("zh", "说过"), ("zh-hant", "說過")):
+        assert says in since["told"][language]
+        assert "The workshop 0 waits no more." in since["told"][language]
+    memory, message = since["links"]
+    assert "memories/Note/later" in memory
+    assert "chat/later" in message
+    assert "message=since1" in message
+    assert 0 == since["accents"]
+    assert ["active", False] == since["standing"]
 
 
 def test_two_recalls_stand_side_by_side(story: Story) -> None:

@@ -140,6 +140,10 @@ def _remember(ask: Ask, _: Quarantine) -> None:
 
 def _decide(ask: Ask, quarantine: Quarantine) -> None:
     quarantine("first")
+    later = {"value": {**NOTE, "content": "Ada likes night trains."}}
+    ask("PUT", "/v1/memories/{type:Note}/{key:later}", is_example=False, json=later)
+    ask("GET", "/v1/review")
+    ask("DELETE", "/v1/memories/{type:Note}/{key:later}", is_example=False)
     ask("POST", "/v1/memories/{type:Note}/{key:first}/approve")
     ask("POST", "/v1/memories/{type:Note}/{key:first}/reject", json={"pointer": ""})
     ask("POST", "/v1/memories/{type:Note}/{key:first}/restore", json={"version": 1})

@@ -329,6 +329,23 @@ def test_memories_can_be_rejected_approved_and_forgotten(tmp_path: Path) -> None
     assert [] == shown("threads", folder=tmp_path)["threads"]
 
 
+def test_what_waits_is_told_with_what_was_said_since(tmp_path: Path) -> None:
+    """It can be approved all the same."""
+    old = {"subject": "Mira", "predicate": "lives in", "object": "Oslo"}
+    with recollect.open_sync(str(tmp_path / "talk.db"), embedder="none") as memory:
+        waiting = recollect.PutMemory(type="Fact", key="old", value=old, state="quarantined")
+        memory.apply("ada", [waiting])
+        memory.put("ada", "Fact", "new", {**old, "object": "Rome"})
+    lines = ["/memories", "/approve Fact old"]
+
+    finished = chat("--model", "rules", "--scope", "ada", lines=lines, folder=tmp_path)
+
+    since = finished.stdout.partition("Oslo")[2]
+    assert re.search(r"said since, [\d-]+ [\d:]+: “Mira lives in Rome” Fact/new", since)
+    assert 1 == finished.stdout.count("said since")
+    assert "approved Fact/old" in finished.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [

@@ -22,7 +22,7 @@ const LAZY = { chat: "#composer", memories: ".row", recall: ".ask", api: ".api-o
 const SCREENS = {
   overview: [".changed-row", "/v1/overview"],
   "chat/talk": [".turn", "/v1/threads"], memories: [".row", "/v1/memories"], "memories/User/User": [".revision", "/v1/memories/User/User"],
-  "recall?q=harbour": [".entry", "/v1/recall"], profile: [".lane", "/v1/memories"], "graph?entity=Ada": [".node", "/v1/graph"], review: [".card", "/v1/memories"],
+  "recall?q=harbour": [".entry", "/v1/recall"], profile: [".lane", "/v1/memories"], "graph?entity=Ada": [".node", "/v1/graph"], review: [".card", "/v1/review"],
   formation: [".receipts li", "/v1/formations"], types: [".types-code", "/v1/types"], settings: [".facts", "/v1/usage"],
   api: [".api-operation", "/openapi.json"],
 };

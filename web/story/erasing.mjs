@@ -255,4 +255,29 @@ async function unknown() {
   await facts.picture(page, "settings");
 }
 
-await told({ memory, receipt, message, thread, unknown, secret, fields, missed }, { facts, page, noted, close });
+/** A thread that the first page of the list does not come to is no new one after its erase. */
+async function beyond() {
+  await page.route(/\/v1\/threads\?/, async (route) => {
+    const answer = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...answer, threads: answer.threads.filter((each) => !each.id.startsWith("talk")), cursor: "more" } });
+  });
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  await page.reload();
+  await page.locator(".thread").first().waitFor();
+  await page.locator(".new-thread").click();
+  const fresh = page.locator(".thread", { hasText: "New thread" });
+  await fresh.waitFor();
+  await page.fill("#composer", "The skiff is tarred.");
+  await page.keyboard.press("Enter");
+  await page.locator(".turn", { hasText: "The skiff is tarred." }).waitFor();
+  const id = decodeURIComponent(new URL(page.url()).hash.split("/")[2].split("?")[0]);
+  await page.waitForTimeout(500);
+  const before = await fresh.count();
+  await page.request.post(`${base}/v1/erase?${SCOPE}`, { data: { confirm: (await (await page.request.post(`${base}/v1/erase/preview?${SCOPE}`, { data: { target: { thread: id } } })).json()).confirm } });
+  await page.locator(".talk-head h1", { hasText: "This thread is gone" }).waitFor();
+  await fresh.waitFor({ state: "detached" });
+  facts.tell("beyond", { before, id, rows: await page.locator(".thread.here").count() });
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+}
+
+await told({ memory, receipt, message, thread, unknown, secret, fields, missed, beyond }, { facts, page, noted, close });

@@ -147,6 +147,31 @@ async function waited() {
   await page.unrouteAll();
 }
 
+/** What waits is shown with what was said since, in each language: links to the memory and to its message. */
+async function since() {
+  const post = (path, data) => page.request.post(`${base}/v1/${path}?${SCOPE}`, { data });
+  await post("memories/Note/w90/restore", { version: 1 });
+  await post("threads/later/messages", { messages: [{ role: "user", text: "The workshop 0 waits no more.", id: "since1" }] });
+  const evidence = { "/note": [{ thread: "later", message: "since1", quote: "waits no more" }] };
+  await page.request.put(`${base}/v1/memories/Note/later?${SCOPE}`, { data: { value: { note: "The workshop 0 waits no more." }, evidence } });
+  const card = page.locator(".card", { hasText: "The workshop 0 waits." });
+  const told = {};
+  for (const language of ["zh", "zh-hant", "en"]) {
+    await page.evaluate((chosen) => localStorage.setItem("recollect.page", JSON.stringify({ language: chosen })), language);
+    await page.reload();
+    await at("review");
+    await card.locator(".hint a").first().waitFor();
+    told[language] = await card.innerText();
+    await audited(`since ${language}`);
+  }
+  await facts.picture(page, "since");
+  const links = await card.locator(".hint a").evaluateAll((all) => all.map((each) => decodeURIComponent(each.getAttribute("href"))));
+  const accents = await card.locator("footer .accent").count();
+  await button("Approve", card).click();
+  await card.waitFor({ state: "detached" });
+  facts.tell("since", { told, links, accents, standing: (await standing()).w90 });
+}
+
 async function compared() {
   await at(`recall?q=When%20is%20Mira%20moving%3F&known=2025-03-20&side=1&b_q=When%20is%20Mira%20moving%3F&b_known=${THEN}`);
   const [left, right] = [page.locator(".recall-side").nth(0), page.locator(".recall-side").nth(1)];
@@ -327,4 +352,4 @@ async function forgotten() {
   facts.tell("forgotten", { before, after: await block.innerText(), buttons: await button("Forget these questions").count() });
 }
 
-await told({ bulk, raced, ordered, believed, compared, unknown, chinese, missing, imported, routes, waited, handheld, looks, forgotten }, { facts, page, noted, close });
+await told({ bulk, raced, ordered, believed, compared, unknown, chinese, missing, imported, routes, waited, handheld, looks, forgotten, since }, { facts, page, noted, close });

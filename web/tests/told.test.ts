@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Problem } from "../src/api/problem";
 import type { Evidence, Formation } from "../src/api/shapes";
 import { whyWritten } from "../src/lib/causes";
-import { becauseOf, distinct, freshEvidence, messagesBehind, writtenByHand } from "../src/lib/evidence";
+import { becauseOf, distinct, freshEvidence, messagesBehind, quoteOf, writtenByHand } from "../src/lib/evidence";
 import { modelName } from "../src/lib/model_name";
 import { wordsOf } from "../src/lib/sentences";
 import { sentenceOf } from "../src/lib/session";
@@ -140,5 +140,13 @@ describe("what the service refuses", () => {
 
   it("says to who sits before a page no header and no route", () => {
     for (const code of ["unknown_key", "key_revoked", "not_found", "unavailable"]) expect(said(code, "en") + said(code, "zh")).not.toContain("it is 3");
+  });
+});
+
+describe("what stands for evidence", () => {
+  const t = (word: string, { words = "" } = {}) => `${word} ${words}`.trim();
+
+  it("is its quote, or the message; an empty quote is of what somebody wrote over it", () => {
+    expect(["we moved", null, ""].map((quote) => quoteOf({ quote }, t))).toEqual(["quoted we moved", "evidence.message", "evidence.origin"]);
   });
 });

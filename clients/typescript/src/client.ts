@@ -127,6 +127,11 @@ export class Recollect {
     return this.#change("end", [scope, type, key], { at }, options);
   }
 
+  /** Return what waits for review, each memory with what was said about it `since`. */
+  review(scope: Scope, options: Listed<"/v1/review"> = {}): Promise<schema.ReviewPage> {
+    return this.#list("/v1/review", scope, options);
+  }
+
   /** Put a memory that waits for review in force. */
   approve(scope: Scope, type: string, key: string, options: ChangeOptions = {}): Changed {
     return this.#change("approve", [scope, type, key], undefined, options);

@@ -6,7 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from recollect.cli.chat_tables import aside, dated_words, print_known, print_memory, print_versions
+from recollect.cli.chat_tables import (
+    aside,
+    dated_words,
+    print_known,
+    print_later,
+    print_memory,
+    print_versions,
+)
 from recollect.cli.commands.erase import counts_in, print_receipt
 from recollect.cli.commands.recall import print_entries
 from recollect.cli.formation_results import print_results
@@ -17,11 +24,13 @@ from recollect.cli.store_choice import time_now
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import each_memory
 from recollect.records import Formation
+from recollect.stores.pages import each_row
 
 if TYPE_CHECKING:
     from recollect.chat import Chatbot
+    from recollect.formation.review_records import LaterWords
     from recollect.recall.context import Context
-    from recollect.records import Json, Memory, Message, Thread
+    from recollect.records import Json, Memory, MemoryAddress, Message, Thread
     from recollect.stores.plans.erase_targets import EraseTarget
     from recollect.worker.formation_result import FormationResult
 
@@ -172,6 +181,7 @@ class ChatCommands:
             return
         found = self._call(self._all)
         words = self._call(lambda: dated_words(self._memory, scope, found))
+        later = self._call(self._later)
         for state, title in _TITLES.items():
             shown = [each for each in found if each.state == state]
             if title and shown:
@@ -179,11 +189,17 @@ class ChatCommands:
             for memory in shown:
                 reason = self._reason(memory) if state == "quarantined" else ""
                 print_memory(memory, words, reason)
+                print_later(later.get((memory.type, memory.key), ()))
         aside(counted(len(found), "memory", "memories"))
 
     async def _all(self) -> list[Memory]:
         found = each_memory(self._memory, self._bot.scope)
         return [each async for each in found]
+
+    async def _later(self) -> Mapping[MemoryAddress, Sequence[LaterWords]]:
+        """Return what was said since about the memories that wait for review."""
+        waiting = each_row(lambda cursor: self._memory.review(self._bot.scope, cursor=cursor))
+        return {(e.memory.type, e.memory.key): e.since async for e in waiting}
 
     def _reason(self, memory: Memory) -> str:
         """Return why a memory waits for review: the cause of its current version."""

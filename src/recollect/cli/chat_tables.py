@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from recollect.cli.commands.recall import words_of
 from recollect.cli.layout import minute, place_of_evidence, who_of
 from recollect.cli.output import INDENT, print_entry, print_line, short
+from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
 
 if TYPE_CHECKING:
+    from recollect.formation.review_records import LaterWords
     from recollect.memory.facade import Recollect
     from recollect.recall.context import Context
 
@@ -44,6 +46,15 @@ def print_memory(memory: Memory, words: Words, reason: str = "") -> None:
     ]
     print_entry(head, memory.text, [(reason, "italic")])
     _print_evidence(memory.evidence, words)
+
+
+def print_later(since: Sequence[LaterWords]) -> None:
+    """Print what was said since about a memory that waits for review."""
+    for each in since:
+        memory = f"{each.memory.type}/{each.memory.key}"
+        words = memory_sentence(each.value, each.memory.text)
+        verb = "ended since" if each.ended else "said since"
+        _print_line(f"{verb}, {minute(each.said_at)}: “{short(words, _QUOTE_CHARACTERS)}” {memory}")
 
 
 def print_versions(memory: Memory, versions: Sequence[Revision], words: Words) -> None:

@@ -10,6 +10,7 @@ from recollect.client.connection import ServiceConnection
 from recollect.client.http_requests import is_repeated
 from recollect.client.request_headers import expecting, made_key
 from recollect.errors import NotFoundError
+from recollect.formation.review_records import WaitingMemory
 from recollect.records import (
     EvidenceMap,
     JsonObject,
@@ -24,6 +25,7 @@ from recollect.records import (
 )
 from recollect.wire.elements import time_to_json
 from recollect.wire.memories import memory_from_json, put_to_json
+from recollect.wire.reviews import waiting_from_json
 
 
 class MemoryRequests(ServiceConnection):
@@ -124,6 +126,19 @@ class MemoryRequests(ServiceConnection):
             limit=limit,
         )
         return answer.read(page_of("memories", memory_from_json))
+
+    async def review(
+        self,
+        scope: ScopeLike,
+        *,
+        valid_at: datetime | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[WaitingMemory]:
+        """See `Recollect.review`."""
+        at = time_to_json(valid_at)
+        answer = await self._read(scope, "review", valid_at=at, cursor=cursor, limit=limit)
+        return answer.read(page_of("memories", waiting_from_json))
 
     async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
         """See `Recollect.history`."""

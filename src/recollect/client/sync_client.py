@@ -64,6 +64,7 @@ class SyncClient(SyncFace[Client]):
     retry = sync_method(Client.retry)
     reject = sync_method(Client.reject)
     approve = sync_method(Client.approve)
+    review = sync_method(Client.review)
     preview_erase = sync_method(Client.preview_erase)
     confirm_erase = sync_method(Client.confirm_erase)
     erase = sync_method(Client.erase)

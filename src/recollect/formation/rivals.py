@@ -60,6 +60,12 @@ def succession_among(
     since: datetime,
     until: datetime | None,
     trust: Trust = "user",
+    told: datetime | None = None,
 ) -> Succession:
-    """Return how *value*, valid from *since* to *until*, fits among *memories* in time."""
-    return succession_of(rivals_of(type_, value, since, memories), since, until, trust)
+    """
+    Return how *value*, valid from *since* to *until*, fits among *memories* in time.
+
+    *told* is when it was said, if that may be before what was stored meanwhile.
+    """
+    rivals = rivals_of(type_, value, since, memories)
+    return succession_of(rivals, since, until, trust, told=told)

@@ -34,6 +34,8 @@ COMMON_TERM_MEMORIES_MAX: Final = 200
 _DIGEST_BYTES: Final = 12
 
 _Edge: TypeAlias = tuple[float, int, int]
+_Worded: TypeAlias = tuple[frozenset[str], str]
+"""The terms of a memory, and its subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,34 +110,71 @@ def _words(value: JsonObject) -> str:
     return " ".join(str(leaf) for leaf in said if leaf is not None and not isinstance(leaf, bool))
 
 
+class AlikeWords:
+    """Finds, among memories of one type, those that share enough terms with another one."""
+
+    def __init__(self, type_: MemoryType, memories: Sequence[Memory]) -> None:
+        self._type = type_
+        self._memories = memories
+        self._worded = [_worded(type_, each) for each in memories]
+        self._holders = _holders([terms for terms, _ in self._worded])
+
+    def to(self, memory: Memory) -> list[Memory]:
+        """Return those about the same as *memory*, by words and subject."""
+        mine = _worded(self._type, memory)
+        places = {
+            place
+            for term in mine[0]
+            if len(holders := self._holders.get(term, ())) <= COMMON_TERM_MEMORIES_MAX
+            for place in holders
+        }
+        return [self._memories[each] for each in sorted(places) if self._is_alike(mine, each)]
+
+    def _is_alike(self, mine: _Worded, place: int) -> bool:
+        overlap, least = _overlap(self._type, mine, self._worded[place])
+        return overlap >= least
+
+
+def _worded(type_: MemoryType, memory: Memory) -> _Worded:
+    return frozenset(terms_of(_words(memory.value))), subject_of(type_, memory.value)
+
+
+def _overlap(type_: MemoryType, one: _Worded, other: _Worded) -> tuple[float, float]:
+    """Return the overlap of two memories, and how much of it they need to be about the same."""
+    (terms, subject), (others, its_subject) = one, other
+    if not subject or subject != its_subject:
+        return dice(terms, others), OVERLAP_MIN
+    about = frozenset(terms_of(subject))
+    least = 0.0 if len(leading_fields(type_.parameters)) == 1 else OVERLAP_OF_SUBJECT_MIN
+    return dice(terms - about, others - about), least
+
+
 def _alike_in_words(type_: MemoryType, memories: Sequence[Memory]) -> Iterator[_Edge]:
     """Yield the pairs that share enough terms, with their overlap."""
-    terms = [frozenset(terms_of(_words(each.value))) for each in memories]
-    subjects = [subject_of(type_, each.value) for each in memories]
-    is_named = len(leading_fields(type_.parameters)) == 1
-    for one, other in sorted(_sharing(terms)):
-        if subjects[one] and subjects[one] == subjects[other]:
-            about = frozenset(terms_of(subjects[one]))
-            overlap = dice(terms[one] - about, terms[other] - about)
-            least = 0.0 if is_named else OVERLAP_OF_SUBJECT_MIN
-        else:
-            overlap, least = dice(terms[one], terms[other]), OVERLAP_MIN
+    worded = [_worded(type_, each) for each in memories]
+    for one, other in sorted(_sharing([terms for terms, _ in worded])):
+        overlap, least = _overlap(type_, worded[one], worded[other])
         if overlap >= least:
             yield overlap, one, other
 
 
 def _sharing(terms: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
     """Return the pairs that have any term in common that is not too common."""
+    return {
+        pair
+        for found in _holders(terms).values()
+        if len(found) <= COMMON_TERM_MEMORIES_MAX
+        for pair in combinations(found, 2)
+    }
+
+
+def _holders(terms: Sequence[frozenset[str]]) -> dict[str, list[int]]:
+    """Return the places of the memories that have each term."""
     holders: dict[str, list[int]] = {}
     for at, each in enumerate(terms):
         for term in each:
             holders.setdefault(term, []).append(at)
-    return {
-        pair
-        for found in holders.values()
-        if len(found) <= COMMON_TERM_MEMORIES_MAX
-        for pair in combinations(found, 2)
-    }
+    return holders
 
 
 def dice(one: frozenset[str], other: frozenset[str]) -> float:

@@ -9,7 +9,9 @@ from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.operation_outcomes import revision
 from recollect.formation.patch import PatchError
+from recollect.formation.rebased_changes import rebased
 from recollect.formation.rivals import succession_among
+from recollect.formation.succession import told_at
 from recollect.formation.types import MemoryType
 from recollect.formation.types.schema import violations
 from recollect.formation.value_identity import content_key, field_keys, owner_of
@@ -164,22 +166,25 @@ def approval_of(
     memory: Memory,
     standing: Memory | None,
     *,
+    before: JsonObject | None = None,
     type_: MemoryType | None = None,
     rivals: Sequence[Memory] = (),
 ) -> list[Write]:
     """
     Return the writes that activate a quarantined memory unchanged.
 
-    A single value ends the *rivals* that it replaces, as a newly formed one does.
+    A single value ends the *rivals* that it replaces, as a newly formed one does, but none that was
+    said after it.
 
     Args:
         standing: The memory that *memory* proposes to change, if any.
+        before: The value that was to be changed, if *standing* may have changed since.
         type_: The memory's type, where it is known.
         rivals: Memories of the type about the same subject.
 
     Raises:
         UsageError: The memory is not quarantined.
-        VersionConflictError: The memory that it would change has changed since.
+        VersionConflictError: What it would change has changed since.
     """
     if memory.state != "quarantined":
         msg = f"{memory.type}/{memory.key} is {memory.state}: nothing waits for approval"
@@ -190,26 +195,48 @@ def approval_of(
         return [approved] if type_ is None else _in_place(approved, memory, type_, rivals)
     key, version = proposed if standing is None else (standing.key, proposed[1])
     actual = 0 if standing is None else standing.version
-    if actual != version:
+    change = memory if actual == version else _rebased(memory, standing, before, type_)
+    if change is None:
         raise VersionConflictError(f"{memory.type}/{key}", version, actual)
     approved = replace(
-        revision(standing or memory, memory.value, state="active", cause="approved"),
+        revision(standing or memory, change.value, state="active", cause="approved"),
         key=key,
-        expected=version,
-        evidence=memory.evidence,
-        trust=memory.trust,
+        expected=actual,
+        evidence=change.evidence,
+        trust=change.trust,
     )
     if memory.valid_until is not None:
         approved = replace(approved, valid_until=memory.valid_until)
     return [approved, DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)]
 
 
+def _rebased(
+    memory: Memory, standing: Memory | None, before: JsonObject | None, type_: MemoryType | None
+) -> Memory | None:
+    """Return a change on top of what is stored by now; ``None`` if it cannot be made there."""
+    if standing is None or before is None:
+        return None
+    change = rebased(memory, before, standing)
+    is_wrong = change is not None and type_ is not None and violations(type_, change.value)
+    return None if is_wrong else change
+
+
 def _in_place(
     approved: PutMemory, memory: Memory, type_: MemoryType, rivals: Sequence[Memory]
 ) -> list[Write]:
-    """Return the write of a value and the ends of the values that it replaces."""
-    since = memory.valid_from or memory.created_at
+    """
+    Return the write of a value and the ends of the values that it replaces.
+
+    It is as old as its words, not as its approval: what was said while it waited stays in force.
+    """
+    told = told_at(memory)
     found = succession_among(
-        type_, memory.value, rivals, since=since, until=memory.valid_until, trust=memory.trust
+        type_,
+        memory.value,
+        rivals,
+        since=memory.valid_from or told,
+        until=memory.valid_until,
+        trust=memory.trust,
+        told=told,
     )
     return [replace(approved, valid_until=found.until), *found.ends]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from recollect.deferred_imports import load_modules
@@ -27,6 +28,7 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope
 
 if TYPE_CHECKING:  # formation is loaded when something is to be formed or decided
+    from recollect.formation.review_records import WaitingMemory
     from recollect.formation.types import UpdateMode
     from recollect.worker.consolidation_result import ConsolidationResult
     from recollect.worker.consolidation_run import Consolidator
@@ -185,8 +187,8 @@ class FormationMethods(ABC):
         Raises:
             NotFoundError: The memory does not exist.
             UsageError: The memory is not in quarantine.
-            VersionConflictError: The memory it would change has changed since, or it is not at
-                version *expected*.
+            VersionConflictError: What it would change has changed since, or it is not at version
+                *expected*.
         """
         await load_modules("recollect.memory.review")
         from recollect.memory.review import approving_writes, existing_memory
@@ -199,6 +201,35 @@ class FormationMethods(ABC):
             return await self._decided(store, scope, writes)
 
         return await decided_alone(self.store, scope, decide)
+
+    async def review(
+        self,
+        scope: ScopeLike,
+        *,
+        valid_at: datetime | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[WaitingMemory]:
+        """
+        Return what waits for a person, by (type, key), each with what was said about it since.
+
+        That are memories in force whose words are newer, and messages that ended one: those of the
+        same key, the same field or subject, or much the same words, up to 5 each.
+
+        Args:
+            valid_at: Only memories that would be true in the world at this time.
+        """
+        await load_modules("recollect.memory.review_page")
+        from recollect.memory.review_page import read_review
+
+        return await read_review(
+            self.store,
+            check_scope(scope),
+            self._runtime.assistants,
+            valid_at=valid_at,
+            cursor=cursor,
+            limit=limit,
+        )
 
     async def pending(
         self,

@@ -14,6 +14,7 @@ from recollect.formation.verdicts import approval_of, rejection_of
 from recollect.records import (
     DeleteMemory,
     EndMemory,
+    JsonObject,
     Memory,
     MemoryAddress,
     PutMemory,
@@ -33,7 +34,7 @@ async def rejecting_writes(
     store: Store, scope: Scope, memory: Memory, pointer: str, assistants: Assistants
 ) -> Sequence[Write]:
     """Return the writes that reject *memory*, or the value at *pointer* in it."""
-    proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
+    proposal_for = await proposed_target(store, scope, memory.type, memory.key)
     known = await type_in_force(store, scope, assistants, memory.type)
     return rejection_of(memory, pointer, standing=proposal_for, type_=known)
 
@@ -50,7 +51,7 @@ async def approving_writes(
 
     *decided* are the memories that earlier writes of the same change leave otherwise than stored.
     """
-    proposal_for = await _proposed_for(store, scope, memory.type, memory.key)
+    proposal_for = await proposed_target(store, scope, memory.type, memory.key)
     known = await type_in_force(store, scope, assistants, memory.type)
     rivals: Sequence[Memory] = ()
     if known is not None and is_single(known, memory.value):
@@ -58,7 +59,21 @@ async def approving_writes(
         found = await read_rivals(store, scope, known, {memory.key: memory.value})
         present = {(each.type, each.key): each for each in found[memory.key]} | dict(decided or {})
         rivals = [each for each in present.values() if each.type == memory.type]
-    return approval_of(memory, proposal_for, type_=known, rivals=rivals)
+    before = await _value_before(store, scope, memory, proposal_for)
+    return approval_of(memory, proposal_for, before=before, type_=known, rivals=rivals)
+
+
+async def _value_before(
+    store: Store, scope: Scope, memory: Memory, target: Memory | None
+) -> JsonObject | None:
+    """Return the value of *target* that *memory* was to change, if it was changed since."""
+    proposed = proposed_for(memory.key)
+    if proposed is None or target is None or proposed[1] == target.version:
+        return None
+    if proposed[1] == 0:
+        return {}
+    history = await store.history(scope, target.type, target.key)
+    return next((each.value for each in history if each.version == proposed[1]), None)
 
 
 async def releasing_writes(
@@ -147,7 +162,7 @@ async def existing_memory(
     return memory
 
 
-async def _proposed_for(store: Store, scope: Scope, type_: str, key: str) -> Memory | None:
+async def proposed_target(store: Store, scope: Scope, type_: str, key: str) -> Memory | None:
     """Return the memory that a proposal with this key would change; ``None`` if there is none."""
     proposed = proposed_for(key)
     if proposed is None:

@@ -9,6 +9,7 @@ from typing import Final
 from recollect.formation.config import Assistants
 from recollect.formation.rivals import is_single, rivals_of, subject_key
 from recollect.formation.scope_types import type_in_force
+from recollect.formation.succession import is_told_later, told_at
 from recollect.formation.types import MemoryType
 from recollect.recall.context_plan import MemoryName
 from recollect.records import Memory, Scope
@@ -66,13 +67,17 @@ def _changes(
         proposed = proposed_for(change.key)
         if proposed is not None:
             name, version = proposed
-            # A proposal for an earlier version cannot be approved any more.
+            # One for an earlier version may be out of date: its fields are not compared.
             current = (each for each in active if each.version == version)
             yield from ((change, each) for each in current if is_named(name, each.key))
         elif type_ is not None and is_single(type_, change.value):
-            since = change.valid_from or change.created_at
+            told = told_at(change)
+            since = change.valid_from or told
             same = by_subject[subject_key(type_, change.value)]
-            yield from ((change, each) for each in rivals_of(type_, change.value, since, same))
+            for rival in rivals_of(type_, change.value, since, same):
+                # Approving it does not end what was said later.
+                if not is_told_later(rival, told, since):
+                    yield change, rival
 
 
 def _changed_fields(memory: Memory, waiting: Memory) -> frozenset[str]:

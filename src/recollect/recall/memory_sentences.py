@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from recollect.records import JsonObject, Memory
+from recollect.stores.field_evidence import is_written_over
 from recollect.stores.json_pointers import parse_pointer
-from recollect.stores.remainder import ORIGIN_QUOTE
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import has_chinese
 from recollect.text.searchable import memory_text
@@ -170,13 +170,8 @@ def validity_of(memory: Memory, *, chinese: bool = False) -> str:
     if since:
         day = day_of(since, chinese=chinese)
         return f"自{day}" if chinese else f"since {day}"
-    said_at = memory.updated_at if _is_written_over(memory) else memory.said_at
+    said_at = memory.updated_at if is_written_over(memory.evidence) else memory.said_at
     return "" if said_at is None else day_of(said_at, chinese=chinese)
-
-
-def _is_written_over(memory: Memory) -> bool:
-    cited = (each for found in memory.evidence.values() for each in found)
-    return any(each.quote == ORIGIN_QUOTE for each in cited)
 
 
 def origin_of(memory: Memory, *, chinese: bool = False) -> str:

@@ -32,6 +32,11 @@ def place_evidence(place: str, evidence: EvidenceMap) -> list[Evidence]:
     return [each for found in _found_at(place, evidence) for each in found]
 
 
+def is_written_over(evidence: EvidenceMap) -> bool:
+    """Return True if a person wrote a part of the value over what a message says."""
+    return any(each.quote == ORIGIN_QUOTE for found in evidence.values() for each in found)
+
+
 def cites_nothing_new(place: str, before: EvidenceMap, after: EvidenceMap) -> bool:
     """Return True if a version cites no words for *place* that the version before did not."""
     return _quotes(place, after) <= _quotes(place, before)

@@ -192,6 +192,7 @@ class SyncRecollect(SyncFace[Recollect]):
     undo = sync_method(Recollect.undo)
     reject = sync_method(Recollect.reject)
     approve = sync_method(Recollect.approve)
+    review = sync_method(Recollect.review)
     pending = sync_method(Recollect.pending, in_place=True)
     signal = sync_method(Recollect.signal)
     pause = sync_method(Recollect.pause)

@@ -48,11 +48,13 @@ def evidence_to_json(evidence: EvidenceMap) -> dict[str, Json]:
     The defaults, group 0 and the kind ``message``, are left out.
     """
     return {
-        pointer: [_cited_to_json(each) for each in found] for pointer, found in evidence.items()
+        pointer: [one_evidence_to_json(each) for each in found]
+        for pointer, found in evidence.items()
     }
 
 
-def _cited_to_json(evidence: Evidence) -> dict[str, Json]:
+def one_evidence_to_json(evidence: Evidence) -> dict[str, Json]:
+    """Encode the evidence of one message or finding; its defaults are left out."""
     written: dict[str, Json] = {
         "thread": evidence.thread,
         "message": evidence.message,

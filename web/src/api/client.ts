@@ -9,6 +9,7 @@ import { eventsOf, type ServerEvent } from "./sse";
 import type {
   AuditRow, Backlog, Complaint, EraseReceipt, ErasePreview, EraseTarget, FormAnswer, Formation, Graph, Health, Imported, Json, JsonObject,
   Key, Me, Memory, MemoryCounts, MemoryType, Message, Overview, RecallAnswer, RecallUse, Revision, Scope, Thread,
+  WaitingMemory,
 } from "./shapes";
 
 const KEY_NAME = "recollect.key";
@@ -200,6 +201,7 @@ export const api = {
   overview: (scope: Scope, at: { valid_at?: string; known_at?: string } = {}) => ask<Overview>("GET", "overview", { scope, query: at }),
   memories: (scope: Scope, query: MemoryQuery, signal?: AbortSignal) =>
     ask<Listed & { memories: Memory[]; counts?: MemoryCounts | null }>("GET", "memories", { scope, query: { ...query }, signal }),
+  review: (scope: Scope, query: MemoryQuery) => ask<Listed & { memories: WaitingMemory[] }>("GET", "review", { scope, query: { ...query } }),
   /** Change several memories, all of them or none. */
   change: (scope: Scope, act: string, memories: readonly Pick<Memory, "type" | "key" | "version">[], idempotencyKey: string) =>
     ask<{ changed: number } & Undoable>("POST", "memories/change", { scope, query: { undo: true }, body: { act, memories: memories.map(named) }, idempotencyKey }),

@@ -86,6 +86,23 @@ export interface Memory {
   said_at: string | null;
 }
 
+/** What was said about the same after a memory began to wait for review. */
+export interface LaterWords {
+  /** What says it, and is in force; or what a message ended. */
+  memory: Memory;
+  /** What of it bears on the one that waits, for people. */
+  sentence: string;
+  said_at: string;
+  /** The newest message behind it; none where somebody wrote it by hand. */
+  evidence: Evidence | null;
+  ended: boolean;
+}
+
+/** A memory that waits for review. */
+export interface WaitingMemory extends Memory {
+  since: LaterWords[];
+}
+
 /** How many memories a listing in an order has in all. */
 export interface MemoryCounts {
   total: number;

@@ -1,6 +1,7 @@
 /** The words that memories rest on, each once. */
 
 import type { Evidence, Formation, Memory, Revision } from "../api/shapes";
+import type { Word } from "../words";
 
 const nameOf = ({ kind, thread, message, quote, file }: Evidence): string => JSON.stringify([kind ?? "message", thread, message, quote ?? "", file?.path, file?.line]);
 
@@ -11,6 +12,10 @@ export function distinct(evidence: readonly Evidence[]): Evidence[] {
 
 /** Whether a message is only where some words come from: an empty quote, of what somebody wrote over what it says. */
 const isOrigin = ({ kind, quote }: Evidence): boolean => (kind ?? "message") === "message" && quote === "";
+
+/** What stands for evidence: its quote, or what the message is. */
+export const quoteOf = ({ quote }: Pick<Evidence, "quote">, t: (word: Word, values?: Record<string, string>) => string): string =>
+  quote ? t("quoted", { words: quote }) : t(quote === "" ? "evidence.origin" : "evidence.message");
 
 /** What a version rests on that the one before did not. */
 export function freshEvidence(revision: Pick<Revision, "evidence">, before: Pick<Revision, "evidence"> | undefined): Evidence[] {

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import type { Evidence, EvidenceMap, FileLines, Json, JsonObject, Revision, Scope } from "../api/shapes";
+import { quoteOf } from "../lib/evidence";
 import { inOrder } from "../lib/field_order";
 import { shown } from "../lib/pointer";
 import { linkTo } from "../lib/route";
@@ -24,7 +25,7 @@ export function Quotes({ evidence, scope }: { evidence: readonly Evidence[]; sco
           {(each.kind ?? "message") === "message" ? (
             <a className="quote" href={evidenceLink(each, scope)}>
               <Icon name="link" />
-              <span>{each.quote ? t("quoted", { words: each.quote }) : t("evidence.message")}</span>
+              <span>{quoteOf(each, t)}</span>
             </a>
           ) : (
             <span className="quote">

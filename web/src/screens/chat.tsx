@@ -297,6 +297,10 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
   }, [talk.shown, outcomes, known, thread]);
   const sources = useMemo(() => ({ memories: inferred, threads }), [inferred, threads]);
   const isOver = standing === null && !isEmpty && !isPast && !talk.shown.length;
+  useEffect(() => {
+    // The list may never have come to it: it is no new one any more.
+    if (isOver && madeHere.delete(thread)) changed();
+  }, [isOver, thread, changed]);
   const title = talk.hasEarlier || !talk.shown[0] ? (standing ? (called ?? thread) : t(isOver ? "chat.gone" : standing === null ? "chat.untitled" : "chat")) : plainOf(wordsOf(talk.shown.slice(0, BEGIN_MESSAGES)));
   const wording = useWording();
   useTitle(t("chat"), title === t("chat") ? undefined : title);

@@ -3,6 +3,7 @@
 import { api } from "../api/client";
 import type { Evidence, Message, Scope } from "../api/shapes";
 import { useAsked } from "../lib/asking";
+import { quoteOf } from "../lib/evidence";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Icon } from "../parts/icons";
 import { ThreadName } from "../parts/thread_name";
@@ -34,7 +35,7 @@ function SaidWords({ evidence, message }: { evidence: Evidence; message: Message
     <a className="quote" href={evidenceLink(evidence, scope)}>
       <Icon name="link" />
       <span>
-        {evidence.quote ? t("quoted", { words: evidence.quote }) : t("evidence.message")}
+        {quoteOf(evidence, t)}
         <span className="quote-source">{message ? `${message.name ?? t(`role.${message.role}`)} · ${wording.moment(message.time)}` : <ThreadName thread={evidence.thread} scope={scope} />}</span>
       </span>
     </a>

@@ -7,6 +7,7 @@ import { useAsked } from "../lib/asking";
 import { isClear, middleParts, placesIn, placesText, sharedSignals } from "../lib/recall_reasons";
 import { addressOf, bodyOf, settingsIn, shareOf, type RecallSettings } from "../lib/recall_settings";
 import { go, linkTo, useRoute } from "../lib/route";
+import { entryWords } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { PageHead } from "../parts/basics";
 import { DayInput } from "../parts/day_input";
@@ -159,7 +160,7 @@ function Answer({ asked, answer, beside }: { asked: RecallSettings; answer: Reca
 }
 
 function Dropped({ entries }: { entries: readonly RecallEntry[] }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const wording = useWording();
   const { scope } = useHere();
   if (!entries.length) return null;
@@ -170,7 +171,7 @@ function Dropped({ entries }: { entries: readonly RecallEntry[] }) {
         {entries.map((entry, place) => (
           <li key={place}>
             <span className="badge">{reasonOf(entry.reason, t)}</span>
-            <a href={hrefOf(entry, scope)}>{entry.sentence ?? entry.text}</a>
+            <a href={hrefOf(entry, scope)}>{entryWords(entry, named, t("colon"))}</a>
             <span className="faint">{wording.number(entry.score, 2)}{entry.tokens !== undefined && ` · ${t("recall.entry_tokens", { tokens: entry.tokens })}`}</span>
           </li>
         ))}

@@ -3,7 +3,7 @@
 import { useCallback, useState, type ReactNode } from "react";
 import { api, type Undoable } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Formation, Memory, Scope } from "../api/shapes";
+import type { Formation, LaterWords, Memory, Scope, WaitingMemory } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, usePages } from "../lib/asking";
 import { whyWritten } from "../lib/causes";
@@ -21,6 +21,7 @@ import { memoryLink, PageHead, When } from "../parts/basics";
 import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { UndoOf } from "../parts/undo_kept";
+import { Quotes } from "../parts/value";
 import { Asked, useQuestion, type Question } from "./review_question";
 
 type Decision = "approve" | "reject";
@@ -34,7 +35,7 @@ export default function Review() {
 function ReviewNow({ days }: { days: Days }) {
   const { t } = useAround();
   const { scope } = useHere();
-  const waiting = usePages((cursor) => api.memories(scope, { state: "quarantined", cursor, ...momentsOf(days) }), (answer) => answer.memories, [scope, days]);
+  const waiting = usePages((cursor) => api.review(scope, { cursor, ...momentsOf(days) }), (answer) => answer.memories, [scope, days]);
   useChanges(scope, waiting.again);
   /* What was decided, until the list is there without it. */
   const [decided, setDecided] = useState<ReadonlySet<Memory>>(new Set());
@@ -133,7 +134,7 @@ const VERDICTS = {
 const LOOKS = { new: { approve: "accent", reject: "danger" }, change: { approve: undefined, reject: "accent" }, end: { approve: "danger", reject: undefined } } as const;
 
 /** One memory that waits, with the doubts about it and the two verdicts. */
-function Waiting({ memory, formations, decided, changed }: { memory: Memory; formations: readonly Formation[]; decided: (memory: Memory) => void; changed: () => void }) {
+function Waiting({ memory, formations, decided, changed }: { memory: WaitingMemory; formations: readonly Formation[]; decided: (memory: Memory) => void; changed: () => void }) {
   const { t } = useAround();
   const { can } = useHere();
   const question = useQuestion(memory);
@@ -142,16 +143,29 @@ function Waiting({ memory, formations, decided, changed }: { memory: Memory; for
   const decide = (decision: Decision) => acts.decide(memory, decision, () => decided(memory));
   return (
     <li className="card">
-      <Doubted memory={memory} question={question} formations={formations} />
+      <Doubted memory={memory} question={question} formations={formations}><SaidSince since={memory.since} /></Doubted>
       <ActFailure act={acts} />
       {can("write") && (
         <footer>
-          <button type="button" className={LOOKS[question.kind].approve} disabled={acts.isBusy} onClick={() => decide("approve")}>{t(words.approve)}</button>
+          <button type="button" className={memory.since.length ? undefined : LOOKS[question.kind].approve} disabled={acts.isBusy} onClick={() => decide("approve")}>{t(words.approve)}</button>
           <button type="button" className={LOOKS[question.kind].reject} disabled={acts.isBusy} onClick={() => decide("reject")} title={question.kind === "new" ? t("reject.about") : undefined}>{t(words.reject)}</button>
         </footer>
       )}
     </li>
   );
+}
+
+/** What was said about the same since, each with its memory and its message. */
+function SaidSince({ since }: { since: readonly LaterWords[] }) {
+  const { t } = useAround();
+  const { scope } = useHere();
+  const wording = useWording();
+  return since.map(({ memory, sentence, said_at, evidence, ended }) => (
+    <div key={memory.key} className="hint">
+      {t(ended ? "review.ended_since" : "review.said_since", { day: wording.day(said_at) })} <a href={memoryLink(memory, scope)}>{sentence}</a>
+      {evidence && <Quotes evidence={[evidence]} scope={scope} />}
+    </div>
+  ));
 }
 
 /** What a memory says, the words that it rests on, and why it is doubted. */

@@ -70,6 +70,7 @@ export const en = {
   "error.untold": "The service answered “{title}” and did not say why. Try again in a moment.",
   "evidence.agent": "found by an agent",
   "evidence.file": "found by an agent in {place}",
+  "evidence.origin": "written by hand; the message it came from",
   "evidence.message": "the message",
   export: "Export",
   delete: "Delete",

@@ -327,6 +327,8 @@ export const enLate = {
   "review.decided_lately": "Decided just now: {count}",
   "review.kept": "Kept as it is.",
   "review.since": "Since {day}. It stays in force until you decide.",
+  "review.said_since": "Said since, {day}:",
+  "review.ended_since": "Ended since, {day}:",
   "review.holds": "What stands now stays in force until you decide.",
   "review.approved": "Approved.",
   "review.none_about": "What is formed with doubts waits here.",

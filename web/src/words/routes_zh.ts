@@ -15,6 +15,7 @@ export const routes: RouteNames = {
     get_me: "当前密钥，以及服务的功能",
     list_scopes: "列出有内容的作用域",
     list_memories: "列出作用域中的记忆",
+    list_review: "列出等待审核的内容",
     get_memory: "读取一条记忆",
     put_memory: "写入一条记忆",
     delete_memory: "删除一条记忆",

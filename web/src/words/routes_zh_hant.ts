@@ -15,6 +15,7 @@ export const routes: RouteNames = {
     get_me: "目前的金鑰，以及服務的功能",
     list_scopes: "列出有內容的範圍",
     list_memories: "列出範圍中的記憶",
+    list_review: "列出等待審核的內容",
     get_memory: "讀取一則記憶",
     put_memory: "寫入一則記憶",
     delete_memory: "刪除一則記憶",

@@ -72,6 +72,7 @@ export const zh: Record<keyof typeof en, string> = {
   "error.untold": "服务回答“{title}”，没有说明原因。请稍后重试。",
   "evidence.agent": "由智能体发现",
   "evidence.file": "由智能体发现于 {place}",
+  "evidence.origin": "手动填写；原消息",
   "evidence.message": "该消息",
   export: "导出",
   delete: "删除",

@@ -72,6 +72,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "error.untold": "服務回應「{title}」，沒有說明原因。請稍後再試。",
   "evidence.agent": "由代理程式發現",
   "evidence.file": "由代理程式發現於 {place}",
+  "evidence.origin": "手動填寫；原訊息",
   "evidence.message": "該則訊息",
   export: "匯出",
   delete: "刪除",

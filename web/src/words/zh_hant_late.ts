@@ -329,6 +329,8 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "review.decided_lately": "剛才處理了 {count} 筆",
   "review.kept": "已照舊保留。",
   "review.since": "自 {day} 起。在你決定之前，它仍然有效。",
+  "review.said_since": "此後在 {day} 說過：",
+  "review.ended_since": "此後在 {day} 結束：",
   "review.holds": "在你決定之前，現有的內容仍然有效。",
   "review.approved": "已核准。",
   "review.none_about": "形成時有疑問的內容會在這裡等待。",

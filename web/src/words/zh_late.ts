@@ -329,6 +329,8 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "review.decided_lately": "刚才处理了 {count} 条",
   "review.kept": "已照旧保留。",
   "review.since": "自 {day} 起。在你决定之前，它仍然有效。",
+  "review.said_since": "此后在 {day} 说过：",
+  "review.ended_since": "此后在 {day} 结束：",
   "review.holds": "在你决定之前，现有的内容仍然有效。",
   "review.approved": "已批准。",
   "review.none_about": "形成时有疑问的内容会在这里等待。",

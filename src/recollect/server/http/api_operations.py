@@ -48,6 +48,7 @@ OPERATIONS: Final[Mapping[tuple[str, str], Documented]] = {
     ("post", "/v1/context"): Documented("context", contexts.ContextResponse),
     ("get", "/v1/overview"): Documented("get_overview", memories.OverviewResponse),
     ("get", "/v1/memories"): Documented("list_memories", memories.MemoriesResponse),
+    ("get", "/v1/review"): Documented("list_review", memories.ReviewResponse),
     ("get", _ONE): Documented("get_memory", memories.MemoryResponse),
     ("put", _ONE): Documented("put_memory", memories.ChangedMemoryResponse),
     ("delete", _ONE): Documented("delete_memory"),

@@ -1,8 +1,9 @@
-"""Review of one memory: approve, reject, restore or end it, and list its recalls."""
+"""Review: list what waits; approve, reject, restore or end one memory, and list its recalls."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from fastapi import Response
@@ -17,19 +18,37 @@ from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
+    LIMIT,
+    CursorParameter,
     IdempotencyKey,
+    Limit,
     Reach,
     Reading,
     Writing,
 )
 from recollect.server.routes.memories import ADDRESS, Key, TypeName, answered, existing_memory
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.schemas.requests import EndRequest, RejectRequest, RestoreRequest
+from recollect.server.schemas.requests import EndRequest, RejectRequest, RestoreRequest, Time
 from recollect.server.undo import Changing, Undoable
 from recollect.stores.contract.base import Store
 from recollect.wire.elements import time_to_json
+from recollect.wire.reviews import waiting_to_json
 
+_REVIEW: Final = "review"
 router: Final = strict_router(prefix="/v1", tags=["memories"], route_class=NamedRoute)
+
+
+@router.get("/review", summary="List what waits for review")
+async def review(
+    reach: Reading,
+    valid_at: Time | None = None,
+    cursor: CursorParameter = None,
+    limit: Limit = LIMIT,
+) -> JsonAnswer:
+    """Return the quarantined memories by type and key, each with what was said about it since."""
+    read = partial(reach.memory.review, valid_at=valid_at)
+    found, after = await reach.read_page(_REVIEW, read, cursor=cursor, limit=limit)
+    return {"memories": [waiting_to_json(each, reach.relative) for each in found], "cursor": after}
 
 
 @router.post(f"{ADDRESS}/approve", summary="Approve a quarantined memory")

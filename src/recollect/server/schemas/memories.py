@@ -131,6 +131,32 @@ class MemoriesResponse(ResponseModel, title="MemoryPage"):
     counts: MemoryCountsResponse | None = Field(default=None, description="With `order`.")
 
 
+class LaterWordsResponse(ResponseModel, title="LaterWords"):
+    """Newer words about what a memory that waits for review says."""
+
+    memory: MemoryResponse
+    value: Object = Field(description="The fields of the memory that bear on it.")
+    sentence: str = Field(description="Those fields in words, for people.")
+    said_at: Time = Field(description="When it was said, or when a person wrote it.")
+    evidence: EvidenceResponse | None = Field(
+        description="The newest message behind it; null if a person wrote it."
+    )
+    ended: bool = Field(description="True if the message ended the memory, which is over.")
+
+
+class WaitingMemoryResponse(MemoryResponse, title="WaitingMemory"):
+    """A quarantined memory, with what was said about it since."""
+
+    since: list[LaterWordsResponse] = Field(description="The newest first, up to 5.")
+
+
+class ReviewResponse(ResponseModel, title="ReviewPage"):
+    """A page of what waits for review."""
+
+    memories: list[WaitingMemoryResponse]
+    cursor: Cursor
+
+
 class ChangedMemoriesResponse(ResponseModel, title="ChangedMemories"):
     """The number of memories that a bulk change changed, and the token that undoes it."""
 
