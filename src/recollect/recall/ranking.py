@@ -114,11 +114,11 @@ def _hits(collection: Collection, ranking: Ranking, bearing: Floats, end: int) -
     order = ranking.order[:end]
     scopes = [collection.indexes[number].scope for number in collection.scope[order].tolist()]
     uids, scores = collection.uid[order].tolist(), ranking.score[:end].tolist()
-    parts = zip(*(part[:end].tolist() for part in ranking.parts.values()), strict=True)
-    signals = [
-        {name: each for name, each in zip(ranking.parts, mine, strict=True) if each}
-        for mine in parts
-    ]
+    signals = [dict[str, float]() for _ in uids]
+    for name, part in ranking.parts.items():
+        for mine, each in zip(signals, part[:end].tolist(), strict=True):
+            if each:
+                mine[name] = each
     return list(map(_HIT, zip(scopes, uids, scores, signals, bearing[:end].tolist(), strict=True)))
 
 

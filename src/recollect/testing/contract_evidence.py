@@ -261,7 +261,17 @@ class EvidenceContract(Contract):
         or say something else by now. A memory that waits for review, or was merged into another,
         still counts, and so does one that says the same again.
         """
-        ids = ["replaced", "replacing", "ended", "both", "refused", "waiting", "merged", "later", "again"]
+        ids = [
+            "replaced",
+            "replacing",
+            "ended",
+            "both",
+            "refused",
+            "waiting",
+            "merged",
+            "later",
+            "again",
+        ]
         await tell(store, *ids, "undone", "idle")
         await store.apply(ADA, [resting(each, each) for each in ids if each != "replacing"])
         states: dict[str, MemoryState] = {"refused": "rejected", "waiting": "quarantined"}
