@@ -75,11 +75,12 @@ def search(
     if not len(collection):
         return Hits([], {})
     similar = None if vector is None else collection.similarity(vector)
-    signals = signals_of(collection, question, similar, outside=outside)
+    terms = query_terms(terms_of(question.text))
+    postings = collection.postings(terms)
+    signals = signals_of(collection, question, similar, outside=outside, postings=postings)
     ranked = MATCHES_MAX if min_score else limit
     ranking = fused(collection, signals, ranked, strength=strength)
-    terms = query_terms(terms_of(question.text))
-    places = [found.astype(np.intp) for found, _ in collection.postings(terms)]
+    places = [found.astype(np.intp) for found, _ in postings]
     weights = term_weights(terms, len(collection), places)
     bearing = relevance(
         collection,
