@@ -1,18 +1,24 @@
 """What is written with less work is what the standard library would write."""
 
+import copy
 import json
-from dataclasses import fields, replace
+import pickle
+import re
+from dataclasses import FrozenInstanceError, fields, replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.stores.fast_records import changer_of
+from recollect.recall.ranking import Hit
+from recollect.stores.fast_records import changer_of, maker_of
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.rows import ScopeRow
 from recollect.stores.unit_of_work import NOTHING, Effect, changed_effect, writes_of
+from recollect.text.analysis import UNSPACED
 from recollect.text.json_text import json_writer
+from recollect.text.token_estimate import estimated_tokens
 
 OPTIONS: tuple[dict[str, Any], ...] = (
     {},
@@ -77,3 +83,30 @@ def test_a_changer_runs_no_check_of_a_class() -> None:
     with pytest.raises(Exception, match="quiet_s"):
         replace(Debounce(), quiet_s=-1)
     assert -1 == changer_of(Debounce)(Debounce(), quiet_s=-1).quiet_s
+
+
+def test_a_record_is_made_as_by_its_constructor() -> None:
+    values = ("users", "ada"), 7, 1.5, {"entry": 1.5}, 0.5
+    made = maker_of(Hit)(values)
+
+    assert Hit(*values) == made
+    assert type(made) is Hit
+    assert made == pickle.loads(pickle.dumps(made)) == copy.copy(made)  # noqa: S301 (our own)
+    with pytest.raises(FrozenInstanceError):
+        made.score = 2.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("values", [(), (("users",), 7), (("users",), 7, 1.5, {}, 0.5, "more")])
+def test_a_record_is_not_made_of_too_few_or_too_many_values(values: tuple[object, ...]) -> None:
+    with pytest.raises(TypeError):
+        maker_of(Hit)(values)
+
+
+TALK = st.text() | st.text("abc \n我住高雄ひにกé…\ud83d😀")
+
+
+@given(TALK)
+def test_tokens_are_estimated_as_by_looking_at_every_character(text: str) -> None:
+    wide = sum(bool(re.match(f"[{UNSPACED}]", each)) for each in text)
+
+    assert wide + -(-(len(text) - wide) // 4) == estimated_tokens(text)

@@ -45,18 +45,21 @@ class CollectionSlice:
 
     def postings(self, terms: NDArray[np.uint64]) -> Iterator[Postings | None]:
         """Yield the entries and frequencies of each of *terms*, ``None`` for an unknown term."""
+        bounds = np.array((self.first, self.end), self.segment.entries.dtype)
         for run in self.runs(terms):
-            yield None if run is None else self._eligible_postings(run)
+            yield None if run is None else self._eligible_postings(run, bounds)
 
-    def _eligible_postings(self, run: slice) -> Postings:
+    def _eligible_postings(self, run: slice, bounds: NDArray[np.int32]) -> Postings | None:
         entries, counts = self.segment.entries[run], self.segment.counts[run]
         if self.is_all:
             return entries, counts
         if self.is_whole:
             return self.rank[entries], counts
         # Postings are sorted by entry: cut them first, so that only the eligible part is looked up.
-        within = slice(*np.searchsorted(entries, (self.first, self.end)).tolist())
-        entries, counts = entries[within], counts[within]
+        first, end = entries.searchsorted(bounds).tolist()
+        if first == end:
+            return None
+        entries, counts = entries[first:end], counts[first:end]
         rank = self.rank[entries]
         is_eligible = rank >= 0
         return rank[is_eligible], counts[is_eligible]

@@ -36,6 +36,7 @@ from recollect.recall.memory_sentences import (
 )
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message, Revision, Scope
+from recollect.stores.fast_records import maker_of
 from recollect.text.analysis import terms_of
 from recollect.text.lapsed_mark import LAPSED
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
@@ -141,14 +142,7 @@ class EntryPacker:
         if cost > room.tokens:
             return None
         room.pay(cost, heading, hour)
-        return ContextEntry(
-            handle=name,
-            entry=entry,
-            text=text,
-            is_excerpt=not is_whole,
-            has_ended=has_ended,
-            tokens=cost,
-        )
+        return _SHOWN((name, entry, text, not is_whole, cost, has_ended))
 
     def _shown_text(
         self, candidate: _Candidate, budget: int, count: TokenCounter
@@ -192,6 +186,11 @@ class _Candidate:
         )
 
 
+# A context makes a hundred of both: `maker_of` skips the costly constructors.
+_CANDIDATE: Final = maker_of(_Candidate)
+_SHOWN: Final = maker_of(ContextEntry)
+
+
 def _clock_cost(entry: Recalled, heading: str, hour: str, room: TokenRoom) -> int:
     """Return the cost of a message at an *hour* that its shown day lacks: at most two clocks."""
     is_session = isinstance(entry.content, Message) and heading in room.headings
@@ -214,7 +213,7 @@ def _priced(entries: Sequence[Recalled], count: TokenCounter) -> list[tuple[floa
         tokens = count(text)
         price = COST_PER_TOKEN * min(tokens, COSTLY_TOKENS_MAX)
         compared = entry.scope, _compared_text(entry.content, text)
-        found.append((price, _Candidate(entry, text, tokens, compared)))
+        found.append((price, _CANDIDATE((entry, text, tokens, compared, False))))
     return found
 
 

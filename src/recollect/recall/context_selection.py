@@ -93,6 +93,8 @@ def _shown_attitudes(
     reason_against: _Reasons,
 ) -> list[Recalled]:
     """Return the plan's attitudes that may be shown, ranked as in *ranked* if they are there."""
+    if not plan.attitudes:
+        return []
     found = {(each.scope, each.source): each for each in ranked}
     return [
         found.get((each.scope, each.source), each)

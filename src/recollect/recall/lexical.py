@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.bm25 import length_norm, saturated, term_weight
-from recollect.recall.candidates import Collection, Floats
+from recollect.recall.candidates import Collection, Floats, TermWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,13 @@ class LexicalScores:
     session: Floats
 
 
-def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalScores:
+def lexical_scores(
+    collection: Collection, terms: Mapping[int, int], postings: Sequence[TermWeights] | None = None
+) -> LexicalScores:
     """
     Score every entry for the query *terms* (hashes mapped to their count in the query).
+
+    *postings* are those of the terms, looked up if they are not given.
 
     Term frequencies of windows and sessions are sums over their eligible entries; if each
     entry is its own session, all three scores are that of the entry.
@@ -32,14 +36,15 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
     entry = np.zeros(n, np.float32)
     if not n:
         return LexicalScores(entry, entry, entry)
+    postings = collection.postings(terms) if postings is None else postings
     if collection.has_single_entry_sessions:
-        entry = _alone(collection, terms)
+        entry = _alone(collection, terms, postings)
         return LexicalScores(entry, entry, entry)
     entry_norm = length_norm(collection.length.astype(np.float32))
     window, session = np.zeros(n, np.float32), np.zeros(collection.sessions, np.float32)
     window_norm = length_norm(collection.window_length)
     session_norm = length_norm(collection.session_length)
-    for (found, counts), asked in zip(collection.postings(terms), terms.values(), strict=True):
+    for (found, counts), asked in zip(postings, terms.values(), strict=True):
         if not len(found):
             continue
         places = found.astype(np.intp)  # numpy indexes with intp, and would convert each time
@@ -51,11 +56,13 @@ def lexical_scores(collection: Collection, terms: Mapping[int, int]) -> LexicalS
     return LexicalScores(entry, window, session[collection.session])
 
 
-def _alone(collection: Collection, terms: Mapping[int, int]) -> Floats:
+def _alone(
+    collection: Collection, terms: Mapping[int, int], postings: Sequence[TermWeights]
+) -> Floats:
     """Score entries that are each a session of their own, for all terms in one pass."""
     n = len(collection)
     known = collection.impacts(terms)
-    found = collection.postings(terms) if known is None else known
+    found = postings if known is None else known
     if not found:
         return np.zeros(n, np.float32)
     lengths = [len(places) for places, _ in found]

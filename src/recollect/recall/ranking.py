@@ -75,11 +75,12 @@ def search(
     if not len(collection):
         return Hits([], {})
     similar = None if vector is None else collection.similarity(vector)
-    signals = signals_of(collection, question, similar, outside=outside)
+    terms = query_terms(terms_of(question.text))
+    postings = collection.postings(terms)
+    signals = signals_of(collection, question, similar, outside=outside, postings=postings)
     ranked = MATCHES_MAX if min_score else limit
     ranking = fused(collection, signals, ranked, strength=strength)
-    terms = query_terms(terms_of(question.text))
-    places = [found.astype(np.intp) for found, _ in collection.postings(terms)]
+    places = [found.astype(np.intp) for found, _ in postings]
     weights = term_weights(terms, len(collection), places)
     bearing = relevance(
         collection,
@@ -114,11 +115,11 @@ def _hits(collection: Collection, ranking: Ranking, bearing: Floats, end: int) -
     order = ranking.order[:end]
     scopes = [collection.indexes[number].scope for number in collection.scope[order].tolist()]
     uids, scores = collection.uid[order].tolist(), ranking.score[:end].tolist()
-    parts = zip(*(part[:end].tolist() for part in ranking.parts.values()), strict=True)
-    signals = [
-        {name: each for name, each in zip(ranking.parts, mine, strict=True) if each}
-        for mine in parts
-    ]
+    signals = [dict[str, float]() for _ in uids]
+    for name, part in ranking.parts.items():
+        for mine, each in zip(signals, part[:end].tolist(), strict=True):
+            if each:
+                mine[name] = each
     return list(map(_HIT, zip(scopes, uids, scores, signals, bearing[:end].tolist(), strict=True)))
 
 

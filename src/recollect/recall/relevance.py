@@ -163,6 +163,8 @@ def _coverage(
     own, near = np.zeros(len(order), np.float32), np.zeros(len(order), np.float32)
     holds = np.zeros(n, np.bool_)
     for at, weight in zip(matches.places, matches.weights.values(), strict=True):
+        if not len(at):
+            continue
         holds[at] = True
         mine = holds[order]
         own += np.float32(weight) * mine

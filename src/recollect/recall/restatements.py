@@ -77,6 +77,8 @@ def without_restatements(ranked: Sequence[Recalled]) -> tuple[list[Recalled], li
         ):
             hidden.add(at)
             best[before] = min(before, at)
+    if not hidden:
+        return list(ranked), []
     others = (at for at in range(len(ranked)) if at not in hidden)
     kept = [
         _raised(ranked[at], ranked[best.get(at, at)])

@@ -161,6 +161,9 @@ def lapsed_marks(
     entries: Iterable[Recalled], lapsed: Collection[tuple[Scope, str, str]]
 ) -> Iterator[Recalled]:
     """Yield *entries* with marks at the messages in *lapsed*, by scope, thread and id."""
+    if not lapsed:
+        yield from entries
+        return
     for entry in entries:
         content = entry.content
         is_lapsed = (

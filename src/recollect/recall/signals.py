@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from recollect.recall.candidates import Bools, Collection, Floats
+from recollect.recall.candidates import Bools, Collection, Floats, TermWeights
 from recollect.recall.lexical import lexical_scores
 from recollect.recall.outside_vectors import OutsideHits
 from recollect.recall.query_analysis import AnalysedQuery, days_of, names_in
@@ -35,14 +35,16 @@ def signals_of(
     similar: tuple[Floats, Bools] | None,
     *,
     outside: OutsideHits | None = None,
+    postings: Sequence[TermWeights] | None = None,
 ) -> list[Signal]:
     """
     Return all signals of *question* over *collection*.
 
     *similar* is what `Collection.similarity` gives for the question's vector, if it has one.
-    *outside* holds the hits of the external vector store, if one was queried.
+    *outside* holds the hits of the external vector store, if one was queried. *postings* are those
+    of the question's terms, looked up if they are not given.
     """
-    found = collection.take_ahead(question) or word_signals(collection, question)
+    found = collection.take_ahead(question) or word_signals(collection, question, postings)
     if similar is not None:
         cosine, has_vector = similar
         among = None if has_vector.all() else has_vector
@@ -58,9 +60,13 @@ def signals_of(
     return found
 
 
-def word_signals(collection: Collection, question: AnalysedQuery) -> list[Signal]:
+def word_signals(
+    collection: Collection,
+    question: AnalysedQuery,
+    postings: Sequence[TermWeights] | None = None,
+) -> list[Signal]:
     """Return the signals that need no vector; date signals only if the query names a time."""
-    lexical = lexical_scores(collection, question.terms)
+    lexical = lexical_scores(collection, question.terms, postings)
     is_alone = collection.has_single_entry_sessions
     entry = standardised(lexical.entry)
     found = [

@@ -7,7 +7,8 @@ from typing import Final
 
 from recollect.text.analysis import UNSPACED
 
-_WIDE: Final = re.compile(rf"[{UNSPACED}]")
+_WIDE: Final = re.compile(rf"[{UNSPACED}]+")
+_ASCII: Final = bytes(range(128))
 
 
 def estimated_tokens(text: str) -> int:
@@ -19,5 +20,8 @@ def estimated_tokens(text: str) -> int:
     """
     if text.isascii():
         return -(-len(text) // 4)
-    wide = len(_WIDE.findall(text))
+    # Dropping ASCII is several times as fast as searching it, and an English context has only a few
+    # other marks among thousands of letters.
+    others = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    wide = sum(map(len, _WIDE.findall(others.decode("utf-8", "surrogatepass"))))
     return wide + -(-(len(text) - wide) // 4)

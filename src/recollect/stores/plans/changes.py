@@ -17,6 +17,7 @@ from recollect.stores.change_feed import (
     MemorySummaries,
 )
 from recollect.stores.damage_log import lost_entries
+from recollect.stores.fast_records import maker_of
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.embedding_backlog import searched_text
 from recollect.stores.plans.evidence import stating_messages
@@ -41,6 +42,9 @@ class Entry:
     uid: int
     scope: Scope
     content: Message | Memory
+
+
+_ENTRY: Final = maker_of(Entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,13 +249,13 @@ def _read_messages(rows: Rows, places: Sequence[Place]) -> dict[Place, Entry]:
         threads = rows.thread_ids(row.id, sorted({each.thread for each in messages})) if row else {}
         for each in messages:
             content = message_of(each, threads[each.thread])
-            found[scope, each.uid] = Entry(uid=each.uid, scope=scope, content=content)
+            found[scope, each.uid] = _ENTRY((each.uid, scope, content))
     return found
 
 
 def _read_memories(rows: Rows, places: Sequence[Place], now: int) -> dict[Place, Entry]:
     return {
-        (scope, row.uid): Entry(uid=row.uid, scope=scope, content=memory_of(row, scope))
+        (scope, row.uid): _ENTRY((row.uid, scope, memory_of(row, scope)))
         for scope, row in rows.memories_in(places)
         if not is_expired(row, now)
     }
