@@ -21,7 +21,7 @@ from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_answers import ToldByUser, answer_of
 from recollect.formation.rule_end_calls import end_calls
 from recollect.formation.rule_ends import end_in
-from recollect.formation.rule_slips import put_right, told_in
+from recollect.formation.rule_slips import put_right_among, told_in
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
 from recollect.formation.rule_topics import topics_of
 from recollect.formation.value_identity import normalised
@@ -75,16 +75,16 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
 def _said_in(shown: Shown) -> list[RuleStatement]:
     """Return what the users state in the new messages, and what they put right in the last one."""
     said: list[RuleStatement] = []
-    last: dict[str, str] = {}
+    earlier: dict[str, list[str]] = {}
     new = frozenset(number for number, *_ in shown.new)
     for number, speaker, line in sorted((*shown.before, *shown.new)):
         words = line.replace(LINE_END, "\n")
         if number in new and _is_user(speaker):
-            right = put_right(number, speaker, words, last.get(speaker, ""))
+            right = put_right_among(number, speaker, words, earlier.get(speaker, []))
             slips = {(each.speaker, each.field) for each in right}
             said = [each for each in said if (each.speaker, each.field) not in slips]
             said += right or told_in(number, speaker, words)
-        last[speaker] = words
+        earlier.setdefault(speaker, []).append(words)
     return said
 
 
@@ -99,23 +99,23 @@ def words_for(request: ModelRequest) -> str:
     ]
     told = [
         each
-        for text, previous in zip(said, ("", *said), strict=False)
+        for number, text in enumerate(said)
         if text in talk
-        for each in _told_by_user(text, previous)
+        for each in _told_by_user(text, said[:number])
     ]
     noted = [
-        *_told_by_user(last.text, said[-1] if said else ""),
+        *_told_by_user(last.text, said),
         *_end_told(last.text, request.system),
     ]
     asked = asked_in(last.text)
     return answer_of(last.text, request.system, noted, told, asked=asked, talk=talk)
 
 
-def _told_by_user(text: str, before: str) -> list[ToldByUser]:
-    """Return what a message states, or puts right of the user's message *before*."""
+def _told_by_user(text: str, before: Sequence[str]) -> list[ToldByUser]:
+    """Return what a message states, or puts right of the user's messages *before*."""
     return [
         ToldByUser(field=each.field, quote=each.quote.strip(), value=str(each.value))
-        for each in told_in(1, "user", text) or put_right(1, "user", text, before)
+        for each in told_in(1, "user", text) or put_right_among(1, "user", text, before)
     ]
 
 
