@@ -14,6 +14,7 @@ from recollect.text.begun_days import begun_day
         ("I moved to Bergen in December", "2025-12-01"),
         ("I have lived there since 3 May", "2026-05-03"),
         ("I started there yesterday", "2026-09-03"),
+        ("I moved to Bergen on 1 September", "2026-09-01"),
         ("我三月开始在那里工作", "2026-03-01"),
         ("我昨天搬家了", "2026-09-03"),
         ("我們去年十月搬家", "2025-10-01"),

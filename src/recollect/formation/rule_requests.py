@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Final
 
 from recollect.formation.citations import cited_words
@@ -35,6 +36,10 @@ _HEADINGS: Final[dict[str, str]] = {
     for name in ("remembered", "new_messages", "said_before")
 }
 _SEVERAL_SPEAK: Final = tuple(re.split("[.。{]", each.speakers)[0] for each in TEXTS.values())
+_SINCE: Final = re.compile(r" (\d{4}-\d\d-\d\d)(?: |$)")
+"""The first day of a memory, in the head of its line."""
+_DAY: Final = re.compile(r"[^\s\d:]{1,8} (?P<day>\d{4}-\d\d-\d\d) \d\d:\d\d")
+"""The line with the time of the messages below it."""
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 _HAS_ONE: Final = re.compile(
@@ -52,7 +57,13 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
         return (ToolCall(name=LEAVE, arguments="{}"),)
     shown = shown_in(request)
     known: list[Mapping[str, Json]] = [
-        {"id": id_, "type": type_, "value": value, "owner": shown.owners.get(id_, "")}
+        {
+            "id": id_,
+            "type": type_,
+            "value": value,
+            "owner": shown.owners.get(id_, ""),
+            "since": str(shown.begun.get(id_, "")),
+        }
         for id_, type_, value in shown.known
     ]
     said = _said_in(shown)
@@ -67,7 +78,7 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
             for number, speaker, words in shown.new
             if _is_user(speaker) and (over := end_in(words.replace(LINE_END, "\n")))
         ]
-        calls += end_calls(known, told, ends, offered)
+        calls += end_calls(known, told, ends, offered, shown.days)
     calls += _note_calls(known, said, request.tools)
     return tuple(calls) or (ToolCall(name="remember_nothing", arguments="{}"),)
 
@@ -148,13 +159,16 @@ class Shown:
     """
     A request as a model sees it: memories as (id, type, value), new messages by number.
 
-    *owners* maps document ids to their owners' names, if several users speak.
+    *owners* maps document ids to their owners' names, if several users speak; *days* has the days
+    of messages, and *begun* the first days of memories, as far as they are told.
     """
 
     known: tuple[tuple[str, str, Mapping[str, Json]], ...]
     new: tuple[tuple[int, str, str], ...]
     before: tuple[tuple[int, str, str], ...]
     owners: Mapping[str, str] = field(default_factory=dict)
+    days: Mapping[int, date] = field(default_factory=dict)
+    begun: Mapping[str, date] = field(default_factory=dict)
 
 
 def shown_in(request: ModelRequest) -> Shown:
@@ -163,7 +177,9 @@ def shown_in(request: ModelRequest) -> Shown:
     new: list[tuple[int, str, str]] = []
     before: list[tuple[int, str, str]] = []
     owners: dict[str, str] = {}
-    heading = ""
+    days: dict[int, date] = {}
+    begun: dict[str, date] = {}
+    heading, day = "", None
     for line in request.turns[0].text.split("\n"):
         if line in _HEADINGS:
             heading = _HEADINGS[line]
@@ -172,10 +188,23 @@ def shown_in(request: ModelRequest) -> Shown:
             id_, type_, *_ = head.split(" ", maxsplit=2)
             known.append((id_, type_, json.loads(line[begin:])))
             owners[id_] = head.partition(" @")[2]
+            if since := _SINCE.search(head):
+                begun[id_] = date.fromisoformat(since[1])
+        elif told := _DAY.fullmatch(line):
+            day = date.fromisoformat(told["day"])
         elif message := _MESSAGE.fullmatch(line):
             said = (int(message["number"]), message["speaker"], message["words"])
+            if day is not None:
+                days[said[0]] = day
             (new if heading == "new_messages" else before).append(said)
-    return Shown(known=tuple(known), new=tuple(new), before=tuple(before), owners=owners)
+    return Shown(
+        known=tuple(known),
+        new=tuple(new),
+        before=tuple(before),
+        owners=owners,
+        days=days,
+        begun=begun,
+    )
 
 
 def _is_user(speaker: str) -> bool:

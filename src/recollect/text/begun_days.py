@@ -30,8 +30,13 @@ def begun_day(words: str, said_on: date) -> date | None:
     if not _BEGINS.search(words):
         return None
     text = plain(words)
-    # "去年十月" is read as October of any year as well.
-    found = [*relative_dates(text, said_on)] or [*absolute_dates(text, said_on)]
+    every = [*relative_dates(text, said_on), *absolute_dates(text, said_on)]
+    # "去年十月" holds 十月, which is October of any year.
+    found = [
+        each
+        for each in every
+        if not any(e.start <= each.start and each.end <= e.end and e[:2] != each[:2] for e in every)
+    ]
     if len({(each.start, each.end) for each in found}) != 1:
         return None
     begun = [
