@@ -98,6 +98,29 @@ async def test_the_day_that_was_given_for_a_change_counts() -> None:
         assert "- home: Oslo (until 29 November 2026: Graz)" == await home(memory)
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("I moved to Graz in May.", "- home: Graz (since 1 May 2025; before: Vienna)"),
+        ("I moved to Graz yesterday.", "- home: Graz (since 19 June 2025; before: Vienna)"),
+        ("我去年十月搬到了格拉茨。", "- home: 格拉茨 (since 1 October 2024; before: Vienna)"),
+        ("我五月搬到了格拉茨。", "- home: 格拉茨 (since 1 May 2025; before: Vienna)"),
+        ("I moved to Graz last week.", "- home: Graz (until 20 June 2025: Vienna)"),
+        ("I moved to Graz in 2024.", "- home: Graz (until 20 June 2025: Vienna)"),
+        ("I moved to Graz.", "- home: Graz (until 20 June 2025: Vienna)"),
+    ],
+)
+async def test_a_former_value_ended_on_the_day_that_the_words_name(words: str, told: str) -> None:
+    """Not on that of saying so; a stretch without a first day is left as it is."""
+    async with open_memory() as memory:
+        await say(memory, "m1", "I moved to Vienna.", VIENNA)
+        await memory.form(ADA)
+        await say(memory, "m2", words, GRAZ)
+        await memory.form(ADA)
+
+        assert told == await home(memory)
+
+
 async def test_a_former_value_that_was_ended_keeps_its_end() -> None:
     async with open_memory() as memory:
         await memory.put(ADA, "User", "User", {"home": "Lisbon"}, valid_until=VIENNA)

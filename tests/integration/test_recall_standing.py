@@ -6,7 +6,7 @@ import pytest
 
 import recollect
 from recollect.formation.rule_model import RuleModel
-from recollect.recall.rank_corrections import OVER, REPEATED, STANDING
+from recollect.recall.rank_corrections import ASKED, OVER, PERSONAL, REPEATED, STANDING
 from recollect.recall.results import Recall
 from recollect.records import JsonObject, NewMessage, Scope
 from recollect.testing import FrozenClock
@@ -154,3 +154,74 @@ async def test_a_field_is_found_by_the_words_in_which_people_ask_for_it(
         found = await memory.recall(ADA, query, limit=1)
 
     assert ["Card/one"] == [each.source for each in found.entries]
+
+
+MANY: tuple[str, ...] = (
+    "My name is Ada.",
+    "I work as a nurse.",
+    "I like rowing.",
+    "My sister lives in Ghent.",
+    "I live for my work these days.",
+    "The house where we lived is sold.",
+)
+
+
+@pytest.mark.parametrize("query", ["Where do I live?", "What is my address?", "我住在哪里？"])
+async def test_the_profile_that_has_the_answer_comes_first(query: str) -> None:
+    """However many fields it has: among them its words count for little."""
+    clock = FrozenClock(START)
+    async with open_memory(clock) as memory:
+        await told(memory, clock, NEW, *MANY)
+        found = await memory.recall(ADA, query)
+
+    assert "home: Evora" in found.entries[0].text
+    assert ASKED == found.entries[0].signals[PERSONAL]
+    assert all(abs(sum(each.signals.values()) - each.score) < 1e-4 for each in found.entries)
+
+
+@pytest.mark.parametrize(
+    "query", ["Where does my sister live?", "Where does Ada live?", "How is the weather?"]
+)
+async def test_no_profile_is_raised_by_a_question_for_something_else(query: str) -> None:
+    clock = FrozenClock(START)
+    async with open_memory(clock) as memory:
+        await told(memory, clock, NEW, *MANY)
+        found = await memory.recall(ADA, query)
+
+    assert ASKED not in [each.signals.get(PERSONAL) for each in found.entries]
+
+
+async def together(*texts: str, query: str) -> dict[str, float]:
+    """Say the sentences at once, form them, and return what a query lowers."""
+    clock = FrozenClock(START)
+    async with open_memory(clock) as memory:
+        await told(memory, clock, "I work as a nurse.", "The boat is red.")
+        said = [NewMessage(role="user", id=f"t{at}", text=each) for at, each in enumerate(texts)]
+        await memory.append(ADA, "talk", said)
+        await memory.form(ADA)
+        return lowered_in(await memory.recall(ADA, query, limit=30))
+
+
+@pytest.mark.parametrize(
+    ("texts", "query", "lowered"),
+    [
+        (("I don't live in Faro any more.",), "Where do I live?", {0}),
+        (("I no longer live in Faro.",), "Where do I live?", {0}),
+        (("我不住在杭州了。",), "我住在哪里？", {0}),
+        (("我已經不住在杭州了。",), "我住在哪裡？", {0}),
+        (("I don't live in Faro any more.",), "Do I live in Faro?", set()),
+        (("I don't live in Faro any more, but in Evora.",), "Where do I live?", set()),
+        (("I no longer have a cat.",), "Do I have a cat?", set()),
+        (("I moved to Faro.", "No wait, I meant Evora."), "Where do I live?", {0}),
+        (("我搬到杭州了。", "說錯了，是蘇州。"), "我住在哪裡？", {0}),
+        (("I moved to Faro.", "No wait, I forgot the keys."), "Where do I live?", set()),
+        (("I moved to Faro.", "I meant well."), "Where do I live?", set()),
+        (("I moved to Faro.", "No wait, I meant Evora."), "Where did I live before?", set()),
+    ],
+)
+async def test_what_its_own_words_say_is_over_comes_behind(
+    texts: tuple[str, ...], query: str, lowered: set[int]
+) -> None:
+    found = await together(*texts, query=query)
+
+    assert dict.fromkeys((texts[at] for at in lowered), OVER) == found

@@ -82,6 +82,33 @@ def test_a_new_value_ends_the_users_own_fact(said: str, ends: str, stays: str) -
     assert not ended & {stays, "ines-job", "ines-home"}
 
 
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("I moved to Bergen on 10 April.", "2025-04-10"),
+        ("I moved to Bergen yesterday.", "2025-04-13"),
+        ("I moved to Bergen in April.", "2025-04-01"),
+        ("我昨天搬到卑尔根了。", "2025-04-13"),
+        ("我昨天搬到卑爾根了。", "2025-04-13"),
+        ("I moved to Bergen in March.", "2025-04-14"),
+        ("I moved to Bergen last week.", "2025-04-14"),
+    ],
+)
+def test_a_home_ends_on_the_day_that_the_move_names(said: str, day: str) -> None:
+    """If it had begun by then, as the home in Porto on 29 March; else when it was said."""
+    assert day == asyncio.run(end_of_porto(said))
+
+
+async def end_of_porto(said: str) -> str:
+    """Return the day on which a message of the demonstration's user ends the home in Porto."""
+    async with demo() as (memory, place):
+        scope = tuple(place)
+        await memory.append(scope, "later", [said])
+        await memory.form(scope)
+        home = await memory.get(scope, "Fact", "home-porto")
+    return str(home.valid_until.date()) if home and home.valid_until else ""
+
+
 async def ended_by(said: str) -> set[str]:
     """Return the keys of the facts that a message of the demonstration's user ends."""
     async with demo() as (memory, place):

@@ -314,7 +314,7 @@ def test_a_day_in_a_question_is_the_day_of_the_answer(asked: str, told: str) -> 
 @pytest.mark.parametrize(
     ("earlier", "told"),
     [
-        ("I moved to Lisbon last week.", " In this talk you said: “I moved to Lisbon”."),
+        ("I moved to Lisbon last week.", " In this talk you said: “I moved to Lisbon last week”."),
         ("I live in Porto now", ""),
         ("It rains.", ""),
     ],

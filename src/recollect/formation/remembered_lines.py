@@ -123,6 +123,7 @@ def _lines_of_context(lines: Sequence[str]) -> Iterator[RememberedLine]:
             words = message["words"] if message else entry["text"]
             if not speaker:
                 yield from _fields_of(_dated(words))
+                yield from _former_in(words)
             elif not words.endswith(_LAPSED):
                 yield RememberedLine(text=words, day=day, speaker=speaker)
 
@@ -138,6 +139,14 @@ def _field_lines(text: str) -> Iterator[RememberedLine]:
     yield RememberedLine(text=f"{name}: {former['value']}", field=name, day=since, tense=tense)
     was, day = f"{name}: {former['was']}", day_in(former["until"]) or since
     yield RememberedLine(text=was, field=name, day=day, tense="until")
+
+
+def _former_in(text: str) -> Iterator[RememberedLine]:
+    """Yield what a memory that is no profile said before, if its line tells that."""
+    found = _DATED.fullmatch(text)
+    parts = _BEFORE.split(found["when"], maxsplit=1) if found else []
+    if len(parts) == 2 and parts[1].strip():
+        yield RememberedLine(text=parts[1].strip(), tense="until")
 
 
 def _dated(text: str) -> RememberedLine:

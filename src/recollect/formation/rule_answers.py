@@ -14,17 +14,28 @@ from datetime import date
 from functools import partial
 from typing import Final
 
-from recollect.formation.field_names import spoken_field
-from recollect.formation.question_parts import question_parts, without_opening
-from recollect.formation.remembered_lines import RememberedLine, day_in, remembered_in
+from recollect.formation.question_parts import QuestionPart, question_parts, without_opening
+from recollect.formation.remembered_lines import RememberedLine, remembered_in
+from recollect.formation.rule_later_words import later_words, tells_end
+from recollect.formation.rule_question import RuleQuestion
+from recollect.formation.rule_quotes import (
+    gap,
+    quote_of_line,
+    quote_with_date,
+    quoted,
+    sentence_of_reply,
+    time_of_line,
+)
 from recollect.formation.rule_relevance import (
     ASKS,
     ASKS_ALL,
     ASKS_BEFORE,
+    before_now,
     best_of,
     closest_to,
     homes_asked,
     own_names,
+    present_question,
     with_others,
 )
 from recollect.formation.rule_statements import (
@@ -34,10 +45,9 @@ from recollect.formation.rule_statements import (
 )
 from recollect.formation.rule_topics import topic_of_field, topics_of
 from recollect.text.chinese_scripts import is_chinese, simplified
-from recollect.text.rule_replies import SENTENCES, Language, is_rule_reply
+from recollect.text.rule_replies import Language, is_rule_reply
 from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
-from recollect.text.terms import MONTHS
 
 _SHOWN_OF_ALL: Final = 6
 
@@ -85,6 +95,8 @@ _ASKS_SINCE: Final = re.compile(
     r"\bsince when\b|\bhow long\b|^\W*when\b|什么时候|从?何时|几时|多久|多长时间|哪[天年]",
     re.IGNORECASE,
 )
+_LEFT: Final = frozenset({"home", "occupation"})
+"""Topics on which the end alone answers where, and what, it is now."""
 _TOPIC_OF: Final = {"user_name": "name", "home": "home", "age": "age", "occupation": "occupation"}
 """Fields with one value, which a new one replaces, and their topics."""
 
@@ -121,9 +133,9 @@ def answer_of(
     """
     language = language_of(said, "\n".join(talk))
     if is_small_talk(said):
-        return _sentence("small_talk", language)
+        return sentence_of_reply("small_talk", language)
     if _FORGETS.search(simplified(said)):
-        return _sentence("forget", language)
+        return sentence_of_reply("forget", language)
     # What this chat has answered before tells nothing that it did not have from elsewhere.
     lines = [each for each in remembered_in(system) if not is_rule_reply(each.text)]
     told_here = [
@@ -136,12 +148,12 @@ def answer_of(
     if noted:
         answer = _answer_of_news(noted, lines, language)
         if asked:
-            answer += _gap(language) + _answer_of_question(asked, lines, told_here, language)
+            answer += gap(language) + _answer_of_question(asked, lines, told_here, language)
         return answer
     question = without_opening(said)
     if ASKS.search(simplified(question)):
         return _answer_of_question(question, lines, told_here, language)
-    return _sentence("kept", language)
+    return sentence_of_reply("kept", language)
 
 
 def _told_in(message: str) -> Iterator[ToldByUser]:
@@ -166,11 +178,13 @@ def _answer_of_all(
 ) -> str:
     known = [each for each in lines if each.is_memory and each.tense != "until"]
     known.sort(key=lambda each: not each.is_so_now)  # what is so before what was once the case
-    every = [_quote(each, language) for each in known[:_SHOWN_OF_ALL]]
-    every += [_quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
+    every = [quote_of_line(each, language) for each in known[:_SHOWN_OF_ALL]]
+    every += [quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
     if not every:
-        return _sentence("nothing", language)
-    return _sentence("all", language, quotes=("; " if language == "en" else "；").join(every))
+        return sentence_of_reply("nothing", language)
+    return sentence_of_reply(
+        "all", language, quotes=("; " if language == "en" else "；").join(every)
+    )
 
 
 def _answer_of_news(
@@ -181,13 +195,16 @@ def _answer_of_news(
     *first, last = kinds
     if first:
         others = (", " if language == "en" else "、").join(first)
-        last = _sentence("and", language, others=others, last=last)
-    answer = _sentence("noted", language, what=last)
+        last = sentence_of_reply("and", language, others=others, last=last)
+    answer = sentence_of_reply("noted", language, what=last)
     for told in {each.field: each for each in noted if each.field in _TOPIC_OF}.values():
         known = _known_of(told, lines)
         if known is not None and told.value not in known.text:
-            answer += _sentence(
-                "until_now", language, quote=_quote(known, language), when=_when(known, language)
+            answer += sentence_of_reply(
+                "until_now",
+                language,
+                quote=quote_of_line(known, language),
+                when=time_of_line(known, language),
             )
     return answer
 
@@ -218,27 +235,68 @@ def _answer_of_question(
 ) -> str:
     """Return the answers to the parts of a question, each memory quoted once."""
     if homes := homes_asked(said, lines):
-        return _gap(language).join(_quote_with_date(each, language) for each in homes)
-    parts, names = question_parts(said), own_names(lines)
-    answers = []
-    for part in parts:
-        best = best_of(part.text, lines, about=part.about)
-        told = _gap(language).join(
-            _quote_with_date(each, language) for each in with_others(part.text, best, lines)
-        )
-        told = _gap(language).join(
-            filter(None, (told, _when_told(part.text, best, lines, language)))
-        )
-        answers.append(
-            (told + _quote_of_earlier(part.text, best, earlier, language, names)).strip()
-        )
+        return gap(language).join(quote_with_date(each, language) for each in homes)
+    parts = question_parts(before_now(said, lines))
+    answers = [_answer_of_part(part, lines, earlier, language) for part in parts]
     if not any(answers):
         return _closest(said, lines, language)
     every = (
-        told or _sentence("nothing_of", language, number=str(number))
+        told or sentence_of_reply("nothing_of", language, number=str(number))
         for number, told in enumerate(answers, start=1)
     )
-    return _gap(language).join(dict.fromkeys(every))
+    return gap(language).join(dict.fromkeys(every))
+
+
+def _answer_of_part(
+    part: QuestionPart,
+    lines: Sequence[RememberedLine],
+    earlier: Sequence[ToldByUser],
+    language: Language,
+) -> str:
+    """Return what answers one thing asked, and later words on it; empty for nothing."""
+    best = best_of(part.text, lines, about=part.about)
+    talk = [
+        RememberedLine(text=each.quote, speaker="user") for each in earlier if each.field == NOTE
+    ]
+    if best is not None and best.speaker and any(best.text == each.text for each in talk):
+        best = None  # of this talk, in which it has an order
+    question = present_question(part.text, lines, part.about)
+    known: list[RememberedLine | None] = [*with_others(part.text, best, lines, talk)]
+    found: list[RememberedLine] = []
+    is_later = False
+    for each in known or [None]:
+        later = later_words(question, each, lines, talk) if question else None
+        is_later = is_later or later is not None
+        if each is not None and (later is None or _stands_beside(each, later, question)):
+            found.append(each)
+        if later is not None:
+            found.append(later)
+    told = [_quote_of(each, talk, language) for each in dict.fromkeys(found)]
+    told.append(_when_told(part.text, best, [*lines, *talk], language))
+    answer = gap(language).join(dict.fromkeys(filter(None, told)))
+    if is_later:
+        return answer
+    names = own_names(lines)
+    return (answer + _quote_of_earlier(part.text, best, earlier, language, names)).strip()
+
+
+def _stands_beside(
+    known: RememberedLine, later: RememberedLine, question: RuleQuestion | None
+) -> bool:
+    """Return True for a memory that tells what its end does not, or may be the later of both."""
+    # An end tells no name, which is asked for; another place takes the place of the one before.
+    if not known.is_memory or question is None or not tells_end(later.text):
+        return False
+    if question.topics & _LEFT:
+        return False
+    return not question.is_met_by(later) or (later.day is not None and later.day == known.day)
+
+
+def _quote_of(line: RememberedLine, talk: Sequence[RememberedLine], language: Language) -> str:
+    """Return the sentence that quotes a line, or a message of this *talk*."""
+    if any(line is each for each in talk):
+        return sentence_of_reply("told_here", language, quote=quoted(line.text, language)).strip()
+    return quote_with_date(line, language)
 
 
 def _when_told(
@@ -248,22 +306,20 @@ def _when_told(
     if best is None or not best.is_memory or best.day or not _ASKS_SINCE.search(simplified(said)):
         return ""
     value = best.text.partition(": ")[2] or best.text
-    dated = [e for e in lines if e.speaker == "user" and e.day and value in e.text]
-    found = min(dated, default=None, key=lambda each: each.day or date.max)
-    return _quote_with_date(found, language) if found else ""
+    told = [e for e in lines if e.speaker == "user" and value in e.text]
+    found = min(told, default=None, key=lambda each: each.day or date.max)
+    if found is None or ASKS.search(simplified(found.text)):
+        return ""
+    return _quote_of(found, [] if found.day else [found], language)
 
 
 def _closest(said: str, lines: Sequence[RememberedLine], language: Language) -> str:
     """Return the sentence for a question that no memory answers, with the one closest to it."""
     found = closest_to(said, lines)
     if found is None:
-        return _sentence("nothing", language)
-    quote, when = _quote(found, language), _when(found, language)
-    return _sentence("closest", language, quote=quote, when=when)
-
-
-def _gap(language: Language) -> str:
-    return " " if language == "en" else ""
+        return sentence_of_reply("nothing", language)
+    quote, when = quote_of_line(found, language), time_of_line(found, language)
+    return sentence_of_reply("closest", language, quote=quote, when=when)
 
 
 def _is_in(told: ToldByUser, known: Sequence[RememberedLine]) -> bool:
@@ -300,7 +356,7 @@ def _quote_of_earlier(
         return ""  # a memory is newer than the talk that it was formed of
     if best is not None and _says_the_same(best.text, told.value):
         return ""
-    return _sentence("told_here", language, quote=_quoted(told.quote, language))
+    return sentence_of_reply("told_here", language, quote=quoted(told.quote, language))
 
 
 def language_of(text: str, talk: str = "") -> Language:
@@ -314,50 +370,3 @@ def language_of(text: str, talk: str = "") -> Language:
         return "en"
     # "我搬到高雄了" is written alike in both scripts.
     return "zh" if simplified(text + talk) == text + talk else "zh-hant"
-
-
-def _quote_with_date(line: RememberedLine, language: Language) -> str:
-    """Return the sentence that quotes a line, with its date."""
-    quote = _quote(line, language)
-    if line.is_memory:
-        return _sentence("memory", language, quote=quote, when=_when(line, language))
-    on = _day(line.day, language)
-    if on:
-        on = f" on {on}" if language == "en" else f"在{on}"
-    who = "assistant" if line.speaker == "assistant" else "user"
-    return _sentence(who, language, quote=quote, on=on)
-
-
-def _sentence(name: str, language: Language, **values: str) -> str:
-    """Return a sentence with its values, which are never read as templates."""
-    template = SENTENCES[language][name]
-    return re.sub(r"\{(\w+)\}", lambda place: values[place[1]], template)
-
-
-def _quote(line: RememberedLine, language: Language) -> str:
-    return _quoted(spoken_field(line.text, language) if line.field else line.text, language)
-
-
-def _quoted(text: str, language: Language) -> str:
-    text = text.rstrip("。. ")  # the sentence around it has its own end
-    return f"「{text}」" if language == "zh-hant" else f"“{text}”"
-
-
-def _when(line: RememberedLine, language: Language) -> str:
-    """Return in brackets since when, until when, or on which day it is so."""
-    # "plans to move on 29 March (18 March)": two dates, and only the first one answers.
-    if line.day is None or (not line.tense and day_in(line.text)):
-        return ""
-    day, begun = _day(line.day, language), _day(line.begun, language)
-    if language == "en":
-        return f" ({' '.join(filter(None, (begun, line.tense, day)))})"
-    written = {"since": f"自{day}", "until": f"{begun}至{day}", "": day}[line.tense]
-    return f"（{written}）"
-
-
-def _day(day: date | None, language: Language) -> str:
-    if day is None:
-        return ""
-    if language == "en":
-        return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
-    return f"{day.year}年{day.month}月{day.day}日"

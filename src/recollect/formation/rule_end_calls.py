@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Final
 
 from recollect.formation.citations import cited_words
@@ -14,6 +15,7 @@ from recollect.formation.tool_names import END
 from recollect.ports import ToolCall
 from recollect.records import Json
 from recollect.stores.json_pointers import is_list
+from recollect.text.begun_days import begun_day
 
 _REPLACED: Final = {
     "home": re.compile(r"\blives? (?:in|at)$|住在?$"),
@@ -32,13 +34,15 @@ def end_calls(
     told: Sequence[RuleStatement],
     ends: Sequence[tuple[int, ToldEnd]],
     offered: set[str],
+    days: Mapping[int, date] | None = None,
 ) -> list[ToolCall]:
     """
     Return the calls that end what is *known* of a home, a job, a partner or an allergy.
 
     *told* has the new values of the profile's fields: each ends the facts of the one before it.
     *ends* has what is said to be over, with the number of the message: it leaves the profile, and
-    facts about it end. *offered* names the tools of the request.
+    facts about it end. *offered* names the tools of the request, *days* has
+    the days of the messages: an end is of the day that its words name.
     """
     newest = {each.field: each for each in told if each.field in _REPLACED}
     over = {each.field: (number, each) for number, each in ends if each.field not in newest}
@@ -57,11 +61,11 @@ def end_calls(
             continue
         for field, left in newest.items():
             if _is_left(fact, field, str(left.value)):
-                calls.append(_end_of(each, left.number, left.quote))
+                calls.append(_end_of(each, left.number, left.quote, (days or {}).get(left.number)))
     for number, end in over.values():
         facts = [each for each in known if _is_over(each["value"], end, names)]
         if end.of or len(facts) == 1:  # "my job" is the only one that is known
-            calls += [_end_of(each, number, end.quote) for each in facts]
+            calls += [_end_of(each, number, end.quote, (days or {}).get(number)) for each in facts]
     return calls
 
 
@@ -117,6 +121,10 @@ def _names_of_user(known: Sequence[Mapping[str, Json]]) -> frozenset[str]:
     )
 
 
-def _end_of(known: Mapping[str, Json], number: int, quote: str) -> ToolCall:
+def _end_of(known: Mapping[str, Json], number: int, quote: str, said_on: date | None) -> ToolCall:
+    """Return the call that ends a fact, on the day that the words name, if it had begun by then."""
     arguments = {"id": known["id"], "because": [cited_words(number, quote)]}
+    at = begun_day(quote, said_on) if said_on else None
+    if at is not None and str(at) > str(known.get("since", "")):
+        arguments["at"] = f"{at:%Y-%m}" if at.day == 1 else str(at)
     return ToolCall(name=END, arguments=json.dumps(arguments, ensure_ascii=False))

@@ -32,7 +32,11 @@ _GAMES: Final = r"(?:chess|go|bridge|poker|backgammon|draughts|checkers|mahjong|
 _KINDS: Final = tuple(
     (kind, verb, thing)
     for kind, verb, thing in (
-        ("instruments?", "play(?:s|ed|ing)?", rf"(?:the |an? )?(?:\w+ )?{_INSTRUMENTS}"),
+        (
+            "instruments?",
+            "(?:play(?:s|ed|ing)?|learn(?:s|ed|t|ing)?|practi[sc](?:es?|ing))",
+            rf"(?:the |an? )?(?:\w+ )?{_INSTRUMENTS}",
+        ),
         ("sports?", "play(?:s|ed|ing)?", _SPORTS),
         ("games?", "play(?:s|ed|ing)?", _GAMES),
         (
@@ -56,7 +60,7 @@ _ASKED: Final = (
 _ADVERBS: Final = (
     r"(?:['\u2019](?:m|ve|re|s))?"
     r"(?: (?:also|still|now|mostly|always|often|usually|sometimes|really|mainly|currently|have|has"
-    r"|am|is|are|been|can|do|did|and)){0,3}"
+    r"|am|is|are|been|can|do|did|and|just|recently|finally|started|began|begun|to)){0,3}"
 )
 _ENDED: Final = re.compile(
     r"\b(?:used to|no longer|any ?more|until|if|would|in the past|as an? (?:child|kid|boy|girl))\b",
@@ -66,7 +70,7 @@ _CHINESE: Final = (
     (
         re.compile("我?(?:会|在)?(?:弹|拉|吹|打|学|演奏|玩)(?:的是)?(?:什么|哪[种个些])乐器"),
         re.compile(
-            "我(?:会|在|也|还|一直|从小|现在)*(?:弹|拉|吹|打|学|演奏)(?:的是)?[^，。！？不没着]{0,4}"
+            "我(?:会|在|也|还|一直|从小|现在|最近|刚|正|已经|开始|[昨今]天|[去今前]年|上个?[周月]|上星期)*(?:弹|拉|吹|打|学|演奏)(?:的是)?[^，。！？不没着]{0,4}"
             "(?:琴|笛|鼓|吉他|贝斯|萨克斯|小号|长号|圆号|箫|笙|琵琶|古筝|二胡|唢呐)(?![箱盒谱房行店])"
         ),
     ),

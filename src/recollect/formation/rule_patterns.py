@@ -48,6 +48,10 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),
 )
+TOLD_WHEN: Final = re.compile(
+    r" (?:yesterday|today|(?:in|on|since|last) (?!the\b)[\w ]{1,24}?|\w+ \w+ ago)(?=[.,!;]|$)"
+)
+"""The time of a move, which belongs to its quote: it dates the new home."""
 INTEREST_DEGREE: Final = re.compile(
     r"(?:^| )(?:(?:the )?(?:best|most)(?: of all)?|(?:(?:very|so|too|really) )?much|a (?:lot|bit)"
     r"|more than anything|really|as well|too|these days|nowadays|now|again)$"

@@ -40,13 +40,14 @@ _COMMON: Final = frozenset(
         "get gets got getting go goes going went into come came make made use used say said think "
         "mean put need want take took choose chose pick keep kept own drink eat thing kind sort "
         "type currently today tonight tomorrow yesterday before earlier formerly previously ago "
+        "anything something everything anyone someone anybody somebody any all else "
         "she her hers he him his they them their theirs mine myself one first full last old since "
         "year month week day date time january february march april june july august september "
         "october november december 's ll ve re m d t s"
     )
 )
 _COMMON_CHINESE: Final = re.compile(
-    "什么时候|什么地方|什么|啥|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[里儿个家天年]?|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
+    "什么时候|什么地方|什么东西|什么|啥|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[里儿个家天年]?|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
     "|以前|之前|曾经|过去|原来|今[天年晚]|明[天年]|昨天|去年|名字|告诉|知道|记得|还有|是不是|有没有"
     "|[我你您他她它们的地得了着过在是有和与吗呢吧啊呀嘛里谁叫也还都就会要能把被从向到放去来最很这那]"
     "|[\\d年月日号]+|[^\u3400-\u9fff]+"
@@ -135,7 +136,23 @@ _NAMED: Final = re.compile(
 )
 """A name that is told: "is called Tom", "my sister Ana"."""
 _WHO: Final = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
-_PROPER: Final = re.compile(r"\b[A-Z][\w-]+")
+_PROPER: Final = re.compile("\\b[A-Z][A-Za-z\u00c0-\u024f-]+")
+_WHO_IS: Final = re.compile(
+    r"\W*who(?:['\u2019]s| is| was) (?P<name>[A-Z]\w*(?: [A-Z]\w+)*)\W*"
+    r"|(?P<chinese>[^\s，。？！是]{1,12}?)是谁\W*",
+    re.IGNORECASE,
+)
+_TOWN: Final = frozenset({"city", "town", "place", "village", "country"})
+"""Kinds of what a home is, which an entry on it need not name."""
+_TOWN_CHINESE: Final = re.compile("城市|国家|城镇|地方")
+_ASKS_PRICE: Final = re.compile(r"\bhow much (?:\w+ ){1,6}costs?\b|\bprice of\b", re.IGNORECASE)
+"""A question for a price, which an entry tells by its currency: "for 1,150 euros"."""
+_THING_WORKS: Final = re.compile(
+    r"\b(?:the|it|this|that|which|everything|nothing)\b(?: \w+){0,3}? works?\b"
+    r"(?! (?:as|at|for|in|with)\b)",
+    re.IGNORECASE,
+)
+"""A thing that works is no work of anybody: "the kettle already works"."""
 _PERSONAL: Final = frozenset(
     {"home", "age", "occupation", "name", "birthday", "allergy", "interests"}
 )
@@ -184,6 +201,8 @@ class RuleQuestion:
         found = topics_of(self.text) - {"answers"}
         if "home" in found:
             found -= {"move"}
+        if "dislikes" in found:
+            found -= {"dislikes"} if "not_eaten" in found else {"interests"}
         found |= self.about
         return found - {"name"} if self._asks_name else found - {"name"} or found
 
@@ -208,12 +227,16 @@ class RuleQuestion:
         names = {stem_of(e) for name in self.names if name in self.text for e in terms_of(name)}
         stands = _STANDS.search(self.text)
         needless = _stems_in(stands["verb"]) if stands else frozenset()
+        needless |= _PRICE_STEMS if _ASKS_PRICE.search(self.text) else frozenset()
+        needless |= _TOWN_STEMS if "home" in self.topics else frozenset()
         return _stems_in(latin, besides=_COMMON) - names - needless
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
         """The other words in Chinese: runs of characters between the usual words."""
-        return tuple(filter(None, _COMMON_CHINESE.split(self._plain)))
+        plain = _TOWN_CHINESE.sub(" ", self._plain) if "home" in self.topics else self._plain
+        plain = plain.replace("养", " ") if "pet" in self.topics else plain
+        return tuple(filter(None, _COMMON_CHINESE.split(plain)))
 
     def is_met_by(self, line: RememberedLine) -> bool:
         """Return True if a line says something on all that is asked."""
@@ -240,14 +263,16 @@ class RuleQuestion:
 
     def _is_met(self, said: str, line: RememberedLine) -> bool:
         plain = simplified(said)
-        topics = topics_of(said) | {topic_of_field(line.field)}
+        topics = topics_of(_THING_WORKS.sub(" ", said)) | {topic_of_field(line.field)}
+        if "dislikes" in topics:
+            topics -= {"interests"}
         if "age" in self.topics and self.topics & _PERSONS and _SO_OLD.search(plain):
             topics |= {"age"}
         if line.field in _PERSONS and re.search(r"\bin (?-i:[A-Z])", plain):
             topics |= {"home"}
         return (
             self.topics <= topics
-            and self._has_words(plain)
+            and self.has_words(plain)
             and self._has_kind(said, plain, line)
             and not (
                 is_of_own_visit(self.text, self.names) and not tells_own_visit(plain, self.names)
@@ -256,7 +281,23 @@ class RuleQuestion:
             and not (self.is_former and line.tense != "until" and not _PRESENT.search(plain))
         )
 
-    def _has_words(self, plain: str) -> bool:
+    def introduces(self, line: RememberedLine) -> bool:
+        """Return True if a line says who somebody is, and the question asks that."""
+        found = _WHO_IS.fullmatch(simplified(self.text))
+        if found is None:
+            return False
+        name = re.escape(found["name"] or found["chinese"])
+        if line.field in _PERSONS:
+            return re.search(name, line.text) is not None
+        told = (
+            rf"\b(?:my|our|her|his|[A-Z]\w+['\u2019]s) (?:\w+ ){{1,2}}?(?:is |is called )?{name}\b"
+            rf"|\b{name}(?:,| is| was) (?:my|our|her|his|the|an?|[A-Z]\w+['\u2019]s) "
+            rf"|(?:我|我的|[她他])(?:老[公婆]|[男女]朋?友|丈夫|妻子|先生|太太|伴侣|[姐妹哥弟爸妈]{{1,2}}"
+            rf"|同事|老板|朋友)(?:叫|是)? ?{name}|{name} ?是(?!谁|不是)"
+        )
+        return re.search(told, simplified(line.text)) is not None
+
+    def has_words(self, plain: str) -> bool:
         """Return True if a text has the words of the question, or the thing of the kind asked."""
         terms, runs = self.terms, self.runs
         if self._object is not None and self._object.is_told_by(plain):
@@ -277,6 +318,8 @@ class RuleQuestion:
         if self._asks_name:
             return line.field in _PERSONS or _NAMED.search(plain) is not None
         if _WHO.search(self.text):
+            if self.introduces(line):
+                return True
             return bool(set(_PROPER.findall(said)) - set(_PROPER.findall(self.text)) - self.names)
         return True
 
@@ -293,6 +336,10 @@ def _stems_in(text: str, *, besides: frozenset[str] = frozenset()) -> frozenset[
     """Return the stems of the words of a text, of irregular verbs as well."""
     terms = frozenset(terms_of(text)) - besides
     return frozenset(_AMBIGUOUS.get(each) or stem_of(each) for each in terms)
+
+
+_TOWN_STEMS: Final = frozenset(map(stem_of, _TOWN))
+_PRICE_STEMS: Final = frozenset(map(stem_of, ("cost", "costs", "price", "pay")))
 
 
 def _statements_of(text: str) -> Iterator[str]:

@@ -14,10 +14,11 @@ from functools import partial
 from typing import Final
 
 from recollect.formation.remembered_lines import RememberedLine, day_in
+from recollect.formation.rule_later_words import tells_end
 from recollect.formation.rule_question import RuleQuestion
 from recollect.formation.rule_topics import TOPICS, topic_of_field, topics_of
 from recollect.text.analysis import terms_of
-from recollect.text.chinese_scripts import simplified
+from recollect.text.chinese_scripts import is_chinese, simplified
 from recollect.text.days import MONTH_NAME, month_number
 
 ASKS: Final = re.compile(
@@ -45,7 +46,7 @@ ASKS_BEFORE: Final = re.compile(
 )
 THINGS: Final = frozenset(name for name, _ in TOPICS) - {
     *("name", "home", "move", "age", "occupation", "interests", "answers", "not_eaten"),
-    *("allergy", "birthday"),
+    *("allergy", "birthday", "dislikes", "wedding"),
 }
 """Topics that are persons, animals and things, for which a pronoun may stand."""
 _WEAK: Final = frozenset({"name"})
@@ -74,9 +75,25 @@ _WHEN: Final = re.compile(
 """A date, a month or a year in a question, which no entry has to repeat."""
 _OF_THE_DAY: Final = 4.0
 """Weight of being true on the day that is asked for: more than that of a profile's field."""
+_SAME_LANGUAGE: Final = 0.2
+"""Weight of the language of the question: it decides between what is equally relevant."""
+_INTRODUCES: Final = 3.0
+"""Weight of saying who somebody is, where that is asked."""
 _STILL_AT_HOME: Final = re.compile(
     "我们?(?:现在)?[还仍](?:是|然)?住在? ?(?P<place>[A-Z]\\w+|[\u3400-\u9fff]{2,8}?)吗\\W*"
 )
+_BEFORE_HOME: Final = re.compile(
+    r"\b(?i:before|prior to)(?: (?:I (?:moved|came|went|lived)|moving|living)(?: to| in)?)?"
+    r" (?P<place>[A-Z]\w+(?: [A-Z]\w+)*)|(?:(?:住|搬)[在到去来]?)? ?"
+    r"(?P<chinese>[\u3400-\u9fff]{2,6}?|[A-Z]\w+) ?[之以]前"
+)
+"""A home that a question for the one before it names."""
+_ASKS_EVERY: Final = re.compile(
+    r"\bany\b|\b(?:pets|animals|siblings|sisters|brothers|children|kids)\b|宠物|哪些|什么",
+    re.IGNORECASE,
+)
+_COUNTED: Final = frozenset({"pet", "sister", "brother", "child"})
+"""Topics of which somebody may have several."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 _PLACE: Final = re.compile(r"\b[A-Z]\w{2,}|[\u3400-\u9fff]{2,}")
 
@@ -107,6 +124,12 @@ def best_of(
         about=about,
         places=own_places(lines, names),
     )
+    in_chinese = is_chinese(said)
+
+    def _score_of_kind(line: RememberedLine) -> float:
+        is_same = is_chinese(line.text) == in_chinese
+        return _SAME_LANGUAGE * is_same + _INTRODUCES * question.introduces(line)
+
     score = partial(
         _score,
         topics=topics_of(said),
@@ -115,7 +138,7 @@ def best_of(
         on=on,
     )
     scored = [
-        (score(each), each.day or date.min, number, each)
+        (score(each) + _score_of_kind(each), each.day or date.min, number, each)
         for number, each in enumerate(lines)
         if each.text.strip() != said.strip()
         and not (asks_before and each.is_so_now)
@@ -126,23 +149,39 @@ def best_of(
     return best[3] if best is not None and best[0] > 0 else None
 
 
+def present_question(
+    said: str, lines: Sequence[RememberedLine], about: frozenset[str] = frozenset()
+) -> RuleQuestion | None:
+    """Return a question about how things are now; ``None`` for one about another time."""
+    plain = simplified(said)
+    if day_in(said) or _month_in(plain) or ASKS_BEFORE.search(plain):
+        return None
+    names = own_names(lines)
+    return RuleQuestion(text=said, names=names, about=about, places=own_places(lines, names))
+
+
 def with_others(
-    said: str, best: RememberedLine | None, lines: Sequence[RememberedLine]
+    said: str,
+    best: RememberedLine | None,
+    lines: Sequence[RememberedLine],
+    talk: Sequence[RememberedLine] = (),
 ) -> list[RememberedLine]:
     """
-    Return the *best* line on a question, and what else it must not leave out.
+    Return the *best* line on a question, and what else it must not leave out, of this *talk* too.
 
     One of several allergies would be no answer to what somebody may eat.
     """
     if best is None:
         return []
-    if "allergy" not in topics_of(said):
+    topics = topics_of(said)
+    is_counted = topics & _COUNTED and "name" not in topics and _ASKS_EVERY.search(simplified(said))
+    if "allergy" not in topics and not is_counted:
         return [best]
     question = RuleQuestion(text=_WHEN.sub(" ", said), names=own_names(lines))
     others = [
         each
-        for each in lines
-        if each.is_memory
+        for each in (*lines, *talk)
+        if (each.is_memory or (each in talk and not tells_end(each.text)))
         and each.tense != "until"
         and each is not best
         and each.text not in best.text
@@ -158,6 +197,26 @@ def homes_asked(said: str, lines: Sequence[RememberedLine]) -> list[RememberedLi
     now = [each for each in homes if each.is_so_now]
     former = [each for each in homes if asked and asked["place"] in simplified(each.text)]
     return [*now, *(each for each in former if not each.is_so_now)] if now else []
+
+
+def before_now(said: str, lines: Sequence[RememberedLine]) -> str:
+    """
+    Return a question for a home before the one now as one for the home before.
+
+    >>> home = RememberedLine(text="home: Bergen", field="home")
+    >>> before_now("Where did I live before Bergen?", [home])
+    'Where did I live before?'
+    """
+    found = _BEFORE_HOME.search(simplified(said)) if "home" in topics_of(said) else None
+    if found is None or "home" not in topics_of(said[: found.start()] + said[found.end() :]):
+        return said
+    place = said[slice(*found.span("place" if found["place"] else "chinese"))]
+    homes = [each for each in lines if each.is_memory and each.tense != "until"]
+    is_now = any(each.field == "home" and place in each.text for each in homes)
+    if not is_now and place not in own_places(lines, own_names(lines)):
+        return said
+    before = "before" if found["place"] else "之前"
+    return f"{said[: found.start()]}{before}{said[found.end() :]}"
 
 
 def closest_to(said: str, lines: Sequence[RememberedLine]) -> RememberedLine | None:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Final
 
 from recollect.formation.citations import cited_words
@@ -21,7 +22,7 @@ from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_answers import ToldByUser, answer_of
 from recollect.formation.rule_end_calls import end_calls
 from recollect.formation.rule_ends import end_in
-from recollect.formation.rule_slips import put_right, told_in
+from recollect.formation.rule_slips import put_right_among, told_in
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
 from recollect.formation.rule_topics import topics_of
 from recollect.formation.value_identity import normalised
@@ -35,6 +36,10 @@ _HEADINGS: Final[dict[str, str]] = {
     for name in ("remembered", "new_messages", "said_before")
 }
 _SEVERAL_SPEAK: Final = tuple(re.split("[.。{]", each.speakers)[0] for each in TEXTS.values())
+_SINCE: Final = re.compile(r" (\d{4}-\d\d-\d\d)(?: |$)")
+"""The first day of a memory, in the head of its line."""
+_DAY: Final = re.compile(r"[^\s\d:]{1,8} (?P<day>\d{4}-\d\d-\d\d) \d\d:\d\d")
+"""The line with the time of the messages below it."""
 _MESSAGE: Final = re.compile(r"(?P<number>\d+) (?P<speaker>[^:]+): (?P<words>.*)")
 _LISTS: Final = frozenset({"interests", "conversation_preferences"})
 _HAS_ONE: Final = re.compile(
@@ -52,7 +57,13 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
         return (ToolCall(name=LEAVE, arguments="{}"),)
     shown = shown_in(request)
     known: list[Mapping[str, Json]] = [
-        {"id": id_, "type": type_, "value": value, "owner": shown.owners.get(id_, "")}
+        {
+            "id": id_,
+            "type": type_,
+            "value": value,
+            "owner": shown.owners.get(id_, ""),
+            "since": str(shown.begun.get(id_, "")),
+        }
         for id_, type_, value in shown.known
     ]
     said = _said_in(shown)
@@ -67,7 +78,7 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
             for number, speaker, words in shown.new
             if _is_user(speaker) and (over := end_in(words.replace(LINE_END, "\n")))
         ]
-        calls += end_calls(known, told, ends, offered)
+        calls += end_calls(known, told, ends, offered, shown.days)
     calls += _note_calls(known, said, request.tools)
     return tuple(calls) or (ToolCall(name="remember_nothing", arguments="{}"),)
 
@@ -75,16 +86,16 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
 def _said_in(shown: Shown) -> list[RuleStatement]:
     """Return what the users state in the new messages, and what they put right in the last one."""
     said: list[RuleStatement] = []
-    last: dict[str, str] = {}
+    earlier: dict[str, list[str]] = {}
     new = frozenset(number for number, *_ in shown.new)
     for number, speaker, line in sorted((*shown.before, *shown.new)):
         words = line.replace(LINE_END, "\n")
         if number in new and _is_user(speaker):
-            right = put_right(number, speaker, words, last.get(speaker, ""))
+            right = put_right_among(number, speaker, words, earlier.get(speaker, []))
             slips = {(each.speaker, each.field) for each in right}
             said = [each for each in said if (each.speaker, each.field) not in slips]
             said += right or told_in(number, speaker, words)
-        last[speaker] = words
+        earlier.setdefault(speaker, []).append(words)
     return said
 
 
@@ -99,23 +110,23 @@ def words_for(request: ModelRequest) -> str:
     ]
     told = [
         each
-        for text, previous in zip(said, ("", *said), strict=False)
+        for number, text in enumerate(said)
         if text in talk
-        for each in _told_by_user(text, previous)
+        for each in _told_by_user(text, said[:number])
     ]
     noted = [
-        *_told_by_user(last.text, said[-1] if said else ""),
+        *_told_by_user(last.text, said),
         *_end_told(last.text, request.system),
     ]
     asked = asked_in(last.text)
     return answer_of(last.text, request.system, noted, told, asked=asked, talk=talk)
 
 
-def _told_by_user(text: str, before: str) -> list[ToldByUser]:
-    """Return what a message states, or puts right of the user's message *before*."""
+def _told_by_user(text: str, before: Sequence[str]) -> list[ToldByUser]:
+    """Return what a message states, or puts right of the user's messages *before*."""
     return [
         ToldByUser(field=each.field, quote=each.quote.strip(), value=str(each.value))
-        for each in told_in(1, "user", text) or put_right(1, "user", text, before)
+        for each in told_in(1, "user", text) or put_right_among(1, "user", text, before)
     ]
 
 
@@ -148,13 +159,16 @@ class Shown:
     """
     A request as a model sees it: memories as (id, type, value), new messages by number.
 
-    *owners* maps document ids to their owners' names, if several users speak.
+    *owners* maps document ids to their owners' names, if several users speak; *days* has the days
+    of messages, and *begun* the first days of memories, as far as they are told.
     """
 
     known: tuple[tuple[str, str, Mapping[str, Json]], ...]
     new: tuple[tuple[int, str, str], ...]
     before: tuple[tuple[int, str, str], ...]
     owners: Mapping[str, str] = field(default_factory=dict)
+    days: Mapping[int, date] = field(default_factory=dict)
+    begun: Mapping[str, date] = field(default_factory=dict)
 
 
 def shown_in(request: ModelRequest) -> Shown:
@@ -163,7 +177,9 @@ def shown_in(request: ModelRequest) -> Shown:
     new: list[tuple[int, str, str]] = []
     before: list[tuple[int, str, str]] = []
     owners: dict[str, str] = {}
-    heading = ""
+    days: dict[int, date] = {}
+    begun: dict[str, date] = {}
+    heading, day = "", None
     for line in request.turns[0].text.split("\n"):
         if line in _HEADINGS:
             heading = _HEADINGS[line]
@@ -172,10 +188,23 @@ def shown_in(request: ModelRequest) -> Shown:
             id_, type_, *_ = head.split(" ", maxsplit=2)
             known.append((id_, type_, json.loads(line[begin:])))
             owners[id_] = head.partition(" @")[2]
+            if since := _SINCE.search(head):
+                begun[id_] = date.fromisoformat(since[1])
+        elif told := _DAY.fullmatch(line):
+            day = date.fromisoformat(told["day"])
         elif message := _MESSAGE.fullmatch(line):
             said = (int(message["number"]), message["speaker"], message["words"])
+            if day is not None:
+                days[said[0]] = day
             (new if heading == "new_messages" else before).append(said)
-    return Shown(known=tuple(known), new=tuple(new), before=tuple(before), owners=owners)
+    return Shown(
+        known=tuple(known),
+        new=tuple(new),
+        before=tuple(before),
+        owners=owners,
+        days=days,
+        begun=begun,
+    )
 
 
 def _is_user(speaker: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,11 +11,14 @@ from recollect.formation.rule_statements import (
     NOTE,
     SENTENCE_CHARACTERS_MAX,
     RuleStatement,
+    asked_in,
     statements_in,
 )
 from recollect.text.chinese_scripts import simplified
 from recollect.text.time_expressions import has_time_expression
 
+_BEFORE_MAX: Final = 4
+"""Messages before a correction in which the slip is looked for."""
 _ONE_VALUE: Final = frozenset({"user_name", "home", "age", "occupation"})
 """Fields whose value a slip replaces; in a list of interests it might as well be one more."""
 _VALUE: Final = "(?P<value>[^.,!?;，。！？；]{1,60}?)"
@@ -76,6 +80,31 @@ def put_right(number: int, speaker: str, words: str, before: str) -> list[RuleSt
         if each.field == told.field and str(each.value) == meant != str(told.value)
     ]
     return right if len(right) == 1 else []
+
+
+def put_right_among(
+    number: int, speaker: str, words: str, earlier: Sequence[str]
+) -> list[RuleStatement]:
+    """
+    Return what *words* put right in the last of the *earlier* messages that states a value.
+
+    Questions between the two do not part them; other messages do, unless *words* name the slip.
+
+    >>> earlier = ["I moved to Nantes.", "Where do I live?"]
+    >>> [each.value for each in put_right_among(3, "user", "No wait, I meant Rennes.", earlier)]
+    ['Rennes']
+    """
+    if len(words) > SENTENCE_CHARACTERS_MAX:
+        return []
+    found = _ENGLISH.fullmatch(words) or _CHINESE.fullmatch(simplified(words))
+    for before in reversed(earlier[-_BEFORE_MAX:] if found else []):
+        if right := put_right(number, speaker, words, before):
+            return right
+        if any(each.field in _ONE_VALUE for each in statements_in(number, speaker, before)):
+            return []
+        if not (found and found["slip"]) and asked_in(before) != before.strip():
+            return []
+    return []
 
 
 def told_in(number: int, speaker: str, words: str) -> list[RuleStatement]:

@@ -132,7 +132,8 @@ def _english_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
             told = next(each for each in match.groups() if each).strip()
             told = english.INTEREST_DEGREE.sub("", told) if name == "interests" else told
             if told and _is_meant(plain, start, match) and not _is_cut(plain, match):
-                quote = sentence[match.start() : match.end()]
+                tail = english.TOLD_WHEN.match(plain, match.end()) if name == "home" else None
+                quote = sentence[match.start() : tail.end() if tail else match.end()]
                 yield name, int(told) if name == "age" else told, quote
     noted = english.NOTE.search(plain, start)
     if noted and not _HAN.search(plain) and not english.NOT_MEANT.search(plain, start):

@@ -49,6 +49,15 @@ TOPICS: Final = tuple(
             "partner",
             r"\b(?:partner|husband|wife|boyfriend|girlfriend)\b|丈夫|妻子|伴侣|老[公婆]|(?<=我)先生|(?<=我的)先生|太太|爱人",
         ),
+        (
+            "dislikes",
+            (
+                r"\b(?:dislikes?|hates?|detests?|loathes?|(?:can't|cannot) stand|not fond of"
+                r"|(?:don't|do not|doesn't|does not|didn't)(?: \w+)? (?:like|enjoy)|don't I like)\b"
+                r"|讨厌|厌恶|受不了|不(?:太|怎么|大)?喜欢"
+            ),
+        ),
+        ("wedding", r"\bweddings?\b|\b(?:get|gets|getting|be|marrying) married\b|婚礼|结婚"),
         ("birthday", r"\b(?:birthday|born)\b|生日|出生"),
         ("child", r"\b(?:child(?:ren)?|kids?|daughters?|sons?|baby)\b|女儿|儿子|孩子"),
         ("daughter", r"\bdaughters?\b|女儿"),
@@ -64,6 +73,11 @@ TOPICS: Final = tuple(
     )
 )
 """Names of topics, and the words by which a text is on one, in simplified characters."""
+
+PERSONS: Final = frozenset(
+    {"sister", "brother", "mother", "father", "partner", "child", "daughter", "son"}
+)
+"""Topics that are persons."""
 
 
 def topic_of_field(field: str) -> str:

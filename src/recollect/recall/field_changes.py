@@ -7,8 +7,10 @@ from datetime import UTC, datetime, tzinfo
 from typing import Final
 
 from recollect.records import Memory, Revision
-from recollect.stores.field_evidence import MessageTimes, last_said, newly_said
+from recollect.stores.field_evidence import MessageTimes, last_said, newly_said, place_evidence
 from recollect.stores.json_pointers import join_pointer
+from recollect.stores.provenance import cited_message
+from recollect.text.begun_days import begun_day
 from recollect.text.time_zones import told_in
 
 FORMED: Final = "formed"
@@ -20,8 +22,8 @@ class FieldChange:
     """
     The change of a field from its former value to that of the newest version.
 
-    *until* is when the former value ended, *since* the beginning that was given for the new one;
-    each is ``None`` if unknown.
+    *until* is when the former value ended, *since* the beginning that was given or told for the
+    new one; each is ``None`` if unknown.
     """
 
     until: datetime | None = None
@@ -34,8 +36,9 @@ def changes_of(
     """
     Return the change of each field of a document that has another value than in *former*.
 
-    A field changed on the day that was given for it, else when the words of its new value were
-    said. Its time is that of the write only where it was not formed of words: a document that is
+    A field changed on the day that was given for it, else on the day that the words of its new
+    value name ("I moved to Bergen in June"), else when these were said.
+    Its time is that of the write only where it was not formed of words: a document that is
     formed of an old conversation did not change today.
 
     Args:
@@ -51,11 +54,27 @@ def changes_of(
     for name, value in memory.value.items():
         if former.value.get(name) == value:
             continue
-        until = ended or given
+        begun = given or _begun_at(name, former, newest, said, zone)
+        until = ended or begun
         if until is None and (when := _changed_at(name, former, newest, said)):
             until = told_in(when, zone)
-        changes[name] = FieldChange(until=until, since=given)
+        changes[name] = FieldChange(until=until, since=begun)
     return changes
+
+
+def _begun_at(
+    name: str, former: Revision, newest: Revision, said: MessageTimes, zone: tzinfo
+) -> datetime | None:
+    """Return the beginning that the new words of a field name; ``None`` unless they agree."""
+    place = join_pointer([name])
+    known = {cited_message(each) for each in place_evidence(place, former.evidence)}
+    told = {
+        begun_day(each.quote, told_in(said[message], zone).date())
+        for each in place_evidence(place, newest.evidence)
+        if each.quote and (message := cited_message(each)) in said and message not in known
+    }
+    (day,) = told if len(told) == 1 else (None,)
+    return datetime(day.year, day.month, day.day, tzinfo=zone) if day else None
 
 
 def _changed_at(

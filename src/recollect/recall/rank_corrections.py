@@ -8,16 +8,22 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from recollect.recall.ended_statements import ended_statements
 from recollect.recall.query_analysis import asks_about_past
 from recollect.recall.results import Recalled, lapsed_marks
 from recollect.records import Memory, Message, Scope
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
+from recollect.text.field_words import words_asked_for
 
 STANDING: Final = "standing"
 """The name of the signal."""
 OVER: Final = -1.5
 """For what is over: it comes behind what holds and bears on the question about as well."""
+PERSONAL: Final = "personal"
+"""The name of the signal of what is about oneself."""
+ASKED: Final = 1.5
+"""For a profile: its other fields make it long, so that its words alone count for little."""
 REPEATED: Final = -4.0
 """For a question asked before, which answers nothing: it comes behind all that may."""
 REPEATED_AMONG: Final = 32
@@ -30,6 +36,8 @@ _ASKS: Final = re.compile(r"[?？吗嗎呢哪谁誰几幾么麼]|^\W*(?:wh|how\b
 _ASKING: Final = frozenset(
     terms_of("since when how long much many what which kind where who whose please tell remember")
 )
+_OF_ONESELF: Final = re.compile(r"\b(?:I|my|me|we|our)\b|我", re.IGNORECASE)
+_COMMON_CHINESE: Final = re.compile("[我你的哪什么谁几多在是里]")
 # What a Chinese question asks for is a word in the place of the answer: its neighbours are shared
 # with every other question, and make pairs of characters that an answer lacks.
 _ASKS_CHINESE: Final = re.compile(
@@ -44,6 +52,8 @@ def by_standing(
     query: str,
     lapsed: Collection[tuple[Scope, str, str]],
     now: datetime,
+    *,
+    has_memories: bool = True,
 ) -> list[Recalled]:
     """
     Return *entries*, best first, with lower scores for those that do not stand.
@@ -51,7 +61,10 @@ def by_standing(
     A message of the user that asks nothing but *query* is lowered, and in Chinese a short one that
     asks for anything about the user. So is what is over, unless
     *query* asks about the past: messages in *lapsed*, by scope, thread and id, which are marked as
-    well, and memories that had ended by *now*. Those of equal scores keep their order.
+    well, memories that had ended by *now*, and messages whose own words say that they are over.
+    A profile is raised by a question about oneself that asks for one of its fields and nothing
+    else. Those of equal scores keep their order. *has_memories* is False for a scope of messages
+    alone, in which nothing but repeated questions is corrected.
     """
     asked, is_past = _ASKING.union(terms_of(query)), asks_about_past(query)
     marked = list(lapsed_marks(entries, lapsed))
@@ -63,13 +76,37 @@ def by_standing(
     if not is_past:
         over = (at for at, each in enumerate(marked) if _is_over(each, now))
         parts = dict.fromkeys(over, OVER) | parts
+        if has_memories:
+            ended = ended_statements(marked[:REPEATED_AMONG], query)
+            parts = dict.fromkeys(ended, OVER) | parts
+    raised = {at: ASKED for at, each in enumerate(marked) if _has_asked_field(each, query)}
     for at, part in parts.items():
-        marked[at] = _lowered(marked[at], part)
-    return sorted(marked, key=lambda each: -each.score) if parts else marked
+        marked[at] = _with_part(marked[at], STANDING, part)
+    for at, part in raised.items():
+        marked[at] = _with_part(marked[at], PERSONAL, part)
+    return sorted(marked, key=lambda each: -each.score) if parts or raised else marked
 
 
-def _lowered(entry: Recalled, part: float) -> Recalled:
-    return replace(entry, score=entry.score + part, signals={**entry.signals, STANDING: part})
+def _with_part(entry: Recalled, name: str, part: float) -> Recalled:
+    return replace(entry, score=entry.score + part, signals={**entry.signals, name: part})
+
+
+def _has_asked_field(entry: Recalled, query: str) -> bool:
+    """Return True for a profile that has the field which a question about oneself asks for."""
+    content = entry.content
+    if isinstance(content, Message) or not content.is_document:
+        return False
+    if not _OF_ONESELF.search(query):
+        return False
+    left = frozenset(terms_of(query)) - _ASKING
+    if is_short := _ASKS_CHINESE.fullmatch(simplified(query).strip()) is not None:
+        left = frozenset(each for each in left if not _COMMON_CHINESE.search(simplified(each)))
+    for name in content.value:
+        words = {*terms_of(words_asked_for(name)), *terms_of(name)}
+        # "What is my cat called?" asks for more than a name.
+        if left and (left <= words or (is_short and left & words)):
+            return True
+    return False
 
 
 def _is_over(entry: Recalled, now: datetime) -> bool:

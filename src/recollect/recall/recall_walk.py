@@ -95,7 +95,9 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
         prepared, found = await _search_now(parts, listed, query)
     at = _standing_at(query, parts.store.now())
     lapsed = await _lapsed_among(parts.store, found)
-    entries = by_standing(_recalled_entries(found), query.query, lapsed, at)
+    entries = by_standing(
+        _recalled_entries(found), query.query, lapsed, at, has_memories=found.may_be_over
+    )
     answer = pack_answer(entries, found, prepared, parts)
     wider = deeper(query, answer, len(found.ranked.hits)) if found.ranked.has_more else None
     if wider is not None:

@@ -1,0 +1,144 @@
+"""
+Later words on what is remembered, for the rule model: "I have no cat now".
+
+Some ends and moves become no memory by the rules. They are messages, though, and a message that
+was written after the memory tells how things are now.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import Final
+
+from recollect.formation import rule_patterns as english
+from recollect.formation import rule_patterns_chinese as chinese
+from recollect.formation.remembered_lines import RememberedLine
+from recollect.formation.rule_question import RuleQuestion
+from recollect.formation.rule_topics import PERSONS, topic_of_field, topics_of
+from recollect.text.chinese_scripts import simplified
+
+_DENIES: Final = re.compile(
+    r"\b(?:no longer|any ?more|any longer|passed away|died|ran away|got rid of|is gone|are gone)\b"
+    r"|\bI(?:'ve| have)?(?: just| recently| finally| already| now)?"
+    r" (?:quit|left|lost|sold|stopped|gave (?:up|away)|given (?:up|away)|retired)\b"
+    r"|\bI(?:'ve| have)? (?:been laid off|got (?:laid off|fired))\b"
+    r"|[已早经就都也]不(?!是因)[^，。！？；]{1,10}了|不再|没有?(?:[^，。！？；]{1,8})?了"
+    r"|去世|[死戒]了|[卖丢送](?:掉|走|人)?了|辞[职掉]|离职|退休|分手|离婚",
+    re.IGNORECASE,
+)
+"""Words that tell an end."""
+_CHANGES: Final = re.compile(
+    r"\b(?:moved|now|changed|switched|renamed|has become|instead)\b|搬|换[了成到]|改[成为叫]|变成"
+    r"|现在|如今",
+    re.IGNORECASE,
+)
+"""Words that tell how something is since a change."""
+_OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.IGNORECASE)
+_PROPER: Final = re.compile(r"\b[A-Z][a-z]+")
+
+
+def later_words(
+    question: RuleQuestion,
+    known: RememberedLine | None,
+    lines: Sequence[RememberedLine],
+    talk: Sequence[RememberedLine],
+) -> RememberedLine | None:
+    """
+    Return the newest words that change what is *known*, the answer to a question until then.
+
+    Args:
+        question: The question, which is about how things are now.
+        known: The line that answers it best; without one only the end of it is an answer.
+        lines: What the prompt remembers; its messages stand in the order of their days.
+        talk: The user's messages in this talk, which are later than those of the prompt.
+    """
+    said = [each for each in lines if each.speaker and each.speaker != "assistant"]
+    begun = max(_place_of(known, (*said, *talk)), -1) if known is not None else -1
+    for number, each in reversed([*enumerate((*said, *talk))]):
+        if number <= begun or each is known:
+            break
+        if not _is_later(each, known, is_placed=begun >= 0):
+            continue
+        if (is_end := tells_end(each.text)) and _is_end_of(each, known, question):
+            return each
+        if not is_end and known is not None and _is_changed_by(each, known, question):
+            return each
+        if not is_end and _is_stated(each.text) and question.is_met_by(each):
+            return None  # what was over before it is no longer
+    notes = (e for e in lines if e.is_memory and not e.field and e is not known and begun < 0)
+    later = (e for e in notes if known is not None and _is_newer_note(e, known))
+    changed = (e for e in later if known is not None and _is_changed_by(e, known, question))
+    return max(changed, default=None, key=lambda each: each.day or date.min)
+
+
+def tells_end(text: str) -> bool:
+    """
+    Return True if a text states that something is over.
+
+    >>> tells_end("I no longer have a cat."), tells_end("我没有猫了。"), tells_end("I have a cat.")
+    (True, True, False)
+    """
+    return _is_stated(text) and _DENIES.search(_plain(text)) is not None
+
+
+def _plain(text: str) -> str:
+    return simplified(text).replace("\u2019", "'")
+
+
+def _is_stated(text: str) -> bool:
+    """Return True for a statement: no question, condition, wish or words of others."""
+    plain = _plain(text).strip()
+    is_asked = plain.endswith(("?", "？")) or chinese.QUESTION.search(plain.rstrip("。！!."))
+    return not (is_asked or english.NOT_MEANT.search(plain) or chinese.NOT_MEANT.search(plain))
+
+
+def _place_of(known: RememberedLine, said: Sequence[RememberedLine]) -> int:
+    """Return the place of the last message that says what is *known*; -1 for none."""
+    value = (known.text.partition(": ")[2] or known.text).rstrip("。. ")
+    places = (number for number, each in enumerate(said) if value in each.text)
+    return max(places, default=-1)
+
+
+def _is_later(said: RememberedLine, known: RememberedLine | None, *, is_placed: bool) -> bool:
+    """Return True if a message is later than what is *known*, as far as their days tell."""
+    if known is None or is_placed or said.day is None:
+        return True
+    if known.day is None:
+        # A profile's field has no day: a message that names the same person is about it.
+        return bool(set(_PROPER.findall(known.text)) & set(_PROPER.findall(said.text)))
+    return said.day > known.day or (said.day == known.day and known.is_memory)
+
+
+def _is_end_of(said: RememberedLine, known: RememberedLine | None, question: RuleQuestion) -> bool:
+    """Return True if a message tells the end of what the question, or its answer, is about."""
+    topics, terms = topics_of(said.text), question.terms
+    if (
+        not question.topics
+        or not question.topics <= topics
+        or not question.has_words(_plain(said.text))
+    ):
+        return False
+    persons = question.topics & PERSONS
+    if (topics & PERSONS) - persons or not (persons or _OF_ONESELF.search(said.text)):
+        return False
+    about = topics_of(known.text) | {topic_of_field(known.field)} if known else topics
+    return bool(terms) or bool(question.runs) or topics <= about | {"move", "home", "name"}
+
+
+def _is_changed_by(said: RememberedLine, known: RememberedLine, question: RuleQuestion) -> bool:
+    """Return True if a message answers the question as well, and tells a change."""
+    plain = _plain(said.text)
+    if not _is_stated(said.text) or _CHANGES.search(plain) is None or said.text == known.text:
+        return False
+    is_named = question.topics & PERSONS or question.terms or question.runs
+    return bool(is_named) and question.is_met_by(said)
+
+
+def _is_newer_note(note: RememberedLine, known: RememberedLine) -> bool:
+    """Return True for a memory of a change that is not older; on one day, than one of none."""
+    if note.day is None or known.day is None or note.tense == "until":
+        return False
+    is_same = note.day == known.day and _CHANGES.search(_plain(known.text)) is None
+    return note.day > known.day or is_same
