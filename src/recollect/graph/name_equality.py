@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import count
 from typing import Final
 
 from recollect.errors import LimitError, UsageError
 from recollect.stores.validation import check_text
+from recollect.text.word_caches import word_cache
 
 NAME_CHARACTERS_MAX: Final = 1_000
 NAMES_KEPT_MAX: Final = 50_000
@@ -25,7 +25,7 @@ _IDEOGRAPH: Final = "\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0
 _SPACE_AMONG_IDEOGRAPHS: Final = re.compile(rf"(?<=[{_IDEOGRAPH}]) (?=[{_IDEOGRAPH}])")
 
 
-@lru_cache(maxsize=NAMES_KEPT_MAX)
+@word_cache(maxsize=NAMES_KEPT_MAX)
 def name_key(name: str) -> str:
     """
     Return the key by which *name* is compared: equal keys mean the same name.

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from functools import lru_cache
 from typing import Final, Literal
 
 from recollect.errors import NotFoundError, UsageError
@@ -27,6 +26,7 @@ from recollect.recall.results import Recalled
 from recollect.records import Memory, Message, Scope
 from recollect.text.chinese_scripts import is_chinese, simplified
 from recollect.text.context_guides import GUIDES, GuideLanguage
+from recollect.text.word_caches import word_cache
 
 LeftOutReason = Literal["budget", "in the thread", "repeats", "score"]
 """Why an entry was left out: no room, shown by the thread, repeats another, relevance too low."""
@@ -328,7 +328,7 @@ def _without_speaker(text: str, name: str) -> str:
     return text if _POSES_AS_SPOKEN.match(rest) else rest
 
 
-@lru_cache(maxsize=1_024)
+@word_cache(maxsize=1_024)
 def _shown_name(name: str) -> str:
     return f"{shown(name)}: "
 

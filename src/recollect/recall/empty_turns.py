@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 from recollect.formation.grounding.foreign_text import without_recalled
@@ -14,6 +13,7 @@ from recollect.text.chinese_scripts import simplified
 from recollect.text.rule_replies import is_rule_reply
 from recollect.text.searchable import message_text
 from recollect.text.small_talk import compile_phrases, is_small_talk
+from recollect.text.word_caches import word_cache
 
 compile_phrases()  # while this module is loaded on a worker thread, not on the event loop
 EntryT = TypeVar("EntryT")
@@ -110,10 +110,10 @@ def is_bare_question(content: Message) -> bool:
     return _ASKS_OF_SOMEBODY.fullmatch(text) is not None
 
 
-_is_small_talk = lru_cache(maxsize=4_096)(is_small_talk)
+_is_small_talk = word_cache(maxsize=4_096)(is_small_talk)
 
 
-@lru_cache(maxsize=4_096)
+@word_cache(maxsize=4_096)
 def _is_empty(text: str) -> bool:
     folded = fold(text.replace("\u2019", "'"))
     if is_small_talk(text):

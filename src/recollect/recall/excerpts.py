@@ -13,13 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from recollect.ports import TokenCounter
 from recollect.text.analysis import terms_of
 from recollect.text.passages import PassageSpan, passages_of
 from recollect.text.terms import term_hash
+from recollect.text.word_caches import word_cache
 
 GAP: Final = "[…]"
 """The mark in an excerpt for passages that are left out."""
@@ -101,7 +101,7 @@ def _score(terms: Mapping[int, int], weights: Mapping[int, float]) -> float:
     )
 
 
-@lru_cache(maxsize=4_096)
+@word_cache(maxsize=4_096)
 def _terms(passage: str) -> Counter[int]:
     return Counter(map(term_hash, terms_of(passage)))
 

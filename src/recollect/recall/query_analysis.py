@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import lru_cache
 from typing import Final
 
 from recollect.text.analysis import STOP_WORDS, UNSPACED, fold, is_first_person, terms_of
@@ -14,6 +13,7 @@ from recollect.text.chinese_scripts import simplified
 from recollect.text.days import Days
 from recollect.text.terms import query_hashes
 from recollect.text.time_expressions import asks_when, days_meant
+from recollect.text.word_caches import word_cache
 
 # Only the past tense: "you told me" asks for what was said, "can you tell me" does not.
 _ASKS_FOR_ANSWERS: Final = re.compile(
@@ -78,7 +78,7 @@ class AnalysedQuery:
 
 
 # The same object for the same query: signals computed ahead are found by its identity.
-@lru_cache(maxsize=256)
+@word_cache(maxsize=256)
 def read_question(text: str, asked_at: date, utc_offset: timedelta = timedelta(0)) -> AnalysedQuery:
     """
     Analyse *text*, asked on the day *asked_at* of a zone at *utc_offset*.
@@ -181,7 +181,7 @@ def _candidates(text: str, names: tuple[str, ...]) -> list[str]:
     return [names[at] for at in sorted(at for run in runs for at in known.get(run, ()))]
 
 
-@lru_cache(maxsize=16)
+@word_cache(maxsize=16)
 def _by_first_run(names: tuple[str, ...]) -> dict[str, list[int]]:
     """
     Return the positions of *names* by their first run of word characters.
@@ -245,7 +245,7 @@ def _is_spaced(name: str) -> bool:
     return not re.search(rf"[{UNSPACED}]", name)
 
 
-@lru_cache(maxsize=4_096)
+@word_cache(maxsize=4_096)
 def _pattern(name: str) -> re.Pattern[str]:
     first = _first_word(name)
     wanted = {re.escape(each) for each in (name, first) if len(fold(each)) > 1}

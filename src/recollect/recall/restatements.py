@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from recollect.recall.query_analysis import is_question
@@ -14,6 +13,7 @@ from recollect.records import Message, Scope
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import has_chinese, simplified
 from recollect.text.small_talk import is_small_talk
+from recollect.text.word_caches import word_cache
 
 RESTATEMENT_CHARACTERS_MAX: Final = 200
 """A longer turn of an assistant says something of its own."""
@@ -103,7 +103,7 @@ def _place_before(entry: Recalled, place: Mapping[tuple[Scope, str, int], int]) 
     return place.get((entry.scope, content.thread, content.position - 1))
 
 
-@lru_cache(maxsize=4_096)
+@word_cache(maxsize=4_096)
 def is_restatement(answer: str, said: str) -> bool:
     """
     Return True if *answer* confirms what was *said*, and adds no word to it.

@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final, TypeAlias
 
 from recollect.records import Evidence, EvidenceMap, Json
 from recollect.stores.json_pointers import covers, is_list, is_number, join_pointer
 from recollect.stores.remainder import MEMORY_THREAD, ORIGIN_QUOTE, split_pointer
 from recollect.text.analysis import terms_of
+from recollect.text.word_caches import word_cache
 
 Words: TypeAlias = frozenset[str]
 Said: TypeAlias = Callable[[Evidence], Words]
@@ -90,7 +90,7 @@ def words_of(text: str) -> Words:
     return _remembered(text)
 
 
-@lru_cache(maxsize=20_000)
+@word_cache(maxsize=20_000)
 def _remembered(text: str) -> Words:
     return frozenset(terms_of(text)) - _FRAME
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 import Stemmer
 
 from recollect.text.chinese_scripts import simplified
+from recollect.text.word_caches import word_cache
 
 ANALYSER_VERSION: Final = 5
 """Version stored with terms; raise it whenever the same text gives other terms."""
@@ -142,7 +142,7 @@ def number_terms(token: str) -> list[str]:
     return [token, *re.split(r"[.,]", token)]
 
 
-@lru_cache(maxsize=100_000)
+@word_cache(maxsize=100_000)
 def word_terms(token: str) -> tuple[str, ...]:
     """
     Return the terms of one word; of a code identifier, its parts and the whole.

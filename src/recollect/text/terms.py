@@ -22,6 +22,7 @@ from recollect.text.analysis import (
 from recollect.text.chinese_scripts import has_chinese, simplified
 from recollect.text.field_words import field_words_in
 from recollect.text.time_expressions import has_time_expression
+from recollect.text.word_caches import word_cache
 
 HEADER: Final = struct.Struct("<HHI")
 """The header of an entry's terms: analyser version, flags, and the number of terms."""
@@ -37,7 +38,7 @@ MONTHS: Final = (
 ).split()
 
 
-@lru_cache(maxsize=200_000)
+@word_cache(maxsize=200_000)
 def term_hash(term: str) -> int:
     """Return 64 bits of the BLAKE2b hash of *term*; terms are stored as hashes, not as words."""
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
@@ -86,7 +87,7 @@ def _hashes_in(token: str) -> tuple[int, ...]:
     return tuple(map(term_hash, ascii_terms(token)))
 
 
-_known_hashes: Final = lru_cache(maxsize=100_000)(_hashes_in)
+_known_hashes: Final = word_cache(maxsize=100_000)(_hashes_in)
 
 
 def date_terms(text: str, time: datetime) -> list[str]:

@@ -9,7 +9,7 @@ only those count that are written as no word of it would be.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -17,6 +17,7 @@ from recollect.formation.grounding.common_words import ALIASES, COMMON, ENDINGS,
 from recollect.formation.grounding.known_places import IN_CHINESE
 from recollect.formation.wording.pieces import pieces_of
 from recollect.text.analysis import fold
+from recollect.text.word_caches import word_cache
 
 _LETTER: Final = "A-Za-zªµºÀ-ÖØ-öø-ʯͰ-ϿЀ-ԯḀ-\u1eff"
 _WORD: Final = re.compile(
@@ -149,7 +150,7 @@ def _has_inner_capital(word: str) -> bool:
     return any(each.isupper() for each in word[1:]) and not word.endswith(("'S", "'M"))
 
 
-@lru_cache(maxsize=50_000)
+@word_cache(maxsize=50_000)
 def _bare(word: str) -> str:
     """Return a word folded, without possessive and dots."""
     return re.sub(r"'s?$", "", fold(word)).replace(".", "")

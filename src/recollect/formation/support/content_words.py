@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import Stemmer
@@ -16,6 +15,7 @@ from recollect.text.analysis import MARKS, UNSPACED, fold
 from recollect.text.chinese_scripts import simplified
 from recollect.text.data_files import read_rows
 from recollect.text.short_texts import CHARACTERS_MAX, kept_if_short
+from recollect.text.word_caches import word_cache
 
 WORD_CHARACTERS_MAX: Final = 64
 """A longer run of letters (a key, an encoded file) counts by its first characters only."""
@@ -78,13 +78,13 @@ def _tokens_of(text: str) -> Iterator[Token]:
                 yield Token(stem_of(folded), start, end, folded=folded)
 
 
-@lru_cache(maxsize=50_000)
+@word_cache(maxsize=50_000)
 def _folded(written: str) -> str:
     word = fold(written).replace("\u2019", "'")
     return word.removesuffix("'s")
 
 
-@lru_cache(maxsize=50_000)
+@word_cache(maxsize=50_000)
 def stem_of(folded: str) -> str:
     """
     Return the English stem of a word in ASCII; any other word as it is.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from recollect.formation.support.content_words import tokens_in
+from recollect.text.word_caches import word_cache
 
 SAMPLE_CHARACTERS: Final = 1_000
 _KANA: Final = re.compile("[\u3041-\u30ff]")
@@ -53,7 +53,7 @@ WITH_RULES: Final = frozenset({"en", "zh"})
 """Languages whose words are known well enough to tell what came from nowhere."""
 
 
-@lru_cache(maxsize=10_000)
+@word_cache(maxsize=10_000)
 def language_of(text: str) -> str:
     """
     Return the language of a text as a short code; ``""`` where nothing tells it.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from recollect.formation.grounding.common_words import COMMON
@@ -26,6 +25,7 @@ from recollect.text.analysis import fold
 from recollect.text.chinese_scripts import simplified
 from recollect.text.days import WEEKDAYS, weekday_number
 from recollect.text.lazy_patterns import lazy_pattern
+from recollect.text.word_caches import word_cache
 
 Subject: TypeAlias = Literal["user", "other", ""]
 """The subject of a clause: its speaker, another person, or one that is not named."""
@@ -158,7 +158,7 @@ def _speakers(heard: HeardWindow) -> list[str]:
     return list(fitting)[:NAMES_MAX]
 
 
-@lru_cache(maxsize=256)
+@word_cache(maxsize=256)
 def _pattern_of(name: str) -> re.Pattern[str]:
     if not name.isascii():
         return lazy_pattern(re.escape(name), re.IGNORECASE)

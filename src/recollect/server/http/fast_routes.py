@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, Final, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -25,6 +24,7 @@ from recollect.server.routes.threads import append
 from recollect.server.schemas.recall_requests import RecallRequest
 from recollect.server.schemas.requests import AppendRequest
 from recollect.stores.validation import ID_CHARACTERS_MAX, SEGMENTS_MAX
+from recollect.text.word_caches import word_cache
 
 _MESSAGES: Final = re.compile(r"/v1/threads/([^/]+)/messages")
 _RECALL: Final = "/v1/recall"
@@ -227,7 +227,7 @@ def _values(scope: Scope, header: bytes) -> list[str]:
     return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
 
 
-@lru_cache(maxsize=_QUERIES_MAX)
+@word_cache(maxsize=_QUERIES_MAX)
 def _segments(query: bytes) -> tuple[str, ...] | None:
     """Return the scope that a query names; cached, since clients repeat theirs."""
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)

@@ -23,6 +23,7 @@ from recollect.stores.plans.quotations import Quotation, find_quotations
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_scope, to_datetime
+from recollect.text.word_caches import forget_words
 
 
 class EraseStore(Transactor):
@@ -69,7 +70,9 @@ class EraseStore(Transactor):
         erasing = partial(plan_erase, scope=scope, target=target, receipt=receipt)
         noting = partial(plan_noting, plan=erasing, name=receipt.id, ids=self._ids, now=now)
         plan = partial(plan_unnamed, plan=noting, secret=secret)
-        return receipt_of(await self._change("erase", scope, plan))
+        erased = await self._change("erase", scope, plan)
+        forget_words()
+        return receipt_of(erased)
 
     @final
     async def preview_erase(self, scope: Scope, target: EraseTarget) -> EraseReceipt:

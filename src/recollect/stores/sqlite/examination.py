@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -30,6 +29,7 @@ from recollect.text.scope_paths import written_scope
 from recollect.text.searchable import message_text
 from recollect.text.stored_terms import decode_terms
 from recollect.text.terms import encode_terms, is_current
+from recollect.text.word_caches import word_cache
 
 Stored: TypeAlias = Sequence[Any]
 """A row as the driver returns it."""
@@ -43,7 +43,7 @@ _INTEGRITY_MAX: Final = 100
 """Findings of SQLite's integrity check, at most."""
 
 # Analysing text takes most of the time, and tests examine the same file again and again.
-_encoded_terms = lru_cache(maxsize=10_000)(encode_terms)
+_encoded_terms = word_cache(maxsize=10_000)(encode_terms)
 
 _NEVER: Final = {
     **{
