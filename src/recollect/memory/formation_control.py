@@ -213,7 +213,7 @@ class FormationMethods(ABC):
         """
         Return what waits for a person, by (type, key), each with what was said about it since.
 
-        That are memories in force whose words are newer, and messages that ended one: those of the
+        These are memories in force whose words are newer, and messages that ended one: those of the
         same key, the same field or subject, or much the same words, up to 5 each.
 
         Args:
