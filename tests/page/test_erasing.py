@@ -48,7 +48,7 @@ def test_no_window_shows_an_erased_message(story: Story) -> None:
 
     assert {"text", "title"} <= set(told["before"]["own"])
     assert {"text", "address"} <= set(told["before"]["chat"])
-    assert {"text", "fields", "address"} <= set(told["before"]["recall"])
+    assert {"text", "fields", "tab"} <= set(told["before"]["recall"])
     assert {} == {window: where for window, where in told["after"].items() if where}
 
 
@@ -57,10 +57,22 @@ def test_what_was_typed_goes_with_the_words_that_it_repeats(story: Story) -> Non
     told = story.facts["fields"]
 
     assert {"fields", "tab"} <= set(told["before"]["own"])
-    assert {"fields", "address"} <= set(told["before"]["memories"])
-    assert {"fields", "address"} <= set(told["before"]["graph"])
+    assert {"fields", "tab"} <= set(told["before"]["memories"])
+    assert {"fields", "tab"} <= set(told["before"]["graph"])
     assert "fields" in told["before"]["overview"]
     assert {} == {window: where for window, where in told["after"].items() if where}
+
+
+def test_the_way_back_asks_no_erased_question(story: Story) -> None:
+    """Its words were in the tab and in no address of the history; an erase empties the fields."""
+    told = story.facts["back"]
+
+    assert "tab" in told["before"]
+    assert "address" not in told["before"]
+    assert 0 == told["named"]
+    assert {"memories": "", "recall": ""} == told["fields"]
+    assert [] == told["repeated"]
+    assert [] == told["after"]
 
 
 def test_a_window_that_missed_an_erase_catches_up(story: Story) -> None:
@@ -68,7 +80,7 @@ def test_a_window_that_missed_an_erase_catches_up(story: Story) -> None:
     told = story.facts["missed"]
 
     assert {"text", "title", "address"} <= set(told["before"]["chat"])
-    assert {"text", "fields", "address"} <= set(told["before"]["recall"])
+    assert {"text", "fields", "tab"} <= set(told["before"]["recall"])
     assert {"chat": [], "recall": []} == told["after"]
     assert [True, True] == told["isSame"]
     assert "See you on Friday." == told["draft"]

@@ -157,6 +157,44 @@ async function fields() {
   await elsewhere.close();
 }
 
+/** The way back to a question that repeats what was erased since shows an empty field, and asks nothing. */
+async function back() {
+  await page.request.post(`${base}/v1/threads/back/messages?${SCOPE}`, { data: { messages: [{ role: "user", text: DAY[0] }, { role: "assistant", text: DAY[1] }] } });
+  const other = await browser.newPage();
+  await other.goto(`${base}/#/recall?${SCOPE}`);
+  await other.fill("#search", `garage door ${SECRET}`);
+  await other.keyboard.press("Enter");
+  await other.locator(".entry").first().waitFor();
+  await other.getByRole("link", { name: "Memories", exact: true }).click();
+  await other.fill("#search", SECRET);
+  await other.waitForFunction(() => location.hash.includes("s="));
+  await other.getByRole("link", { name: "Formation", exact: true }).click();
+  await other.locator("h1", { hasText: "Formation" }).waitFor();
+  const before = await secretIn(other);
+  const addresses = () => other.evaluate((secret) => navigation.entries().filter((each) => decodeURIComponent(each.url).includes(secret)).length, SECRET);
+  const named = await addresses();
+  await page.goto(`${base}/#/chat/back?${SCOPE}`);
+  const turn = page.locator(".turn", { hasText: SECRET }).first();
+  await turn.hover();
+  await button("Erase this message for good …", turn).click();
+  await asked("back");
+  await confirmed();
+  await other.bringToFront();
+  await leftIn({ own: other });
+  const repeated = [];
+  other.on("request", (request) => /\/recall|\bq=/.test(request.url()) && repeated.push(request.url()));
+  const fields = {};
+  for (const name of ["memories", "recall"]) {
+    await other.goBack();
+    await other.locator("h1", { hasText: new RegExp(name, "i") }).waitFor();
+    await other.waitForTimeout(600);
+    fields[name] = await other.inputValue("#search");
+  }
+  facts.tell("back", { before, named, fields, repeated, after: await secretIn(other) });
+  await other.close();
+  await page.bringToFront();
+}
+
 /** A memory, with one of the messages that it came from. */
 async function memory() {
   await page.goto(`${base}/#/memories/Fact/home-porto?${SCOPE}`);
@@ -255,4 +293,4 @@ async function unknown() {
   await facts.picture(page, "settings");
 }
 
-await told({ memory, receipt, message, thread, unknown, secret, fields, missed }, { facts, page, noted, close });
+await told({ memory, receipt, message, thread, unknown, secret, fields, back, missed }, { facts, page, noted, close });

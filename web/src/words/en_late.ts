@@ -74,7 +74,7 @@ export const enLate = {
   "erase.type_about": "The preview has said what goes. The word is asked for so that no slip erases it: once it stands in the field, “{act}” can be pressed.",
   "erase.type_word": "Type “{word}” to confirm",
   "erase.unclean": "bytes still to be cleaned",
-  "erase.warning": "This cannot be undone, not even from the history. The Undo buttons of earlier changes in this scope end with it; what a message changed can still be undone in the chat, and a memory restored from its history.",
+  "erase.warning": "What is erased never comes back. The Undo buttons of earlier changes in this scope go, too; what else a message changed can still be undone in the chat, and other memories restored from their history.",
   "erase.what": "What",
   "export.about": "All threads and memories of this scope as JSON Lines.",
   "export.going": "Collecting the data …",

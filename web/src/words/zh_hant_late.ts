@@ -76,7 +76,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "erase.type_about": "上面已列出會刪除什麼。要求輸入這個詞，是為了避免誤觸：輸入後才能按「{act}」。",
   "erase.type_word": "請輸入「{word}」以確認",
   "erase.unclean": "磁碟上尚待清除",
-  "erase.warning": "此動作無法復原，也無法從歷史還原。此範圍中先前變更的「復原」按鈕隨之失效；訊息帶來的變更仍可在聊天中復原，記憶仍可從歷史還原。",
+  "erase.warning": "抹除的內容無法還原。此範圍中先前變更的「復原」按鈕隨之失效；訊息帶來的其他變更仍可在聊天中復原，其他記憶仍可從歷史還原。",
   "erase.what": "對象",
   "export.about": "將這個範圍的所有對話串和記憶匯出為 JSON Lines。",
   "export.going": "正在收集資料……",

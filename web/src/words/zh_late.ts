@@ -76,7 +76,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "erase.type_about": "上面已列出会删除什么。要求输入这个词，是为了避免误操作：输入后才能按“{act}”。",
   "erase.type_word": "输入“{word}”以确认",
   "erase.unclean": "尚有字节待清除",
-  "erase.warning": "此操作无法撤销，也不能从历史恢复。此作用域中先前更改的“撤销”按钮随之失效；消息带来的更改仍可在聊天中撤销，记忆仍可从历史恢复。",
+  "erase.warning": "抹除的内容无法恢复。此作用域中先前更改的“撤销”按钮随之失效；消息带来的其他更改仍可在聊天中撤销，其他记忆仍可从历史恢复。",
   "erase.what": "对象",
   "export.about": "以 JSON Lines 格式导出此作用域的全部会话和记忆。",
   "export.going": "正在收集数据……",
