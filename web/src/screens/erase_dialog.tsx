@@ -71,7 +71,7 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
   const receipts = useAsked(() => api.receipts(scope), [scope]);
   const [typed, setTyped] = useState("");
   const quoting = preview.quoted_in;
-  const [stay, setStay] = useState<ReadonlySet<string>>(new Set());
+  const [stay, setStay] = useState<ReadonlySet<string>>(() => new Set(quoting.filter((each) => !each.likely).map(nameOf)));
   const plan = planOf(target, quoting.filter((each) => !stay.has(nameOf(each))));
   const [first = target, ...others] = plan;
   const isAsAsked = JSON.stringify(first) === JSON.stringify(target);

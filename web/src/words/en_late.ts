@@ -704,7 +704,7 @@ export const enLate = {
   "erase.these_messages": "These messages",
   "erase.goes": "goes",
   "erase.is_revised": "loses a part",
-  "erase.words_stay": "Its words stand in these messages, too. What is ticked is erased with it.",
+  "erase.words_stay": "Its words, or similar ones, stand in these messages, too. What is ticked is erased with it.",
   "erase.no_thread": "There is no such thread.",
   "erase.no_message": "There is no such message.",
   "erase.no_memory": "There is no such memory.",

@@ -706,7 +706,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "erase.these_messages": "這些訊息",
   "erase.goes": "會消失",
   "erase.is_revised": "會失去一部分",
-  "erase.words_stay": "這些訊息中也有它的原話。勾選的會一併抹除。",
+  "erase.words_stay": "這些訊息中也有它的原話或相似的話。勾選的會一併抹除。",
   "erase.no_thread": "沒有這個對話串。",
   "erase.no_message": "沒有這則訊息。",
   "erase.no_memory": "沒有這則記憶。",

@@ -706,7 +706,7 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "erase.these_messages": "这些消息",
   "erase.goes": "会消失",
   "erase.is_revised": "会失去一部分",
-  "erase.words_stay": "这些消息中也有它的原话。勾选的会一并抹除。",
+  "erase.words_stay": "这些消息中也有它的原话或相似的话。勾选的会一并抹除。",
   "erase.no_thread": "没有这个会话。",
   "erase.no_message": "没有这条消息。",
   "erase.no_memory": "没有这条记忆。",
