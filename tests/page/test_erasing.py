@@ -75,6 +75,17 @@ def test_the_way_back_asks_no_erased_question(story: Story) -> None:
     assert [] == told["after"]
 
 
+def test_an_act_of_two_receipts_tells_all_of_both(story: Story) -> None:
+    """The dialog lists each message; another fact that begins alike is not ticked."""
+    told = story.facts["two"]
+
+    assert ["Tomas" not in words for words in told["checks"]] == list(told["checks"].values())
+    assert 2 == len(told["checks"])
+    assert "In all: 4 messages" == told["whole"]
+    assert 4 == told["listed"]
+    assert [1, 3] == sorted(counts(each)["message"] for each in told["receipts"])
+
+
 def test_a_window_that_missed_an_erase_catches_up(story: Story) -> None:
     """Once its connection is back, without being loaded anew; other drafts in it stay."""
     told = story.facts["missed"]
@@ -123,11 +134,11 @@ def test_one_total_comes_before_its_parts(story: Story) -> None:
 
 
 def test_the_notice_of_an_erase_leads_to_its_receipt(story: Story) -> None:
-    """It is opened, says what went, when and how much, and has its id last."""
+    """Each is opened, says what went, when and how much, and has its id last."""
     told = story.facts["receipt"]
 
     assert "part=erase" in told["hash"]
-    assert re.fullmatch(r"Erased on .+: a memory \(1 memory\)", told["said"])
+    assert re.search(r"^Erased on .+: a memory \(1 memory\)$", "\n".join(told["said"]), re.M)
     assert "Receipt" == told["rows"][-1]
     assert all(re.match(r"Erased on .+: a (memory|message) \(", each) for each in told["others"])
 

@@ -231,11 +231,33 @@ async function receipt() {
   const place = page.url();
   await page.locator(".toast", { hasText: "Erased: " }).last().getByRole("link", { name: "See the receipt" }).click();
   const wanted = page.locator(".erase-receipts details[open]");
-  await wanted.waitFor();
-  facts.tell("receipt", { hash: new URL(page.url()).hash, said: await wanted.locator("summary").innerText(), rows: await wanted.locator("dt").allInnerTexts(), others: await page.locator(".erase-receipts summary").allInnerTexts() });
+  await wanted.first().waitFor();
+  facts.tell("receipt", { hash: new URL(page.url()).hash, said: await wanted.locator("summary").allInnerTexts(), rows: await wanted.first().locator("dt").allInnerTexts(), others: await page.locator(".erase-receipts summary").allInnerTexts() });
   await facts.picture(page, "receipt");
   await audited(page, facts, "receipt");
   await page.goto(place);
+}
+
+/** An act of two receipts: the dialog lists all messages, and the notice leads to both receipts. */
+async function two() {
+  const say = (thread, texts) => page.request.post(`${base}/v1/threads/${thread}/messages?${SCOPE}`, { data: { messages: texts.map(([role, text]) => ({ role, text })) } });
+  await say("two-b", [["user", "The attic window opens with the brass handle 8846-K."], ["assistant", "I see."]]);
+  await say("two-a", [["user", "The attic window opens with the brass handle 8846-K."], ["assistant", "I see."], ["user", "My brother Tomas lives in Linz now."]]);
+  await say("two-c", [["user", "My brother Tomas lives in Graz with his wife."]]);
+  await page.goto(`${base}/#/chat/two-a?${SCOPE}`);
+  await page.locator(".turn", { hasText: "Linz" }).waitFor();
+  await button("Erase this thread for good …").click();
+  await asked("two");
+  await dialog.locator(".counts-parts li").nth(1).waitFor();
+  const checks = Object.fromEntries(await Promise.all((await dialog.locator(".erase-also label").all()).map(async (each) => [await each.innerText(), await each.locator("input").isChecked()])));
+  await dialog.locator(".erase-taken").first().locator("li").nth(3).waitFor();
+  const [whole, listed] = [await dialog.locator(".counts").innerText(), await dialog.locator(".erase-taken").first().locator("li").count()];
+  await dialog.getByRole("textbox").focus();
+  await confirmed();
+  await page.locator(".toast", { hasText: "Erased: " }).last().getByRole("link", { name: "See the receipt" }).click();
+  await page.locator(".erase-receipts details[open]").first().waitFor();
+  facts.tell("two", { checks, whole, listed, receipts: await page.locator(".erase-receipts details[open] summary").allInnerTexts() });
+  await page.goto(`${base}/#/chat?${SCOPE}`);
 }
 
 /** A message that memories rest on: asked about, and left alone. */
@@ -293,4 +315,4 @@ async function unknown() {
   await facts.picture(page, "settings");
 }
 
-await told({ memory, receipt, message, thread, unknown, secret, fields, back, missed }, { facts, page, noted, close });
+await told({ memory, receipt, message, thread, unknown, secret, fields, back, missed, two }, { facts, page, noted, close });
