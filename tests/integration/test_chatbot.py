@@ -457,6 +457,29 @@ async def test_a_field_is_quoted_by_its_name_in_any_language(
     assert home in references_in(answer)
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "asked", "former"),
+    [
+        ("I live in Utrecht.", "I moved to Porto.", "Where did I live before?", "Utrecht"),
+        ("我住在苏州。", "我搬到成都了。", "我以前住在哪里？", "苏州"),
+    ],
+)
+async def test_the_former_value_of_a_field_is_quoted_too(
+    memory: recollect.Recollect, first: str, then: str, asked: str, former: str
+) -> None:
+    """The profile has it beside the field, with when it ended."""
+    for said in (first, then):
+        await Chatbot(memory, RuleModel(), ADA, thread="told").reply(said)
+        await memory.form(ADA)
+
+    told = await Chatbot(memory, RuleModel(), ADA, thread="talk").reply(asked)
+    (answer,) = await memory.last_messages(ADA, "talk", limit=1)
+
+    home = {"type": "User", "key": name_digest("User"), "quoted": True}
+    assert former in told
+    assert home in references_in(answer)
+
+
 async def test_an_answer_keeps_what_it_was_given_without_its_names(
     memory: recollect.Recollect,
 ) -> None:

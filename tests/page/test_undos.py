@@ -121,6 +121,14 @@ def test_an_act_is_taken_back_exactly(story: Story, act: str) -> None:
     assert lasting(told["after"]) == lasting(told["before"])
 
 
+def test_a_refused_undo_is_not_offered_again(story: Story) -> None:
+    """Its notice says why, and goes by itself."""
+    told = story.facts["refused undo"]
+
+    assert 0 == told["offered"]
+    assert "Ended" in told["told"]
+
+
 def test_a_waiting_end_is_asked_about_as_one(story: Story) -> None:
     """The fact holds until then; the card says what would end, why, and in whose words."""
     told = story.facts["waiting end"]

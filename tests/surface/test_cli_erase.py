@@ -240,3 +240,21 @@ def test_messages_that_quote_it_are_told_and_erased(store: str, together: bool) 
         left = [each.text for each in memory.messages("ada", "q").rows]
     assert left == ([] if together else [QUOTED[1][1]])
     assert together != ("1 message still quote it" in result.stderr)
+
+
+def test_what_merely_resembles_is_told_and_stays(store: str) -> None:
+    """Also with --quotations: another fact begins in the same way."""
+    with recollect.open_sync(store, embedder="none") as memory:
+        for thread, text in {
+            "linz": "My brother Tomas lives in Linz now",
+            "graz": "My brother Tomas lives in Graz with his wife",
+        }.items():
+            memory.append("ada", thread, [{"role": "user", "content": text}])
+
+    asked = ["--scope", "ada", "--thread", "linz", "--yes", "--quotations"]
+    result = invoke(store, "erase", *asked)
+
+    assert "1 message merely resemble it" in result.stderr
+    assert "(graz/" in result.stderr
+    with recollect.open_sync(store, embedder="none") as memory:
+        assert 1 == len(memory.messages("ada", "graz").rows)

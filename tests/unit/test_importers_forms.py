@@ -252,6 +252,28 @@ def test_a_file_with_one_chat_is_one_thread(name: str, content: str) -> None:
     assert 5 == len(found)
 
 
+@pytest.mark.parametrize("name", ["time", "timestamp", "created_at"])
+@pytest.mark.parametrize("given", ["2024-05-06T12:00:00Z", 1714996800, 1714996800.0])
+def test_a_plain_message_is_dated_under_the_names_that_append_knows(
+    name: str, given: object
+) -> None:
+    """As text or in seconds; the name is then no metadata."""
+    (message,) = messages_of(lines({"role": "user", "content": "Hi", name: given, "mood": "glad"}))
+
+    assert datetime(2024, 5, 6, 12, tzinfo=UTC) == message.time
+    assert {"mood": "glad"} == message.metadata
+
+
+@pytest.mark.parametrize("given", ["yesterday", ["2024"], 1e18])
+def test_a_plain_message_with_a_wrong_date_is_refused(given: object) -> None:
+    """Alone, and not kept without its date."""
+    good = {"role": "user", "content": "Hi"}
+
+    assert ["line 1"] == [
+        place for place, _ in reasons_of(lines({**good, "created_at": given}, good))
+    ]
+
+
 def test_several_chats_are_numbered_threads() -> None:
     """One a line, as objects or lists, or all in one list."""
     one, other = [{"role": "user", "content": "a"}], [{"role": "user", "content": "b"}]

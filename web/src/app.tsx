@@ -14,6 +14,7 @@ import { go, linkHere, linkTo, useRoute } from "./lib/route";
 import { daysIn, isToday } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
 import { keyIn } from "./lib/sign_in";
+import { forgetSought, SOUGHT } from "./lib/sought";
 import { titleOf } from "./lib/title";
 import { useShortcuts } from "./lib/shortcuts";
 import { useDecided } from "./lib/waiting";
@@ -80,7 +81,10 @@ export function App() {
     if (!me.value) return null;
     const { permissions } = me.value;
     // What this page still holds of another store or scope, in its screens and elsewhere, goes with it.
-    if (setOwner(me.value)) location.reload();
+    if (setOwner(me.value)) {
+      forgetSought();
+      location.reload();
+    }
     return {
       me: me.value,
       scope: JSON.parse(subject) as Scope,
@@ -127,8 +131,6 @@ function AskKey({ error, entered }: { error: unknown; entered: () => void }) {
 
 /** Screens that ask once for what they show, and not again when something changes: after an erase they begin anew. */
 const ASKED_ONCE: ReadonlySet<string> = new Set(["recall", "graph"]);
-/** What an address has that was looked for or asked, in the person's own words. */
-const SOUGHT = ["q", "b_q", "entity"] as const;
 
 function Frame() {
   const { t } = useAround();

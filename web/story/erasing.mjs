@@ -157,6 +157,44 @@ async function fields() {
   await elsewhere.close();
 }
 
+/** The way back to a question that repeats what was erased since shows an empty field, and asks nothing. */
+async function back() {
+  await page.request.post(`${base}/v1/threads/back/messages?${SCOPE}`, { data: { messages: [{ role: "user", text: DAY[0] }, { role: "assistant", text: DAY[1] }] } });
+  const other = await browser.newPage();
+  await other.goto(`${base}/#/recall?${SCOPE}`);
+  await other.fill("#search", `garage door ${SECRET}`);
+  await other.keyboard.press("Enter");
+  await other.locator(".entry").first().waitFor();
+  await other.getByRole("link", { name: "Memories", exact: true }).click();
+  await other.fill("#search", SECRET);
+  await other.waitForFunction(() => location.hash.includes("s="));
+  await other.getByRole("link", { name: "Formation", exact: true }).click();
+  await other.locator("h1", { hasText: "Formation" }).waitFor();
+  const before = await secretIn(other);
+  const addresses = () => other.evaluate((secret) => navigation.entries().filter((each) => decodeURIComponent(each.url).includes(secret)).length, SECRET);
+  const named = await addresses();
+  await page.goto(`${base}/#/chat/back?${SCOPE}`);
+  const turn = page.locator(".turn", { hasText: SECRET }).first();
+  await turn.hover();
+  await button("Erase this message for good …", turn).click();
+  await asked("back");
+  await confirmed();
+  await other.bringToFront();
+  await leftIn({ own: other });
+  const repeated = [];
+  other.on("request", (request) => /\/recall|\bq=/.test(request.url()) && repeated.push(request.url()));
+  const fields = {};
+  for (const name of ["memories", "recall"]) {
+    await other.goBack();
+    await other.locator("h1", { hasText: new RegExp(name, "i") }).waitFor();
+    await other.waitForTimeout(600);
+    fields[name] = await other.inputValue("#search");
+  }
+  facts.tell("back", { before, named, fields, repeated, after: await secretIn(other) });
+  await other.close();
+  await page.bringToFront();
+}
+
 /** A memory, with one of the messages that it came from. */
 async function memory() {
   await page.goto(`${base}/#/memories/Fact/home-porto?${SCOPE}`);
@@ -193,11 +231,33 @@ async function receipt() {
   const place = page.url();
   await page.locator(".toast", { hasText: "Erased: " }).last().getByRole("link", { name: "See the receipt" }).click();
   const wanted = page.locator(".erase-receipts details[open]");
-  await wanted.waitFor();
-  facts.tell("receipt", { hash: new URL(page.url()).hash, said: await wanted.locator("summary").innerText(), rows: await wanted.locator("dt").allInnerTexts(), others: await page.locator(".erase-receipts summary").allInnerTexts() });
+  await wanted.first().waitFor();
+  facts.tell("receipt", { hash: new URL(page.url()).hash, said: await wanted.locator("summary").allInnerTexts(), rows: await wanted.first().locator("dt").allInnerTexts(), others: await page.locator(".erase-receipts summary").allInnerTexts() });
   await facts.picture(page, "receipt");
   await audited(page, facts, "receipt");
   await page.goto(place);
+}
+
+/** An act of two receipts: the dialog lists all messages, and the notice leads to both receipts. */
+async function two() {
+  const say = (thread, texts) => page.request.post(`${base}/v1/threads/${thread}/messages?${SCOPE}`, { data: { messages: texts.map(([role, text]) => ({ role, text })) } });
+  await say("two-b", [["user", "The attic window opens with the brass handle 8846-K."], ["assistant", "I see."]]);
+  await say("two-a", [["user", "The attic window opens with the brass handle 8846-K."], ["assistant", "I see."], ["user", "My brother Tomas lives in Linz now."]]);
+  await say("two-c", [["user", "My brother Tomas lives in Graz with his wife."]]);
+  await page.goto(`${base}/#/chat/two-a?${SCOPE}`);
+  await page.locator(".turn", { hasText: "Linz" }).waitFor();
+  await button("Erase this thread for good …").click();
+  await asked("two");
+  await dialog.locator(".counts-parts li").nth(1).waitFor();
+  const checks = Object.fromEntries(await Promise.all((await dialog.locator(".erase-also label").all()).map(async (each) => [await each.innerText(), await each.locator("input").isChecked()])));
+  await dialog.locator(".erase-taken").first().locator("li").nth(3).waitFor();
+  const [whole, listed] = [await dialog.locator(".counts").innerText(), await dialog.locator(".erase-taken").first().locator("li").count()];
+  await dialog.getByRole("textbox").focus();
+  await confirmed();
+  await page.locator(".toast", { hasText: "Erased: " }).last().getByRole("link", { name: "See the receipt" }).click();
+  await page.locator(".erase-receipts details[open]").first().waitFor();
+  facts.tell("two", { checks, whole, listed, receipts: await page.locator(".erase-receipts details[open] summary").allInnerTexts() });
+  await page.goto(`${base}/#/chat?${SCOPE}`);
 }
 
 /** A message that memories rest on: asked about, and left alone. */
@@ -280,4 +340,4 @@ async function beyond() {
   await page.unrouteAll({ behavior: "ignoreErrors" });
 }
 
-await told({ memory, receipt, message, thread, unknown, secret, fields, missed, beyond }, { facts, page, noted, close });
+await told({ memory, receipt, message, thread, unknown, secret, fields, back, missed, two, beyond }, { facts, page, noted, close });

@@ -170,7 +170,7 @@ async function memoryInFull() {
   await facts.picture(page, "memories");
   await audited("memories");
   await page.fill("#search", "cello");
-  await page.waitForFunction(() => location.hash.includes("q=cello"));
+  await page.waitForFunction(() => /[?&]s=\w/.test(location.hash));
   // The rows of before stay in sight until the answer comes.
   await page.waitForFunction(() => document.querySelector(".row")?.textContent.includes("cello"));
   facts.tell("searched", await page.locator(".row").first().innerText());

@@ -65,6 +65,24 @@ async function memory() {
   });
 }
 
+/** The Undo of what was changed again since is refused, offers nothing more, and its notice goes by itself. */
+async function refused() {
+  await (await opened("edit"))();
+  await button("End", view).click();
+  const toast = page.locator(".toast", { hasText: "Ended" }).last();
+  await toast.waitFor();
+  const { value } = await ofMemory("Note/edit");
+  await page.request.put(`${base}/v1/memories/Note/edit`, { data: { value: { ...value, content: "The harbour is closed." } } });
+  await button("Undo", toast).click();
+  await toast.locator(".act-failure").waitFor();
+  const offered = await toast.getByRole("button", { name: "Undo" }).count();
+  const told = await toast.innerText();
+  await page.mouse.move(5, 5);
+  await page.evaluate(() => document.activeElement?.blur());
+  await toast.waitFor({ state: "detached", timeout: 20_000 });
+  facts.tell("refused undo", { offered, told });
+}
+
 async function review() {
   for (const [name, says] of [["Approve", "Approved"], ["Reject", "Rejected"]]) {
     const key = `doubt-${name.toLowerCase()}`;
@@ -165,4 +183,4 @@ async function types() {
   });
 }
 
-await told({ memory, review, ending, chat, formed, correction, types }, { facts, page, noted, close });
+await told({ memory, refused, review, ending, chat, formed, correction, types }, { facts, page, noted, close });

@@ -46,8 +46,9 @@ describe("pointers", () => {
     expect(valueAt({ a: 1 }, "/a/b")).toBeUndefined();
   });
 
-  it("are spoken with places counted from one", () => {
-    expect(spoken("/favorite_locations/0")).toBe("favorite locations › 1");
+  it("are spoken with places counted from one, and without the last one: an element is told by its value", () => {
+    expect(spoken("/favorite_locations/0")).toBe("favorite locations");
+    expect(spoken("/people/0/name")).toBe("people › 1 › name");
   });
 
   it("name each leaf, empty containers too", () => {

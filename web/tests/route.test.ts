@@ -8,6 +8,7 @@ let route: typeof import("../src/lib/route");
 const seen = vi.hoisted(() => ({ snapshot: (): unknown => undefined }));
 
 vi.mock("react", () => ({
+  useEffect: () => undefined, useRef: () => undefined, useState: () => undefined,
   useSyncExternalStore: (listen: (changed: () => void) => () => void, read: () => unknown) => {
     seen.snapshot = read;
     return listen;
@@ -19,7 +20,7 @@ beforeEach(async () => {
   told = [];
   place = { hash: "#/chat/talk" };
   vi.stubGlobal("location", place);
-  vi.stubGlobal("addEventListener", (_: string, arrived: () => void) => told.push(arrived));
+  vi.stubGlobal("addEventListener", (name: string, arrived: () => void) => name === "hashchange" && told.push(arrived));
   vi.stubGlobal("history", { replaceState: (_: unknown, __: string, link: string) => void (place.hash = link) });
   route = await import("../src/lib/route");
 });

@@ -22,6 +22,8 @@ _QUOTED_CHARACTERS_MIN: Final = 4
 """Fewer characters stand in any answer."""
 _ENDS: Final = " .。…!！?？"
 _NAMES: Final = re.compile(r"(?:user_)?name: ")
+_FORMER: Final = re.compile(r"(.*?): .* \([^():]*(?:until |before|至|之前)[^():]*: (.+)\)")
+"""A profile's field with its former value."""
 _FNV_OFFSET: Final = 0xCBF29CE484222325
 _FNV_PRIME: Final = 0x100000001B3
 _64_BITS: Final = (1 << 64) - 1
@@ -70,8 +72,11 @@ def _words_of(lines: tuple[str, ...]) -> Iterator[str]:
     """Yield the words by which an answer may quote the lines that the prompt showed."""
     for line in lines:
         told = line.removeprefix("- ")
-        # A field may end with its former value, a memory with its time, in brackets.
-        without = (told, told.rpartition(" (")[0], told.partition(" (")[0])
+        # A field may end with its former value, which an answer may quote as well, a memory with
+        # its time, in brackets.
+        without = [told, told.rpartition(" (")[0], told.partition(" (")[0]]
+        if former := _FORMER.match(told):
+            without.append(": ".join(former.groups()))
         # Before the words of a message stands its speaker, before a value its field. A name stands
         # in many answers that do not quote the profile.
         values = () if _NAMES.match(told) else (each.partition(": ")[2] for each in without)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 from recollect.errors import UsageError
@@ -19,6 +20,7 @@ from recollect.importers.import_entries import (
     shown,
     text_blocks,
 )
+from recollect.messages.message_times import TIME, TIME_NAMES, with_time
 from recollect.records import Json, JsonObject, NewMessage, Role
 from recollect.text.coded_text import with_code
 
@@ -30,7 +32,7 @@ _ROLES: Final[dict[str, Role]] = {
     "tool": "tool",
     "function": "tool",
 }
-_KNOWN: Final = frozenset("role content name tool_calls function_call timestamp metadata".split())
+_KNOWN: Final = frozenset("role content name tool_calls function_call metadata".split())
 
 
 def is_chat_message(value: JsonObject) -> bool:
@@ -59,7 +61,8 @@ def read_chat_message(
                 value=shown(value),
             )
         )
-    time, is_assumed = read_moment(value.get("timestamp"), reading)
+    dated = next((each for each in TIME_NAMES if value.get(each) not in (None, "")), TIME)
+    time, is_assumed = _read_date(value.get(dated), dated, reading)
     text, blocks = read_content(value.get("content"))
     calls = _call_blocks(value)
     if calls and blocks is None:
@@ -71,9 +74,19 @@ def read_chat_message(
         name=optional_text_in(value, "name"),
         time=time,
         content=[*(blocks or ()), *calls] or None,
-        metadata=rest_of(value, _KNOWN),
+        metadata=rest_of(value, _KNOWN | {dated}),
     )
     return Incoming(place=place, thread=thread, message=message, is_zone_assumed=is_assumed)
+
+
+def _read_date(
+    value: Json | None, name: str, reading: ImportOptions
+) -> tuple[datetime | None, bool]:
+    """Return the time of a message, as text or in seconds since 1970, as `append` takes it."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        time: datetime = with_time({name: value})[TIME]
+        return time, False
+    return read_moment(value, reading)
 
 
 def read_content(content: Json) -> tuple[str, Sequence[Json] | None]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from recollect.errors import UsageError
 
 TIME: Final = "time"
-_NAMES: Final = (TIME, "timestamp", "created_at")
+TIME_NAMES: Final = (TIME, "timestamp", "created_at")
 
 
 def with_time(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -25,7 +25,7 @@ def with_time(given: Mapping[str, Any]) -> Mapping[str, Any]:
     Raises:
         UsageError: It is no time, or ISO 8601 text without a zone.
     """
-    name = next((each for each in _NAMES if given.get(each) is not None), None)
+    name = next((each for each in TIME_NAMES if given.get(each) is not None), None)
     if name is None:
         return given
     rest = {key: each for key, each in given.items() if key != name}

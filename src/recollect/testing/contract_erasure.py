@@ -173,6 +173,33 @@ class EraseContract(Contract):
         assert ["b2"] == [each.message for each in found]
         assert found[0].quote.startswith("Ada keeps bees in Porto")
 
+    async def test_what_resembles_is_no_likely_quotation(self, store: Store) -> None:
+        """
+        A sentence that begins in the same way is told apart from one that repeats.
+
+        Words of the user that merely resemble, with no whole clause, no long stretch and no code of
+        it, are not *likely* a quotation.
+        """
+        texts = {
+            "linz": "My brother Tomas lives in Linz now. The key 4711-B is under the stone",
+            "graz": "My brother Tomas lives in Graz with his wife",
+            "mill": "My brother Tomas lives in the house beside the old mill",
+            "told": "As I said, my brother Tomas lives in Linz now!",
+            "part": "My brother Tomas lives in Linz",
+            "code": "So what is the key 4711-B for?",
+        }
+        for thread, text in texts.items():
+            await store.append(ADA, thread, [replace(said("m1"), text=text)])
+        answer = replace(said("m2"), role="assistant", text="My brother Tomas lives in Oslo")
+        await store.append(ADA, "mill", [answer])
+
+        found = await store.quotations(ADA, EraseThread(thread="linz"))
+
+        assert {
+            ("graz", "m1"): False, ("mill", "m1"): False, ("mill", "m2"): True,
+            ("told", "m1"): True, ("part", "m1"): True, ("code", "m1"): True,
+        } == {(each.thread, each.message): each.likely for each in found}  # fmt: skip
+
     async def test_a_preview_of_a_wrong_version_is_refused(self, store: Store) -> None:
         """VersionConflictError: The memory is not at the expected version."""
         await store.apply(ADA, [fact("pet")])

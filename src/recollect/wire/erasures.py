@@ -78,6 +78,7 @@ def preview_to_json(preview: ErasePreview) -> dict[str, Json]:
                 "role": each.role,
                 "time": time_to_json(each.time),
                 "quote": each.quote,
+                "likely": each.likely,
             }
             for each in preview.quoted_in
         ],
@@ -99,6 +100,7 @@ def preview_from_json(fields: Fields) -> ErasePreview:
                 role=each["role"],
                 time=time_from_json(each["time"]),
                 quote=each["quote"],
+                likely=each.get("likely", True),
             )
             for each in fields["quoted_in"]
         ),

@@ -342,6 +342,8 @@ export interface Quotation {
   role: Message["role"];
   time: string;
   quote: string;
+  /** Whether it repeats what goes; otherwise it merely begins in the same way, and stays unless it is ticked. */
+  likely: boolean;
 }
 
 export interface EraseReceipt extends EraseCounts {

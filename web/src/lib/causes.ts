@@ -30,6 +30,7 @@ const CAUSES: Record<string, Word> = {
   "the cited words say that the user has left it": "doubt.left", "the cited words do not say that this is the user's": "doubt.not_own",
   "the cited words say nothing of it: cite those that do": "doubt.unsaid",
   "the speaker was in doubt, or told what others say: say so": "doubt.unsure_all",
+  "a second reader finds that it was not said": "doubt.unsaid", "a second reader said nothing of it": "doubt.unread",
 };
 
 /** Causes that name something; each of the groups is filled into the words. Quotation marks are Python's, either kind. */
@@ -52,6 +53,7 @@ const NAMING: readonly (readonly [RegExp, Word])[] = [
   [/^the number (?<told>.+) is not in message (?<numbers>[\d, ]*)$/, "doubt.number"],
   [/^the time (?<told>.+) is not in message (?<numbers>[\d, ]*)$/, "doubt.time"],
   [/^the cited words do not say that somebody (?<is>is|is not) (?<said>.+)$/, "doubt.stance"],
+  [/^a second reader finds that it was not said: (?<told>.+)$/s, "doubt.reader"],
   [/^the cited words say of somebody else who is (?<said>.+): say of whom$/, "doubt.stance_of_other"],
 ];
 

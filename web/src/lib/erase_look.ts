@@ -10,7 +10,7 @@ const PART = 200;
 const LOOKED_THROUGH = 2_000;
 const MESSAGES_SHOWN = 20;
 
-/** Look up what a plan of erases takes, as far as a person wants to read of it: the messages of its first one, the memories of all. */
+/** Look up what a plan of erases takes, as far as a person wants to read of it: the newest messages, and the memories. */
 export async function reachOf(scope: Scope, plan: readonly EraseTarget[]): Promise<EraseReach> {
   const [first, ...others] = plan;
   if (!first || "scope" in first || "source" in first) return { messages: [], memories: [] };
@@ -18,8 +18,8 @@ export async function reachOf(scope: Scope, plan: readonly EraseTarget[]): Promi
     const memory = await api.memory(scope, first.memory.type, first.memory.key).catch(() => null);
     return { messages: [], memories: memory ? [{ memory, goes: true }] : [] };
   }
-  const [messages, memories] = await Promise.all([messagesOf(scope, first), lookedThrough(scope)]);
-  return { messages, memories: affectedBy(plan, memories) };
+  const [messages, memories] = await Promise.all([Promise.all(plan.map((each) => messagesOf(scope, each))), lookedThrough(scope)]);
+  return { messages: messages.flat(), memories: affectedBy(plan, memories) };
 }
 
 async function messagesOf(scope: Scope, target: EraseTarget): Promise<Message[]> {

@@ -29,5 +29,5 @@ export function noteErased(receipt: string, target: EraseTarget, takesQuotes = f
 
 export const erasedKind = (receipt: string): ErasedKind | undefined => kept().find(([id]) => id === receipt)?.[1];
 
-/** The way to a receipt among those of its scope, where it is shown opened. */
-export const receiptLink = (receipt: string, scope: Scope): string => linkTo(["settings"], scope, { part: "erase", receipt });
+/** The way to the receipts of an act among those of its scope, where they are shown opened. */
+export const receiptLink = (receipt: string[], scope: Scope): string => linkTo(["settings"], scope, { part: "erase", receipt });

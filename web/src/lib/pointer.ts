@@ -18,11 +18,12 @@ export function pointerOf(steps: readonly string[]): string {
   return steps.map((step) => `/${escaped(step)}`).join("");
 }
 
-/** What is read as a name: `/interests/0` is "interests › 1"; *named* says a field in the reader's language. */
+/** What is read as a name: `/interests/0` is "interests", `/people/0/name` is "people › 1 › name"; *named* says a field in the reader's language. */
 export function spoken(pointer: string, named: (name: string) => string = (name) => name): string {
   return stepsOf(pointer)
     .map((step) => (/^\d+$/.test(step) ? String(Number(step) + 1) : named(step.replaceAll("_", " "))))
-    .join(" › ");
+    .join(" › ")
+    .replace(/ › \d+$/, "");
 }
 
 export function valueAt(value: Json, pointer: string): Json | undefined {
@@ -54,8 +55,8 @@ export function withField(document: JsonObject, name: string, from: JsonObject |
   return copy;
 }
 
-/** Texts in one line, parted as Chinese parts them where one of them is Chinese. */
-export const joined = (texts: readonly string[]): string => texts.join(texts.some((each) => /\p{sc=Han}/u.test(each)) ? "、" : ", ");
+/** Texts in one line, parted as Chinese parts them where all of them are Chinese. */
+export const joined = (texts: readonly string[]): string => texts.join(texts.every((each) => /\p{sc=Han}/u.test(each)) ? "、" : ", ");
 
 export function shown(value: Json | undefined): string {
   if (value === undefined) return "";

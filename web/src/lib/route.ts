@@ -2,6 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 import type { Scope } from "../api/shapes";
+import { concealed, revealed } from "./sought";
 
 export interface Route {
   parts: string[];
@@ -11,7 +12,7 @@ export interface Route {
 
 export function routeOf(hash: string): Route {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  const query = new URLSearchParams(search);
+  const query = revealed(new URLSearchParams(search));
   return { parts: path.split("/").filter(Boolean).map(safelyDecoded), query, scope: query.getAll("scope") };
 }
 
@@ -55,11 +56,22 @@ export function linkHere(changed: Record<string, string>): string {
  */
 export function go(link: string, replace = false): void {
   if (!replace) {
-    location.hash = link;
+    location.hash = concealed(link);
   } else if (location.hash === shown().hash) {
-    history.replaceState(null, "", link);
+    history.replaceState(null, "", concealed(link));
     arrive();
   }
+}
+
+/** Whether a link leads to where the page is. */
+export const isHere = (link: string): boolean => concealed(link) === location.hash;
+
+/** Follow a link that has words by their key; in a new window, which has none of the keys, it is opened as it is. */
+function follow(event: MouseEvent): void {
+  const link = (event.target as Element).closest('a[href^="#"]')?.getAttribute("href") ?? "";
+  if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || concealed(link) === link) return;
+  event.preventDefault();
+  go(link);
 }
 
 interface Shown {
@@ -71,12 +83,17 @@ interface Shown {
 let latest: Shown | undefined;
 const listeners = new Set<() => void>();
 
-const read = (): Shown => ({ hash: location.hash, route: routeOf(location.hash) });
+function read(): Shown {
+  const hash = concealed(location.hash);
+  if (hash !== location.hash) history.replaceState(null, "", hash);
+  return { hash, route: routeOf(hash) };
+}
 
 function shown(): Shown {
   if (!latest) {
     latest = read();
     addEventListener("hashchange", arrive);
+    addEventListener("click", follow);
   }
   return latest;
 }
@@ -86,7 +103,8 @@ const addressed = (): Route => (location.hash === shown().hash ? shown().route :
 
 /** All parts of the page hear of a new place together. `location` has it earlier: a part that read it there would be shown on a place that is not its own. */
 function arrive(): void {
-  if (location.hash !== latest?.hash) latest = read();
+  const now = read();
+  if (now.hash !== latest?.hash) latest = now;
   for (const each of [...listeners]) each();
 }
 

@@ -1,10 +1,10 @@
 /** Short keys of sentences: a build writes them in the place of the English ones by which words are found, which weigh more than the words. */
 
-/** A digest (FNV-1a) of a sentence: enough to tell apart the few that one list has. */
+/** A digest (20 bits of FNV-1a) of a sentence: enough to tell apart the few that one list has. */
 export function keyOf(sentence: string): string {
   let key = 0x811c9dc5;
   for (let at = 0; at < sentence.length; at++) key = Math.imul(key ^ sentence.charCodeAt(at), 0x01000193);
-  return (key >>> 0).toString(36);
+  return (key >>> 12).toString(36);
 }
 
 /** What a list has for a sentence, whether it was built or is as it was written. */

@@ -1,6 +1,7 @@
 /** Small pieces that all screens share. */
 
 import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from "react";
+import { canPass } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAround, useWording, type Toast } from "../lib/session";
@@ -107,9 +108,11 @@ function Told({ toast }: { toast: Toast }) {
   const act = useAct();
   const [share, setShare] = useState<number | null>(null);
   const [isHeld, setHeld] = useState({ hover: false, focus: false });
-  const offered = toast.act;
-  const stays = isHeld.hover || isHeld.focus || act.isBusy || Boolean(act.error) || (toast.kind === "wrong" && offered !== undefined);
-  const isLong = Boolean(toast.link ?? offered);
+  // What was refused, as the Undo of what was changed since, is not offered again: then the notice goes, too.
+  const isRefused = Boolean(act.error) && !canPass(act.error);
+  const offered = isRefused ? undefined : toast.act;
+  const stays = isHeld.hover || isHeld.focus || act.isBusy || (Boolean(act.error) && !isRefused) || (toast.kind === "wrong" && offered !== undefined);
+  const isLong = Boolean(toast.link ?? toast.act);
   useEffect(() => {
     if (stays) return;
     const timer = setTimeout(() => dismiss(toast.id), isLong ? LONG_TOAST_MS : TOAST_MS);

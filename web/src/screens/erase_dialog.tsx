@@ -71,7 +71,7 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
   const receipts = useAsked(() => api.receipts(scope), [scope]);
   const [typed, setTyped] = useState("");
   const quoting = preview.quoted_in;
-  const [stay, setStay] = useState<ReadonlySet<string>>(new Set());
+  const [stay, setStay] = useState<ReadonlySet<string>>(() => new Set(quoting.filter((each) => !each.likely).map(nameOf)));
   const plan = planOf(target, quoting.filter((each) => !stay.has(nameOf(each))));
   const [first = target, ...others] = plan;
   const isAsAsked = JSON.stringify(first) === JSON.stringify(target);
@@ -93,8 +93,8 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
         void noteErasure(scope, [...messages.map((each) => each.text), ...memories.filter((each) => each.goes).map((each) => each.memory.sentence)]);
         // What was chosen comes first; the messages beside it, in other threads, have a receipt for each thread.
         made.forEach((each, place) => each && noteErased(each.id, place ? (plan[place] ?? target) : target, "message" in target && !(isAsAsked && !others.length)));
-        const receipt = made.find((each) => each !== null);
-        tell(t("erase.done", { counts: counted(countsOf(total), t) }), undefined, receipt && { word: "erase.see_receipt", href: receiptLink(receipt.id, scope), isOfErase: true });
+        const ids = made.flatMap((each) => each?.id ?? []);
+        tell(t("erase.done", { counts: counted(countsOf(total), t) }), undefined, ids.length ? { word: "erase.see_receipt", href: receiptLink(ids, scope), isOfErase: true } : undefined);
         done();
       },
     });
@@ -109,7 +109,7 @@ export function ConfirmErase({ target, preview, close, done }: { target: EraseTa
         </ul>
       )}
       {((!shown && !previews.error) || (!reach.value && !reach.error && !("scope" in target))) && <Loading rows={1} />}
-      {reach.value && <Messages title={t("message" in first ? "erase.this_message" : "erase.these_messages")} messages={reach.value.messages} of={(shown ?? preview).messages} />}
+      {reach.value && <Messages title={t("message" in first && !others.length ? "erase.this_message" : "erase.these_messages")} messages={reach.value.messages} of={total.messages} />}
       {reach.value && <Memories found={reach.value.memories} of={total.memories + total.revised} />}
       {quoting.length > 0 && (
         <fieldset className="checks erase-also">

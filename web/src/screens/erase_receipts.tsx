@@ -16,13 +16,13 @@ const KIND_WORDS = {
 export function EraseReceipts({ receipts }: { receipts: readonly EraseReceipt[] }) {
   const { t } = useAround();
   const { query } = useRoute();
-  const wanted = query.get("receipt");
+  const wanted = query.getAll("receipt");
   if (!receipts.length) return null;
-  const shown = receipts.filter((each, place) => place < SHOWN || each.id === wanted);
+  const shown = receipts.filter((each, place) => place < SHOWN || wanted.includes(each.id));
   return (
     <>
       <h3>{t("erase.receipts")}</h3>
-      <ul className="receipts erase-receipts">{shown.map((each) => <li key={each.id}><Receipt receipt={each} isWanted={each.id === wanted} /></li>)}</ul>
+      <ul className="receipts erase-receipts">{shown.map((each) => <li key={each.id}><Receipt receipt={each} isWanted={wanted.includes(each.id)} /></li>)}</ul>
     </>
   );
 }

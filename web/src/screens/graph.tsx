@@ -122,7 +122,7 @@ function Around({ entity, days, most, steps, larger, enlarge }: AroundProps) {
   return (
     <>
       <p className="recall-sum" role="status">
-        {t("graph.size", { nodes: graph.nodes.length, edges: graph.edges.length })}
+        {t("counted.entity", { count: graph.nodes.length })} · {t("counted.fact", { count: graph.edges.length })}
         {graph.more && <span className="badge badge-warn">{t("graph.capped")}</span>}
         {graph.more && larger !== undefined && <button type="button" className="small" onClick={() => enlarge(larger)}>{t("graph.larger", { count: larger })}</button>}
       </p>

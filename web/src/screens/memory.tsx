@@ -27,6 +27,7 @@ import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading } from "../parts/states";
 import { UndoButton } from "../parts/undo_kept";
 import { Quotes, Value } from "../parts/value";
+import type { Word } from "../words";
 import { EditMemory, hasEditDraft } from "./memory_edit";
 import { History } from "./memory_history";
 import { WhyBelieved } from "./memory_why";
@@ -230,11 +231,7 @@ function RejectField({ memory, pointer, name, changed }: { memory: Memory; point
   );
 }
 
-const trusts = { user: "trust.user", assistant: "trust.assistant", agent: "trust.agent" } as const;
-
-function trustWord(trust: string): "trust.user" | "trust.assistant" | "trust.external" | "trust.agent" {
-  return trust in trusts ? trusts[trust as keyof typeof trusts] : "trust.external";
-}
+const trustWord = (trust: string) => (["user", "assistant", "agent"].includes(trust) ? `trust.${trust}` : "trust.external") as Word;
 
 function Block({ title, count, link, children }: { title: string; count?: number; link?: ReactNode; children: ReactNode }) {
   return (
@@ -274,7 +271,6 @@ function Validity({ memory, others, revisions }: { memory: Memory; others: reado
 function Uses({ memory }: { memory: Memory }) {
   const { t } = useAround();
   const { scope } = useHere();
-  const wording = useWording();
   const uses = useAsked(() => api.recalls(scope, memory.type, memory.key), [scope, memory.type, memory.key, memory.version]);
   return (
     <Block title={t("memory.recalls")} count={uses.value?.recalls.length}>
@@ -285,7 +281,7 @@ function Uses({ memory }: { memory: Memory }) {
           {uses.value.recalls.map((use, place) => (
             <li key={place}>
               <a href={linkTo(["recall"], scope, { q: use.query })}>{use.query}</a>
-              <span className="faint">{t("memory.rank", { rank: use.rank })} · {wording.number(use.score, 2)} · <When at={use.at} /></span>
+              <span className="faint">{t("memory.rank", { rank: use.rank })} · <When at={use.at} /></span>
             </li>
           ))}
         </ul>

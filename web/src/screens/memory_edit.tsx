@@ -11,9 +11,10 @@ import { readDraft, useDraft } from "../lib/drafts";
 import { leftBy, nextOf } from "../lib/kept_changes";
 import { keptEvidence } from "../lib/memory_acts";
 import { isEdited, isSame } from "../lib/outcomes";
+import { pointerOf } from "../lib/pointer";
 import { go, useRoute } from "../lib/route";
 import { faultsIn } from "../lib/schema_form";
-import { isDocument } from "../lib/sentences";
+import { isDocument, placesSaid, shortened } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { standing } from "../lib/standing";
 import { toldOf } from "../lib/take_back";
@@ -24,6 +25,13 @@ import { memoryLink } from "../parts/basics";
 import { DayInput } from "../parts/day_input";
 import { ActFailure } from "../parts/states";
 import { useValueDraft, ValueForm, type KeptForm } from "../parts/value_form";
+
+/** What a correction made of a memory: of a document the fields that it changed. */
+function changeTold(before: Memory, after: Memory, named: (name: string) => string): string {
+  const fields = Object.keys({ ...before.value, ...after.value }).filter((each) => !isSame(before.value[each] ?? null, after.value[each] ?? null));
+  const said = isDocument(after) && placesSaid(after.value, fields.map((each) => pointerOf([each])), named);
+  return said ? shortened(said) : toldOf(after, named);
+}
 
 export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () => void; cancel: () => void }) {
   const { t, tell, named } = useAround();
@@ -101,7 +109,8 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
       succeed: (changed) => {
         keep("");
         noteWritten(scope, changed);
-        tell(t("told.edited", { version: changed.version, what: toldOf(changed, named) }), wayBack(scope, changed, done, { what: toldOf(changed, named), memories: leftBy(scope, changed) }));
+        const what = changeTold(base, changed, named);
+        tell(t("told.edited", { version: changed.version, what }), wayBack(scope, changed, done, { what, memories: leftBy(scope, changed) }));
         done();
       },
     });

@@ -6,7 +6,7 @@ import type { RecallAnswer, RecallEntry } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { isClear, middleParts, placesIn, placesText, sharedSignals } from "../lib/recall_reasons";
 import { addressOf, bodyOf, settingsIn, shareOf, type RecallSettings } from "../lib/recall_settings";
-import { go, linkTo, useRoute } from "../lib/route";
+import { go, isHere, linkTo, useRoute } from "../lib/route";
 import { entryWords } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { PageHead } from "../parts/basics";
@@ -38,7 +38,7 @@ export default function Recall() {
     const soon = setTimeout(() => document.getElementById("search")?.focus({ preventScroll: true }));
     return () => clearTimeout(soon);
   }, [isFresh]);
-  const follow = (to: string, again: () => void) => (to === location.hash ? again() : go(to));
+  const follow = (to: string, again: () => void) => (isHere(to) ? again() : go(to));
   return (
     <div className={isCompared ? "page wide-page" : "page"}>
       <PageHead title={t("recall")} about={t("recall.about")}>

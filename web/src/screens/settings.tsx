@@ -18,6 +18,7 @@ import { lastDays, type Day } from "../lib/overview";
 import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording, type Theme } from "../lib/session";
 import { modelName } from "../lib/model_name";
+import { forgetSought } from "../lib/sought";
 import { forgetAllUnanswered } from "../lib/unanswered";
 import { daysIn } from "../lib/usage";
 import { forgetAllWritten } from "../lib/written_here";
@@ -93,6 +94,7 @@ function leave() {
   noteKeyFrom("left");
   outbox.clear();
   forgetDrafts();
+  forgetSought();
   keptTalks.forget();
   forgetAllChanges();
   forgetAllWritten();

@@ -98,5 +98,4 @@ export const usualName = (language: Language, text: string): string => loaded.ge
 /** A field of the built-in profile whose name says more than it means beside its value, where a language has no word of its own for it. */
 const OTHERWISE: ReadonlyMap<string, string> = new Map([["user name", "name"], ["user_name", "name"]]);
 
-const COUNTS: ReadonlySet<string> = new Set(["count", "nodes", "edges"]);
-const written = (language: Language, name: string, value: string | number): string => (typeof value === "number" && COUNTS.has(name) ? value.toLocaleString(LANGUAGES[language].locale) : String(value));
+const written = (language: Language, name: string, value: string | number): string => (typeof value === "number" && name === "count" ? value.toLocaleString(LANGUAGES[language].locale) : String(value));

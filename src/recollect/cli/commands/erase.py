@@ -84,7 +84,8 @@ async def erase(
 async def _erase(target: Target, meant: EraseTarget, *, asks: bool, with_quotations: bool) -> None:
     """Erase *meant*, after a preview and a confirmation if the command *asks*, and print it."""
     async with opened(target) as memory:
-        quoting = await memory.quotations(target.scope, meant)
+        found = await memory.quotations(target.scope, meant)
+        quoting = [each for each in found if each.likely]
         if asks:
             preview = await memory.store.preview_erase(target.scope, meant)
             place = written_scope(target.scope)
@@ -97,9 +98,15 @@ async def _erase(target: Target, meant: EraseTarget, *, asks: bool, with_quotati
     for receipt in receipts:
         _print(receipt, is_json=target.is_json)
     if quoting and not with_quotations:
-        named = ", ".join(f"{each.thread}/{each.message}" for each in quoting[:QUOTING_NAMED_MAX])
         count = counted(len(quoting), "message")
-        note(f"{count} still quote it: --quotations erases them as well ({named})")
+        note(f"{count} still quote it: --quotations erases them as well ({_named(quoting)})")
+    if resembling := [each for each in found if not each.likely]:
+        count = counted(len(resembling), "message")
+        note(f"{count} merely resemble it: look whether they may stay ({_named(resembling)})")
+
+
+def _named(messages: Sequence[Quotation]) -> str:
+    return ", ".join(f"{each.thread}/{each.message}" for each in messages[:QUOTING_NAMED_MAX])
 
 
 def _messages_in(quoting: Sequence[Quotation]) -> Iterator[EraseTarget]:

@@ -133,6 +133,10 @@ class QuotationResponse(ResponseModel, title="Quotation"):
     role: Role
     time: Time
     quote: str
+    likely: bool = Field(
+        description="False for words of the user that merely resemble: they repeat neither a whole"
+        " clause nor a long stretch or a code of what is erased."
+    )
 
 
 class PreviewResponse(ResponseModel, title="ErasePreview"):
@@ -152,6 +156,7 @@ class PreviewResponse(ResponseModel, title="ErasePreview"):
                     "role": "assistant",
                     "time": "2026-05-01T09:58:00Z",
                     "quote": "the code of your garage is 4711",
+                    "likely": True,
                 }
             ],
         }

@@ -99,7 +99,9 @@ class EraseStore(Transactor):
         They are found by their words, at least four in a row or eight Chinese characters, among all
         messages of the scope; the messages that an erased memory rests on are among them. What
         somebody said in other words is not found, nor what the user had said before an answer of
-        the assistant took it up. The set phrases of the rule model quote nobody.
+        the assistant took it up. The set phrases of the rule model quote nobody. Words of the user
+        that merely resemble, with no whole clause, no long stretch and no code of it, are not
+        *likely* a quotation.
         """
         scope, now = check_scope(scope), self.now()
         return await self._read(

@@ -21,11 +21,16 @@ from recollect.text.rule_replies import without_set_phrases
 RUN_WEIGHT: Final = 8
 """Weight of the shortest run of words that counts as quoted: four words, or eight Chinese
 characters."""
+LONG_WEIGHT: Final = 2 * RUN_WEIGHT
+"""Weight from which a stretch of words hardly occurs by chance."""
+CODE_WEIGHT: Final = 6
+"""Weight of a number or a code that hardly occurs by chance."""
 QUOTED_CHARACTERS_MAX: Final = 100_000
 """Characters of the erased texts that are looked for."""
 CODE_DIGITS_MIN: Final = 4
 """Digits of a number that hardly occurs by chance, unless it is a year."""
 _WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’]\w+)?")
+_CLAUSE_END: Final = re.compile(r"[.!?;:,]+(?:\s|$)|[。！？；：，\n]+")
 
 
 Moment: TypeAlias = tuple[int, int]
@@ -39,6 +44,10 @@ _EVER: Final[Moment] = (-(2**63), 0)
 class Quotation:
     """
     A message that stays after an erase and repeats erased words, with those words.
+
+    *likely* is False for words of the user that merely resemble: "My brother Tomas lives in Graz"
+    after "My brother Tomas lives in Linz now". They repeat neither a whole clause, nor a code,
+    nor a stretch of eight words (16 Chinese characters).
 
     >>> import recollect
     >>> from recollect import EraseMessages
@@ -56,6 +65,7 @@ class Quotation:
     role: Role
     time: datetime
     quote: str
+    likely: bool = True
 
 
 def find_quotations(rows: Rows, scope: Scope, target: EraseTarget, now: int) -> Sequence[Quotation]:
@@ -70,7 +80,8 @@ def find_quotations(rows: Rows, scope: Scope, target: EraseTarget, now: int) -> 
     if row is None or isinstance(target, EraseScope):
         return []
     doomed = doomed_rows(rows, row, target, now)
-    runs = _runs_of(doomed)
+    texts = list(_texts_of(doomed))
+    runs = _runs_of(texts)
     sources = {pair for each in doomed.memories for pair in evidence_messages(each.evidence)}
     going = {each.uid for each in doomed.messages}
     found = [
@@ -83,7 +94,20 @@ def find_quotations(rows: Rows, scope: Scope, target: EraseTarget, now: int) -> 
     found += _sources_left(rows, row.id, sources - quoting, going)
     threads |= rows.thread_ids(row.id, [each.thread for each, _ in found])
     found.sort(key=lambda each: (each[0].thread, each[0].position))
-    return [_quotation(message, threads[message.thread], quote) for message, quote in found]
+    erased = _ErasedWords.of(text for text, _ in texts)
+    return [
+        Quotation(
+            thread=threads[message.thread],
+            message=message.id,
+            role=message.role,
+            time=to_datetime(message.time),
+            quote=quote,
+            likely=(threads[message.thread], message.id) in sources
+            or message.role != "user"
+            or erased.are_repeated_in(message.text, runs),
+        )
+        for message, quote in found
+    ]
 
 
 def _sources_left(
@@ -96,14 +120,32 @@ def _sources_left(
         yield from ((each, each.text) for each in live if each.uid not in going)
 
 
-def _quotation(message: MessageRow, thread: str, quote: str) -> Quotation:
-    return Quotation(
-        thread=thread,
-        message=message.id,
-        role=message.role,
-        time=to_datetime(message.time),
-        quote=quote,
-    )
+@dataclass(frozen=True, slots=True)
+class _ErasedWords:
+    """The words that go, to tell a quotation from a sentence that merely begins in the same way."""
+
+    texts: str
+    clauses: frozenset[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> _ErasedWords:
+        whole = "\n".join(texts)[:QUOTED_CHARACTERS_MAX]
+        joined = "\n".join(_joined(_words_of(each)) for each in whole.split("\n"))
+        return cls(joined, frozenset(_clauses_of(whole)))
+
+    def are_repeated_in(self, text: str, runs: Runs) -> bool:
+        """Whether *text* and they have a clause in common, or a stretch that is long or rare."""
+        words = _words_of(text)
+        said = _joined(words)
+        if any(each in said for each in self.clauses):
+            return True
+        if any(each in self.texts for each in _clauses_of(text)):
+            return True
+        return any(
+            sum(weights := [_weight(word) for word in words[start : end + 1]]) >= LONG_WEIGHT
+            or max(weights) >= CODE_WEIGHT
+            for start, end in _stretches(words, runs)
+        )
 
 
 def _texts_of(doomed: DoomedRows) -> Iterator[tuple[str, Moment]]:
@@ -124,11 +166,11 @@ def _texts_of(doomed: DoomedRows) -> Iterator[tuple[str, Moment]]:
             yield from ((each.quote, _EVER) for each in cited if each.quote)
 
 
-def _runs_of(doomed: DoomedRows) -> Runs:
+def _runs_of(texts: Iterable[tuple[str, Moment]]) -> Runs:
     """Return each run of words that goes and is just long enough to be a quotation."""
     left = QUOTED_CHARACTERS_MAX
     runs: Runs = {}
-    for text, since in _texts_of(doomed):
+    for text, since in texts:
         words = [word for word, _, _ in _words(text[:left])]
         left -= len(text)
         for run in (_run_at(words, at) for at in range(len(words))):
@@ -142,18 +184,27 @@ def _runs_of(doomed: DoomedRows) -> Runs:
 def _quoted(message: MessageRow, runs: Runs) -> str:
     """Return the first stretch of *message* that consists of such runs; ``""`` if there is none."""
     places = _words(message.text)
-    words = [word for word, _, _ in places]
-    moment = (message.time, message.uid)
+    moment = (message.time, message.uid) if message.role == "user" else None
+    stretch = next(_stretches([word for word, _, _ in places], runs, moment), None)
+    return "" if stretch is None else message.text[places[stretch[0]][1] : places[stretch[1]][2]]
+
+
+def _stretches(
+    words: Sequence[str], runs: Runs, moment: Moment | None = None
+) -> Iterator[tuple[int, int]]:
+    """Yield the first and last place of each stretch that consists of runs known at *moment*."""
     start = end = -1
     for at in range(len(words)):
         run = _run_at(words, at)
         since = runs.get(run)
-        if since is None or (message.role == "user" and moment < since):
+        if since is None or (moment is not None and moment < since):
             continue
         if start >= 0 and at > end:
-            break
+            yield start, end
+            start = -1
         start, end = at if start < 0 else start, at + len(run) - 1
-    return "" if start < 0 else message.text[places[start][1] : places[end][2]]
+    if start >= 0:
+        yield start, end
 
 
 def _run_at(words: Sequence[str], at: int) -> tuple[str, ...]:
@@ -169,11 +220,28 @@ def _run_at(words: Sequence[str], at: int) -> tuple[str, ...]:
 def _weight(word: str) -> int:
     """Return 2 for a word, 1 for a stop word or a character, more for a number or a code."""
     if word.isdecimal():
-        return 3 if len(word) < CODE_DIGITS_MIN or word[:2] in {"19", "20"} else 6
+        return 3 if len(word) < CODE_DIGITS_MIN or word[:2] in {"19", "20"} else CODE_WEIGHT
     if any(map(str.isdecimal, word)):
-        return 6
+        return CODE_WEIGHT
     return 1 if word in STOP_WORDS or not word.isascii() else 2
 
 
 def _words(text: str) -> list[tuple[str, int, int]]:
     return [(fold(each.group()), each.start(), each.end()) for each in _WORD.finditer(text)]
+
+
+def _words_of(text: str) -> list[str]:
+    return [word for word, _, _ in _words(text)]
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Return *words* as a text in which another one of whole words can be looked for."""
+    return f" {' '.join(words)} "
+
+
+def _clauses_of(text: str) -> Iterator[str]:
+    """Yield the clauses of *text* that are long enough to be quoted, joined by `_joined`."""
+    for clause in _CLAUSE_END.split(text):
+        words = _words_of(clause)
+        if sum(map(_weight, words)) >= RUN_WEIGHT:
+            yield _joined(words)
