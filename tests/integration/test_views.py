@@ -98,7 +98,7 @@ CHANGES: dict[str, Change] = {
 READS: Final = frozenset(
     "acting attachment attachments audit verify_audit close embed embedder export formation "
     "formations get health history lacks_model last_messages loop memories messages noting open "
-    "outside_error over pending receipts scopes state strength tasks thread threads turns "
+    "outside_error over pending receipts review scopes state strength tasks thread threads turns "
     "worker".split()
 )
 
