@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from recollect.cli.commands.recall import words_of
 from recollect.cli.layout import minute, place_of_evidence, who_of
 from recollect.cli.output import INDENT, print_entry, print_line, short
-from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ def print_memory(memory: Memory, words: Words, reason: str = "") -> None:
 
 def print_later(since: Sequence[LaterWords]) -> None:
     """Print what was said since about a memory that waits for review."""
+    from recollect.recall.memory_sentences import memory_sentence
+
     for each in since:
         memory = f"{each.memory.type}/{each.memory.key}"
         words = memory_sentence(each.value, each.memory.text)

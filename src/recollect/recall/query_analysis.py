@@ -11,7 +11,7 @@ from typing import Final
 from recollect.text.analysis import STOP_WORDS, UNSPACED, fold, is_first_person, terms_of
 from recollect.text.chinese_scripts import simplified
 from recollect.text.days import Days
-from recollect.text.terms import query_hashes
+from recollect.text.terms import query_hashes, term_hash
 from recollect.text.time_expressions import asks_when, days_meant
 from recollect.text.word_caches import word_cache
 
@@ -69,6 +69,8 @@ class AnalysedQuery:
     text: str
     terms: dict[int, int]
     """The number of occurrences of each term, by its hash."""
+    words: dict[int, str]
+    """The terms themselves, by their hashes, in the same order."""
     asked_at: date
     utc_offset: timedelta
     """That of the zone in which days are counted."""
@@ -86,9 +88,11 @@ def read_question(text: str, asked_at: date, utc_offset: timedelta = timedelta(0
     Chinese is folded to simplified characters.
     """
     text = simplified(text)
+    found = terms_of(text)
     return AnalysedQuery(
         text=text,
-        terms=query_hashes(terms_of(text)),
+        terms=query_hashes(found),
+        words={term_hash(each): each for each in found},
         asked_at=asked_at,
         utc_offset=utc_offset,
         asks_when=asks_when(text),

@@ -19,12 +19,11 @@ from recollect.recall.query_analysis import (
     names_in,
     without_names,
 )
-from recollect.recall.relevance import QueryMatches, query_terms, relevance, term_weights
+from recollect.recall.relevance import QueryMatches, relevance, term_weights
 from recollect.recall.signals import signals_of, word_signals
 from recollect.recall.strength import STRENGTH
 from recollect.records import Scope
 from recollect.stores.fast_records import maker_of
-from recollect.text.analysis import terms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +74,12 @@ def search(
     if not len(collection):
         return Hits([], {})
     similar = None if vector is None else collection.similarity(vector)
-    terms = query_terms(terms_of(question.text))
-    postings = collection.postings(terms)
+    postings = collection.postings(question.terms)
     signals = signals_of(collection, question, similar, outside=outside, postings=postings)
     ranked = MATCHES_MAX if min_score else limit
     ranking = fused(collection, signals, ranked, strength=strength)
     places = [found.astype(np.intp) for found, _ in postings]
-    weights = term_weights(terms, len(collection), places)
+    weights = term_weights(question.words, len(collection), places)
     bearing = relevance(
         collection,
         QueryMatches(

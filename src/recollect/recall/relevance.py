@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from recollect.recall.candidates import Collection, Floats
 from recollect.text.data_files import read_rows
-from recollect.text.terms import term_hash
 
 IDLE_BELOW: Final = 0.025
 IDLE_BELOW_BY_WORDS: Final = 0.0125
@@ -180,8 +179,3 @@ def _per_thousand(term: str) -> float:
     if known is not None:
         return known
     return _RARE_CHARACTER if len(term) == 1 and _HAN.match(term) else _RARE
-
-
-def query_terms(terms: list[str]) -> dict[int, str]:
-    """Return a query's terms by their hashes."""
-    return {term_hash(term): term for term in terms}
