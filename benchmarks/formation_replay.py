@@ -89,28 +89,28 @@ async def replay(
     played, with the recorded second readings.
     """
     report = ReplayReport()
+    halves = HALVES[1:] if is_read_again else HALVES
+    cases = {
+        case["id"]: (half, case)
+        for number, case in enumerate(read_corpus(folder, CASES))
+        if (half := HALVES[is_kept_apart(number)]) in halves
+    }
     readings = read_corpus(folder, READINGS) if is_read_again else []
-    cases = {each["id"]: (number, each) for number, each in enumerate(read_corpus(folder, CASES))}
-    for number, case in cases.values():
-        half = HALVES[is_kept_apart(number)]
-        if is_read_again and half == HALVES[0]:
-            continue
-        reader = reader_of(readings, case["id"]) if is_read_again else None
+    readers = {id_: reader_of(readings, id_) for id_ in cases} if is_read_again else {}
+    for half, case in cases.values():
         row = _row(report.right, RightAnswers(half=half, language=case["language"]))
         for answer in case["answers"]:
             calls = right_calls(answer)
-            done = await played(case, calls, second_reader=reader)
+            done = await played(case, calls, second_reader=readers.get(case["id"]))
             _count(row, case, calls, done)
             if not done.passes and (tells_all or half == HALVES[0]):
                 report.told.append(f"{case['id']}: {'; '.join(done.stopped) or 'asked again'}")
     for bad in read_corpus(folder, BAD_ANSWERS):
-        number, case = cases[bad["case"]]
-        half = HALVES[is_kept_apart(number)]
-        if is_read_again and half == HALVES[0]:
+        if bad["case"] not in cases:
             continue
-        reader = reader_of(readings, case["id"]) if is_read_again else None
+        half, case = cases[bad["case"]]
         wrong = _row(report.wrong, WrongAnswers(half=half, kind=bad["kind"]))
-        done = await played(case, wrong_calls(bad), second_reader=reader)
+        done = await played(case, wrong_calls(bad), second_reader=readers.get(case["id"]))
         wrong.answers += 1
         wrong.active += bool(done.active)
         wrong.as_user += any(each.trust == "user" for each in done.active)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
 from recollect.formation.answer_forms import calls_of
@@ -88,10 +89,9 @@ class SecondReading:
         """Return the operations, those in doubt that *answer* does not call right."""
         verdicts = dict(_verdicts_of(answer))
         found: list[Grounded] = []
-        number = 0
+        numbers = count(1)
         for whole, parts in self.wholes:
-            reasons = [verdicts.get(number + at, UNREAD) for at in range(1, len(parts) + 1)]
-            number += len(parts)
+            reasons = [verdicts.get(next(numbers), UNREAD) for _ in parts]
             read = [_doubted(*each) for each in zip(parts, reasons, strict=True)]
             found += read if any(reasons) else [whole]
         return (*found, *self.rest)
