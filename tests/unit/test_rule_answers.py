@@ -377,6 +377,19 @@ BICYCLE = "I'm restoring an old tandem bicycle in the cellar."
             "Where is the cello?",
             "In this talk you said: “Rui took the cello to Ghent”.",
         ),
+        (
+            ("I have two cats, Pixel and Moss.", "Pixel died on Sunday."),
+            "Which pets do I have?",
+            (
+                "In this talk you said: “I have two cats, Pixel and Moss”. "
+                "In this talk you said: “Pixel died on Sunday”."
+            ),
+        ),
+        (
+            ("My brother Tom lives in Oslo.", "Tom moved to Stavanger in June."),
+            "Where does my brother live?",
+            "In this talk you said: “Tom moved to Stavanger in June”.",
+        ),
         (("我不吃香菜",), "我讨厌吃什么？", "在这次对话中你说过：“我不吃香菜”。"),
         (("我不吃香菜",), "我討厭吃什麼？", "在這次對話中你說過：「我不吃香菜」。"),
         ((BICYCLE, "What am I repairing?"), "What am I repairing?", NOTHING),

@@ -89,6 +89,41 @@ TALKS: Final[Sequence[tuple[Sequence[str], Sequence[str], Sequence[str]]]] = [
     ),
     (["I work as a nurse.", "I've quit my job.", "Where do I work?"], ["quit"], ["nurse"]),
     (
+        ["I work as a nurse.", "I quit, I'm a freelance diver now.", "What is my job?"],
+        ["freelance diver"],
+        ["nurse"],
+    ),
+    (
+        ["I have two cats, Pixel and Moss.", "Pixel died on Sunday.", "Which pets do I have?"],
+        ["two cats", "Pixel died"],
+        [],
+    ),
+    (
+        [
+            "I have two cats, Pixel and Moss.",
+            "My neighbour Pia left for Pixel.",
+            "Which pets do I have?",
+        ],
+        ["two cats"],
+        ["Pia"],
+    ),
+    (
+        [
+            "My brother Tom lives in Oslo, he's a plumber.",
+            "Tom left Oslo. He moved to Stavanger in June.",
+            "Where does my brother live?",
+        ],
+        ["Stavanger"],
+        ["plumber"],
+    ),
+    (
+        ["I like mushrooms.", "I can't stand mushrooms anymore.", "What do I like?"],
+        [],
+        ["interests"],
+    ),
+    (["I hate eggs.", "I can't stand tea.", NEW_TALK, "What do I hate?"], ["eggs", "tea"], []),
+    (["Forget that I hate eggs.", "What do I hate?"], ["nothing"], ["eggs"]),
+    (
         ["I live in Turku.", "I moved to Bergen.", "Where did I live before Bergen?"],
         ["Turku"],
         ["Bergen"],

@@ -16,7 +16,7 @@ from typing import Final
 
 from recollect.formation.question_parts import QuestionPart, question_parts, without_opening
 from recollect.formation.remembered_lines import RememberedLine, remembered_in
-from recollect.formation.rule_later_words import later_words, tells_end
+from recollect.formation.rule_later_words import is_of_one_named, later_words, tells_end
 from recollect.formation.rule_question import RuleQuestion
 from recollect.formation.rule_quotes import (
     gap,
@@ -261,6 +261,10 @@ def _answer_of_part(
     if best is not None and best.speaker and any(best.text == each.text for each in talk):
         best = None  # of this talk, in which it has an order
     question = present_question(part.text, lines, part.about)
+    if best is None and question is not None:
+        fields = [each.quote for each in earlier if each.field != NOTE]
+        notes = [each for each in talk if not any(quote in each.text for quote in fields)]
+        best = best_of(part.text, notes, about=part.about, names=own_names(lines))
     known: list[RememberedLine | None] = [*with_others(part.text, best, lines, talk)]
     found: list[RememberedLine] = []
     is_later = False
@@ -284,6 +288,8 @@ def _stands_beside(
     known: RememberedLine, later: RememberedLine, question: RuleQuestion | None
 ) -> bool:
     """Return True for a memory that tells what its end does not, or may be the later of both."""
+    if tells_end(later.text) and is_of_one_named(later, known):
+        return True  # the others that it names are left
     # An end tells no name, which is asked for; another place takes the place of the one before.
     if not known.is_memory or question is None or not tells_end(later.text):
         return False

@@ -53,6 +53,7 @@ _ENGLISH: Final = tuple(
             rf"\bI (?:don't|do not) (?:like|love|enjoy) {_WORK} any ?(?:more|longer)\b",
         ),
         ("interests", rf"\bI no longer (?:like|love|enjoy) {_WORK}{_END}"),
+        ("interests", rf"\bI (?:can't|cannot) stand {_WORK} any ?(?:more|longer)\b"),
         ("allergy", rf"\bI(?:'m| am) no longer allergic to {_WORK}{_END}"),
         ("allergy", rf"\bI(?:'m| am) not allergic to {_WORK} any ?(?:more|longer)\b"),
         ("occupation", rf"\bI{_AS_OF} (?P<who>retired|been laid off|got (?:laid off|fired)){_END}"),
@@ -128,6 +129,7 @@ _UNNAMED: Final = re.compile(
 _NO_LONGER: Final = re.compile(
     r"\b(?:no longer"
     r"|not (?:together|an? [^.,;]{1,40}?|allergic to [^.,;]{1,40}?) any ?(?:more|longer)"
+    r"|(?:can't|cannot) (?=stand [^.,;]{1,60} any ?(?:more|longer))"
     r"|(?:don't|do not) (?=(?:live|work|like|love|enjoy) [^.,;]{1,60} any ?(?:more|longer)))\b"
 )
 """Denials by which an end is told."""

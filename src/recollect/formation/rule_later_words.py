@@ -37,6 +37,9 @@ _CHANGES: Final = re.compile(
 """Words that tell how something is since a change."""
 _OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.IGNORECASE)
 _PROPER: Final = re.compile(r"\b[A-Z][a-z]+")
+_SUBJECT: Final = re.compile(
+    r"\W*(?:(?i:sadly|actually|oh|unfortunately),? )?(?P<name>[A-Z][a-z]+)\b"
+)
 
 
 def later_words(
@@ -114,6 +117,8 @@ def _is_later(said: RememberedLine, known: RememberedLine | None, *, is_placed: 
 def _is_end_of(said: RememberedLine, known: RememberedLine | None, question: RuleQuestion) -> bool:
     """Return True if a message tells the end of what the question, or its answer, is about."""
     topics, terms = topics_of(said.text), question.terms
+    if known is not None and is_of_one_named(said, known):
+        return True
     if (
         not question.topics
         or not question.topics <= topics
@@ -127,11 +132,20 @@ def _is_end_of(said: RememberedLine, known: RememberedLine | None, question: Rul
     return bool(terms) or bool(question.runs) or topics <= about | {"move", "home", "name"}
 
 
+def is_of_one_named(said: RememberedLine, known: RememberedLine) -> bool:
+    """Return True for "Pixel died" of "I have two cats, Pixel and Moss": its subject is named."""
+    subject = _SUBJECT.match(_plain(said.text))
+    named = known.text.split(maxsplit=1)[-1]  # the first word is written large anyway
+    return subject is not None and subject["name"] in _PROPER.findall(named)
+
+
 def _is_changed_by(said: RememberedLine, known: RememberedLine, question: RuleQuestion) -> bool:
     """Return True if a message answers the question as well, and tells a change."""
     plain = _plain(said.text)
     if not _is_stated(said.text) or _CHANGES.search(plain) is None or said.text == known.text:
         return False
+    if is_of_one_named(said, known):
+        return question.topics - PERSONS <= topics_of(said.text)
     is_named = question.topics & PERSONS or question.terms or question.runs
     return bool(is_named) and question.is_met_by(said)
 

@@ -16,10 +16,16 @@ _PLACE: Final = (
     r"|hostels?|tents?|vans?|flats?)\b)([a-z]{3,})(?=[.,!;]|$))"
 )
 _JOBS: Final = (
-    r"(?:accountant|analyst|architect|artist|baker|carpenter|chef|consultant|cook|dentist|designer"
-    r"|developer|doctor|driver|electrician|engineer|farmer|journalist|lawyer|manager|musician|nurse"
-    r"|photographer|pilot|plumber|professor|programmer|researcher|scientist|student|teacher"
-    r"|translator|waiter|writer)"
+    r"(?:accountant|act(?:or|ress)|analyst|architect|artist|author|baker|barber|barista|bartender"
+    r"|biologist|bookkeeper|butcher|carpenter|cashier|chef|chemist|cleaner|clerk|coach|consultant"
+    r"|cook|dancer|dentist|designer|developer|diver|doctor|driver|economist|editor|electrician"
+    r"|engineer|farmer|firefighter|fisher(?:man|woman)|florist|freelancer|gardener|geologist"
+    r"|hairdresser|historian|illustrator|interpreter|journalist|judge|lawyer|lecturer|librarian"
+    r"|manager|mechanic|midwife|musician|nurse|optician|painter|paramedic|pharmacist|photographer"
+    r"|physicist|physiotherapist|pilot|plumber|police officer|producer|professor|programmer"
+    r"|psychologist|receptionist|researcher|sailor|scientist|singer|social worker|soldier|student"
+    r"|surgeon|tailor|teacher|therapist|trainer|translator|tutor|vet|veterinarian|waiter|waitress"
+    r"|welder|writer)"
 )
 FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("user_name", re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? I(?:'m| am) {_NAME}")),
@@ -65,7 +71,8 @@ NOTE: Final = re.compile(
     r"|t(?:aken|ook) up|adopted|(?:changed|switched) (?:my |to an? )?(?:new )?(?:job|career|school)"
     r"|got (?:a new|an? (?:cat|dog|puppy|kitten|job)|married|engaged))"
     r"|[Ii] (?:hate|prefer|speak|own|never|always|don't (?:like|eat|drink)|can't (?:eat|stand)"
-    r"|was born|have (?:an? |two |three )(?!question|problem|idea|feeling|look))\b)"
+    r"|was born|have (?:an? |two |three )(?!question|problem|idea|feeling|look))\b"
+    r"|[Ii](?:'m| am) moving (?:back )?to (?:[A-Z]|the (?:coast|country)))"
 )
 OPENING: Final = re.compile(
     r"(?:(?:(?:no,? )?wait|change of mind|correction|scratch that|on second thoughts?"
@@ -100,7 +107,8 @@ NOT_MEANT_AFTER: Final = re.compile(
 # Requests too: "Plan my week" states nothing about it.
 QUESTION: Final = re.compile(
     r"^\W*(?:please |(?:can|could) you )?(?:plan|book|list|show|find|check|tell|give|help|suggest"
-    r"|recommend|write|draft|review|compare|describe|prepare|schedule|summari[sz]e)\b"
+    r"|recommend|write|draft|review|compare|describe|prepare|schedule|summari[sz]e"
+    r"|forget|delete|erase|wipe|remove)\b"
     r"|[?？]$",
     re.IGNORECASE,
 )

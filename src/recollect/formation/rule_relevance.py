@@ -94,6 +94,8 @@ _ASKS_EVERY: Final = re.compile(
 )
 _COUNTED: Final = frozenset({"pet", "sister", "brother", "child"})
 """Topics of which somebody may have several."""
+_EVERY: Final = frozenset({"allergy", "dislikes"})
+"""Topics of which an answer leaves out nothing."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 _PLACE: Final = re.compile(r"\b[A-Z]\w{2,}|[\u3400-\u9fff]{2,}")
 
@@ -175,7 +177,7 @@ def with_others(
         return []
     topics = topics_of(said)
     is_counted = topics & _COUNTED and "name" not in topics and _ASKS_EVERY.search(simplified(said))
-    if "allergy" not in topics and not is_counted:
+    if not topics & _EVERY and not is_counted:
         return [best]
     question = RuleQuestion(text=_WHEN.sub(" ", said), names=own_names(lines))
     others = [

@@ -28,7 +28,8 @@ TOPICS: Final = tuple(
         (
             "occupation",
             (
-                r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living)\b|工作|职业|上班"
+                r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living|retired|resigned|laid off"
+                r"|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b|工作|职业|上班"
                 r"|[做干当](?:什么|啥)(?:工作|职业)?的|做哪[行个]"
                 rf"|[是当做](?:一?[名个位])?(?:(?![我你他她的])[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
             ),
