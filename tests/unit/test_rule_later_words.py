@@ -121,6 +121,27 @@ TALKS: Final[Sequence[tuple[Sequence[str], Sequence[str], Sequence[str]]]] = [
         [],
         ["interests"],
     ),
+    (
+        ["My daughter Ellie is 6.", "Ellie turned 7 yesterday!", "How old is Ellie?"],
+        ["turned 7"],
+        ["is 6"],
+    ),
+    (
+        ["I'm 34 and live in Leeds with Priya.", "I used to live in York.", "Where do I live?"],
+        ["Leeds"],
+        ["York"],
+    ),
+    (
+        ["I used to live in York.", "Where do I live?"],
+        ["nothing"],
+        ["York"],
+    ),
+    (["我以前住在大連。", "我住在哪裡？"], ["沒有"], ["大連"]),
+    (
+        ["I work at the library.", "I got promoted, I'm head librarian now.", "What's my job?"],
+        ["head librarian"],
+        ["library”"],
+    ),
     (["I hate eggs.", "I can't stand tea.", NEW_TALK, "What do I hate?"], ["eggs", "tea"], []),
     (["Forget that I hate eggs.", "What do I hate?"], ["nothing"], ["eggs"]),
     (

@@ -30,8 +30,8 @@ _DENIES: Final = re.compile(
 )
 """Words that tell an end."""
 _CHANGES: Final = re.compile(
-    r"\b(?:moved|now|changed|switched|renamed|has become|instead)\b|搬|换[了成到]|改[成为叫]|变成"
-    r"|现在|如今",
+    r"\b(?:moved|now|changed|switched|renamed|has become|instead|turned \d+)\b"
+    r"|搬|换[了成到]|改[成为叫]|变成|现在|如今",
     re.IGNORECASE,
 )
 """Words that tell how something is since a change."""

@@ -29,20 +29,31 @@ _JOBS: Final = (
 )
 FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("user_name", re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? I(?:'m| am) {_NAME}")),
-    ("user_name", re.compile(rf"(?:[Mm]y name is|[Cc]all me|[Ii] go by) ?{_NAME}")),
+    ("user_name", re.compile(rf"(?:[Mm]y name(?: is|'s)|[Cc]all me|[Ii] go by) ?{_NAME}")),
     (
         "home",
         re.compile(
             r"(?:\b[Ii](?: now)? live in"
+            r"|\b[Ii](?:'m| am) \d{1,3}(?: years old)?,? and live in"
             rf"|\b[Ii](?:'ve| have)?(?: just)? moved(?: back)?(?: from [A-Z]\w+)? to) ?{_PLACE}"
         ),
     ),
     (
         "age",
-        re.compile(r"(?:I am|I'm|I turned) ?(\d{1,3})(?: years old| today|(?=[.,!;]|$))"),
+        re.compile(
+            r"\b[Ii](?: am|'m| turned) ?(\d{1,3})"
+            r"(?: years old| today|(?=[.,!;]|$| and (?:I |i )?(?:live|work)\b))"
+        ),
     ),
     ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?= now\b|[.,!;]|$)")),
     ("occupation", re.compile(rf"\b[Ii](?:'m| am) an? ((?:\w+ )?{_JOBS})\b(?!['’-])")),
+    (
+        "occupation",
+        re.compile(
+            r"\b[Ii](?:'m| am)(?: now)?(?: the)? "
+            rf"((?:head|chief|senior|lead) (?:\w+ )?{_JOBS})\b(?!['’-])"
+        ),
+    ),
     (
         "interests",
         re.compile(

@@ -72,7 +72,7 @@ _AMBIGUOUS: Final = {"left": "leav", "saw": "see", "found": "find", "felt": "fee
 _GOES_ON: Final = re.compile(r"(?:she|he|they|it)\b|[她他]", re.IGNORECASE)
 _SO_OLD: Final = re.compile(
     rf"\b(?:is|was|turns|turned|she's|he's) (?!\d{{4}}){_NUMBER}"
-    r"(?=\W*$|[.,;!]|(?: and| now| today| already| in)\b)",
+    r"(?=\W*$|[.,;!]|(?: and| now| today| yesterday| last| already| in)\b)",
     re.IGNORECASE,
 )
 _KINDS: Final = tuple(
@@ -266,7 +266,8 @@ class RuleQuestion:
         topics = topics_of(_THING_WORKS.sub(" ", said)) | {topic_of_field(line.field)}
         if "dislikes" in topics:
             topics -= {"interests"}
-        if "age" in self.topics and self.topics & _PERSONS and _SO_OLD.search(plain):
+        is_of_another = self.topics & _PERSONS or self.terms or self.runs
+        if "age" in self.topics and is_of_another and _SO_OLD.search(plain):
             topics |= {"age"}
         if line.field in _PERSONS and re.search(r"\bin (?-i:[A-Z])", plain):
             topics |= {"home"}

@@ -44,6 +44,12 @@ _ASKS_PAST: Final = re.compile(
 ASKS_BEFORE: Final = re.compile(
     r"\b(?:used to|before|earlier|formerly|previously)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
 )
+_USED_TO: Final = re.compile(
+    r"^(?!.*\b(?:now|still|but)\b)\W*i used to (?:live|work|be|have|own)\b"
+    r"|^(?!.*(?:现在|如今|还))我(?:以前|曾经|过去|原来)(?:[住在是当有养做])",
+    re.IGNORECASE,
+)
+"""A statement of how it was, which tells nothing of how it is now."""
 THINGS: Final = frozenset(name for name, _ in TOPICS) - {
     *("name", "home", "move", "age", "occupation", "interests", "answers", "not_eaten"),
     *("allergy", "birthday", "dislikes", "wedding"),
@@ -127,6 +133,7 @@ def best_of(
         places=own_places(lines, names),
     )
     in_chinese = is_chinese(said)
+    asks_past = bool(_ASKS_PAST.search(plain))
 
     def _score_of_kind(line: RememberedLine) -> float:
         is_same = is_chinese(line.text) == in_chinese
@@ -136,7 +143,7 @@ def best_of(
         _score,
         topics=topics_of(said),
         terms=_terms_of(said),
-        asks_past=bool(_ASKS_PAST.search(plain)),
+        asks_past=asks_past,
         on=on,
     )
     scored = [
@@ -144,6 +151,7 @@ def best_of(
         for number, each in enumerate(lines)
         if each.text.strip() != said.strip()
         and not (asks_before and each.is_so_now)
+        and (asks_past or on is not None or not _USED_TO.search(simplified(each.text)))
         and not (on is not None and _is_of_another_time(each, on, lines))
         and question.is_met_by(each)
     ]

@@ -24,12 +24,19 @@ TOPICS: Final = tuple(
             ),
         ),
         ("move", r"\bmov(?:e|es|ed|ing)\b|搬"),
-        ("age", r"\b(?:age|aged|how old|years old)\b|多大|几岁|[\d一二三四五六七八九十]岁"),
+        (
+            "age",
+            (
+                r"\b(?:age|aged|how old|years old|turn(?:s|ed) \d+)\b"
+                r"|多大|几岁|[\d一二三四五六七八九十]岁"
+            ),
+        ),
         (
             "occupation",
             (
                 r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living|retired|resigned|laid off"
-                r"|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b|工作|职业|上班"
+                r"|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b"
+                r"|工作|职业|上班"
                 r"|[做干当](?:什么|啥)(?:工作|职业)?的|做哪[行个]"
                 rf"|[是当做](?:一?[名个位])?(?:(?![我你他她的])[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
             ),
