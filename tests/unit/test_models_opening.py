@@ -22,7 +22,7 @@ from recollect.models import (
 )
 from recollect.models.named_model import parsed_choice
 from recollect.models.openai_model import OpenAIModel
-from recollect.ports import ModelRequest
+from recollect.ports import ModelAnswer, ModelRequest
 from recollect.testing.scripted_model import ScriptedModel
 
 KEY = "mango-7731-kestrel"
@@ -200,6 +200,21 @@ def test_an_async_callable_is_a_model() -> None:
 def test_anything_else_is_no_model(choice: object) -> None:
     with pytest.raises(UsageError, match=r"is no model|is a class"):
         open_model(choice)
+
+
+def test_an_object_that_is_nearly_a_model_is_told_what_it_lacks() -> None:
+    class Mute:
+        identity = "own/mute"
+
+        async def answer(self, _request: ModelRequest) -> ModelAnswer:
+            return ModelAnswer()
+
+    with pytest.raises(UsageError) as failure:
+        open_model(Mute())
+
+    assert "Mute is no model: it lacks stream; a Model has identity, answer, stream" in str(
+        failure.value
+    )
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ ModelChoice: TypeAlias = "str | Model | Ask | object | None"
 
 RULES: Final = "rules"
 """The name of the built-in model of fixed rules."""
+_OF_A_MODEL: Final = ("identity", "answer", "stream")
+"""What a `Model` has."""
 
 
 @overload
@@ -119,6 +121,14 @@ def _adapted(choice: object, tools: ToolMode, timeout_s: float) -> Model:
     elif callable(choice):
         model = CallableModel(choice, timeout_s=timeout_s)
     else:
-        msg = f"{type(choice).__name__} is no model: it has neither answer(), ainvoke() nor a call"
-        raise UsageError(msg)
+        raise UsageError(f"{type(choice).__name__} is no model: {_lacking(choice)}")
     return PromptedModel(model) if tools == "prompt" else model
+
+
+def _lacking(choice: object) -> str:
+    """Return what an object lacks to be a model, in words."""
+    absent = [each for each in _OF_A_MODEL if not hasattr(choice, each)]
+    if len(absent) == len(_OF_A_MODEL):
+        return "it has neither answer(), ainvoke() nor a call"
+    names = " and ".join(absent)
+    return f"it lacks {names}; a Model has {', '.join(_OF_A_MODEL)}, or pass a function"
