@@ -9,7 +9,7 @@ import pytest
 import recollect
 from recollect.demo.story import SCOPE, StoryClock, play, read_chapters
 from recollect.formation import rule_ends
-from recollect.formation.rule_ends import end_in
+from recollect.formation.rule_ends import ends_in
 from recollect.formation.rule_model import RuleModel
 from recollect.ports import ModelRequest, Turn
 from recollect.records import Json
@@ -114,21 +114,35 @@ NO_ENDS: Final = [
     "他從Google離職了",
     "我想從Google離職",
 ]
+LEFT_ALL = "I can't stand tea anymore. I quit my job. I no longer like jazz."
 
 
 @pytest.mark.parametrize(("said", "field", "value"), ENDS)
 def test_an_end_of_a_home_or_a_job_is_found(said: str, field: str, value: str) -> None:
-    found = end_in(said)
+    (found,) = ends_in(said)
 
-    assert found is not None
     assert found.field == field
     assert found.ends(value)
     assert not found.of or not found.ends("another")
 
 
+async def test_every_end_of_a_message_leaves_the_profile() -> None:
+    """A later end, or another item of one list, is no less over than the first."""
+    said = ("I like tea. I like chess. I like jazz. I work as a nurse.", LEFT_ALL)
+    async with recollect.open(
+        "memory:", embedder="none", model=RuleModel(), worker=False
+    ) as memory:
+        for text in said:
+            await memory.append("ada", "talk", text)
+            await memory.form("ada")
+        (profile,) = (await memory.memories("ada", type_="User")).rows
+
+    assert {"interests": ["chess"]} == profile.value
+
+
 @pytest.mark.parametrize("said", NO_ENDS)
 def test_what_is_not_said_to_be_over_stays(said: str) -> None:
-    assert end_in(said) is None
+    assert [] == ends_in(said)
 
 
 def partner_after(said: str) -> object:
@@ -156,16 +170,14 @@ def profile_after(said: str) -> dict[str, Json]:
 @pytest.mark.parametrize("said", OVER)
 def test_a_relationship_that_is_over_is_found(said: str) -> None:
     for words in (said, simplified(said)):
-        found = end_in(words)
-        assert found is not None
+        (found,) = ends_in(words)
         assert found.ends("Rui")
 
 
 @pytest.mark.parametrize("said", NOT_OVER)
 def test_jokes_denials_and_others_end_nothing(said: str) -> None:
     for words in (said, simplified(said)):
-        found = end_in(words)
-        assert found is None or not found.ends("Rui")
+        assert not any(each.ends("Rui") for each in ends_in(words))
 
 
 @pytest.mark.parametrize("said", [OVER[0], OVER[2], "我和Rui分手了。", "我和Rui離婚了。"])
@@ -274,4 +286,4 @@ def test_without_its_guard_a_joke_ends_a_relationship(monkeypatch: pytest.Monkey
     """The mutant."""
     monkeypatch.setattr(rule_ends, "_NOT_MEANT", re.compile("(?!)"))
 
-    assert end_in(NOT_OVER[3]) is not None
+    assert ends_in(NOT_OVER[3])

@@ -45,13 +45,8 @@ def end_calls(
     the days of the messages: an end is of the day that its words name.
     """
     newest = {each.field: each for each in told if each.field in _REPLACED}
-    over = {each.field: (number, each) for number, each in ends if each.field not in newest}
-    calls = [
-        _removal_of(each, place, number, end)
-        for number, end in over.values()
-        for each in known
-        if (place := _place_in_profile(each["value"], end))
-    ]
+    over = [(number, each) for number, each in ends if each.field not in newest]
+    calls = [call for each in known if (call := _removal_of(each, over))]
     if END not in offered:
         return calls
     names = _names_of_user(known)
@@ -62,7 +57,7 @@ def end_calls(
         for field, left in newest.items():
             if _is_left(fact, field, str(left.value)):
                 calls.append(_end_of(each, left.number, left.quote, (days or {}).get(left.number)))
-    for number, end in over.values():
+    for number, end in over:
         facts = [each for each in known if _is_over(each["value"], end, names)]
         if end.of or len(facts) == 1:  # "my job" is the only one that is known
             calls += [_end_of(each, number, end.quote, (days or {}).get(number)) for each in facts]
@@ -79,11 +74,27 @@ def _place_in_profile(value: Json, end: ToldEnd) -> str:
     return f"/{end.field}/{listed.index(at)}" if at in listed else ""
 
 
-def _removal_of(known: Mapping[str, Json], place: str, number: int, end: ToldEnd) -> ToolCall:
-    because = [cited_words(number, end.quote)]
-    change = {"op": "remove", "path": place, "because": because}
-    arguments = json.dumps({"id": known["id"], "changes": [change]}, ensure_ascii=False)
+def _removal_of(known: Mapping[str, Json], ends: Sequence[tuple[int, ToldEnd]]) -> ToolCall | None:
+    """Return the call that removes from a document what is over; ``None`` if it has none of it."""
+    quotes = {
+        place: cited_words(number, end.quote)
+        for number, end in ends
+        if (place := _place_in_profile(known["value"], end))
+    }
+    if not quotes:
+        return None
+    changes = [
+        {"op": "remove", "path": place, "because": [quotes[place]]}
+        for place in sorted(quotes, key=_from_the_end)
+    ]
+    arguments = json.dumps({"id": known["id"], "changes": changes}, ensure_ascii=False)
     return ToolCall(name="patch_memory", arguments=arguments)
+
+
+def _from_the_end(place: str) -> tuple[str, int]:
+    """Return a key by which later items of a list come first: the earlier keep their places."""
+    field, _, item = place[1:].partition("/")
+    return field, -int(item or 0)
 
 
 def _is_about(fact: Mapping[str, Json], names: frozenset[str]) -> bool:

@@ -165,24 +165,24 @@ class ToldEnd:
         )
 
 
-def end_in(words: str) -> ToldEnd | None:
+def ends_in(words: str) -> list[ToldEnd]:
     """
-    Return the first end, of a relationship, home, work, liking or allergy, that a message states.
+    Return the ends that a message states, of a relationship, home, work, liking or allergy.
 
-    >>> end_in("Rui and I broke up.").of
-    'Rui'
-    >>> end_in("I don't live in Bergen any more.").field
-    'home'
-    >>> end_in("My sister broke up with Tom.") is None
-    True
+    One of a sentence, in the order in which they are told.
+
+    >>> [each.of for each in ends_in("Rui and I broke up. I'm no longer a cook.")]
+    ['Rui', 'cook']
+    >>> [each.field for each in ends_in("I don't live in Bergen any more.")]
+    ['home']
+    >>> ends_in("My sister broke up with Tom.")
+    []
     """
     if _NOT_MEANT.search(simplified(words)):
-        return None
-    for match in sentence_matches(own_words_in(words)):
-        sentence = match.group().strip()
-        if len(sentence) <= SENTENCE_CHARACTERS_MAX and (found := _stated_in(sentence)):
-            return found
-    return None
+        return []
+    sentences = (each.group().strip() for each in sentence_matches(own_words_in(words)))
+    read = (_stated_in(each) for each in sentences if len(each) <= SENTENCE_CHARACTERS_MAX)
+    return [each for each in read if each is not None]
 
 
 def _stated_in(sentence: str) -> ToldEnd | None:

@@ -18,10 +18,10 @@ from recollect.formation.citations import cited_words
 from recollect.formation.consolidation import LEAVE
 from recollect.formation.prompt import LINE_END
 from recollect.formation.prompt_texts import TEXTS
-from recollect.formation.remembered_lines import remembered_in
+from recollect.formation.remembered_lines import RememberedLine, remembered_in
 from recollect.formation.rule_answers import ToldByUser, answer_of
 from recollect.formation.rule_end_calls import end_calls
-from recollect.formation.rule_ends import end_in
+from recollect.formation.rule_ends import ends_in
 from recollect.formation.rule_slips import put_right_among, told_in
 from recollect.formation.rule_statements import RuleStatement, asked_in, statements_in
 from recollect.formation.rule_topics import topics_of
@@ -76,7 +76,8 @@ def calls_for(request: ModelRequest) -> tuple[ToolCall, ...]:
         ends = [
             (number, over)
             for number, speaker, words in shown.new
-            if _is_user(speaker) and (over := end_in(words.replace(LINE_END, "\n")))
+            if _is_user(speaker)
+            for over in ends_in(words.replace(LINE_END, "\n"))
         ]
         calls += end_calls(known, told, ends, offered, shown.days)
     calls += _note_calls(known, said, request.tools)
@@ -132,26 +133,27 @@ def _told_by_user(text: str, before: Sequence[str]) -> list[ToldByUser]:
 
 def _takes_back(later: str, text: str) -> bool:
     """Return True if a *later* message says that what *text* states is over."""
-    over = end_in(later)
-    return over is not None and any(
+    told = statements_in(1, "user", text)
+    return any(
         over.field == each.field and over.ends(str(each.value))
-        for each in statements_in(1, "user", text)
+        for over in ends_in(later)
+        for each in told
     )
 
 
 def _end_told(text: str, system: str) -> list[ToldByUser]:
-    """Return the end of what a prompt tells of the user's partner, home or work."""
-    over = end_in(text)
-    if over is None:
-        return []
-    told = [
-        each.text
-        for each in remembered_in(system)
-        if each.field == over.field or (each.is_so_now and over.field in topics_of(each.text))
+    """Return the ends of what a prompt tells of the user's partner, home or work."""
+    known = remembered_in(system)
+    return [
+        ToldByUser(field=over.field, quote=over.quote, value="")
+        for over in ends_in(text)
+        if any(over.ends(each.text) for each in known if _is_on(each, over.field))
     ]
-    if not any(over.ends(each) for each in told):
-        return []
-    return [ToldByUser(field=over.field, quote=over.quote, value="")]
+
+
+def _is_on(line: RememberedLine, field: str) -> bool:
+    """Return True if a line is a profile's *field*, or tells how it is now."""
+    return line.field == field or (line.is_so_now and field in topics_of(line.text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ ModelChoice: TypeAlias = "str | Model | Ask | object | None"
 RULES: Final = "rules"
 """The name of the built-in model of fixed rules."""
 _OF_A_MODEL: Final = ("identity", "answer", "stream")
-"""What a `Model` has."""
+"""Names of the attributes of a `Model`."""
 
 
 @overload
