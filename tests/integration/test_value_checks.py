@@ -43,8 +43,19 @@ async def test_a_value_that_its_type_refuses_is_not_put(memory: Recollect) -> No
     assert not (await memory.memories(ADA)).rows
 
 
+async def test_the_fields_of_a_type_are_named_once(memory: Recollect) -> None:
+    """By the reason for an unknown one, or at the end."""
+    with pytest.raises(UsageError) as unknown:
+        await memory.put(ADA, "Trip", "bergen", {"place": "Bergen", "plaec": "Oslo"})
+    with pytest.raises(UsageError) as missing:
+        await memory.put(ADA, "Trip", "bergen", {})
+
+    assert (1, 1) == tuple(str(each.value).count("fields are") for each in (unknown, missing))
+
+
 @pytest.mark.parametrize(
-    ("written", "meant"), [("Notes", "Note"), ("note", "Note"), ("trip", "Trip"), ("Usr", "User")]
+    ("written", "meant"),
+    [("Notes", "Note"), ("note", "Note"), ("trip", "Trip"), ("Usr", "User"), ("Noet", "Note")],
 )
 async def test_a_misspelt_type_is_told_the_near_one(
     memory: Recollect, written: str, meant: str

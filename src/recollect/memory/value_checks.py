@@ -33,15 +33,22 @@ def check_document(types: Sequence[MemoryType], type_: str, value: JsonObject) -
         return None
     wrong = violations(found, value)
     if wrong:
-        msg = f"the value is no {type_}: {'; '.join(wrong)}; its fields are {_fields(found)}"
-        raise UsageError(msg)
+        reasons = "; ".join(dict.fromkeys(wrong))
+        # A reason for an unknown field names the fields already.
+        names_fields = any("the fields are" in each for each in wrong)
+        listed = "" if names_fields else f"; its fields are {_fields(found)}"
+        raise UsageError(f"the value is no {type_}: {reasons}{listed}")
     return found
 
 
 def _check_name(type_: str, known: Sequence[str]) -> None:
     """Raise if an unknown type's name is almost that of a known one."""
     plain = {name.casefold(): name for name in known}
-    near = get_close_matches(type_.casefold(), plain, n=1, cutoff=NEAR)
+    given = type_.casefold()
+    # Of a short name two exchanged letters are less similar than NEAR: they are told by themselves.
+    near = get_close_matches(given, plain, n=1, cutoff=NEAR) or [
+        name for name in plain if sorted(name) == sorted(given)
+    ]
     if near:
         raise UsageError(
             f"there is no type {type_!r}: did you mean {plain[near[0]]!r}? "
