@@ -36,7 +36,7 @@ VALUE_SHOWN: Final = 40
 _HINTS: Final[Mapping[str, str]] = {
     "timezone_aware": "write it with its zone, as in 2026-01-31T09:00:00Z",
 }
-"""What to do about a validation error whose message does not say it, by pydantic's type."""
+"""Remedies that the messages of validation errors lack, by pydantic's type of the error."""
 _RETRY_S: Final = 2
 
 STATUS: Final[Mapping[str, int]] = {
