@@ -32,9 +32,9 @@ async def main() -> None:
         print("now: ", now.entries[0].text)
         print("then:", then.entries[0].text)
 
-        await memory.put(ADA, "User", "profile", {"user_name": "Aida"})
-        await memory.put(ADA, "User", "profile", {"user_name": "Ada"})
-        for version in await memory.history(ADA, "User", "profile"):
+        await memory.put(ADA, "User", "User", {"user_name": "Aida"})
+        await memory.put(ADA, "User", "User", {"user_name": "Ada"})
+        for version in await memory.history(ADA, "User", "User"):
             print(f"version {version.version}:", version.value["user_name"])
 
 

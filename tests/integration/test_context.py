@@ -292,12 +292,23 @@ async def test_any_budget_is_kept(address: str, budget: int) -> None:
         {"min_score": "high"},
         {"recent": -1},
         {"history_tokens": -1},
+        {"recent": 6},
+        {"history_tokens": 100},
     ],
 )
 async def test_bad_arguments_are_named(wrong: dict[str, object]) -> None:
     async with recollect.open("memory:", embedder="none", worker=False) as memory:
         with pytest.raises(UsageError, match=next(iter(wrong))):
             await memory.context(ADA, "Porto", **wrong)  # type: ignore[arg-type]
+
+
+async def test_a_history_of_no_thread_is_refused() -> None:
+    """A chat that forgets the thread would go on without a history, and nobody would know."""
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        with pytest.raises(UsageError, match="history_tokens is 100, of no thread: name"):
+            await memory.context(ADA, "Porto", history_tokens=100)
+        assert await memory.context(ADA, "Porto", thread="new", history_tokens=100, recent=2)
+        assert await memory.context(ADA, "Porto", recent=["Porto"])
 
 
 async def test_a_long_query_and_a_thread_that_is_not_there_are_answered() -> None:

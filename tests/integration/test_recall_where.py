@@ -292,10 +292,11 @@ async def test_states_that_wait_for_a_verdict_are_not_found(mixed: Recollect) ->
         Where(until=datetime(2024, 1, 1)),  # noqa: DTZ001
         Where(valid_at=datetime(2024, 1, 1)),  # noqa: DTZ001
         Where(known_at=datetime(2024, 1, 1)),  # noqa: DTZ001
+        Where(since=year(2025), until=year(2024)),
     ],
 )
 async def test_a_restriction_that_means_nothing_is_refused(mixed: Recollect, where: Where) -> None:
-    """An unknown operator, and a time without its zone."""
+    """An unknown operator, a time without its zone, and a period that ends before it begins."""
     with pytest.raises(UsageError):
         await mixed.recall(ADA, QUESTION, where=where)
 

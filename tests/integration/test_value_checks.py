@@ -7,9 +7,10 @@ import pytest
 import recollect
 from recollect import UsageError
 from recollect.formation.config import FormationSettings
-from recollect.formation.types import MemoryType
+from recollect.formation.types import NOTE as NOTE_TYPE
+from recollect.formation.types import USER, MemoryType
 from recollect.memory.facade import Recollect
-from recollect.records import JsonObject
+from recollect.records import JsonObject, PutMemory
 from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 
 ADA = ("acme", "ada")
@@ -43,8 +44,19 @@ async def test_a_value_that_its_type_refuses_is_not_put(memory: Recollect) -> No
     assert not (await memory.memories(ADA)).rows
 
 
+async def test_the_fields_of_a_type_are_named_once(memory: Recollect) -> None:
+    """By the reason for an unknown one, or at the end."""
+    with pytest.raises(UsageError) as unknown:
+        await memory.put(ADA, "Trip", "bergen", {"place": "Bergen", "plaec": "Oslo"})
+    with pytest.raises(UsageError) as missing:
+        await memory.put(ADA, "Trip", "bergen", {})
+
+    assert (1, 1) == tuple(str(each.value).count("fields are") for each in (unknown, missing))
+
+
 @pytest.mark.parametrize(
-    ("written", "meant"), [("Notes", "Note"), ("note", "Note"), ("trip", "Trip"), ("Usr", "User")]
+    ("written", "meant"),
+    [("Notes", "Note"), ("note", "Note"), ("trip", "Trip"), ("Usr", "User"), ("Noet", "Note")],
 )
 async def test_a_misspelt_type_is_told_the_near_one(
     memory: Recollect, written: str, meant: str
@@ -69,6 +81,43 @@ async def test_the_types_of_the_scope_come_first(memory: Recollect) -> None:
 
     with pytest.raises(UsageError, match="no Notes"):
         await memory.put(ADA, "Notes", "oslo", {})
+
+
+@pytest.mark.parametrize(
+    ("type_", "key", "value", "told"),
+    [
+        ("User", "ada", {"home": "Oslo"}, "its key is 'User', not 'ada'"),
+        ("Note", "Note", NOTE, "is no key of an entry"),
+        ("Trip", "Trip", {"place": "Oslo"}, "is no key of an entry"),
+    ],
+)
+async def test_a_key_under_which_formation_would_not_look_is_refused(
+    type_: str, key: str, value: JsonObject, told: str
+) -> None:
+    """One such memory would stop the formation of the scope, and only its result says so."""
+    settings = FormationSettings(types=(USER, NOTE_TYPE, TRIP))
+    async with recollect.open(
+        "memory:", embedder="none", model="rules", worker=False, formation=settings
+    ) as memory:
+        with pytest.raises(UsageError, match=told):
+            await memory.put(ADA, type_, key, value)
+        await memory.append(ADA, "talk", "I live in Oslo.")
+        (result,) = await memory.form(ADA)
+
+        assert result.end == "formed"
+        assert (await memory.put(ADA, "User", "User", {"home": "Rome"})).version == 2
+        assert (await memory.put(ADA, "User", "@ines", {"home": "Turku"})).version == 1
+
+
+async def test_what_stands_under_another_key_can_be_changed_and_converted(
+    memory: Recollect,
+) -> None:
+    """What an import brought, or a type that was a collection before."""
+    (kept,) = await memory.apply(ADA, [PutMemory(type="Trip", key="Trip", value={"place": "Oslo"})])
+
+    assert kept is not None
+    changed = await memory.put(ADA, "Trip", "Trip", {"place": "Rome"}, expected=kept.version)
+    assert changed.version == kept.version + 1
 
 
 async def test_a_type_may_have_any_name(memory: Recollect) -> None:

@@ -183,6 +183,8 @@ def test_what_is_left_out_is_named_and_comes_whole_where_that_is_asked_for(
         {"budget_tokens": -3},
         {"budget_tokens": "many"},
         {"history_tokens": -1},
+        {"history_tokens": 100},
+        {"recent": 6},
         {"min_score": 1.5},
         {"min_score": "high"},
         {"recent": -1},

@@ -105,6 +105,46 @@ def test_a_body_that_is_not_as_documented_is_refused(client: httpx.Client, name:
     assert problem(answer)["code"] in {"usage", "limit"}
 
 
+TOLD: Mapping[str, tuple[dict[str, Any], str]] = {
+    "a small number": ({"budget_tokens": 0}, "greater than or equal to 1, not 0"),
+    "no number": ({"budget_tokens": "viele"}, "not 'viele'"),
+    "a text": ({"profile": "档案"}, "not '档案'"),
+    "a time without a zone": (
+        {"since": "2026-01-01T00:00:00"},
+        "not '2026-01-01T00:00:00': write it with its zone, as in 2026-01-31T09:00:00Z",
+    ),
+    "an unknown field": ({"bugdet": 5}, "body/bugdet: Extra inputs are not permitted; see"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(TOLD))
+def test_a_validation_error_shows_the_value_and_what_to_write(
+    client: httpx.Client, name: str
+) -> None:
+    """As the library's own errors do; of an unknown field the name is enough."""
+    body, told = TOLD[name]
+    content = json.dumps({"query": "Oslo", **body}).encode()
+    headers = {"content-type": "application/json"}
+    answer = client.post("/v1/context", content=content, headers=headers)
+
+    assert 422 == answer.status_code, answer.text
+    assert told in problem(answer)["detail"]
+
+
+def test_an_unknown_parameter_has_no_value_to_show(client: httpx.Client) -> None:
+    """Its name is what is wrong with it."""
+    answer = client.get("/v1/memories", params={"limt": "1"})
+
+    assert "null" not in problem(answer)["detail"]
+
+
+def test_a_long_value_is_not_repeated(client: httpx.Client) -> None:
+    """It may be what somebody said."""
+    answer = client.post("/v1/context", json={"query": "Oslo", "profile": "secret " * 20})
+
+    assert "secret" not in answer.text
+
+
 REQUESTS: Mapping[str, tuple[int, str, str, dict[str, Any]]] = {
     "a limit that is no number": (422, "GET", "/v1/threads", {"params": {"limit": "many"}}),
     "a limit of none": (422, "GET", "/v1/threads", {"params": {"limit": 0}}),

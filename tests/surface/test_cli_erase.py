@@ -108,6 +108,22 @@ def test_erasing_twice_is_no_failure(store: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("--thread mising", "no message and no memory of that name was there to erase"),
+        ("--thread a --scope users/eda", "the scope 'users/eda' holds nothing; there is something"),
+    ],
+)
+def test_a_receipt_of_nothing_says_so(store: str, arguments: str, told: str) -> None:
+    """A misspelt name does not read like an erase that was carried out."""
+    finished = invoke(store, "erase", *arguments.split(), "--yes")
+
+    assert 0 == finished.exit_code
+    assert told in finished.stderr
+    assert 0 == json.loads(finished.stdout)["messages"]
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         "",

@@ -176,7 +176,7 @@ def test_arguments_that_a_client_has_parsed_are_read_alike() -> None:
     ("wrong", "told"),
     [
         (call("Fact"), "there is no tool 'Fact'; the tools are Note, patch_memory"),
-        (call("User", value={}, because=BECAUSE), "there is no tool 'User'"),
+        (call("User", value=[], because=BECAUSE), "'value' must be a JSON object"),
         (ToolCall(name="Note", arguments="{"), "the arguments cannot be read: it is no JSON"),
         (ToolCall(name="Note", arguments='{"a":1,"a":2}'), "names the field 'a' twice"),
         (ToolCall(name="Note", arguments="[]"), "must be a JSON object"),

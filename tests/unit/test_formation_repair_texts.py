@@ -54,6 +54,7 @@ REASONS: Final = (
     "the answer was cut off at its length: make the calls that are missing, shorter",
     "no tool was called: call one, or remember_nothing if there is nothing to remember",
     "there is no tool 'Notes'; the tools are Note, remember_nothing",
+    "there is no tool 'User': change m1, m2 with patch_memory",
     "the arguments cannot be read: it is no JSON",
     "the arguments must be a JSON object",
     "'value' must be a JSON object",

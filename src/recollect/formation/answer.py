@@ -10,6 +10,7 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.formation.answer_forms import calls_of, unfenced, whole_arguments
 from recollect.formation.citations import check_fields, read_because, read_citation
+from recollect.formation.document_calls import document_target, patch_arguments
 from recollect.formation.offer import Offer
 from recollect.formation.operations import (
     Citation,
@@ -92,7 +93,8 @@ def read_answer(
         kept: The operations of earlier answers: repetitions are dropped, and patches build on them.
         taken: Ids of earlier calls, not to be reused.
     """
-    given = calls_of(answer, [tool.name for tool in offer.tools])
+    names = [*(tool.name for tool in offer.tools), *(each.name for each in offer.described)]
+    given = calls_of(answer, names)
     calls = _with_ids(given[:OPERATIONS_MAX], taken)
     operations: list[Operation] = []
     faults = _faults_of_whole(answer, len(given))
@@ -155,11 +157,8 @@ def _faults_of_whole(answer: ModelAnswer, calls: int) -> list[Fault]:
 
 
 def _read_call(call: ToolCall, offer: Offer, earlier: _Earlier) -> Operation | None:
-    names = [tool.name for tool in offer.tools]
-    if call.name not in names:
-        raise WrongCallError(
-            "call", f"there is no tool {call.name[:80]!r}; the tools are {', '.join(names)}"
-        )
+    if all(tool.name != call.name for tool in offer.tools):
+        return _read_document(call, offer, earlier)
     arguments = _arguments(call, offer)
     if call.name == NOTHING:
         return None
@@ -167,6 +166,13 @@ def _read_call(call: ToolCall, offer: Offer, earlier: _Earlier) -> Operation | N
         read = _read_patch if call.name == PATCH else _read_end
         return read(call.id, arguments, offer, earlier)
     return _read_insert(call.id, call.name, arguments, offer)
+
+
+def _read_document(call: ToolCall, offer: Offer, earlier: _Earlier) -> Patch | None:
+    """Read a call that has no tool, because its document exists, as a patch of that."""
+    target = document_target(call.name, offer)
+    arguments = patch_arguments(target, _arguments(call, offer), offer)
+    return _read_patch(call.id, arguments, offer, earlier) if arguments["changes"] else None
 
 
 def _arguments(call: ToolCall, offer: Offer) -> Mapping[str, Json]:

@@ -86,6 +86,7 @@ def _check_numbers(request: ContextQuery) -> None:
     for name, given, least in numbers:
         if isinstance(given, bool) or not isinstance(given, int) or given < least:
             raise UsageError(f"{name} is {given!r}: give a whole number of at least {least}")
+    _check_thread(request)
     if request.recent_messages > PAGE_ROWS_MAX:
         what = "recent messages"
         raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
@@ -93,3 +94,14 @@ def _check_numbers(request: ContextQuery) -> None:
         check_score(request.min_score)
     if request.stale_s_max is not None:
         check_stale_s(request.stale_s_max)
+
+
+def _check_thread(request: ContextQuery) -> None:
+    """Raise if messages of a thread are asked for, but no thread is named."""
+    if request.thread is not None:
+        return
+    asked = {"recent": request.recent_messages, "history_tokens": request.history_tokens}
+    for name, given in asked.items():
+        if given:
+            msg = f"{name} is {given}, of no thread: name the conversation with `thread`"
+            raise UsageError(msg)

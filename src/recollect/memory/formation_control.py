@@ -65,7 +65,10 @@ class FormationMethods(ABC):
         """
         worker = self._runtime.worker
         if worker is None:
-            raise UsageError("no model is configured: open the memory with model='provider/model'")
+            raise UsageError(
+                "no model is configured: open the memory with model='provider/model'; "
+                "at the command line give --model, or set RECOLLECT_MODEL"
+            )
         scope = check_scope(scope)
         # Messages wait for a pause in the conversation (debounce); a signal makes them due now.
         if thread is not None:

@@ -66,8 +66,9 @@ class MemoryEdits(ABC):
         scope; `apply` does not check.
 
         Raises:
-            UsageError: The value does not fit its type's schema, or the type's name looks like a
-                misspelt known one.
+            UsageError: The value does not fit its type's schema; the type's name looks like a
+                misspelt known one; or the key is not one of its type (a document of a type that is
+                patched has the type's name as its key, an entry of a collection has not).
         """
         write = PutMemory(
             type=type_,
@@ -82,10 +83,11 @@ class MemoryEdits(ABC):
         scope = check_scope(scope)
         await load_modules(*_CHECKS)
         from recollect.formation.scope_types import types_in_force
-        from recollect.memory.value_checks import check_document
+        from recollect.memory.value_checks import check_document, check_key
 
         types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
         check_document(types, type_, value)
+        check_key(types, type_, key, expected)
         (memory,) = await self.apply(scope, [write])
         if memory is None:
             raise StoreClosedError(f"{type_}/{key} was written, but the store returned no memory")

@@ -152,6 +152,18 @@ def _check_where(where: object) -> None:
             check_texts(given, f"element of where.{name}")
     if isinstance(where.valid_at, str) and where.valid_at not in ("now", "ever"):
         raise UsageError(f"where.valid_at is a time, 'now' or 'ever'; not {where.valid_at!r}")
+    _check_period(where.since, where.until)
+
+
+def _check_period(since: datetime | None, until: datetime | None) -> None:
+    """Raise if the period ends before it begins: the two were exchanged."""
+    if since is None or until is None:
+        return
+    check_time(since, "since")
+    check_time(until, "until")
+    if since > until:
+        msg = f"since {since.isoformat()} is after until {until.isoformat()}"
+        raise UsageError(f"{msg}: nothing lies between them; give the earlier one as since")
 
 
 def asked_on(ask: RecallQuery, now: int) -> tuple[date, timedelta]:

@@ -8,6 +8,7 @@ import click
 
 from recollect.cli.options import Target, memory_options, split_address
 from recollect.cli.output import counted, note, print_json
+from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened
 from recollect.errors import UsageError
 from recollect.text.scope_paths import written_scope
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 QUOTING_NAMED_MAX: Final = 5
 """Messages that quote erased words and are named in a note."""
+
+NOTHING_ERASED: Final = (
+    "no message and no memory of that name was there to erase: `recollect threads` and "
+    "`recollect memories` list what there is"
+)
+"""A note for a receipt of nothing, which otherwise reads like a success."""
 
 _EXAMPLE: Final = """
 \b
@@ -95,8 +102,12 @@ async def _erase(target: Target, meant: EraseTarget, *, asks: bool, with_quotati
         receipts = [await memory.erase(target.scope, meant)]
         if with_quotations:
             receipts += [await memory.erase(target.scope, each) for each in _messages_in(quoting)]
+        is_empty = not (receipts[0].messages or receipts[0].memories or receipts[0].revised)
+        hint = (await read_hint(memory, target.scope) or NOTHING_ERASED) if is_empty else ""
     for receipt in receipts:
         _print(receipt, is_json=target.is_json)
+    if hint:
+        note(hint)
     if quoting and not with_quotations:
         count = counted(len(quoting), "message")
         note(f"{count} still quote it: --quotations erases them as well ({_named(quoting)})")

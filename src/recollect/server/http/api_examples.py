@@ -26,7 +26,7 @@ _DETAILS: Final[Mapping[int, str]] = {
     404: "there is no memory Fact/home in this scope: GET /v1/memories lists them",
     412: "Fact/home is at version 2, and 1 was expected: read it again",
     413: "the body is larger than 1000000 bytes (body_bytes_max), the limit",
-    422: "limit: Input should be less than or equal to 200",
+    422: "query/limit: Input should be less than or equal to 200, not '500'; see /openapi.json",
     429: "over 20 requests a second: ask again later",
 }
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -31,6 +31,12 @@ _MEM0_PATHS: Final = ("/v1/ping/", "/v1/entities/", "/v1/batch/", "/v1/event", "
 """Paths of mem0's API that are none of ours, unlike ``/v1/memories``."""
 SHOWN_MAX: Final = 20
 """Maximum validation errors listed in a problem."""
+VALUE_SHOWN: Final = 40
+"""Most characters of a value that a validation error shows; a longer one is left out."""
+_HINTS: Final[Mapping[str, str]] = {
+    "timezone_aware": "write it with its zone, as in 2026-01-31T09:00:00Z",
+}
+"""Remedies that the messages of validation errors lack, by pydantic's type of the error."""
 _RETRY_S: Final = 2
 
 STATUS: Final[Mapping[str, int]] = {
@@ -159,7 +165,7 @@ async def answer_invalid(request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
     wrong: list[Mapping[str, Json]] = [
-        {"path": "/".join(str(part) for part in each["loc"]), "message": str(each["msg"])}
+        {"path": "/".join(str(part) for part in each["loc"]), "message": _message_of(each)}
         for each in error.errors()[:SHOWN_MAX]
     ]
     first = wrong[0] if wrong else {"path": "request", "message": "it cannot be read"}
@@ -167,6 +173,20 @@ async def answer_invalid(request: Request, error: Exception) -> Response:
     detail = f"{first['path']}: {first['message']}{more}; see /openapi.json"
     problem = Problem(status=422, code="usage", detail=detail, errors=wrong)
     return problem.response(media_type_for(request))
+
+
+def _message_of(error: Mapping[str, Any]) -> str:
+    """Return what a validation error says, with a short value and what to write in its place."""
+    message, kind, given = str(error["msg"]), error.get("type", ""), error.get("input", ())
+    # The value of a field that is missing or unknown is the object around it, or of no help; the
+    # clients also know an unknown field by this very message. A header may be a secret.
+    if kind in {"missing", "extra_forbidden"} or error["loc"][:1] == ("header",):
+        return message
+    if given is None or isinstance(given, str | int | float):
+        value = repr(given) if isinstance(given, str) else json.dumps(given)
+        message += f", not {value}" if len(value) <= VALUE_SHOWN else ""
+    hint = _HINTS.get(kind)
+    return f"{message}: {hint}" if hint else message
 
 
 def no_path(path: str) -> Problem:

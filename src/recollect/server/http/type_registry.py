@@ -10,7 +10,7 @@ from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.formation.scope_types import TYPES, settings_write, sound_settings, types_in_force
 from recollect.formation.types import EXAMPLE, INSTRUCTIONS, MemoryType
 from recollect.memory.facade import Recollect
-from recollect.memory.value_checks import check_document
+from recollect.memory.value_checks import check_document, check_key
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.scope_access import Reach
 from recollect.text.coded_text import with_code
@@ -64,6 +64,16 @@ async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
 async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, ...]) -> None:
     """Set the types of the scope, and of scopes below without their own."""
     await memory.store.apply(scope, [settings_write([each.as_config() for each in types])])
+
+
+async def check_address(reach: Reach, type_: str, key: str, expected: int | None) -> None:
+    """
+    Refuse a new memory under a key that is not one of its type; see `check_key`.
+
+    Raises:
+        UsageError: The key is not one of its type.
+    """
+    check_key(await types_of(reach), type_, key, expected)
 
 
 async def check_value(reach: Reach, type_: str, value: JsonObject) -> None:

@@ -34,7 +34,7 @@ from recollect.server.http.scope_access import (
     Reading,
     Writing,
 )
-from recollect.server.http.type_registry import check_value
+from recollect.server.http.type_registry import check_address, check_value
 from recollect.server.memory_listings import (
     ListingFilter,
     ListingRequest,
@@ -259,6 +259,7 @@ async def put(
     async def act(memory: Recollect) -> JsonAnswer:
         # Not before: a repetition is answered even if its type has been changed since.
         await check_value(reach, type, asked.value)
+        await check_address(reach, type, key, expected)
         with memory_span("upsert_memory"):
             writes = asked.writes(type, key, expected)
             (*_, written) = await change.noting(memory).apply(reach.scope, writes)
