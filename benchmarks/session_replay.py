@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import recollect
 from benchmarks.formation_corpus import Call, Case, call_of, read_corpus, shown_in
+from benchmarks.second_readings import READINGS, SecondReader, is_reading, reader_of
+from recollect.formation.config import FormationSettings
 from recollect.formation.types import USER
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelRequest, ToolCall
@@ -157,11 +159,19 @@ def _cited_for(name: str, because: Sequence[str]) -> list[str]:
     ]
 
 
-async def played_talk(talk: Case, *, embedder: str = "none") -> PlayedTalk:
-    """Play the sessions of *talk* into a memory, and form each with the recorded answers."""
+async def played_talk(
+    talk: Case, *, embedder: str = "none", second_reader: SecondReader | None = None
+) -> PlayedTalk:
+    """
+    Play the sessions of *talk* into a memory, and form each with the recorded answers.
+
+    With a *second_reader* each is read again before it is kept.
+    """
     recorded = _Recorded()
 
     def answer(request: ModelRequest) -> Sequence[ToolCall]:
+        if second_reader is not None and is_reading(request):
+            return second_reader(request)
         return recorded.answer(request)
 
     clock = FrozenClock(_time_of(talk["sessions"][0]["lines"][0]))
@@ -173,6 +183,7 @@ async def played_talk(talk: Case, *, embedder: str = "none") -> PlayedTalk:
         worker=False,
         clock=clock,
         ids=SeededIds(1),
+        formation=FormationSettings(second_reading=second_reader is not None),
     ) as memory:
         for number, session in enumerate(talk["sessions"], start=1):
             await _say(memory, clock, f"session-{number}", session["lines"])
@@ -217,10 +228,22 @@ def _time_of(line: Mapping[str, Any]) -> datetime:
     return datetime.fromisoformat(line["time"]).astimezone(UTC)
 
 
-async def played_talks(folder: Path, names: Collection[str] = ()) -> list[PlayedTalk]:
-    """Play the talks of the corpus in *folder*: all, or those of *names*."""
+async def played_talks(folder: Path, *, is_read_again: bool = False) -> list[PlayedTalk]:
+    """
+    Play the talks of the corpus in *folder*.
+
+    With *is_read_again* only those with recorded second readings, and with these.
+    """
     talks = read_corpus(folder, SESSIONS)
-    return [await played_talk(each) for each in talks if not names or each["id"] in names]
+    if not is_read_again:
+        return [await played_talk(each) for each in talks]
+    readings = read_corpus(folder, READINGS)
+    read = {each["case"] for each in readings}
+    return [
+        await played_talk(each, second_reader=reader_of(readings, each["id"]))
+        for each in talks
+        if each["id"] in read
+    ]
 
 
 def sessions_page(talks: Sequence[PlayedTalk]) -> str:

@@ -25,7 +25,7 @@ Example:
     "--second-reading",
     "is_read_again",
     is_flag=True,
-    help="Play the half kept apart with the recorded second readings.",
+    help="Play the half kept apart, and some talks of months, with the recorded second readings.",
 )
 @report_option()
 def replay_bench(*, data: str, tells_all: bool, is_read_again: bool, json_file: str | None) -> None:
@@ -41,6 +41,7 @@ def replay_bench(*, data: str, tells_all: bool, is_read_again: bool, json_file: 
     play = partial(replay, Path(data), tells_all=tells_all, is_read_again=is_read_again)
     report = run(play)
     click.echo(replay_page(report))
-    if not is_read_again and (Path(data) / f"{SESSIONS}.jsonl.gz").exists():
-        click.echo(sessions_page(run(partial(played_talks, Path(data)))))
+    if (Path(data) / f"{SESSIONS}.jsonl.gz").exists():
+        play_talks = partial(played_talks, Path(data), is_read_again=is_read_again)
+        click.echo(sessions_page(run(play_talks)))
     write_report_file(json_file, lambda path: write_json(path, report))

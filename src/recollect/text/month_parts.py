@@ -1,12 +1,14 @@
-"""Read parts of a month: its beginning, middle or end, and the month behind its end."""
+"""Read parts of a month: its days, its beginning, middle or end, and the month behind its end."""
 
 import re
 from collections.abc import Iterator
 from datetime import date
 from typing import Final
 
-from recollect.text.days import Days, month_number, relative_span, stretch
+from recollect.text.days import MONTH_NAME, Days, month_number, relative_span, stretch
+from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.numerals_chinese import whole_number
+from recollect.text.numerals_english import ORDINALS
 
 _PARTS: Final = {
     **dict.fromkeys(("first", "第一"), (1, 10)),
@@ -18,6 +20,7 @@ _PARTS: Final = {
     **dict.fromkeys(("late", "end", "底", "末", "下旬"), (20, 31)),
 }
 _SHORTEST_MONTH: Final = 28
+_MONTHS_NAMED: Final = lazy_pattern(rf"\b{MONTH_NAME}\b", re.IGNORECASE)
 
 
 def part_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
@@ -66,3 +69,31 @@ def _months_of(match: re.Match[str], said_on: date, last: int) -> Iterator[Days]
     for each in wanted:
         if whole := stretch(each // 12, each % 12 + 1, None):
             yield whole
+
+
+def day_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Return the days with a number, "the 10th": near the day of saying, and of named months."""
+    return _days_numbered(whole_number(match["day"]), match.string, said_on)
+
+
+def worded_day(match: re.Match[str], said_on: date) -> list[Days | None]:
+    """Return the days with a number in words: "the twenty second"."""
+    tens = {"twenty": 20, "thirty": 30}.get((match["tens"] or "").lower(), 0)
+    return _days_numbered(tens + ORDINALS[match["ordinal"].lower()], match.string, said_on)
+
+
+def _days_numbered(number: int | None, text: str, said_on: date) -> list[Days | None]:
+    found = []
+    for shift in (-1, 0, 1):
+        months = said_on.year * 12 + said_on.month - 1 + shift
+        found.append(stretch(months // 12, months % 12 + 1, number))
+    near = [each for each in found if each and abs((each.first - said_on).days) <= 31]
+    return [*near, *_in_named_months(text, said_on, number)]
+
+
+def _in_named_months(text: str, said_on: date, day: int | None) -> Iterator[Days | None]:
+    """Yield *day* of each month that the same text names, in the years around *said_on*."""
+    named = {match.group()[:3].lower() for match in _MONTHS_NAMED.finditer(text)}
+    for month in sorted(map(month_number, named)):
+        for year in years_around(said_on):
+            yield stretch(year, month, day)

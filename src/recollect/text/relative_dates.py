@@ -36,8 +36,15 @@ from recollect.text.days import (
 )
 from recollect.text.feasts import feasts_in
 from recollect.text.lazy_patterns import CuedPatterns, lazy_pattern
-from recollect.text.month_parts import part_of_month, until_month_end, years_around
+from recollect.text.month_parts import (
+    day_of_month,
+    part_of_month,
+    until_month_end,
+    worded_day,
+    years_around,
+)
 from recollect.text.numerals_chinese import whole_number
+from recollect.text.numerals_english import ORDINALS
 from recollect.text.year_parts import year_parts_in
 
 _Reader: TypeAlias = Callable[[re.Match[str], date], list[Days | None]]
@@ -259,25 +266,7 @@ def _decade(match: re.Match[str], _: date) -> list[Days | None]:
     return [stretch(each, None, None) for each in range(first, first + 10)]
 
 
-def _day_of_month(match: re.Match[str], said_on: date) -> list[Days | None]:
-    number, found = whole_number(match["day"]), []
-    for shift in (-1, 0, 1):
-        months = said_on.year * 12 + said_on.month - 1 + shift
-        found.append(stretch(months // 12, months % 12 + 1, number))
-    near = [each for each in found if each and abs((each.first - said_on).days) <= 31]
-    return [*near, *_in_named_months(match.string, said_on, number)]
-
-
-def _in_named_months(text: str, said_on: date, day: int | None) -> Iterator[Days | None]:
-    """Yield *day* of each month that the same text names, in the years around *said_on*."""
-    named = {match.group()[:3].lower() for match in _MONTHS_NAMED.finditer(text)}
-    for month in sorted(map(month_number, named)):
-        for year in years_around(said_on):
-            yield stretch(year, month, day)
-
-
 _NAMED_MONTH: Final = rf"(?P<name>{MONTH_NAME})\b"
-_MONTHS_NAMED: Final = lazy_pattern(rf"\b{MONTH_NAME}\b", re.IGNORECASE)
 _NAMED_DAY: Final = rf"(?P<name>{MONTH_NAME})\b(?: (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
 _CDAY: Final = r"(?P<day>\d{1,2}|[一二三四五六七八九十廿]{1,3})[日号]"
 _CYEAR: Final = rf"(?P<which>{YEAR_WORD})"
@@ -321,12 +310,17 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
     ("[周期拜]",
      r"(?P<which>(?!))?(?<=[周期拜][一二三四五六])(?P<weekday>[一二三四五六日])(?![一二三四五六七八九十\d号日期]|[天次回节个趟])",
      _chinese_weekday),
-    ("[日号]", rf"(?<![月\d一二三四五六七八九十第]){_CDAY}(?![线楼门院])", _day_of_month),
+    ("[日号]", rf"(?<![月\d一二三四五六七八九十第]){_CDAY}(?![线楼门院])", day_of_month),
     (r"\d(?:st|nd|rd|th)",
         (r"(?<=\bthe )(?P<day>\d{1,2})(?:st|nd|rd"
         r"|th)\b(?! (?:of )?[a-z]{3,}(?<!and)(?<!but)(?<!with))"),
-        _day_of_month,
+        day_of_month,
     ),
+    # "On the tenth", and "the Tuesday after, the twenty second"; no "on the second floor".
+    ("the ",
+     (r"(?:\b(?:on|by|from|since|until|till|before|after)|,) the (?:(?P<tens>twenty|thirty)[ -])?"
+     rf"(?P<ordinal>{'|'.join(ORDINALS)})(?=[,.;:!?]|$| (?:and|but|with|so|at)\b)"),
+     worded_day),
     # "Start aug 11" begins on a day; it is no part of the month.
     (MONTH_CUE,
      (rf"\b(?P<part>(?:start|end)(?! {MONTH_NAME}\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!:))"
@@ -356,7 +350,7 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
      r"过(?:两|几|些)[天日]", lambda _, said_on: [relative_span(said_on + timedelta(days=1), 9)]),
     ("本月", (r"本月(?P<day>十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?"
      r"|廿[一二三四五六七八九]?)(?![一二三四五六七八九十\d个])"),
-     _day_of_month),
+     day_of_month),
     ("民国",
      rf"民国(?P<year>\d{{2,3}}|[{HAN_DIGITS}]{{1,4}})年?(?:{_CMONTH}(?:{_CDAY})?)?", _republic),
     ("后", r"(?P<decade>[五六七八九零][零〇])后", _decade),
@@ -366,7 +360,12 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
 _DURATION_TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
     # 第一天 and 第二天 are excluded: they are days of a story, not counted from today.
     ("第", rf"第(?![一二两12](?!\d|十|百)){NTH}{CHINESE_UNIT}(?!次)", days_of_nth),
-    ("day|week|month", r"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{2,3})\b(?!/\d)", days_of_nth),
+    # "Last day 4 april" is the day of a month.
+    (
+        "day|week|month",
+        rf"\b(?P<unit>day|week|month) (?P<n>[3-9]|\d{{2,3}})\b(?!/\d| {MONTH_NAME}\b)",
+        days_of_nth,
+    ),
     (
         UNIT_CUE,
         rf"\bfor (?:the )?(?:past |last )?(?:about |over |almost |nearly )?{COUNT} {UNIT}\b",

@@ -49,6 +49,10 @@ _AGE_BEFORE: Final = re.compile(
     r"(?: (?:now|about|almost|nearly|just))?|今年|已经|刚满|满|我|[他她它]|才|都) ?$",
     re.IGNORECASE,
 )
+_AGE_TO_COME: Final = re.compile(
+    r"(?:\b(?:will|going to|'ll|to) (?:be|turn)|\bturn(?:s|ing)|就满|将满|要满) ?$", re.IGNORECASE
+)
+"""Before an age that somebody has not reached yet: "I'll be 79 on 2 April"."""
 _AGE_BEHIND: Final = re.compile(
     r"(?: ?(?:years?(?: old)?|yrs?|y/?o)\b(?! (?:ago|later|from|before|after|back|in))|-years?-old"
     r"|岁|年了|周年)",
@@ -117,12 +121,13 @@ def _sums(numbers: Sequence[Number]) -> Iterator[Fraction]:
 
 def _ages_and_years(text: str, numbers: Sequence[Number], said_on: date) -> Iterator[Fraction]:
     for number in numbers:
+        before = text[max(number.start - 24, 0) : number.start]
         for value in number.readings:
             age = said_on.year - value
+            if 1 < value <= AGE_MAX and _AGE_TO_COME.search(before):
+                yield value - 1
             if value.denominator == 1 and 1900 <= value <= said_on.year and age <= AGE_MAX:
                 yield from (age, age - 1)
-            is_age = _AGE_BEFORE.search(text[max(number.start - 24, 0) : number.start]) or (
-                _AGE_BEHIND.match(text, number.end)
-            )
+            is_age = _AGE_BEFORE.search(before) or _AGE_BEHIND.match(text, number.end)
             if value.denominator == 1 and 1 <= value <= AGE_MAX and is_age:
                 yield from (age, age - 1)

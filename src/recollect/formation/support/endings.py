@@ -26,12 +26,14 @@ _CUE: Final = re.compile(
     r"|ignore"
     r"|remov\w*|delet\w*|scratch|wrong|mistake|correct\w*|actually|was|were|used to|former\w*|ex"
     r"|recover\w*|healed|better|again|retir\w*|resign\w*|fired|laid off|postpon\w*|reschedul\w*|off"
+    r"|last (?:box|load|one|piece|item|parcel|page|chapter|dose|pill|payment|instal?ment|session"
+    r"|lesson|class|exam|shift|trip|visit|day)s?"
     r"|paid|settled|sorted|returned|arrived|bought|married|joined|joining|started|hired|promoted|got|went|happened|became|turned|back|expired|out|grew|outgr\w*|already|since"
     r"|nicht|kein\w*|mehr|vorbei|gekundigt|aufgehort|jetzt|verkauft|fertig|statt"
     r"|ya|nunca|deje|dejo|cancel\w*|vendi\w*|ahora|termin\w*|cambi\w*"
     r"|ne|pas|plus|fini\w*|arret\w*|vendu\w*|maintenant|nao|mais|acab\w*|agora)\b"
     r"|不|没|無|无|别|停|戒|取消|退|换|改|结束|完|分手|离|卖|搬|辞|丢|死|去世|过世|了|已|现在|新"
-    r"|算了|作废"
+    r"|算了|作废|最后一[箱车批件页章次笔期节课场门天趟]"
     r"|忘|删|错|好了|康复|もう|ない|やめ|終|辞め|売っ|안|그만|끝",
     re.IGNORECASE,
 )
@@ -94,9 +96,19 @@ def ending_reasons(
         yield f"{where}: the cited words do not say that it is over"
 
 
+def has_ending_cue(said: str) -> bool:
+    """
+    Return True if a sentence has a word that may tell an end.
+
+    >>> has_ending_cue("So officially my cat now"), has_ending_cue("My cat is called Moss")
+    (True, False)
+    """
+    return _CUE.search(simplified(said)) is not None
+
+
 def _ends_label(cited: Sequence[Passage], heard: HeardWindow, target: str) -> bool:
     """Return True if the quotes say that it is over with what the label alone names."""
-    return any(_CUE.search(simplified(each)) for each in labelled_clauses(cited, heard, target))
+    return any(map(has_ending_cue, labelled_clauses(cited, heard, target)))
 
 
 def _is_news(said: str, text: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 
 from recollect.formation.grounding.hedges import hedges_in, keeps_hedge, tells_fulfilled
 from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.endings import has_ending_cue
 from recollect.formation.support.told_clauses import (
     OwnWord,
     OwnWords,
@@ -66,11 +67,17 @@ def retells_doubt(text: str, quoted: Iterable[str]) -> bool:
 
 
 def doubtful_end_reasons(cited: Sequence[Passage]) -> Iterator[str]:
-    """Yield the doubt of an end if all its quotes express doubt."""
+    """Yield the doubt of an end if all its quotes express doubt, and none tells it for certain."""
     own = [each for each in cited if each.trust == "user" and not each.citation.implied]
     quotes = [each.citation.quote for each in own]
-    if quotes and all(map(hedges_in, quotes)):
+    if quotes and all(map(hedges_in, quotes)) and not any(map(_ends_for_certain, quotes)):
         yield _reason(quotes[0])
+
+
+def _ends_for_certain(quote: str) -> bool:
+    """Return True for "the landlady said no. So he's my cat now": the second is the speaker's."""
+    sentences = filter(None, (each.strip() for each in SENTENCE_END.split(quote)))
+    return any(has_ending_cue(each) and not hedges_in(each) for each in sentences)
 
 
 def _reason(hedge: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Final
 
@@ -23,6 +24,7 @@ from recollect.formation.support.clause_denials import (
     without_meant,
 )
 from recollect.formation.support.content_words import Token, is_form
+from recollect.formation.support.declined_choices import declined_keys
 from recollect.formation.support.languages import language_of
 from recollect.formation.support.restrictions import restricts, widens
 from recollect.formation.support.stances import BAD, GOOD, Attitude, Clause, Stance, clauses_in
@@ -127,6 +129,12 @@ class _Said:
         self.restricts = restricts(self.text)
         self._language = language_of("\n".join(each.text for each in cited))
         self._words = {word.key for clause, _ in self._clauses for word in clause.words}
+        self._cited = cited
+
+    @cached_property
+    def _declined(self) -> frozenset[str]:
+        """The words of what an answer declines, which a value may deny."""
+        return declined_keys(self._cited)
 
     def allows(self, attitude: Attitude, *, denied: bool) -> bool:
         """Return True unless the sentences say otherwise, or leave an allergy unsaid."""
@@ -219,7 +227,8 @@ class _Said:
         for key, word in {
             word.key: word for each in clauses for word in denied_words(each)
         }.items():
-            if key in self._words and not self._is_still_to_come(clauses, key):
+            is_said = key in self._words and key not in self._declined
+            if is_said and not self._is_still_to_come(clauses, key):
                 return word.folded
         return self._turned_run(clauses)
 
@@ -278,6 +287,7 @@ class _Said:
                     pair = token.key[at : at + 2]
                     is_denied = clause.denies(token.start + at, is_run=True)
                     is_said = any(pair in run for run in self._words) and _is_plain(pair)
+                    is_said = is_said and not any(pair in each for each in self._declined)
                     if is_denied and is_said and not self._is_still_to_come([clause], pair):
                         return pair
         return ""

@@ -104,6 +104,8 @@ _NAMES_RELATIVE: Final = lazy_pattern(
     rf"|(?P<亲>{KIN_HAN})(?:名?叫|是)(?P<名>[\u3400-\u9fff]{{2,4}}))\W*$"
 )
 """A clause of a value that only tells the name of a relative."""
+_HE: Final = lazy_pattern(r"\W*(?:he|she|his|her)\b|[他她]", re.IGNORECASE)
+"""Begins a clause that may be about either of two who were named before."""
 _ADDRESSED: Final = lazy_pattern(
     r"\b(?:you|your|u|ur|we|us|our|y'all|everyone|both|tu|vos|usted|nosotros)\b"
     r"|你|妳|您|咱|我们|大家|都|一起",
@@ -186,6 +188,7 @@ def _words_about(name: str, heard: HeardWindow) -> OwnWords:
 def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, TextClause]]:
     """Yield the clauses of a text that speak of one speaker alone, with that speaker."""
     about, is_listed = "", False
+    told: set[str] = set()
     for clause in text_clauses(text):
         named = [each for each in names if _pattern_of(each).search(clause.text)]
         # "Ann, Ben and both aunts want to go": what is said of the last is said of all.
@@ -196,6 +199,9 @@ def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, 
             # "Ann says he can't lift it. He won't reach that", "Ann's mum can't": another's words.
             is_other = begins and _OF_OR_BY.match(clause.text.lstrip(), begins.end())
             about = named[0] if is_alone and not is_other else ""
+            told.update(named)
+        elif told - {about} and _HE.match(clause.text):
+            about = ""
         if about and clause.words:
             yield about, clause
 

@@ -1,0 +1,173 @@
+"""Days, ages, choices and ends that people tell in passing, retold by a model in plain words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pytest
+
+from benchmarks.support import verdict_on
+from recollect.formation.claims import computed_numbers
+from recollect.formation.support import endings, lost_doubts, polarity, told_of_whom
+from recollect.formation.support.cited_passages import Passage
+from recollect.text import relative_dates
+from recollect.text.lazy_patterns import CuedPatterns
+from tests.unit.test_formation_support import AT, case, end, known_note, note, user
+
+Case = Mapping[str, Any]
+NOTICE: Final = "gus gave notice, last day 4 april. so i need somebody for the gate"
+TENTH: Final = "They did, on the tenth, but mornings only"
+UNA: Final = "1 /user_name: My name is Una"
+BIRTHDAY: Final = "I'll be 79 on the second of May please God"
+CAT: Final = [known_note("The cat is to go to Leeds with Ann, if the landlady there agrees.")]
+CAT_STAYS: Final = "The cat is here still, the Leeds landlady said no. So officially mine now"
+VANS: Final = [
+    known_note("The user chose two vans for the move of the boxes, 420 boxes a day."),
+    {**known_note("The council wrote about the boxes"), "id": "m2", "trust": "external"},
+]
+GIFT: Final = ["u: for her leaving do: fountain pen or a voucher for the pottery place?",
+               "a: Which do you lean to?", "u: the second one"]  # fmt: skip
+GIFT_HAN: Final = ["u: 送她钢笔还是陶艺券？", "a: 你倾向哪个？", "u: 第二个"]
+TWO: Final = [
+    {"role": "user", "name": name, "time": AT, "text": text, "new": True}
+    for name, text in (
+        ("Nia", "thanks, I have the 400 from August"),
+        ("Owen", "i missed the 1st, i paid 250 on the 15th"),
+    )
+]  # fmt: skip
+LETTER: Final = {"role": "tool", "name": None, "time": AT, "text": "It's a gift set.", "new": True}
+"""Words of others, which may have caused a denial that nobody said."""
+
+
+def exposed(lines: list[str], *calls: Mapping[str, Any]) -> Case:
+    """Return a case with a tool's words in its window."""
+    found = case(lines, *calls)
+    return {**found, "lines": [*found["lines"], LETTER]}
+
+
+RIGHT: Final[Mapping[str, Case]] = {
+    "a last day with its month": case(
+        [f"u: {NOTICE}"], note("Gus's last day is 2025-04-04.", f"1: {NOTICE}")
+    ),
+    "a day in words": case(
+        [f"u: {TENTH}"], note("Allowed since 10 February 2025, mornings only.", f"1: {TENTH}")
+    ),
+    "an age before the birthday": case(
+        [f"u: My name is Una. {BIRTHDAY}"],
+        user({"user_name": "Una", "age": 78}, UNA, f"1 /age: {BIRTHDAY}"),
+    ),
+    "the other choice is denied": exposed(
+        GIFT,
+        note("The gift is a voucher for the pottery place (not a fountain pen).",
+             "1: fountain pen or a voucher for the pottery place?", "3: the second one"),
+    ),
+    "the other choice is denied, in Chinese": exposed(
+        GIFT_HAN, note("送她陶艺券，不要钢笔", "1: 送她钢笔还是陶艺券？", "3: 第二个")
+    ),
+    "a plan is over with its last piece": case(
+        ["u: LAST BOX crossed at ten past 4"], end("m1", "1: LAST BOX crossed at ten past 4"),
+        known=VANS,
+    ),
+    "an end that is told behind what others say": case(
+        [f"u: {CAT_STAYS}"], end("m1", f"1: {CAT_STAYS}"), known=CAT
+    ),
+    "he is the other one": {
+        **case([], note("Owen pays by the month. Nia has the 400 from August. He paid 250 on the "
+                        "15th.", "1: I have the 400 from August", "2: i paid 250 on the 15th")),
+        "lines": TWO,
+    },
+}  # fmt: skip
+WRONG: Final[Mapping[str, Case]] = {
+    "another last day": case(
+        [f"u: {NOTICE}"], note("Gus's last day is 2025-04-14.", f"1: {NOTICE}")
+    ),
+    "a floor is no day": case(
+        ["u: They did, on the tenth floor"],
+        note("Allowed since 10 February 2025.", "1: They did, on the tenth floor"),
+    ),
+    "another age": case(
+        [f"u: My name is Una. {BIRTHDAY}"],
+        user({"user_name": "Una", "age": 77}, UNA, f"1 /age: {BIRTHDAY}"),
+    ),
+    "what was chosen is denied": exposed(
+        GIFT,
+        note("The gift is a fountain pen (not a voucher).",
+             "1: fountain pen or a voucher for the pottery place?", "3: the second one"),
+    ),
+    "what was chosen is denied, in Chinese": exposed(
+        GIFT_HAN, note("送她钢笔，不要陶艺券", "1: 送她钢笔还是陶艺券？", "3: 第二个")
+    ),
+    "nothing is over": case(
+        ["u: the boxes are heavy"], end("m1", "1: the boxes are heavy"), known=VANS
+    ),
+    "others say that it is over": case(
+        ["u: the Leeds landlady said no"], end("m1", "1: the Leeds landlady said no"), known=CAT
+    ),
+    "she is the one who was named": {
+        **case([], note("Nia has the 400 from August. She paid 250 on the 15th.",
+                        "1: I have the 400 from August", "2: i paid 250 on the 15th")),
+        "lines": TWO,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_told_in_passing_passes_at_once(name: str) -> None:
+    verdict = verdict_on(RIGHT[name])
+
+    assert verdict.passes, verdict.reasons
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_was_not_said_is_not_the_users(name: str) -> None:
+    assert 0 == verdict_on(WRONG[name]).as_user
+
+
+NEVER: Final = re.compile("(?!)")
+MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
+    "each day 4 is counted": (
+        relative_dates, "_READERS",
+        CuedPatterns((cue, each.replace(f"| {relative_dates.MONTH_NAME}\\b", ""), reader)
+                     for cue, each, reader in relative_dates._READERS.rows),
+        "a last day with its month"),
+    "an age is told as it is": (
+        computed_numbers, "_AGE_TO_COME", NEVER, "an age before the birthday"),
+    "nothing is declined": (
+        polarity, "declined_keys", lambda _: frozenset(), "the other choice is denied"),
+    "nothing is declined in Chinese": (
+        polarity, "declined_keys", lambda _: frozenset(), "the other choice is denied, in Chinese"),
+    "a last piece is like any": (
+        endings, "_CUE",
+        re.compile(endings._CUE.pattern.replace("last (?:box|", "last (?:"), re.IGNORECASE),
+        "a plan is over with its last piece"),
+    "who reports is in doubt of all": (
+        lost_doubts, "has_ending_cue", lambda _: False,
+        "an end that is told behind what others say"),
+    "he is who was named last": (told_of_whom, "_HE", NEVER, "he is the other one"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_rule_that_is_missing_stops_a_right_answer(
+    monkeypatch: pytest.MonkeyPatch, mutant: str
+) -> None:
+    owner, name, replacement, lost = MUTANTS[mutant]
+    monkeypatch.setattr(owner, name, replacement)
+
+    assert not verdict_on(RIGHT[lost]).passes
+
+
+def words_cited(cited: Sequence[Passage]) -> frozenset[str]:
+    """Return every word of the cited sentences."""
+    return frozenset(word.key for each in cited for clause in each.clauses for word in clause.words)
+
+
+def test_a_choice_without_its_side_lets_a_wrong_answer_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The mutant takes each word of a question for declined."""
+    monkeypatch.setattr(polarity, "declined_keys", words_cited)
+
+    assert verdict_on(WRONG["what was chosen is denied"]).passes
