@@ -349,7 +349,11 @@ async def test_it_tells_what_was_said_in_this_talk_and_is_not_formed_yet(
                 "“我不吃辣”; “I moved to Oslo”."
             ),
         ),
-        ("thanks!", "I am here. Tell me something, or ask what I remember."),
+        ("hello!", "I am here. Tell me something, or ask what I remember."),
+        ("thanks!", "You are welcome. Tell me more whenever you like, or ask what I remember."),
+        ("thanks, bye", "Goodbye. What you told me is kept; ask me next time."),
+        ("謝謝你", "不客氣。想到什麼隨時告訴我，也可以問我記得什麼。"),
+        ("掰掰", "再见。你说过的话都留着，下次可以接着问我。"),
     ],
 )
 async def test_a_first_talk_is_answered_from_what_was_said_in_it(asked: str, told: str) -> None:

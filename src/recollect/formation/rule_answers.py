@@ -44,8 +44,8 @@ from recollect.formation.rule_statements import (
     SENTENCE_CHARACTERS_MAX,
 )
 from recollect.formation.rule_topics import topic_of_field, topics_of
-from recollect.text.chinese_scripts import is_chinese, simplified
-from recollect.text.rule_replies import Language, is_rule_reply
+from recollect.text.chinese_scripts import simplified
+from recollect.text.rule_replies import Language, is_rule_reply, language_of
 from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
 
@@ -91,10 +91,17 @@ _FORGETS: Final = re.compile(
     re.IGNORECASE,
 )
 """An order to forget, which only a person can carry out."""
+_SMALL_TALK: Final = (
+    ("goodbye", re.compile(r"(?i:\b(?:good ?)?(?:bye|night)\b|\bsee you\b)|再见|拜|掰|晚安")),
+    ("welcome", re.compile(r"(?i:\b(?:thanks?|thank ?you|thx|cheers)\b)|谢")),
+)
+"""Replies to small talk, by what it holds; thanks often come before a goodbye."""
 _ASKS_SINCE: Final = re.compile(
-    r"\bsince when\b|\bhow long\b|^\W*when\b|什么时候|从?何时|几时|多久|多长时间|哪[天年]",
+    r"\bsince when\b|\bhow long\b|^\W*when\b|什么时候|从?何时|几时|多久|多长时间|哪一?[天年]",
     re.IGNORECASE,
 )
+_LISTS: Final = re.compile("[，、；,;和跟與与及也]| and ")
+"""The mark of a line that names several things."""
 _LEFT: Final = frozenset({"home", "occupation"})
 """Topics on which the end alone answers where, and what, it is now."""
 _TOPIC_OF: Final = {"user_name": "name", "home": "home", "age": "age", "occupation": "occupation"}
@@ -131,13 +138,13 @@ def answer_of(
         talk: The user's earlier messages in this conversation: the prompt does not recall them.
             Their script is that of words common to both.
     """
-    language = language_of(said, "\n".join(talk))
-    if is_small_talk(said):
-        return sentence_of_reply("small_talk", language)
-    if _FORGETS.search(simplified(said)):
-        return sentence_of_reply("forget", language)
     # What this chat has answered before tells nothing that it did not have from elsewhere.
     lines = [each for each in remembered_in(system) if not is_rule_reply(each.text)]
+    language = language_of(said, "\n".join(talk), "\n".join(each.text for each in lines))
+    if is_small_talk(said):
+        return sentence_of_reply(_kind_of_small_talk(said), language)
+    if _FORGETS.search(simplified(said)):
+        return sentence_of_reply("forget", language)
     told_here = [
         told
         for message in talk
@@ -154,6 +161,11 @@ def answer_of(
     if ASKS.search(simplified(question)):
         return _answer_of_question(question, lines, told_here, language)
     return sentence_of_reply("kept", language)
+
+
+def _kind_of_small_talk(said: str) -> str:
+    plain = simplified(said)
+    return next((name for name, rule in _SMALL_TALK if rule.search(plain)), "small_talk")
 
 
 def _told_in(message: str) -> Iterator[ToldByUser]:
@@ -285,7 +297,11 @@ def _stands_beside(
 ) -> bool:
     """Return True for a memory that tells what its end does not, or may be the later of both."""
     # An end tells no name, which is asked for; another place takes the place of the one before.
-    if not known.is_memory or question is None or not tells_end(later.text):
+    if question is None or not tells_end(later.text):
+        return False
+    if "dislikes" in question.topics and _LISTS.search(known.text):
+        return True  # one of several things is over
+    if not known.is_memory:
         return False
     if question.topics & _LEFT:
         return False
@@ -357,16 +373,3 @@ def _quote_of_earlier(
     if best is not None and _says_the_same(best.text, told.value):
         return ""
     return sentence_of_reply("told_here", language, quote=quoted(told.quote, language))
-
-
-def language_of(text: str, talk: str = "") -> Language:
-    """
-    Return in which language, and script, *text* is to be answered after the user's *talk*.
-
-    >>> language_of("Where do I live?"), language_of("我住在哪里？"), language_of("我住在哪裡？")
-    ('en', 'zh', 'zh-hant')
-    """
-    if not is_chinese(text):
-        return "en"
-    # "我搬到高雄了" is written alike in both scripts.
-    return "zh" if simplified(text + talk) == text + talk else "zh-hant"

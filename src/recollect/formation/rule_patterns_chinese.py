@@ -128,7 +128,9 @@ NOTE: Final = re.compile(
     f"|从不{_WORDS}+|总是{_WORDS}+|更喜欢{_WORDS}+|宁愿{_WORDS}+))"
 )
 GOES_ON: Final = re.compile(
-    f"{_WHEN}我们?{_WHEN}(?:搬家?了|(?:早就)?不.+了$|不是?住.+$|不是[一名个]*.*{JOBS}$|辞职|离职|从.+[离辞]职|换了?(?:新?工作|公司)|在.+(?:工作|上班)$)"
+    f"{_WHEN}我们?{_WHEN}(?:搬家?了|(?:早就)?不.+了$|不是?住.+$|不是[一名个]*.*{JOBS}$"
+    "|(?:以前|之前|原来|原本|曾经|过去)是?(?:住|在).+$|是[^，]{2,6}$"
+    "|辞职|离职|从.+[离辞]职|换了?(?:新?工作|公司)|在.+(?:工作|上班)$)"
 )
 """A clause that states no field, after which one without a subject is about the user as well."""
 IS_PART: Final = re.compile("[^市]+[区县镇乡村路街道里号弄]$")

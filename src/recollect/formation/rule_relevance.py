@@ -35,14 +35,16 @@ _IS_QUESTION: Final = re.compile(
 ASKS_ALL: Final = re.compile(
     r"\bwhat do you (?:know|remember)(?: about me)?\W*$|\bwho am i to you\b"
     r"|\btell me (?:something |everything |what you know )?about (?:me|myself)\W*$"
-    r"|你(?:都|还)?(?:知道|记得)(?:我的?)?(?:些|关于我的)?什么|关于我.*(?:知道|记得)",
+    r"|你(?:都|还)?(?:知道|记得)(?:关于)?(?:我的?)?(?:(?:些|关于我的)?(?:什么|啥)|哪些)(?:事情?|东西)?[吗呢]?\W*$"
+    r"|你(?:都|还)?(?:知道|记得)(?:哪些|什么)关于我的事|关于我.*(?:知道|记得)",
     re.IGNORECASE,
 )
 _ASKS_PAST: Final = re.compile(
     r"\b(?:did|was|were|used to|before|earlier|formerly)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
 )
 ASKS_BEFORE: Final = re.compile(
-    r"\b(?:used to|before|earlier|formerly|previously)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
+    r"\b(?:used to|before|earlier|formerly|previously)\b|以前|之前|曾经|过去|原来|搬(?:家|来)前",
+    re.IGNORECASE,
 )
 THINGS: Final = frozenset(name for name, _ in TOPICS) - {
     *("name", "home", "move", "age", "occupation", "interests", "answers", "not_eaten"),

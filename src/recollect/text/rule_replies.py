@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from recollect.text.chinese_scripts import is_chinese, script_of
 from recollect.text.lazy_patterns import lazy_pattern
 
 Language = Literal["en", "zh", "zh-hant"]
@@ -24,6 +25,8 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "told_here": " In this talk you said: {quote}.",
         "nothing_of": "Of question {number} I remember nothing.",
         "small_talk": "I am here. Tell me something, or ask what I remember.",
+        "welcome": "You are welcome. Tell me more whenever you like, or ask what I remember.",
+        "goodbye": "Goodbye. What you told me is kept; ask me next time.",
         "forget": "I cannot erase from here, and this request is kept as well. Erase the message"
         " or the memory for good where it stands: the preview lists what else quotes it.",
         "kept": "Kept. My few rules make no memory of it; ask me, and I find it again.",
@@ -41,6 +44,8 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "told_here": "在这次对话中你说过：{quote}。",
         "nothing_of": "第{number}个问题，我没有找到答案。",
         "small_talk": "我在。告诉我一些事，或者问我记得什么。",
+        "welcome": "不客气。想到什么随时告诉我，也可以问我记得什么。",
+        "goodbye": "再见。你说过的话都留着，下次可以接着问我。",
         "forget": "我不能在对话里抹除，这条要求本身也会留下。请在那条消息或记忆上选择彻底抹除："
         "预览会列出还有哪些消息引用它。",
         "kept": "已保存原话。固定规则没能从中形成记忆，但你问起时仍能找到这句话。",
@@ -58,6 +63,8 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "told_here": "在這次對話中你說過：{quote}。",
         "nothing_of": "第{number}個問題，我沒有找到答案。",
         "small_talk": "我在。告訴我一些事，或者問我記得什麼。",
+        "welcome": "不客氣。想到什麼隨時告訴我，也可以問我記得什麼。",
+        "goodbye": "再見。你說過的話都留著，下次可以接著問我。",
         "forget": "我不能在對話裡抹除，這則要求本身也會留下。請在那則訊息或記憶上選擇徹底抹除："
         "預覽會列出還有哪些訊息引用它。",
         "kept": "已儲存原話。固定規則沒能從中形成記憶，但你問起時仍能找到這句話。",
@@ -117,6 +124,25 @@ def _set_phrases() -> str:
 
 
 _SET_PHRASE: Final = lazy_pattern(_set_phrases())
+
+
+def language_of(text: str, *others: str) -> Language:
+    """
+    Return in which language, and script, *text* is to be answered.
+
+    Words common to both scripts of Chinese are answered in the script of the first of the *others*
+    that shows one: the user's talk, and what is remembered.
+
+    >>> language_of("Where do I live?"), language_of("我住在哪里？"), language_of("我住在哪裡？")
+    ('en', 'zh', 'zh-hant')
+    >>> language_of("我住在哪？", "我搬到高雄了。", "我養了貓。")
+    'zh-hant'
+    >>> language_of("我对什么过敏？", "我養了貓。")
+    'zh'
+    """
+    if not is_chinese(text):
+        return "en"
+    return next(filter(None, map(script_of, (text, *others))), "zh")
 
 
 def is_rule_reply(text: str) -> bool:
