@@ -37,7 +37,7 @@ UTRECHT = "I remember: “Mira lives in Utrecht” (until 29 March 2025)."
 FORMED = (
     " After a pause in our talk I remember it, or ask you to review it first.",
     "对话停下来后我会把它记住，拿不准的会先问你。",
-    "對話停下來後我會把它記住，拿不準的會先問你。",
+    "對話停下來後我會把它記住，不確定的會先問你。",
 )
 UNTIL_NOW = ("Until now", "在此之前")
 BLOCK = render_block(
@@ -162,7 +162,7 @@ def test_without_its_memory_it_knows_nothing() -> None:
         ),
         ("I live in Porto.", "Noted: where you live."),
         ("Guess what, my teacher is called Duarte.", "Noted: what you told me."),
-        ("我搬到高雄了。", "收到：你住在哪里。在此之前我记得："),
+        ("我搬到高雄了。", "收到：你的住处。在此之前我记得："),
         ("我開始學游泳了。", "收到：你告訴我的事。"),
         ("I'm a nurse and I like tea. My dog barks.", "Noted: your work, what you like and "),
         ("My name is Olga.", "Noted: your name. Until now I remembered: “name: Mira”"),
@@ -183,8 +183,8 @@ async def test_it_tells_what_kind_of_thing_it_noted_and_what_that_replaces(
 @pytest.mark.parametrize(
     ("before", "told"),
     [
-        ("我開始學游泳了。", "收到：你住在哪裡。"),
-        ("我开始学游泳了。", "收到：你住在哪里。"),
+        ("我開始學游泳了。", "收到：你的住處。"),
+        ("我开始学游泳了。", "收到：你的住处。"),
     ],
 )
 async def test_words_of_both_scripts_are_answered_in_that_of_the_talk(

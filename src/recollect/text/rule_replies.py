@@ -57,7 +57,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "nothing": "我沒有找到答案。你告訴我，我就記下來。",
         "closest": "我不記得這個問題的答案。最接近的是：{quote}{when}。",
         "all": "我記得這些：{quotes}。",
-        "noted": "收到：{what}。對話停下來後我會把它記住，拿不準的會先問你。",
+        "noted": "收到：{what}。對話停下來後我會把它記住，不確定的會先問你。",
         "and": "{others}，還有{last}",
         "until_now": "在此之前我記得：{quote}{when}。",
         "told_here": "在這次對話中你說過：{quote}。",
