@@ -20,7 +20,7 @@ TOPICS: Final = tuple(
             (
                 r"\b(?:(?<!for a )liv(?:e|es|ed|ing)(?! up to\b)|home|address"
                 r"|moved to (?-i:(?=[A-Z])))\b"
-                r"|住|我家|我的家(?![人庭])|地址|搬到了?[^，。！？]{1,8}了"
+                r"|住|我家|我的家(?![人庭])|地址|(?<!公司)(?<!学校)(?<!单位)(?<!公室)搬到了?[^，。！？]{1,8}了"
             ),
         ),
         ("move", r"\bmov(?:e|es|ed|ing)\b|搬家?"),
@@ -35,7 +35,10 @@ TOPICS: Final = tuple(
         ),
         ("interests", r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies))\b|喜欢|爱好|兴趣"),
         ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
-        ("not_eaten", r"[我也都](?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃"),
+        (
+            "not_eaten",
+            r"[我也都](?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃|讨厌的(?:[蔬青水]?[菜果]|食物)",
+        ),
         ("allergy", r"\ballerg\w+\b|过敏"),
         ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
         ("pet", r"\b(?:pets?|cats?|kitten|dogs?|puppy|hamster|rabbit|parrot)\b|宠物|猫|狗"),
