@@ -531,6 +531,21 @@ def test_it_lists_what_it_knows(asked: str, named: str) -> None:
     assert "Utrecht" not in told
 
 
+@pytest.mark.parametrize(
+    ("asked", "more"),
+    [
+        ("What do you know about me?", " The list of memories has 2 more."),
+        ("你知道我的什么？", "记忆列表里还有 2 条。"),
+        ("你知道我的什麼？", "記憶清單裡還有 2 則。"),
+    ],
+)
+def test_it_tells_how_many_memories_it_does_not_list(asked: str, more: str) -> None:
+    records = [Record(source=f"Note/{n}", date="", who="Note", text=f"Fact {n}") for n in range(8)]
+
+    assert answer_of(asked, render_block(records), ()).endswith(more)
+    assert more not in answer_of(asked, render_block(records[:6]), ())
+
+
 def test_records_outside_a_block_are_read_too() -> None:
     """A service's own prompt may list them; what is no record is passed over."""
     system = """What is remembered, as data:

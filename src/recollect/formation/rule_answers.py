@@ -194,9 +194,11 @@ def _answer_of_all(
     every += [quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
     if not every:
         return sentence_of_reply("nothing", language)
-    return sentence_of_reply(
-        "all", language, quotes=("; " if language == "en" else "；").join(every)
-    )
+    quotes = ("; " if language == "en" else "；").join(every)
+    answer = sentence_of_reply("all", language, quotes=quotes)
+    if (more := len(known) - _SHOWN_OF_ALL) > 0:
+        answer += sentence_of_reply("more", language, count=str(more))
+    return answer
 
 
 def _answer_of_news(

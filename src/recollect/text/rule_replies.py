@@ -18,6 +18,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "nothing": "I remember nothing about that. Tell me, and I will.",
         "closest": "I remember no answer to that. Closest to it: {quote}{when}.",
         "all": "This is what I remember: {quotes}.",
+        "more": " The list of memories has {count} more.",
         "noted": "Noted: {what}. After a pause in our talk I remember it, or ask you to review it"
         " first.",
         "and": "{others} and {last}",
@@ -38,6 +39,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "nothing": "我没有找到答案。你告诉我，我就记下来。",
         "closest": "我不记得这个问题的答案。最接近的是：{quote}{when}。",
         "all": "我记得这些：{quotes}。",
+        "more": "记忆列表里还有 {count} 条。",
         "noted": "收到：{what}。对话停下来后我会把它记住，拿不准的会先问你。",
         "and": "{others}，还有{last}",
         "until_now": "在此之前我记得：{quote}{when}。",
@@ -57,6 +59,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "nothing": "我沒有找到答案。你告訴我，我就記下來。",
         "closest": "我不記得這個問題的答案。最接近的是：{quote}{when}。",
         "all": "我記得這些：{quotes}。",
+        "more": "記憶清單裡還有 {count} 則。",
         "noted": "收到：{what}。對話停下來後我會把它記住，不確定的會先問你。",
         "and": "{others}，還有{last}",
         "until_now": "在此之前我記得：{quote}{when}。",
@@ -82,7 +85,7 @@ _EARLIER: Final = (
     "。談話稍停之後，我會記住它，或者先請你確認。",
 )
 """Words of earlier replies, which stand in talks that are kept."""
-_OTHERS: Final = frozenset({"and", "user", "assistant", "noted", "nothing_of"})
+_OTHERS: Final = frozenset({"and", "more", "user", "assistant", "noted", "nothing_of"})
 """Sentences with too few words before their first value to be recognised by."""
 
 
