@@ -69,3 +69,25 @@ def test_a_search_of_as_many_as_are_asked_for_is_noticed(
     monkeypatch.setattr(recall_walk, "deeper", lambda *_: None)
 
     assert _missing(memory, seed=1) > 0
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("I can't stand coriander, and I'm not keen on durian.", "What can't I stand?"),
+        ("我讨厌香菜，也不喜欢吃榴莲。", "我讨厌什么？"),
+        ("我討厭香菜，也不喜歡吃榴槤。", "我討厭什麼？"),
+    ],
+)
+@pytest.mark.parametrize("limit", [1, 3])
+def test_a_question_that_was_asked_before_takes_no_place(
+    memory: SyncRecollect, said: str, asked: str, limit: int
+) -> None:
+    """It is lowered after the ranking, and what it kept out of the candidates is better."""
+    memory.append("ada", "chat", [said, *[asked] * 4, "It rains.", "下雨了。"])
+
+    best = memory.recall("ada", asked, limit=100).entries
+    found = memory.recall("ada", asked, limit=limit).entries
+
+    assert said == found[0].text
+    assert [each.text for each in best[:limit]] == [each.text for each in found]

@@ -170,5 +170,5 @@ def test_the_report_is_read_on_a_phone_in_chinese(story: Story) -> None:
     assert "2 × 格式不明，含有欄位 (none)" in told["report"]
     assert "第 3 行、第 4 行" in told["report"]
     assert 0 == told["wide"]
-    assert "沒有文字的訊息，未收入：1" in story.facts["handheld_otherwise"]
+    assert "沒有文字的訊息，未匯入：1" in story.facts["handheld_otherwise"]
     assert "were left out" not in story.facts["handheld_otherwise"]

@@ -276,7 +276,7 @@ def test_what_is_said_to_be_kept_survives_a_kill(
 
 def test_answers_alone_go_to_standard_output(tmp_path: Path) -> None:
     """All else goes to the other stream, and nothing is coloured."""
-    finished = chat("--model", "rules", lines=["Hello", "", "Bye", "/quit", "no"], folder=tmp_path)
+    finished = chat("--model", "rules", lines=["Hello", "", "Hi", "/quit", "no"], folder=tmp_path)
 
     assert f"{SMALL_TALK}\n{SMALL_TALK}\n" == finished.stdout
     assert ["kept 1", "kept 2", "kept 3", "kept 4"] == finished.stderr.splitlines()[1:5]

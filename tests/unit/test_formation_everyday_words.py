@@ -107,8 +107,8 @@ RIGHT: Final[Mapping[str, Case]] = {
     ),
     "what one speaker says of another, and that one of themselves": {
         **case([], note(
-            "Maureen says he can't lift it above his ear. He won't have any cupboard higher than he "
-            "can reach.",
+            "Maureen says he can't lift it above his ear. He won't have any cupboard higher than "
+            "he can reach.",
             "1: I'm not stood at any cupboard higher than I can reach, my shoulder's bad",
             "2: he can't lift it above his ear")),
         "lines": SHOULDER,

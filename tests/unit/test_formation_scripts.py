@@ -78,11 +78,21 @@ def test_what_is_told_is_read_alike_in_three_scripts(
         ("H2 2024", "the second half of the year"), ("2024-11-28", "at Thanksgiving"),
         ("2024-02-12", "carnival monday"), ("2024-02-13", "on pancake day"),
         ("2024-05-20", "Whit Monday"), ("2024-11-05", "bonfire night"),
+        ("2024-02-24", "正月十五"), ("2025-02-12", "明年正月十五"), ("2025-01-07", "臘月初八"),
+        ("2024-04-11", "三月初三"), ("2024-04-11", "農曆三月初三"),
     ],
 )  # fmt: skip
 def test_more_dates_and_numbers_are_read(value: str, said: str) -> None:
     """Feasts of both calendars, years of the Republic, quarters of an hour."""
     assert () == lacking(value, said)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("2024-04-23", "三月十五"), ("2024-04-11", "三月三號"), ("2024-04-11", "三月初")],
+)
+def test_a_month_that_nothing_calls_lunar_is_of_the_usual_calendar(value: str, said: str) -> None:
+    assert lacking(value, said)
 
 
 @pytest.mark.parametrize(

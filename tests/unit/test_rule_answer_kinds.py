@@ -16,6 +16,7 @@ import recollect
 from recollect.chat import Chatbot
 from recollect.formation import rule_question
 from recollect.formation.rule_model import RuleModel
+from recollect.text.chinese_scripts import simplified
 from tests.unit.test_rule_answer_questions import NOTHING, counted, demo
 
 Told = Sequence[str]
@@ -109,8 +110,30 @@ UNKNOWN: Final[Sequence[tuple[str, Told]]] = [
     ("我是做什么的？", ["我先生叫 David，他是牙医。"]),
     ("我在哪家公司上班？", ["我是前端工程师。"]),
     ("我老公住哪儿？", ["我家在上海。"]),
+    ("我住哪个城市？", ["我们公司搬到南山了。"]),
     ("我以前住在什么地方？", ["我家在上海。"]),
     ("When will Ana visit?", ["Ana moved to Lyon on 3 May."]),
+]
+
+CHINESE: Final[Sequence[tuple[str, str, str]]] = [
+    ("我的生日是三月十二號。", "我的生日是哪一天？", "三月十二"),
+    ("我2019年從清華畢業。", "我哪一年畢業的？", "2019"),
+    ("我2019年從清華畢業。", "我從哪所大學畢業？", "清華"),
+    ("中秋節要回臺南看外婆。", "我中秋要做什麼？", "外婆"),
+    ("這週六要去爬象山。", "這週六我要做什麼？", "象山"),
+    ("國慶節我們去雲南旅遊。", "國慶去哪裡玩？", "雲南"),
+    ("下週三我媽來北京看我。", "我媽什麼時候來？", "下週三"),
+    ("我打算明年考駕照。", "我什麼時候考駕照？", "明年"),
+    ("我上個禮拜搬去板橋了。", "我什麼時候搬家的？", "上個禮拜"),
+    ("我住在板橋。", "我住哪邊？", "我記得：「住處：板橋」"),
+    ("我妹妹在臺北唸大學。", "我妹妹在哪裡讀書？", "臺北"),
+    ("我有一個兒子。", "我有幾個小孩？", "一個兒子"),
+    ("我討厭香菜，也不喜歡吃榴槤。", "我不喜歡吃什麼？", "榴槤"),
+    ("我最討厭的菜是苦瓜。", "我討厭吃什麼？", "苦瓜"),
+    ("我們家的狗叫皮皮。", "我家的狗叫什麼", "皮皮"),
+    ("我下下週要去日本。", "我下下週要幹嘛", "日本"),
+    ("我住在板橋。", "你知道我哪些事？", "我記得這些：「住處：板橋」"),
+    ("我上個禮拜搬去板橋了。", "你知道我什麼時候搬家的嗎？", "說過：「我上個禮拜"),
 ]
 
 
@@ -130,6 +153,29 @@ def test_an_entry_in_other_words_answers(asked: str, told: Told, right: str) -> 
 
     assert re.search(right, answer), answer
     assert "Of question" not in answer
+
+
+@pytest.mark.parametrize(("told", "asked", "right"), CHINESE)
+def test_both_scripts_of_chinese_are_answered_alike(told: str, asked: str, right: str) -> None:
+    assert right in asyncio.run(answered([told], asked))
+
+    marks = str.maketrans("「」", "“”")
+    answer = asyncio.run(answered([simplified(told)], simplified(asked)))
+    assert simplified(right).translate(marks) in answer
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "begun"),
+    [
+        ("我搬到高雄了，我養了貓。", "我住在哪？", "我記得：「"),
+        ("我養了貓。我住在高雄。", "我对什么过敏？我住在哪里？", "我记得：“"),
+        ("我搬到高雄了。", "我住在哪？", "我记得：“"),
+    ],
+)
+def test_the_script_is_that_of_the_question_or_else_of_what_is_remembered(
+    told: str, asked: str, begun: str
+) -> None:
+    assert begun in asyncio.run(answered([told], asked))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ UTRECHT = "I remember: “Mira lives in Utrecht” (until 29 March 2025)."
 FORMED = (
     " After a pause in our talk I remember it, or ask you to review it first.",
     "对话停下来后我会把它记住，拿不准的会先问你。",
-    "對話停下來後我會把它記住，拿不準的會先問你。",
+    "對話停下來後我會把它記住，不確定的會先問你。",
 )
 UNTIL_NOW = ("Until now", "在此之前")
 BLOCK = render_block(
@@ -162,7 +162,7 @@ def test_without_its_memory_it_knows_nothing() -> None:
         ),
         ("I live in Porto.", "Noted: where you live."),
         ("Guess what, my teacher is called Duarte.", "Noted: what you told me."),
-        ("我搬到高雄了。", "收到：你住在哪里。在此之前我记得："),
+        ("我搬到高雄了。", "收到：你的住处。在此之前我记得："),
         ("我開始學游泳了。", "收到：你告訴我的事。"),
         ("I'm a nurse and I like tea. My dog barks.", "Noted: your work, what you like and "),
         ("My name is Olga.", "Noted: your name. Until now I remembered: “name: Mira”"),
@@ -183,8 +183,8 @@ async def test_it_tells_what_kind_of_thing_it_noted_and_what_that_replaces(
 @pytest.mark.parametrize(
     ("before", "told"),
     [
-        ("我開始學游泳了。", "收到：你住在哪裡。"),
-        ("我开始学游泳了。", "收到：你住在哪里。"),
+        ("我開始學游泳了。", "收到：你的住處。"),
+        ("我开始学游泳了。", "收到：你的住处。"),
     ],
 )
 async def test_words_of_both_scripts_are_answered_in_that_of_the_talk(
@@ -349,7 +349,11 @@ async def test_it_tells_what_was_said_in_this_talk_and_is_not_formed_yet(
                 "“我不吃辣”; “I moved to Oslo”."
             ),
         ),
-        ("thanks!", "I am here. Tell me something, or ask what I remember."),
+        ("hello!", "I am here. Tell me something, or ask what I remember."),
+        ("thanks!", "You are welcome. Tell me more whenever you like, or ask what I remember."),
+        ("thanks, bye", "Goodbye. What you told me is kept; ask me next time."),
+        ("謝謝你", "不客氣。想到什麼隨時告訴我，也可以問我記得什麼。"),
+        ("掰掰", "再见。你说过的话都留着，下次可以接着问我。"),
     ],
 )
 async def test_a_first_talk_is_answered_from_what_was_said_in_it(asked: str, told: str) -> None:
@@ -538,6 +542,21 @@ def test_it_lists_what_it_knows(asked: str, named: str) -> None:
     assert named in told
     assert "Porto" in told
     assert "Utrecht" not in told
+
+
+@pytest.mark.parametrize(
+    ("asked", "more"),
+    [
+        ("What do you know about me?", " The list of memories has 2 more."),
+        ("你知道我的什么？", "记忆列表里还有 2 条。"),
+        ("你知道我的什麼？", "記憶清單裡還有 2 則。"),
+    ],
+)
+def test_it_tells_how_many_memories_it_does_not_list(asked: str, more: str) -> None:
+    records = [Record(source=f"Note/{n}", date="", who="Note", text=f"Fact {n}") for n in range(8)]
+
+    assert answer_of(asked, render_block(records), ()).endswith(more)
+    assert more not in answer_of(asked, render_block(records[:6]), ())
 
 
 def test_records_outside_a_block_are_read_too() -> None:

@@ -34,7 +34,7 @@ describe("what the service refuses", () => {
   const said = (told: Parameters<typeof problemIn>[0], language: Language = "zh") => sentenceOf(problemIn({ detail: "in English", ...told }, 422, "Bad"), say(language));
 
   it("is said by the code of its reason, with its values", () => {
-    expect(said({ code: "usage", reason_code: "unknown_zone", values: { name: "Mars" } })).toBe("没有时区 Mars：请写成 UTC、+08:00 或 Asia/Shanghai 这样。");
+    expect(said({ code: "usage", reason_code: "unknown_zone", values: { name: "Mars" } })).toBe("没有时区 Mars：请写成 UTC、+08:00 或 Asia/Shanghai 这样的形式。");
     expect(said({ code: "usage", reason_code: "of_tomorrow" })).toBe("服务不接受所填的内容：in English");
   });
 

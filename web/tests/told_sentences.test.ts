@@ -18,7 +18,7 @@ describe("a sentence of the service", () => {
 
   it("that the page does not know stays as it is", async () => {
     expect(retold("something new is wrong", await loadComplaints("zh"))).toBe("something new is wrong");
-    expect((await loadDifferences("zh")).get("accounts were left out")).toBe("账户信息，未收入");
+    expect((await loadDifferences("zh")).get("accounts were left out")).toBe("账户信息，未导入");
     expect((await loadDifferences("en")).size).toBe(0);
   });
 });

@@ -44,8 +44,8 @@ from recollect.formation.rule_statements import (
     SENTENCE_CHARACTERS_MAX,
 )
 from recollect.formation.rule_topics import topic_of_field, topics_of
-from recollect.text.chinese_scripts import is_chinese, simplified
-from recollect.text.rule_replies import Language, is_rule_reply
+from recollect.text.chinese_scripts import simplified
+from recollect.text.rule_replies import Language, is_rule_reply, language_of
 from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
 
@@ -65,21 +65,21 @@ _KINDS: Final[dict[Language, dict[str, str]]] = {
     },
     "zh": {
         "user_name": "你的名字",
-        "home": "你住在哪里",
+        "home": "你的住处",
         "age": "你的年龄",
         "occupation": "你的工作",
-        "interests": "你喜欢什么",
-        "conversation_preferences": "怎样回答你",
+        "interests": "你的喜好",
+        "conversation_preferences": "你希望怎样得到回答",
         "partner": "你和伴侣的变化",
         "note": "你告诉我的事",
     },
     "zh-hant": {
         "user_name": "你的名字",
-        "home": "你住在哪裡",
+        "home": "你的住處",
         "age": "你的年齡",
         "occupation": "你的工作",
-        "interests": "你喜歡什麼",
-        "conversation_preferences": "怎樣回答你",
+        "interests": "你的喜好",
+        "conversation_preferences": "你希望怎樣得到回答",
         "partner": "你和伴侶的變化",
         "note": "你告訴我的事",
     },
@@ -91,10 +91,17 @@ _FORGETS: Final = re.compile(
     re.IGNORECASE,
 )
 """An order to forget, which only a person can carry out."""
+_SMALL_TALK: Final = (
+    ("goodbye", re.compile(r"(?i:\b(?:good ?)?(?:bye|night)\b|\bsee you\b)|再见|拜|掰|晚安")),
+    ("welcome", re.compile(r"(?i:\b(?:thanks?|thank ?you|thx|cheers)\b)|谢")),
+)
+"""Replies to small talk, by what it holds; thanks often come before a goodbye."""
 _ASKS_SINCE: Final = re.compile(
-    r"\bsince when\b|\bhow long\b|^\W*when\b|什么时候|从?何时|几时|多久|多长时间|哪[天年]",
+    r"\bsince when\b|\bhow long\b|^\W*when\b|什么时候|从?何时|几时|多久|多长时间|哪一?[天年]",
     re.IGNORECASE,
 )
+_LISTS: Final = re.compile("[，、；,;和跟與与及也]| and ")
+"""The mark of a line that names several things."""
 _LEFT: Final = frozenset({"home", "occupation"})
 """Topics on which the end alone answers where, and what, it is now."""
 _TOPIC_OF: Final = {"user_name": "name", "home": "home", "age": "age", "occupation": "occupation"}
@@ -131,13 +138,13 @@ def answer_of(
         talk: The user's earlier messages in this conversation: the prompt does not recall them.
             Their script is that of words common to both.
     """
-    language = language_of(said, "\n".join(talk))
-    if is_small_talk(said):
-        return sentence_of_reply("small_talk", language)
-    if _FORGETS.search(simplified(said)):
-        return sentence_of_reply("forget", language)
     # What this chat has answered before tells nothing that it did not have from elsewhere.
     lines = [each for each in remembered_in(system) if not is_rule_reply(each.text)]
+    language = language_of(said, "\n".join(talk), "\n".join(each.text for each in lines))
+    if is_small_talk(said):
+        return sentence_of_reply(_kind_of_small_talk(said), language)
+    if _FORGETS.search(simplified(said)):
+        return sentence_of_reply("forget", language)
     told_here = [
         told
         for message in talk
@@ -154,6 +161,11 @@ def answer_of(
     if ASKS.search(simplified(question)):
         return _answer_of_question(question, lines, told_here, language)
     return sentence_of_reply("kept", language)
+
+
+def _kind_of_small_talk(said: str) -> str:
+    plain = simplified(said)
+    return next((name for name, rule in _SMALL_TALK if rule.search(plain)), "small_talk")
 
 
 def _told_in(message: str) -> Iterator[ToldByUser]:
@@ -182,9 +194,11 @@ def _answer_of_all(
     every += [quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
     if not every:
         return sentence_of_reply("nothing", language)
-    return sentence_of_reply(
-        "all", language, quotes=("; " if language == "en" else "；").join(every)
-    )
+    quotes = ("; " if language == "en" else "；").join(every)
+    answer = sentence_of_reply("all", language, quotes=quotes)
+    if (more := len(known) - _SHOWN_OF_ALL) > 0:
+        answer += sentence_of_reply("more", language, count=str(more))
+    return answer
 
 
 def _answer_of_news(
@@ -291,7 +305,11 @@ def _stands_beside(
     if tells_end(later.text) and is_of_one_named(later, known):
         return True  # the others that it names are left
     # An end tells no name, which is asked for; another place takes the place of the one before.
-    if not known.is_memory or question is None or not tells_end(later.text):
+    if question is None or not tells_end(later.text):
+        return False
+    if "dislikes" in question.topics and _LISTS.search(known.text):
+        return True  # one of several things is over
+    if not known.is_memory:
         return False
     if question.topics & _LEFT:
         return False
@@ -363,16 +381,3 @@ def _quote_of_earlier(
     if best is not None and _says_the_same(best.text, told.value):
         return ""
     return sentence_of_reply("told_here", language, quote=quoted(told.quote, language))
-
-
-def language_of(text: str, talk: str = "") -> Language:
-    """
-    Return in which language, and script, *text* is to be answered after the user's *talk*.
-
-    >>> language_of("Where do I live?"), language_of("我住在哪里？"), language_of("我住在哪裡？")
-    ('en', 'zh', 'zh-hant')
-    """
-    if not is_chinese(text):
-        return "en"
-    # "我搬到高雄了" is written alike in both scripts.
-    return "zh" if simplified(text + talk) == text + talk else "zh-hant"

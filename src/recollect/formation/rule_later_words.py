@@ -24,7 +24,7 @@ _DENIES: Final = re.compile(
     r"|\bI(?:'ve| have)?(?: just| recently| finally| already| now)?"
     r" (?:quit|left|lost|sold|stopped|gave (?:up|away)|given (?:up|away)|retired)\b"
     r"|\bI(?:'ve| have)? (?:been laid off|got (?:laid off|fired))\b"
-    r"|[已早经就都也]不(?!是因)[^，。！？；]{1,10}了|不再|没有?(?:[^，。！？；]{1,8})?了"
+    r"|(?:[已早经就都也]|现在|如今)不(?!是因)[^，。！？；]{1,10}了|不再|没有?(?:[^，。！？；]{1,8})?了"
     r"|去世|[死戒]了|[卖丢送](?:掉|走|人)?了|辞[职掉]|离职|退休|分手|离婚",
     re.IGNORECASE,
 )
@@ -35,7 +35,10 @@ _CHANGES: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that tell how something is since a change."""
+_CLAUSE_END: Final = re.compile("[，,；;。.]")
 _OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.IGNORECASE)
+_SINGLE: Final = frozenset({"home", "occupation", "age"})
+"""Topics of which a person has one value at a time."""
 _PROPER: Final = re.compile(r"\b[A-Z][a-z]+")
 _SUBJECT: Final = re.compile(
     r"\W*(?:(?i:sadly|actually|oh|unfortunately),? )?(?P<name>[A-Z][a-z]+)\b"
@@ -69,11 +72,13 @@ def later_words(
         if not is_end and known is not None and _is_changed_by(each, known, question):
             return each
         if not is_end and _is_stated(each.text) and question.is_met_by(each):
-            return None  # what was over before it is no longer
-    notes = (e for e in lines if e.is_memory and not e.field and e is not known and begun < 0)
-    later = (e for e in notes if known is not None and _is_newer_note(e, known))
-    changed = (e for e in later if known is not None and _is_changed_by(e, known, question))
-    return max(changed, default=None, key=lambda each: each.day or date.min)
+            # What was over before it is no longer.
+            return each if _is_replaced(known, each, question) else None
+    notes = [e for e in lines if e.is_memory and not e.field and e is not known]
+    later = (e for e in notes if known is not None and begun < 0 and _is_newer_note(e, known))
+    changed = [e for e in later if known is not None and _is_changed_by(e, known, question)]
+    over = [e for e in notes if _is_over_by(e, known, question, lines)]
+    return max([*changed, *over], default=None, key=lambda each: each.day or date.min)
 
 
 def tells_end(text: str) -> bool:
@@ -126,10 +131,19 @@ def _is_end_of(said: RememberedLine, known: RememberedLine | None, question: Rul
     ):
         return False
     persons = question.topics & PERSONS
-    if (topics & PERSONS) - persons or not (persons or _OF_ONESELF.search(said.text)):
+    ended = _topics_of_end(said.text)
+    if (ended & PERSONS) - persons or not (persons or _OF_ONESELF.search(said.text)):
         return False
     about = topics_of(known.text) | {topic_of_field(known.field)} if known else topics
-    return bool(terms) or bool(question.runs) or topics <= about | {"move", "home", "name"}
+    return bool(terms) or bool(question.runs) or ended <= about | {"move", "home", "name"}
+
+
+def _topics_of_end(text: str) -> frozenset[str]:
+    """Return the topics of *text* up to the end that it tells: "I quit, now I raise my son"."""
+    plain = _plain(text)
+    found = _DENIES.search(plain)
+    clause = _CLAUSE_END.search(plain, found.end()) if found else None
+    return topics_of(plain[: clause.start()] if clause else plain)
 
 
 def is_of_one_named(said: RememberedLine, known: RememberedLine) -> bool:
@@ -148,6 +162,32 @@ def _is_changed_by(said: RememberedLine, known: RememberedLine, question: RuleQu
         return question.topics - PERSONS <= topics_of(said.text)
     is_named = question.topics & PERSONS or question.terms or question.runs
     return bool(is_named) and question.is_met_by(said)
+
+
+def _is_replaced(
+    known: RememberedLine | None, said: RememberedLine, question: RuleQuestion
+) -> bool:
+    """Return True if a person has another job, home or age by later words than by a memory."""
+    if known is None or not known.is_memory or known.field or not question.topics & PERSONS:
+        return False
+    return bool(question.topics & _SINGLE) and said.text.rstrip("。. ") not in known.text
+
+
+def _is_over_by(
+    note: RememberedLine,
+    known: RememberedLine | None,
+    question: RuleQuestion,
+    lines: Sequence[RememberedLine],
+) -> bool:
+    """Return True for a memory of the end of what is *known*; of one day, the one listed later."""
+    if note.tense == "until" or not (tells_end(note.text) and _is_end_of(note, known, question)):
+        return False
+    if known is None:
+        return True
+    if note.day is None or known.day is None or known.field:
+        return False
+    is_listed_later = not known.is_memory or lines.index(note) > lines.index(known)
+    return note.day > known.day or (note.day == known.day and is_listed_later)
 
 
 def _is_newer_note(note: RememberedLine, known: RememberedLine) -> bool:

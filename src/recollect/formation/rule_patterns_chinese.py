@@ -17,7 +17,7 @@ _DIGITS: Final = "[\\d一二三四五六七八九十两几半]"
 # Time and manner stand between 我 and the verb. Words of the future are left out on purpose.
 _WHEN: Final = (
     "(?:最近|刚刚?才?|现在|目前|已经|终于|也|又|就|[昨前今]天|[去今前]年"
-    "|上(?:个?(?:月|星期|礼拜)|周)|这个?(?:月|周|星期)"
+    "|上个?(?:月|周|星期|礼拜)[一二三四五六日天末初底]?|这个?(?:月|周|星期)"
     f"|(?:[12]\\d{{3}}年)?{_DIGITS}{{1,3}}月(?:{_DIGITS}{{1,3}}[号日])?|[12]\\d{{3}}年"
     f"|{_DIGITS}+个?(?:年|月|天|周|星期)多?前){{0,3}}"
 )
@@ -36,6 +36,8 @@ _PLACE: Final = (
 )
 CITY: Final = f"(?:{'|'.join(each for each in PLACES if not each.isascii())})"
 """A well-known place: "我家在装修" and "我家在山上" name none."""
+_FROM: Final = "(?:从(?![来不没])[^，。！？；,;!?想说要没不会]{1,12}?)?"
+"""Where a move began: "我从杭州搬到了苏州"."""
 _TOWN: Final = (
     f"({CITY}(?:(?![{_NOT_IN_PLACE}开做买租卖有过上下]){_HAN}){{0,2}}"
     f"|(?:{CITY})?(?:(?![{_NOT_IN_PLACE}]){_HAN}){{1,5}}(?:[市省县镇]|(?<![市小郊社景校])区|路|街道?)"
@@ -62,7 +64,18 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             f"我(?:名?叫|的名字(?:叫|是)){_NO_NAME} ?",
             f"({_HAN}{{2,4}}?|[A-Z]\\w+)(?=[，。！；,;!]|$)",
         ),
-        ("home", f"{_WHEN}我们?{_WHEN}(?:住(?:在了?)?|搬家?[到去]了?){_NO_PLACE} ?{_PLACE}"),
+        (
+            "user_name",
+            "(?:(?:大家|朋友们?|同事们?|家里?人|[你您])(?:平时|一般|都|可以|就|也)*)?叫我 ?",
+            f"([小阿老](?![心实声气孩公婆师板弟妹哥姐姨]|朋友){_HAN}{{1,2}}?|({_HAN})\\2|[A-Z]\\w+)",
+            "(?=就[好行可]|[，。！；,;!]|$)",
+        ),
+        (
+            "home",
+            f"{_WHEN}我们?{_WHEN}(?:是?住(?:在了?)?|{_FROM}{_WHEN}搬家?[到去]了?)",
+            f"{_NO_PLACE} ?{_PLACE}",
+        ),
+        ("home", f"{_WHEN}我们?{_WHEN}{_FROM}{_WHEN}搬来了?{_NO_PLACE} ?{_TOWN}"),
         ("home", f"{_WHEN}我们?家{_WHEN}(?:住在?|搬[到去]了?|在){_NO_PLACE} ?{_TOWN}"),
         (
             "age",
@@ -97,15 +110,16 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
 )
 INTEREST_DEGREE: Final = re.compile("(?:得?(?:很|不得了)|极了|最多|非常|最|[的了啊呀啦哦喔嘛])+$")
 """How much something is liked, at the end: no part of the interest."""
+_NO_MATTER: Final = f"(?!{_WORDS}{{0,2}}(?:问题|想法|事|疑问))"
 NOTE: Final = re.compile(
     f"{_WHEN}(?:我的(?!名字|天|意思|问题|错|话|看法|想法|梦){_WORDS}{{3,}}"
-    f"|我[的家]?{_KIN}{_WORDS}{{2,}}"
+    f"|我们?[的家]?{_KIN}{_WORDS}{{2,}}"
+    f"|(?:我(?:们?家里?|们)?|家里){_WHEN}[还也]?(?:养(?![成病伤]){_WORDS}+"
+    f"|有(?:一(?![点些下])|[两三个只条](?![月人])){_NO_MATTER}{_WORDS}{{2,}})"
     f"|我{_WHEN}(?:"
     f"对(?:(?![不没]){_WORDS}){{1,12}}过敏"
-    f"|(?:从来|一向)?不[能会爱]?[吃喝]{_WORDS}+|吃(?:全|纯)?素"
-    f"|不(?:太|怎么|大)?喜欢{_WORDS}+|[很最]?讨厌{_WORDS}+|[很最]?害?怕(?![是你]){_WORDS}+"
-    f"|养(?![成病伤]){_WORDS}+"
-    f"|有(?:一(?![点些下])|两|三)(?!{_WORDS}{{0,2}}(?:问题|想法|事|疑问)){_WORDS}{{2,}}"
+    f"|(?:从来|一向)?不[能会爱敢]?[吃喝]{_WORDS}+|吃(?:全|纯)?素"
+    f"|不(?:太|怎么|大)?喜欢{_WORDS}+|(?:很|最|超|真|特别|非常)?讨厌{_WORDS}+|[很最]?害?怕(?![是你]){_WORDS}+"
     f"|(?:正?在|开始|正)学(?![校期生院])习?{_WORDS}+|学(?:[着了]|会了){_WORDS}+"
     f"|换(?:了|过)?{_WORDS}*(?:工作|公司|学校|职业|专业|手机|电话|号码|房子|老师|教练|医生|车)了?"
     "|辞职了|转行"
@@ -114,7 +128,9 @@ NOTE: Final = re.compile(
     f"|从不{_WORDS}+|总是{_WORDS}+|更喜欢{_WORDS}+|宁愿{_WORDS}+))"
 )
 GOES_ON: Final = re.compile(
-    f"{_WHEN}我们?{_WHEN}(?:搬家?了|(?:早就)?不.+了$|辞职|离职|从.+[离辞]职|换了?(?:新?工作|公司)|在.+(?:工作|上班)$)"
+    f"{_WHEN}我们?{_WHEN}(?:搬家?了|(?:早就)?不.+了$|不是?住.+$|不是[一名个]*.*{JOBS}$"
+    "|(?:以前|之前|原来|原本|曾经|过去)是?(?:住|在).+$|是[^，]{2,6}$"
+    "|辞职|离职|从.+[离辞]职|换了?(?:新?工作|公司)|在.+(?:工作|上班)$)"
 )
 """A clause that states no field, after which one without a subject is about the user as well."""
 IS_PART: Final = re.compile("[^市]+[区县镇乡村路街道里号弄]$")
@@ -128,11 +144,11 @@ OPENING: Final = re.compile(
 )
 """Words before a statement that are no part of it."""
 NOT_MEANT: Final = re.compile(
-    "如果|要是|假[如设使]|若是|希望|但愿|想(?![像象])|要不|也许|或许|可能|好像|听说|据说"
-    "|(?<!会)说(?!话)|告诉|觉得|以为|认为|梦|假装|差点|打算|计划|准备|应该|除非|的话|就好了"
+    "如果|要是|假[如设使]|若是|希望|但愿|(?<![理思幻联])想(?![像象])|要不|也许|或许|可能|好像|听说|据说"
+    "|(?<![会小传])说(?!话)|告诉|觉得|以为|认为|梦|假装|差点|打算|计划|准备|应该|除非|的话|就好了"
     "|是不是|有没有|是否|吧$"
 )
 """Conditions, wishes, doubts and the words of others: nothing that the user states as so."""
 QUESTION: Final = re.compile(
-    "[?？]$|什么|啥|哪|谁|几(?![年天个月])|多少|怎么|[吗呢]\\W*$|(.)[不没]\\1"
+    "[?？]$|什么|啥|哪|谁|几(?![年天个月])|几年级|几(?:年|天|个?月|个)\\W*$|干[嘛吗]|是[^，。]{1,8}还是|多少|怎么|[吗呢]\\W*$|(.)[不没]\\1"
 )

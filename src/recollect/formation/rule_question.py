@@ -47,7 +47,8 @@ _COMMON: Final = frozenset(
     )
 )
 _COMMON_CHINESE: Final = re.compile(
-    "什么时候|什么地方|什么东西|什么|啥|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[里儿个家天年]?|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
+    "什么时候|什么地方|什么东西|什么|啥|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[所间个](?:大学|学校)"
+    "|哪一?[里儿边个家天年月日号]?玩?|[做干](?:什么|啥)|干[嘛吗]|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
     "|以前|之前|曾经|过去|原来|今[天年晚]|明[天年]|昨天|去年|名字|告诉|知道|记得|还有|是不是|有没有"
     "|[我你您他她它们的地得了着过在是有和与吗呢吧啊呀嘛里谁叫也还都就会要能把被从向到放去来最很这那]"
     "|[\\d年月日号]+|[^\u3400-\u9fff]+"
@@ -101,16 +102,19 @@ _KINDS: Final = tuple(
             rf"\b{_NUMBER}\b|{_NUMBER}",
         ),
         (
-            r"\bwhen\b|\bwhat (?:time|day|date)\b|\bdeadline\b|什么时候|几[点号月]|何时|哪[天年]",
+            (
+                r"\bwhen\b|\bwhat (?:time|day|date)\b|\bdeadline\b"
+                "|什么时候|几[点号月]|何时|哪一?个?[天年月日号]"
+            ),
             (
                 rf"\b(?:{_MONTHS}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}|\d{{1,2}}[:.]\d\d|o'clock|[ap]m"
                 r"|today|tomorrow|yesterday|tonight|noon|midnight|weekends?|(?:next|last|this|every|each)"
                 r" \w+|\w+ ago|morning|evening|afternoon|autumn|spring|summer|winter)\b"
-                r"|[月号日点]|今天|明天|昨天|星期|周|礼拜|每"
+                r"|[月号日点]|\d年|[今明昨后前][天年]|去年|月底|年[底初]|周末|星期|周|礼拜|节|春|夏|秋|冬|每"
             ),
         ),
         (
-            r"\bwhere\b|哪[里儿]|什么地方|\baddress\b",
+            r"\bwhere\b|哪[里儿边]|什么地方|\baddress\b",
             (
                 r"\b(?:in|at|on|to|under|behind|near|by|from|inside|above|below|beside|between"
                 r"|outside|into|over) (?:the|my|our|a|an|his|her|their|[A-Z\u3400-\u9fff])"

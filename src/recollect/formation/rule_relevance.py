@@ -24,7 +24,7 @@ from recollect.text.days import MONTH_NAME, month_number
 ASKS: Final = re.compile(
     r"[?？]\s*$|^\W*(?:what|when|where|which|who|whom|whose|how|why|do|does|did|is|are|am|was|were"
     r"|can|could|have|has|had|should|tell me)\b"
-    r"|[吗呢]\W*$|什么|啥|哪|谁|几|多少|怎么|何时|是不是|有没有",
+    r"|[吗呢]\W*$|什么|啥|哪|谁|几|多少|怎么|何时|是不是|有没有|干[嘛吗]|是[^，。]{1,8}还是",
     re.IGNORECASE,
 )
 _IS_QUESTION: Final = re.compile(
@@ -35,14 +35,16 @@ _IS_QUESTION: Final = re.compile(
 ASKS_ALL: Final = re.compile(
     r"\bwhat do you (?:know|remember)(?: about me)?\W*$|\bwho am i to you\b"
     r"|\btell me (?:something |everything |what you know )?about (?:me|myself)\W*$"
-    r"|你(?:都|还)?(?:知道|记得)(?:我的?)?(?:些|关于我的)?什么|关于我.*(?:知道|记得)",
+    r"|你(?:都|还)?(?:知道|记得)(?:关于)?(?:我的?)?(?:(?:些|关于我的)?(?:什么|啥)|哪些)(?:事情?|东西)?[吗呢]?\W*$"
+    r"|你(?:都|还)?(?:知道|记得)(?:哪些|什么)关于我的事|关于我.*(?:知道|记得)",
     re.IGNORECASE,
 )
 _ASKS_PAST: Final = re.compile(
     r"\b(?:did|was|were|used to|before|earlier|formerly)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
 )
 ASKS_BEFORE: Final = re.compile(
-    r"\b(?:used to|before|earlier|formerly|previously)\b|以前|之前|曾经|过去|原来", re.IGNORECASE
+    r"\b(?:used to|before|earlier|formerly|previously)\b|以前|之前|曾经|过去|原来|搬(?:家|来)前",
+    re.IGNORECASE,
 )
 _USED_TO: Final = re.compile(
     r"^(?!.*\b(?:now|still|but)\b)\W*i used to (?:live|work|be|have|own)\b"

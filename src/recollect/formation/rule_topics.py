@@ -20,10 +20,10 @@ TOPICS: Final = tuple(
             (
                 r"\b(?:(?<!for a )liv(?:e|es|ed|ing)(?! up to\b)|home|address"
                 r"|moved to (?-i:(?=[A-Z])))\b"
-                r"|住|我家|我的家(?![人庭])|地址|搬到了?[^，。！？]{1,8}了"
+                r"|住|我家(?!里?的)|我的家(?![人庭])|地址|(?<!公司)(?<!学校)(?<!单位)(?<!公室)搬到了?[^，。！？]{1,8}了"
             ),
         ),
-        ("move", r"\bmov(?:e|es|ed|ing)\b|搬"),
+        ("move", r"\bmov(?:e|es|ed|ing)\b|搬家?"),
         (
             "age",
             (
@@ -36,23 +36,26 @@ TOPICS: Final = tuple(
             (
                 r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living|retired|resigned|laid off"
                 r"|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b"
-                r"|工作|职业|上班"
+                r"|工作|职业|上班|[辞离]职"
                 r"|[做干当](?:什么|啥)(?:工作|职业)?的|做哪[行个]"
                 rf"|[是当做](?:一?[名个位])?(?:(?![我你他她的])[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
             ),
         ),
         ("interests", r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies))\b|喜欢|爱好|兴趣"),
         ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
-        ("not_eaten", r"我(?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃"),
+        (
+            "not_eaten",
+            r"[我也都](?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃|讨厌的(?:[蔬青水]?[菜果]|食物)",
+        ),
         ("allergy", r"\ballerg\w+\b|过敏"),
         ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
         ("pet", r"\b(?:pets?|cats?|kitten|dogs?|puppy|hamster|rabbit|parrot)\b|宠物|猫|狗"),
         ("cat", r"\b(?:cats?|kitten)\b|猫"),
         ("dog", r"\b(?:dogs?|puppy)\b|狗"),
-        ("sister", r"\bsisters?\b|姐姐|妹妹|姐妹"),
-        ("brother", r"\bbrothers?\b|哥哥|弟弟|兄弟"),
-        ("mother", r"\b(?:mother|mum|mom)\b|妈妈|母亲"),
-        ("father", r"\b(?:father|dad)\b|爸爸|父亲"),
+        ("sister", r"\bsisters?\b|姐姐|妹妹|姐妹|我[姐妹](?!夫)"),
+        ("brother", r"\bbrothers?\b|哥哥|弟弟|兄弟|我[哥弟]"),
+        ("mother", r"\b(?:mother|mum|mom)\b|妈妈|母亲|我[老]?妈"),
+        ("father", r"\b(?:father|dad)\b|爸爸|父亲|我[老]?爸"),
         (
             "partner",
             r"\b(?:partner|husband|wife|boyfriend|girlfriend)\b|丈夫|妻子|伴侣|老[公婆]|(?<=我)先生|(?<=我的)先生|太太|爱人",
@@ -67,12 +70,16 @@ TOPICS: Final = tuple(
         ),
         ("wedding", r"\bweddings?\b|\b(?:get|gets|getting|be|marrying) married\b|婚礼|结婚"),
         ("birthday", r"\b(?:birthday|born)\b|生日|出生"),
-        ("child", r"\b(?:child(?:ren)?|kids?|daughters?|sons?|baby)\b|女儿|儿子|孩子"),
+        ("child", r"\b(?:child(?:ren)?|kids?|daughters?|sons?|baby)\b|女儿|儿子|孩子|小孩|宝宝"),
         ("daughter", r"\bdaughters?\b|女儿"),
         ("son", r"\bsons?\b|儿子"),
         ("due", r"\b(?:deadlines?|due)\b|截止|交"),
         ("text", r"\btexts?\b|文字"),
-        ("book", r"\bbooks?\b|书"),
+        ("book", r"\bbooks?\b|(?<![念读教])书"),
+        (
+            "studies",
+            "[念读上](?:书|学(?!期)|(?:小学|[初高国]中|大学|研究[所生]|[硕博]士))|就读",
+        ),
         ("plant", r"\bplants?\b|植物"),
         ("balcony", r"\bbalcon(?:y|ies)\b|阳台"),
         ("exhibition", r"\bexhibitions?\b|展览"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.recall.query import MATCHES_MAX, RecallQuery
+from recollect.recall.rank_corrections import STANDING
 from recollect.recall.recall_packing import DropReason
 from recollect.recall.results import Recall, Recalled
 
@@ -41,8 +42,12 @@ def deeper(query: RecallQuery, answer: Recall, ranked: int) -> RecallQuery | Non
     """
     Return *query* with more candidates if too few of the *ranked* ones could be in its answer.
 
-    ``None`` if the limit or the budget is what keeps others out.
+    So too if one in the answer was lowered after the ranking, such as a question asked before: an
+    entry that was not ranked may be better. ``None`` if the limit or the budget is what keeps
+    others out.
     """
+    if ranked < CONSIDERED_MIN and any(STANDING in each.signals for each in answer.entries):
+        return replace(query, depth=CONSIDERED_MIN)
     over_budget = sum(each.reason == "budget" for each in answer.dropped)
     if len(answer.entries) + over_budget >= query.limit or ranked >= MATCHES_MAX:
         return None

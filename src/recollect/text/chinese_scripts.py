@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 _PIECE_CHARACTERS: Final = 20_000
 """Characters folded in one call of `str.translate`, which holds the interpreter's lock."""
@@ -58,6 +58,31 @@ def simplified(text: str) -> str:
     return "".join(text[at : at + _PIECE_CHARACTERS].translate(_TABLE) for at in starts)
 
 
+def script_of(text: str) -> Literal["zh", "zh-hant"] | None:
+    """
+    Return the script that most characters of *text* show; ``None`` for words common to both.
+
+    >>> script_of("臺灣"), script_of("对不起"), script_of("我住在台北")
+    ('zh-hant', 'zh', None)
+    """
+    traditional = sum(ord(each) in _TABLE for each in text)
+    simple = sum(map(_is_simplified_alone, text))
+    if traditional == simple:
+        return None
+    return "zh-hant" if traditional > simple else "zh"
+
+
+def _is_simplified_alone(character: str) -> bool:
+    """Return True for 对, not for 里 and 后, which traditional texts have as well."""
+    if character not in _SIMPLE:
+        return False
+    try:
+        character.encode("big5")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def _read_table() -> dict[int, str]:
     lines = Path(__file__).with_name("simplified.txt").read_text("utf-8").splitlines()
     _, traditional, simple = lines
@@ -66,3 +91,4 @@ def _read_table() -> dict[int, str]:
 
 # Read at import: a search must not open a file on an event loop.
 _TABLE: Final = _read_table()
+_SIMPLE: Final = frozenset(_TABLE.values())

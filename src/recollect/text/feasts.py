@@ -152,8 +152,8 @@ _FEASTS: Final = CuedPatterns(
 )
 _C: Final = "一二三四五六七八九十"
 _LUNAR_DATE: Final = lazy_pattern(
-    rf"(?:农历|阴历|旧历){_BEFORE}(?P<month>正|腊|冬|[{_C}]{{1,2}}|\d{{1,2}})月"
-    rf"(?:初(?P<early>[{_C}])|(?P<day>[{_C}廿]{{1,3}}|\d{{1,2}})[日号]?)"
+    rf"(?P<lunar>农历|阴历|旧历)?{_BEFORE}(?P<month>正|腊|冬|[{_C}]{{1,2}}|\d{{1,2}})月"
+    rf"(?:初(?P<early>[{_C}])(?![日号点个天])|(?P<day>[{_C}廿]{{1,3}}|\d{{1,2}})[日号]?)"
 )
 # 年初三 and 初三, 年廿九 and 腊月二十九: days after and before the lunar New Year.
 _ABOUT_NEW_YEAR: Final = lazy_pattern(
@@ -189,6 +189,9 @@ def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, 
         days = [day for year in _years_of(match, said_on) for day in _about_new_year(match, year)]
         yield match.start(), match.end(), tuple(days), False
     for match in _LUNAR_DATE.finditer(text):
+        # 正月, 腊月, 冬月 and 初八 are of the lunar calendar alone; 八月十五 is either.
+        if not (match["lunar"] or match["early"] or match["month"] in _NAMED_MONTHS):
+            continue
         years = _years_of(match, said_on)
         month = _NAMED_MONTHS.get(match["month"]) or _number(match["month"])
         day = _number(match["early"] or match["day"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from recollect.text.chinese_scripts import is_chinese, script_of
 from recollect.text.lazy_patterns import lazy_pattern
 
 Language = Literal["en", "zh", "zh-hant"]
@@ -17,6 +18,7 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "nothing": "I remember nothing about that. Tell me, and I will.",
         "closest": "I remember no answer to that. Closest to it: {quote}{when}.",
         "all": "This is what I remember: {quotes}.",
+        "more": " The list of memories has {count} more.",
         "noted": "Noted: {what}. After a pause in our talk I remember it, or ask you to review it"
         " first.",
         "and": "{others} and {last}",
@@ -24,6 +26,8 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "told_here": " In this talk you said: {quote}.",
         "nothing_of": "Of question {number} I remember nothing.",
         "small_talk": "I am here. Tell me something, or ask what I remember.",
+        "welcome": "You are welcome. Tell me more whenever you like, or ask what I remember.",
+        "goodbye": "Goodbye. What you told me is kept; ask me next time.",
         "forget": "I cannot erase from here, and this request is kept as well. Erase the message"
         " or the memory for good where it stands: the preview lists what else quotes it.",
         "kept": "Kept. My few rules make no memory of it; ask me, and I find it again.",
@@ -35,12 +39,15 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "nothing": "我没有找到答案。你告诉我，我就记下来。",
         "closest": "我不记得这个问题的答案。最接近的是：{quote}{when}。",
         "all": "我记得这些：{quotes}。",
+        "more": "记忆列表里还有 {count} 条。",
         "noted": "收到：{what}。对话停下来后我会把它记住，拿不准的会先问你。",
         "and": "{others}，还有{last}",
         "until_now": "在此之前我记得：{quote}{when}。",
         "told_here": "在这次对话中你说过：{quote}。",
         "nothing_of": "第{number}个问题，我没有找到答案。",
         "small_talk": "我在。告诉我一些事，或者问我记得什么。",
+        "welcome": "不客气。想到什么随时告诉我，也可以问我记得什么。",
+        "goodbye": "再见。你说过的话都留着，下次可以接着问我。",
         "forget": "我不能在对话里抹除，这条要求本身也会留下。请在那条消息或记忆上选择彻底抹除："
         "预览会列出还有哪些消息引用它。",
         "kept": "已保存原话。固定规则没能从中形成记忆，但你问起时仍能找到这句话。",
@@ -52,12 +59,15 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "nothing": "我沒有找到答案。你告訴我，我就記下來。",
         "closest": "我不記得這個問題的答案。最接近的是：{quote}{when}。",
         "all": "我記得這些：{quotes}。",
-        "noted": "收到：{what}。對話停下來後我會把它記住，拿不準的會先問你。",
+        "more": "記憶清單裡還有 {count} 則。",
+        "noted": "收到：{what}。對話停下來後我會把它記住，不確定的會先問你。",
         "and": "{others}，還有{last}",
         "until_now": "在此之前我記得：{quote}{when}。",
         "told_here": "在這次對話中你說過：{quote}。",
         "nothing_of": "第{number}個問題，我沒有找到答案。",
         "small_talk": "我在。告訴我一些事，或者問我記得什麼。",
+        "welcome": "不客氣。想到什麼隨時告訴我，也可以問我記得什麼。",
+        "goodbye": "再見。你說過的話都留著，下次可以接著問我。",
         "forget": "我不能在對話裡抹除，這則要求本身也會留下。請在那則訊息或記憶上選擇徹底抹除："
         "預覽會列出還有哪些訊息引用它。",
         "kept": "已儲存原話。固定規則沒能從中形成記憶，但你問起時仍能找到這句話。",
@@ -75,7 +85,7 @@ _EARLIER: Final = (
     "。談話稍停之後，我會記住它，或者先請你確認。",
 )
 """Words of earlier replies, which stand in talks that are kept."""
-_OTHERS: Final = frozenset({"and", "user", "assistant", "noted", "nothing_of"})
+_OTHERS: Final = frozenset({"and", "more", "user", "assistant", "noted", "nothing_of"})
 """Sentences with too few words before their first value to be recognised by."""
 
 
@@ -117,6 +127,25 @@ def _set_phrases() -> str:
 
 
 _SET_PHRASE: Final = lazy_pattern(_set_phrases())
+
+
+def language_of(text: str, *others: str) -> Language:
+    """
+    Return in which language, and script, *text* is to be answered.
+
+    Words common to both scripts of Chinese are answered in the script of the first of the *others*
+    that shows one: the user's talk, and what is remembered.
+
+    >>> language_of("Where do I live?"), language_of("我住在哪里？"), language_of("我住在哪裡？")
+    ('en', 'zh', 'zh-hant')
+    >>> language_of("我住在哪？", "我搬到高雄了。", "我養了貓。")
+    'zh-hant'
+    >>> language_of("我对什么过敏？", "我養了貓。")
+    'zh'
+    """
+    if not is_chinese(text):
+        return "en"
+    return next(filter(None, map(script_of, (text, *others))), "zh")
 
 
 def is_rule_reply(text: str) -> bool:
