@@ -20,6 +20,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
+from recollect.stores.reader_quotes import DENIED
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
@@ -312,3 +313,32 @@ class EraseContract(Contract):
         await store.acting("operator").erase(ADA, EraseThread(thread=TALK))
 
         assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] * 2 == told
+
+    async def test_doubts_go_with_what_they_may_quote(self, store: Store) -> None:
+        """A past version that other words support stays without its doubts; others keep theirs."""
+        doubt = "it was said of Nils, and the value says it of Ben"
+        await tell(store, "m1", "m2")
+        for key, cited in {"both": ("m1", "m2"), "other": ("m2",)}.items():
+            waiting = replace(resting(key, *cited), state="quarantined", cause=doubt)
+            await store.apply(ADA, [waiting, replace(waiting, state="active", cause="approved")])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        causes = {
+            key: [each.cause for each in await store.history(ADA, "Fact", key)]
+            for key in ("both", "other")
+        }
+        assert {"both": ["erase", "erase"], "other": [doubt, "approved"]} == causes
+
+    async def test_an_erase_takes_what_a_second_reader_quoted(self, store: Store) -> None:
+        """From all that waits: its reasons may repeat messages that no evidence names."""
+        await tell(store, "m1", "m2")
+        cause = f"{DENIED}: the words of m1"
+        waiting = replace(resting("home", "m2"), state="quarantined", cause=cause)
+        (before,) = await store.apply(ADA, [waiting])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        assert before == await store.get(ADA, "Fact", "home")
+        assert [DENIED] == [each.cause for each in await store.history(ADA, "Fact", "home")]
+        assert "the words of m1" not in repr(await store.archive(ADA))

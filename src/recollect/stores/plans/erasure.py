@@ -30,9 +30,11 @@ from recollect.stores.plans.reformation import Waiting, find_messages_to_form, r
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.thread_edits import thread_without
 from recollect.stores.plans.upkeep import old_before
+from recollect.stores.reader_quotes import without_reader_quote
 from recollect.stores.remainder import MERGED, Remainder
 from recollect.stores.rows import (
     NO_SCOPE,
+    MemoryRange,
     MemoryRow,
     MessageRow,
     ReceiptRow,
@@ -104,9 +106,11 @@ def _effect_of(
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
     # Blank receipts even if no entry is left: they may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, _erasure_of(rows, scope, doomed, revised, names))
+    taken = gone or doomed.threads or doomed.sides or _changes_anything(revised)
+    unquoted = [] if doomed.is_sweep and not taken else _unquoted(rows, scope, revised, back)
     # Without a change the epoch stays as well: an erase of nothing must not end the cursors and
     # indexes of others.
-    if not (gone or doomed.threads or doomed.sides or _changes_anything(revised)):
+    if not (taken or unquoted):
         released = [] if doomed.is_sweep else _released(rows, was)
         return Effect(scopes=released, formations=blanked), counted
     counted = replace(
@@ -122,12 +126,29 @@ def _effect_of(
         removed=[_removal(scope, row) for row in gone],
         idempotency=blanked_keys(rows, scope.id, erased, receipt.erased_at),
         formations=blanked,
+        memories=[row for row in unquoted if row.uid not in erased],
         dropped_sides=doomed.sides,
     )
     effect = together((effect, revised, back))
     if _is_emptied(rows, scope, effect):
         return _dropped(rows, scope, receipt.erased_at), counted
     return effect, counted
+
+
+def _unquoted(rows: Rows, scope: ScopeRow, revised: Effect, back: Effect) -> list[MemoryRow]:
+    """
+    Return the waiting memories that quote what a second reader was shown, without the quote.
+
+    It may repeat the erased words, whatever the memory itself rests on. Those that the erase
+    rewrites anyway are left out.
+    """
+    rewritten = {row.uid for row in (*revised.memories, *back.memories)}
+    found = []
+    for row in rows.memories(scope.id, MemoryRange(state="quarantined")):
+        cause = without_reader_quote(row.cause)
+        if cause != row.cause and row.uid not in rewritten:
+            found.append(replace(row, cause=cause, seq=scope.seq))
+    return found
 
 
 def _begun_anew(rows: Rows, scope: ScopeRow) -> ScopeRow:
@@ -308,13 +329,22 @@ def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
 
 
 def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
-    # A cause may quote erased content: a doubt about a word, a pointer with a name in it.
-    keeps_cause = left.value == json.loads(row.value) or row.cause.startswith(MERGED)
     value, evidence = encoded_remainder(left)
     return replace(
         row,
         value=value,
         evidence=evidence,
         text=memory_text(left.value),
-        cause=row.cause if keeps_cause else "erase",
+        cause=_cause_of(row, left),
     )
+
+
+def _cause_of(row: RevisionRow, left: Remainder) -> str:
+    """
+    Return the cause of a past version of which this is *left*.
+
+    A cause may quote erased content: a doubt about a word, a pointer with a name in it. A version
+    in doubt loses it even if its value stays, by other words.
+    """
+    is_whole = left.value == json.loads(row.value) and row.state != "quarantined"
+    return row.cause if is_whole or row.cause.startswith(MERGED) else "erase"
