@@ -22,6 +22,8 @@ from recollect.records import Json, JsonObject
 
 MERGED: Final = "merged into "
 """Beginning of the cause of a version that ended because another memory took over its content."""
+REDUCED: Final = "erase"
+"""Cause of the version that an erase left of another one, in whose place and time it stands."""
 _PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
 
 MEMORY_THREAD: Final = "memory:"

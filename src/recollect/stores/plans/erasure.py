@@ -31,7 +31,7 @@ from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.thread_edits import thread_without
 from recollect.stores.plans.upkeep import old_before
 from recollect.stores.reader_quotes import without_reader_quote
-from recollect.stores.remainder import MERGED, Remainder
+from recollect.stores.remainder import MERGED, REDUCED, Remainder
 from recollect.stores.rows import (
     NO_SCOPE,
     MemoryRange,
@@ -284,7 +284,7 @@ def _back_in_force(
             continue
         if row.uid in rewritten:
             # Its earlier content was erased with the evidence: keep no revision of it.
-            again = replace(rewritten[row.uid], valid_until=None, cause="erase")
+            again = replace(rewritten[row.uid], valid_until=None, cause=REDUCED)
             back.append(Effect(memories=[again]))
         else:
             again = reinstated_memory(row, scope.seq, now)
@@ -317,7 +317,7 @@ def _memory_effect(
         memory,
         left,
         said_at=times.newest(stating_evidence(left)),
-        cause=memory.cause if is_merged(memory) else "erase",
+        cause=memory.cause if is_merged(memory) else REDUCED,
         updated_at=memory.updated_at,
         seq=scope.seq,
     )
@@ -347,4 +347,4 @@ def _cause_of(row: RevisionRow, left: Remainder) -> str:
     in doubt loses it even if its value stays, by other words.
     """
     is_whole = left.value == json.loads(row.value) and row.state != "quarantined"
-    return row.cause if is_whole or row.cause.startswith(MERGED) else "erase"
+    return row.cause if is_whole or row.cause.startswith(MERGED) else REDUCED
