@@ -1,5 +1,5 @@
 """
-What a second reader quotes: the part of a cause that an erase may have to take.
+Reader quotes: the part of a cause that an erase may have to take.
 
 The reason for which a second reader holds a memory back may repeat any message or memory that it
 was shown. Evidence does not name these, so an erase cannot tell whose words a reason repeats.
