@@ -72,7 +72,7 @@ def remainder_of(
     Remainder(value={'pet': 'cat'}, evidence={'/pet': (('t', 'm2', None),)})
     """
     left = {pointer: _left_of(found, erased) for pointer, found in evidence.items()}
-    unfounded = {pointer for pointer, found in left.items() if found is None}
+    unfounded = unfounded_places(evidence, erased)
     if "" in unfounded:
         return None
     remaining: Json = value
@@ -85,6 +85,11 @@ def remainder_of(
     if not isinstance(remaining, Mapping) or (unfounded and not remaining):
         return None
     return Remainder(remaining, kept)
+
+
+def unfounded_places(evidence: Sources, erased: AbstractSet[tuple[str, str]]) -> set[str]:
+    """Return the pointers whose evidence is not sufficient any more without the *erased*."""
+    return {pointer for pointer, found in evidence.items() if _left_of(found, erased) is None}
 
 
 def _left_of(

@@ -342,3 +342,23 @@ class EraseContract(Contract):
         assert before == await store.get(ADA, "Fact", "home")
         assert [DENIED] == [each.cause for each in await store.history(ADA, "Fact", "home")]
         assert "the words of m1" not in repr(await store.archive(ADA))
+
+    async def test_the_name_of_a_rejected_field_goes_with_it(self, store: Store) -> None:
+        """The version without the field rests on nothing of it, but tells what was rejected."""
+        await tell(store, "m1", "m2")
+        boat, kin = (resting("home", each).evidence["/city"] for each in ("m2", "m1"))
+        before = PutMemory(
+            type="Fact",
+            key="home",
+            value={"boat": "red", "car": "old", "kin": {"Nils": "son"}},
+            evidence={"/boat": boat, "/car": boat, "/kin/Nils": kin},
+        )
+        fewer = replace(before, value={"boat": "red"}, evidence={"/boat": boat})
+        causes = ["rejected /kin/Nils", "rejected /car", "corrected /kin"]
+        await store.apply(ADA, [before, *(replace(fewer, cause=each) for each in causes)])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        told = [each.cause for each in await store.history(ADA, "Fact", "home")]
+        assert ["erase", "erase", "rejected /car", "erase"] == told
+        assert "Nils" not in repr(await store.archive(ADA))

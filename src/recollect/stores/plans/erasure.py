@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from recollect.records import Scope
@@ -22,6 +21,7 @@ from recollect.stores.plans.derived_rows import (
 )
 from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
 from recollect.stores.plans.erase_targets import EraseExpired, EraseReceipt, EraseScope, EraseTarget
+from recollect.stores.plans.erased_causes import cause_after, lost_places
 from recollect.stores.plans.evidence import evidence_messages
 from recollect.stores.plans.idempotency import blanked_keys, spent_keys
 from recollect.stores.plans.memories import optional_time, revision_row
@@ -31,7 +31,7 @@ from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.thread_edits import thread_without
 from recollect.stores.plans.upkeep import old_before
 from recollect.stores.reader_quotes import without_reader_quote
-from recollect.stores.remainder import MERGED, REDUCED, Remainder
+from recollect.stores.remainder import REDUCED, Remainder
 from recollect.stores.rows import (
     NO_SCOPE,
     MemoryRange,
@@ -303,15 +303,24 @@ def _memory_effect(
     left = row_remainder(memory, erased)
     if left is None:
         return Effect(removed=[_removal(scope, memory)])
+    places = lost_places([*past, memory], erased)
     revisions = [(row, row_remainder(row, erased)) for row in past if _rests(row, erased)]
+    named = [
+        row for row in past if not _rests(row, erased) and cause_after(row, places) != row.cause
+    ]
     changed = Effect(
-        revisions=[_revision_with(row, rest) for row, rest in revisions if rest],
+        revisions=[
+            *(_revision_with(row, rest, places) for row, rest in revisions if rest),
+            *(replace(row, cause=cause_after(row, places)) for row in named),
+        ],
         dropped_revisions=[
             (scope.id, row.uid, row.version) for row, rest in revisions if rest is None
         ],
     )
     if not _rests(memory, erased):
-        return changed
+        cause = cause_after(memory, places)
+        unnamed = [replace(memory, cause=cause, seq=scope.seq)] if cause != memory.cause else []
+        return replace(changed, memories=unnamed)
     # It replaces the row without a revision, which would keep the erased words.
     rewritten = reduced_memory(
         memory,
@@ -328,23 +337,12 @@ def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
     return not erased.isdisjoint(evidence_messages(row.evidence))
 
 
-def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
+def _revision_with(row: RevisionRow, left: Remainder, places: Collection[str]) -> RevisionRow:
     value, evidence = encoded_remainder(left)
     return replace(
         row,
         value=value,
         evidence=evidence,
         text=memory_text(left.value),
-        cause=_cause_of(row, left),
+        cause=cause_after(row, places, left),
     )
-
-
-def _cause_of(row: RevisionRow, left: Remainder) -> str:
-    """
-    Return the cause of a past version of which this is *left*.
-
-    A cause may quote erased content: a doubt about a word, a pointer with a name in it. A version
-    in doubt loses it even if its value stays, by other words.
-    """
-    is_whole = left.value == json.loads(row.value) and row.state != "quarantined"
-    return row.cause if is_whole or row.cause.startswith(MERGED) else REDUCED
