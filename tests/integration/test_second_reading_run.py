@@ -222,10 +222,11 @@ async def test_a_reason_is_erased_with_the_words_of_another_message(clock: Froze
         assert CANARY not in json.dumps(await _exported(memory))
 
 
-async def test_the_reason_for_a_held_end_is_erased_with_the_words_that_asked_for_it(
-    clock: FrozenClock,
+@pytest.mark.parametrize("erased", ["2", "3"])
+async def test_a_held_end_is_erased_with_the_words_that_asked_for_it(
+    clock: FrozenClock, erased: str
 ) -> None:
-    """What would end cites what it was formed of, and not the message that would end it."""
+    """It cites what the memory was formed of; its day and its reason are of the later message."""
     end = ToolCall(name="end_memory", arguments=json.dumps({"id": "m1", "because": ["2: sold"]}))
     answers = iter([[note(1, "I own a boat")], verdict(), [end], verdict(QUOTED)])
     async with recollect.open(
@@ -236,16 +237,18 @@ async def test_the_reason_for_a_held_end_is_erased_with_the_words_that_asked_for
         clock=clock,
     ) as memory:
         await _said(memory, "I own a boat.")
-        await memory.append(
-            ADA, "talk", [NewMessage(role="user", text=f"We sold {CANARY}, the boat.", id="2")]
-        )
+        clock.advance(60)
+        for id_, text in {"2": f"We sold {CANARY}, the boat.", "3": "It rains."}.items():
+            await memory.append(ADA, "talk", [NewMessage(role="user", text=text, id=id_)])
         await memory.form(ADA)
-
         (waiting,) = (await memory.review(ADA)).rows
         assert waiting.memory.valid_until is not None
-        await memory.erase(ADA, EraseMessages(thread="talk", messages=["2"]))
 
-        assert CANARY not in json.dumps(await _exported(memory))
+        await memory.erase(ADA, EraseMessages(thread="talk", messages=[erased]))
+
+        kept = [each.valid_until for each in (await memory.memories(ADA)).rows]
+        assert kept == ([None] if erased == "2" else [None, waiting.memory.valid_until])
+        assert (CANARY in json.dumps(await _exported(memory))) == (erased == "3")
 
 
 async def test_a_past_version_keeps_no_reason(clock: FrozenClock) -> None:

@@ -23,6 +23,7 @@ from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
 from recollect.stores.plans.erase_targets import EraseExpired, EraseReceipt, EraseScope, EraseTarget
 from recollect.stores.plans.erased_causes import cause_after, lost_places
 from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.held_ends import held_ends
 from recollect.stores.plans.idempotency import blanked_keys, spent_keys
 from recollect.stores.plans.memories import optional_time, revision_row
 from recollect.stores.plans.receipts import Erasure, blanked_formations
@@ -260,8 +261,13 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> tuple[Effect, W
     erased |= {name for row in doomed.memories for name in version_names(row)}
     if not erased:
         return Effect(), {}, set()
-    resting = resting_on(rows, scope.id, erased, {row.uid for row in doomed.memories})
-    unlinked = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
+    doomed_uids = {row.uid for row in doomed.memories}
+    ends = held_ends(rows, scope.id, erased)
+    resting = resting_on(rows, scope.id, erased, doomed_uids | ends.keys())
+    asked = [_removal(scope, row) for uid, row in ends.items() if uid not in doomed_uids]
+    unlinked = Effect(
+        dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)], removed=asked
+    )
     times = SaidTimes(rows, scope.id)
     changed = [
         _memory_effect(scope, each, rows.revisions(scope.id, each.uid), erased, times)
