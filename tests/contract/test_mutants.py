@@ -202,6 +202,10 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "plans.erasure.lost_places", lambda *_: set(),
         EraseContract.test_the_name_of_a_rejected_field_goes_with_it, {},
     ),
+    "an erase leaves a field of a corrected statement": (
+        "plans.memory_writes.is_statement", lambda *_: False,
+        EraseContract.test_a_correction_of_a_statement_goes_as_one, {"key": "home", "left": []},
+    ),
     "an erase leaves the doubts that other words refute": (
         "plans.erasure.cause_after", lambda row, *_: row.cause,
         EraseContract.test_doubts_go_with_what_they_may_quote, {},

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import StoreUnavailableError, VersionConflictError
-from recollect.records import JsonObject, PutMemory
+from recollect.records import Evidence, JsonObject, PutMemory
 from recollect.side_records import PutSideRecord
 from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
@@ -362,3 +362,20 @@ class EraseContract(Contract):
         told = [each.cause for each in await store.history(ADA, "Fact", "home")]
         assert ["erase", "erase", "rejected /car", "erase"] == told
         assert "Nils" not in repr(await store.archive(ADA))
+
+    @pytest.mark.parametrize(("key", "left"), [("home", []), ("Fact", [{"since": "May"}])])
+    async def test_a_correction_of_a_statement_goes_as_one(
+        self, store: Store, key: str, left: list[JsonObject]
+    ) -> None:
+        """It leaves no field that says nothing alone; the fields of a document stand alone."""
+        await tell(store, "m1")
+        said_so = {"": [Evidence(thread=TALK, message="m1", quote="words of m1")]}
+        before = PutMemory(
+            type="Fact", key=key, value={"city": "Oslo", "since": "June"}, evidence=said_so
+        )
+        corrected = replace(before, value={"city": "Oslo", "since": "May"}, evidence={})
+        await store.apply(ADA, [before, corrected])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        assert left == [each.value for each in (await store.memories(ADA)).rows]
