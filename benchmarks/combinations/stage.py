@@ -23,6 +23,8 @@ from tests.harness.carried_words import CarryingModel
 
 LIFE: Final = replace(USER, name="Life", parameters={"type": "object"})
 TYPES: Final = (LIFE, NOTE)
+READ_TWICE_EVERY: Final = 2
+"""In one of so many histories a second reader judges what is formed."""
 DIMENSIONS: Final = (16, 24)
 """Dimensions of the two embedders between which a memory changes."""
 
@@ -82,6 +84,8 @@ class OpenWorld:
         """Called once, while the model answers."""
         self._ids = SeededIds(seed)
         self.model = model
+        # Not in all histories: what waits for a person is read by fewer operations.
+        self.reads_twice = seed % READ_TWICE_EVERY == READ_TWICE_EVERY - 1
         self._abandoned: list[Store] = []
         self._ended = asyncio.Event()
         self._host: asyncio.Task[None] | None = None
@@ -132,7 +136,7 @@ class OpenWorld:
         await self.close_abandoned()
 
     async def _live(self, store: Store, ready: asyncio.Future[Recollect]) -> None:
-        formation = FormationSettings(types=TYPES)
+        formation = FormationSettings(types=TYPES, second_reading=self.reads_twice)
         formation = replace(formation, limits=replace(formation.limits, context_messages=2))
         memory = Recollect(
             store,

@@ -162,6 +162,14 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
         [("formation.formation_sources._memories_read", lambda *_: ())],
         ("append", "form", "edit", ERASE, "erase a memory"),
     ),
+    "second reading, erase: a reason keeps the words that it quotes": (
+        [("stores.plans.erasure._unquoted", lambda *_: [])],
+        ("append", "form", ERASE),
+    ),
+    "second reading, review, erase: a past version keeps the reader's words": (
+        [("stores.plans.memories.without_reader_quote", lambda cause: cause)],
+        ("append", "review", "edit", "consolidate", ERASE),
+    ),
     "embedder, view: a view has a runtime of its own": (
         [("memory.facade.Recollect.over", of_its_own)],
         ("append", "change the embedder"),

@@ -198,6 +198,22 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         "contract.threads.check_id", folded, IdentityContract.test_every_id_names_a_thread, {},
     ),
     "no fence is checked": ("plans.formation.check_lease", any_fence, STALE, {}),
+    "an erase leaves the names of rejected fields": (
+        "plans.erasure.lost_places", lambda *_: set(),
+        EraseContract.test_the_name_of_a_rejected_field_goes_with_it, {},
+    ),
+    "an erase leaves a field of a corrected statement": (
+        "plans.memory_writes.is_statement", lambda *_: False,
+        EraseContract.test_a_correction_of_a_statement_goes_as_one, {"key": "home", "left": []},
+    ),
+    "an erase leaves the doubts that other words refute": (
+        "plans.erasure.cause_after", lambda row, *_: row.cause,
+        EraseContract.test_doubts_go_with_what_they_may_quote, {},
+    ),
+    "an erase leaves what a second reader quoted": (
+        "plans.erasure._unquoted", lambda *_: [],
+        EraseContract.test_an_erase_takes_what_a_second_reader_quoted, {},
+    ),
     "an erase leaves the epoch": ("contract.erasure.plan_erase", same_epoch, ANEW, {"target": M1}),
     "an erase resets nobody": (
         "contract.erasure.plan_erase",

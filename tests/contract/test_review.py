@@ -8,15 +8,26 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
+from recollect.errors import VersionConflictError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.scope_types import settings_write
 from recollect.formation.types import FACT, NOTE
 from recollect.memory import review
 from recollect.memory.facade import Recollect
 from recollect.memory.review import verdict_writes
-from recollect.records import Memory, MemoryState, PutMemory, Scope, Write
+from recollect.records import (
+    Evidence,
+    JsonObject,
+    Memory,
+    MemoryState,
+    NewMessage,
+    PutMemory,
+    Scope,
+    Write,
+)
 from recollect.stores.contract.base import Store, StoreView
 from recollect.stores.in_process.store import InProcessStore
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from tests.harness.store_opener import Opener
 
@@ -184,3 +195,49 @@ def test_an_approval_that_ignores_the_types_of_a_scope_is_found(
     found = asyncio.run(approved_homes(InProcessStore(clock=FrozenClock(), ids=SeededIds(1))))
 
     assert len(found) > 1
+
+
+def profile(**cited: str) -> PutMemory:
+    """Return a write of the profile, each of whose fields says what a message said."""
+    evidence = {
+        f"/{name}": [Evidence(thread="talk", message=id_, quote=id_)] for name, id_ in cited.items()
+    }
+    return PutMemory(type="User", key="User", value=dict(cited), evidence=evidence)
+
+
+async def approved_profile(
+    store: Store, clock: FrozenClock, before: PutMemory, *later: PutMemory
+) -> JsonObject:
+    """Approve a job that waited while *later* was written, and what says Oslo was erased."""
+    async with AsyncExitStack() as stack:
+        said = [NewMessage(role="user", text=each, id=each) for each in ("Oslo", "nurse", "cook")]
+        change = replace(profile(home="Oslo", occupation="cook"), key="User~1~cook")
+        memory = await opened(stack, store, before, replace(change, state="quarantined"))
+        await memory.append(ADA, "talk", said)
+        clock.advance(60)
+        await memory.apply(ADA, later)
+
+        await memory.erase(ADA, EraseMessages(thread="talk", messages=["Oslo"]))
+        await memory.approve(ADA, "User", "User~1~cook")
+
+        found = await memory.get(ADA, "User", "User")
+        return found.value if found else {}
+
+
+async def test_a_change_can_be_approved_after_a_part_of_its_document_was_erased(
+    open_empty: Opener,
+) -> None:
+    """Nothing newer says otherwise of it: it is made beside what the erase left."""
+    clock = FrozenClock()
+    store = open_empty(clock, SeededIds(1))
+    before = profile(home="Oslo", occupation="nurse")
+    assert {"occupation": "cook"} == await approved_profile(store, clock, before)
+
+
+async def test_an_erase_makes_no_later_value_one_that_was_to_change(open_empty: Opener) -> None:
+    """A later version that lost a part as well is no base: what it says newly would be dropped."""
+    clock = FrozenClock()
+    store = open_empty(clock, SeededIds(1))
+    later = profile(home="Rome", user_name="Oslo")
+    with pytest.raises(VersionConflictError):
+        await approved_profile(store, clock, profile(home="Oslo"), replace(later, expected=1))

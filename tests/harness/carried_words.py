@@ -8,12 +8,14 @@ makes does. So any text that can be read tells by its words what it owes to whic
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
 from recollect.formation.rule_requests import shown_in
+from recollect.formation.second_reader import JUDGE
 from recollect.ports import ModelRequest, ToolCall
 from recollect.records import Json
 from recollect.testing.scripted_model import ScriptedAnswer
@@ -21,6 +23,8 @@ from recollect.testing.scripted_model import ScriptedAnswer
 FILLER: Final = "shelf cup lamp"
 """Words that every message says, so that notes are alike enough to be merged."""
 FIELDS: Final = ("about", "habits", "plans")
+_JUDGED: Final = re.compile(r'^(\d+) \{"(?:new|change|over)"', re.MULTILINE)
+"""A line of a second reading that is to be judged."""
 
 
 @dataclass
@@ -76,6 +80,8 @@ class CarryingModel:
 
     def __call__(self, request: ModelRequest) -> ScriptedAnswer:
         """Return calls that carry over words of what *request* shows."""
+        if request.tools[0].name == JUDGE:
+            return [self._judged(request.turns[0].text)]
         if any(each.name == "merge_memories" for each in request.tools):
             return self._combined(request.turns[0].text)
         shown = shown_in(request)
@@ -97,6 +103,15 @@ class CarryingModel:
                 value: dict[str, Json] = {"about": self._text(told, seen), "habits": [told[0]]}
                 calls.append(_call("Life", value=value, because=[_cited(number, told[0])]))
         return calls or [ToolCall(name="nothing_new", arguments={})]
+
+    def _judged(self, text: str) -> ToolCall:
+        """Return the verdicts of a second reader, whose reasons quote whatever it is shown."""
+        verdicts: list[Json] = []
+        for number in _JUDGED.findall(text):
+            is_right = self._chance.random() < 0.5
+            wrong = "" if is_right else " and ".join(self._words.some(text))
+            verdicts.append({"number": int(number), "right": is_right, "wrong": wrong})
+        return _call(JUDGE, verdicts=verdicts)
 
     def _text(self, told: Sequence[str], seen: str) -> str:
         """Return a text of what was told, and mostly of what was seen besides."""

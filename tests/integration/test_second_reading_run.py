@@ -13,10 +13,13 @@ import recollect
 from recollect import EraseMessages
 from recollect.errors import ModelUnavailableError
 from recollect.formation.config import FormationLimits, FormationSettings
-from recollect.formation.second_reader import DENIED, JUDGE
+from recollect.formation.second_reader import JUDGE
 from recollect.formation.types import NOTE
+from recollect.memory.record_imports import open_record_import
 from recollect.ports import ModelRequest, ToolCall
-from recollect.records import NewMessage, Scope
+from recollect.records import JsonObject, NewMessage, Scope
+from recollect.stores.plans.undo import UndoLog
+from recollect.stores.reader_quotes import DENIED
 from recollect.testing import FrozenClock
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 
@@ -179,6 +182,109 @@ async def test_a_reason_is_erased_with_the_words_that_it_repeats(
         (receipt,) = (await memory.formations(ADA)).rows
         assert CANARY not in json.dumps(receipt.receipt)
     assert b"Wilhelmina" not in b"".join(_files(tmp_path))
+
+
+async def _said(memory: recollect.Recollect, *texts: str) -> None:
+    """Say *texts* as the messages 1, 2 and so on."""
+    given = [NewMessage(role="user", text=text, id=str(at)) for at, text in enumerate(texts, 1)]
+    await memory.append(ADA, "talk", given)
+    await memory.form(ADA)
+
+
+async def _exported(memory: recollect.Recollect) -> list[JsonObject]:
+    return [each async for each in memory.export(ADA)]
+
+
+QUOTED: Final = f"it is {CANARY}"
+OTHER: Final = f"My sister has {CANARY}."
+
+
+async def test_a_reason_is_erased_with_the_words_of_another_message(clock: FrozenClock) -> None:
+    """The note rests on the second message alone and stays; its reason quoted the first one."""
+    model = by_request([note(2, "I own a boat")], verdict(QUOTED))
+    async with recollect.open(
+        embedder="none", model=model, formation=SETTINGS, worker=False, clock=clock
+    ) as memory:
+        await _said(memory, OTHER, "I own a boat.")
+        before = await _exported(memory)
+
+        await memory.erase(ADA, EraseMessages(thread="talk", messages=["1"]))
+
+        (waiting,) = (await memory.review(ADA)).rows
+        (version,) = await memory.history(ADA, "Note", waiting.memory.key)
+        assert (1, DENIED) == (version.version, version.cause)
+        assert CANARY not in json.dumps(await _exported(memory))
+        await memory.delete(ADA, "Note", waiting.memory.key)
+        records = open_record_import(memory)
+        records.expect(before)
+        await records.take_each(before, last=True)
+        assert 1 == len((await memory.review(ADA)).rows)
+        assert CANARY not in json.dumps(await _exported(memory))
+
+
+@pytest.mark.parametrize("erased", ["2", "3"])
+async def test_a_held_end_is_erased_with_the_words_that_asked_for_it(
+    clock: FrozenClock, erased: str
+) -> None:
+    """It cites what the memory was formed of; its day and its reason are of the later message."""
+    end = ToolCall(name="end_memory", arguments=json.dumps({"id": "m1", "because": ["2: sold"]}))
+    answers = iter([[note(1, "I own a boat")], verdict(), [end], verdict(QUOTED)])
+    async with recollect.open(
+        embedder="none",
+        model=ScriptedModel(lambda _: next(answers)),
+        formation=SETTINGS,
+        worker=False,
+        clock=clock,
+    ) as memory:
+        await _said(memory, "I own a boat.")
+        clock.advance(60)
+        for id_, text in {"2": f"We sold {CANARY}, the boat.", "3": "It rains."}.items():
+            await memory.append(ADA, "talk", [NewMessage(role="user", text=text, id=id_)])
+        await memory.form(ADA)
+        (waiting,) = (await memory.review(ADA)).rows
+        assert waiting.memory.valid_until is not None
+
+        await memory.erase(ADA, EraseMessages(thread="talk", messages=[erased]))
+
+        kept = [each.valid_until for each in (await memory.memories(ADA)).rows]
+        assert kept == ([None] if erased == "2" else [None, waiting.memory.valid_until])
+        assert (CANARY in json.dumps(await _exported(memory))) == (erased == "3")
+
+
+async def test_a_past_version_keeps_no_reason(clock: FrozenClock) -> None:
+    """An erase reads the past versions of what rests on it alone; the doubt itself is told."""
+    model = by_request([note(2, "I own a boat")], verdict(QUOTED))
+    async with recollect.open(
+        embedder="none", model=model, formation=SETTINGS, worker=False, clock=clock
+    ) as memory:
+        await _said(memory, OTHER, "I own a boat.")
+        (waiting,) = (await memory.review(ADA)).rows
+
+        await memory.approve(ADA, "Note", waiting.memory.key)
+        await memory.erase(ADA, EraseMessages(thread="talk", messages=["1"]))
+
+        versions = await memory.history(ADA, "Note", waiting.memory.key)
+        assert [DENIED, "approved"] == [each.cause for each in versions]
+        assert CANARY not in json.dumps(await _exported(memory))
+
+
+async def test_an_undo_brings_no_reason_back(clock: FrozenClock) -> None:
+    """A message that was removed is erased by its name alone: the change can be undone still."""
+    model, log = by_request([note(2, "I own a boat")], verdict(QUOTED)), UndoLog()
+    async with recollect.open(
+        embedder="none", model=model, formation=SETTINGS, worker=False, clock=clock
+    ) as memory:
+        await _said(memory, OTHER, "I own a boat.")
+        (waiting,) = (await memory.review(ADA)).rows
+        await memory.remove(ADA, "talk", ["1"])
+        await memory.noting(log).delete(ADA, "Note", waiting.memory.key)
+        await memory.erase(ADA, EraseMessages(thread="talk", messages=["1"]))
+        assert log.last is not None
+
+        await memory.undo(ADA, log.last)
+
+        assert 1 == len((await memory.review(ADA)).rows)
+        assert CANARY not in json.dumps(await _exported(memory))
 
 
 def _files(folder: Path) -> Sequence[bytes]:

@@ -12,11 +12,12 @@ from recollect.formation.formation_receipt import ModelExchanges
 from recollect.formation.offer import offer_of
 from recollect.formation.operations import End, Insert, Patch
 from recollect.formation.prompt_texts import TEXTS, FormationPrompts, PromptLanguage
-from recollect.formation.second_reader import DENIED, JUDGE, UNREAD, WRONG_CHARACTERS_MAX
+from recollect.formation.second_reader import JUDGE, UNREAD, WRONG_CHARACTERS_MAX
 from recollect.formation.types import NOTE, USER
 from recollect.formation.window import Window, WindowLine
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.records import Json
+from recollect.stores.reader_quotes import DENIED
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
 from recollect.worker.model_calls import FormationDialogue
 from tests.harness.sample_contents import sample_memory, sample_message

@@ -27,10 +27,10 @@ from recollect.formation.window import Window
 from recollect.ports import ModelAnswer, ModelRequest, Tool, ToolCall, Turn
 from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import is_list
+from recollect.stores.reader_quotes import DENIED
 
 JUDGE: Final = "judge_notes"
 UNREAD: Final = "a second reader said nothing of it"
-DENIED: Final = "a second reader finds that it was not said"
 WRONG_CHARACTERS_MAX: Final = 300
 """A longer sentence on what is wrong is cut."""
 _PARAMETERS: Final[JsonObject] = {

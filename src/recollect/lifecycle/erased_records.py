@@ -37,7 +37,7 @@ Cited: TypeAlias = tuple[str, str]
 
 _BESIDE: Final = "recollect: beside"
 """Helper thread in the in-memory store: without it, an erase of all records deletes the scope."""
-_MEMORY_PARTS: Final = ("value", "evidence", "valid_until", "revisions")
+_MEMORY_PARTS: Final = ("value", "evidence", "valid_until", "cause", "revisions")
 _FORMATION_PARTS: Final = ("receipt", "watermarks", "failed")
 
 

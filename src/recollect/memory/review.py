@@ -18,12 +18,14 @@ from recollect.records import (
     Memory,
     MemoryAddress,
     PutMemory,
+    Revision,
     Scope,
     Write,
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row
 from recollect.stores.proposal_names import is_named, is_shortened, proposed_for
+from recollect.stores.remainder import REDUCED
 from recollect.text.scope_paths import written_scope
 from recollect.worker.formation_input import read_rivals
 
@@ -66,14 +68,25 @@ async def approving_writes(
 async def _value_before(
     store: Store, scope: Scope, memory: Memory, target: Memory | None
 ) -> JsonObject | None:
-    """Return the value of *target* that *memory* was to change, if it was changed since."""
+    """
+    Return the value of *target* that *memory* was to change, if it was changed since.
+
+    Where an erase took a part of that version, it is what the erase left.
+    """
     proposed = proposed_for(memory.key)
     if proposed is None or target is None or proposed[1] == target.version:
         return None
     if proposed[1] == 0:
         return {}
     history = await store.history(scope, target.type, target.key)
-    return next((each.value for each in history if each.version == proposed[1]), None)
+    return next((e.value for e in history if _was_changed(memory, e, proposed[1])), None)
+
+
+def _was_changed(waiting: Memory, version: Revision, number: int) -> bool:
+    """Return True if *waiting* was to change a version, whose *number* an erase may have raised."""
+    # What was written after the change began to wait may have been reduced as well.
+    is_left = version.cause == REDUCED and version.believed_from <= waiting.created_at
+    return version.version == number or (is_left and version.version > number)
 
 
 async def releasing_writes(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.records import EvidenceMap, JsonObject
+from recollect.records import SPEAKER_MARK, EvidenceMap, JsonObject
 from recollect.stores.json_pointers import Scalar, covers, leaves
 from recollect.stores.provenance import (
     LIST_INDEX,
@@ -88,6 +88,24 @@ def kept_evidence(
         if kept != given:
             added[pointer] = kept
     return {**after.evidence, **gathered(after.value, added)} if added else after.evidence
+
+
+def is_statement(type_: str, key: str, told: Founded) -> bool:
+    """Return True if an entry rests on its evidence as a whole, unlike a document's fields."""
+    return "" in told.evidence and key != type_ and not key.startswith(SPEAKER_MARK)
+
+
+def as_statement(kept: EvidenceMap) -> EvidenceMap:
+    """
+    Return the evidence *kept* by what a person wrote over a statement, for the whole as well.
+
+    A statement without one of its fields says something else, or nothing: "Ben lives in Oslo"
+    leaves no "lives in Rome".
+    """
+    if "" in kept or not kept:
+        return kept
+    origins = [as_origin(tuple(found), NO_WORDS, NO_WORDS) for found in kept.values()]
+    return {"": all_of(origins), **kept}
 
 
 class _PastVersions:

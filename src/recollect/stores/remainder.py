@@ -22,6 +22,8 @@ from recollect.records import Json, JsonObject
 
 MERGED: Final = "merged into "
 """Beginning of the cause of a version that ended because another memory took over its content."""
+REDUCED: Final = "erase"
+"""Cause of the version that an erase left of another one, in whose place and time it stands."""
 _PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
 
 MEMORY_THREAD: Final = "memory:"
@@ -70,7 +72,7 @@ def remainder_of(
     Remainder(value={'pet': 'cat'}, evidence={'/pet': (('t', 'm2', None),)})
     """
     left = {pointer: _left_of(found, erased) for pointer, found in evidence.items()}
-    unfounded = {pointer for pointer, found in left.items() if found is None}
+    unfounded = unfounded_places(evidence, erased)
     if "" in unfounded:
         return None
     remaining: Json = value
@@ -83,6 +85,11 @@ def remainder_of(
     if not isinstance(remaining, Mapping) or (unfounded and not remaining):
         return None
     return Remainder(remaining, kept)
+
+
+def unfounded_places(evidence: Sources, erased: AbstractSet[tuple[str, str]]) -> set[str]:
+    """Return the pointers whose evidence is not sufficient any more without the *erased*."""
+    return {pointer for pointer, found in evidence.items() if _left_of(found, erased) is None}
 
 
 def _left_of(

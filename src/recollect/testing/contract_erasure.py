@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recollect.errors import StoreUnavailableError, VersionConflictError
-from recollect.records import JsonObject, PutMemory
+from recollect.records import Evidence, JsonObject, PutMemory
 from recollect.side_records import PutSideRecord
 from recollect.stores.checkpoint_threads import CheckpointThreads, thread_id_of
 from recollect.stores.contract.base import Store
@@ -20,6 +20,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.outside_removals import LEFT, MIRROR, OUTSIDE_SCOPE
+from recollect.stores.reader_quotes import DENIED
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
@@ -312,3 +313,69 @@ class EraseContract(Contract):
         await store.acting("operator").erase(ADA, EraseThread(thread=TALK))
 
         assert [CheckpointThreads(ids=(thread_id_of(ADA, TALK),))] * 2 == told
+
+    async def test_doubts_go_with_what_they_may_quote(self, store: Store) -> None:
+        """A past version that other words support stays without its doubts; others keep theirs."""
+        doubt = "it was said of Nils, and the value says it of Ben"
+        await tell(store, "m1", "m2")
+        for key, cited in {"both": ("m1", "m2"), "other": ("m2",)}.items():
+            waiting = replace(resting(key, *cited), state="quarantined", cause=doubt)
+            await store.apply(ADA, [waiting, replace(waiting, state="active", cause="approved")])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        causes = {
+            key: [each.cause for each in await store.history(ADA, "Fact", key)]
+            for key in ("both", "other")
+        }
+        assert {"both": ["erase", "erase"], "other": [doubt, "approved"]} == causes
+
+    async def test_an_erase_takes_what_a_second_reader_quoted(self, store: Store) -> None:
+        """From all that waits: its reasons may repeat messages that no evidence names."""
+        await tell(store, "m1", "m2")
+        cause = f"{DENIED}: the words of m1"
+        waiting = replace(resting("home", "m2"), state="quarantined", cause=cause)
+        (before,) = await store.apply(ADA, [waiting])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        assert before == await store.get(ADA, "Fact", "home")
+        assert [DENIED] == [each.cause for each in await store.history(ADA, "Fact", "home")]
+        assert "the words of m1" not in repr(await store.archive(ADA))
+
+    async def test_the_name_of_a_rejected_field_goes_with_it(self, store: Store) -> None:
+        """The version without the field rests on nothing of it, but tells what was rejected."""
+        await tell(store, "m1", "m2")
+        boat, kin = (resting("home", each).evidence["/city"] for each in ("m2", "m1"))
+        before = PutMemory(
+            type="Fact",
+            key="home",
+            value={"boat": "red", "car": "old", "kin": {"Nils": "son"}},
+            evidence={"/boat": boat, "/car": boat, "/kin/Nils": kin},
+        )
+        fewer = replace(before, value={"boat": "red"}, evidence={"/boat": boat})
+        causes = ["rejected /kin/Nils", "rejected /car", "corrected /kin"]
+        await store.apply(ADA, [before, *(replace(fewer, cause=each) for each in causes)])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        told = [each.cause for each in await store.history(ADA, "Fact", "home")]
+        assert ["erase", "erase", "rejected /car", "erase"] == told
+        assert "Nils" not in repr(await store.archive(ADA))
+
+    @pytest.mark.parametrize(("key", "left"), [("home", []), ("Fact", [{"since": "May"}])])
+    async def test_a_correction_of_a_statement_goes_as_one(
+        self, store: Store, key: str, left: list[JsonObject]
+    ) -> None:
+        """It leaves no field that says nothing alone; the fields of a document stand alone."""
+        await tell(store, "m1")
+        said_so = {"": [Evidence(thread=TALK, message="m1", quote="words of m1")]}
+        before = PutMemory(
+            type="Fact", key=key, value={"city": "Oslo", "since": "June"}, evidence=said_so
+        )
+        corrected = replace(before, value={"city": "Oslo", "since": "May"}, evidence={})
+        await store.apply(ADA, [before, corrected])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        assert left == [each.value for each in (await store.memories(ADA)).rows]

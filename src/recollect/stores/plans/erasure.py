@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from recollect.records import Scope
@@ -22,7 +21,9 @@ from recollect.stores.plans.derived_rows import (
 )
 from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
 from recollect.stores.plans.erase_targets import EraseExpired, EraseReceipt, EraseScope, EraseTarget
+from recollect.stores.plans.erased_causes import cause_after, lost_places
 from recollect.stores.plans.evidence import evidence_messages
+from recollect.stores.plans.held_ends import held_ends
 from recollect.stores.plans.idempotency import blanked_keys, spent_keys
 from recollect.stores.plans.memories import optional_time, revision_row
 from recollect.stores.plans.receipts import Erasure, blanked_formations
@@ -30,9 +31,11 @@ from recollect.stores.plans.reformation import Waiting, find_messages_to_form, r
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.thread_edits import thread_without
 from recollect.stores.plans.upkeep import old_before
-from recollect.stores.remainder import MERGED, Remainder
+from recollect.stores.reader_quotes import without_reader_quote
+from recollect.stores.remainder import REDUCED, Remainder
 from recollect.stores.rows import (
     NO_SCOPE,
+    MemoryRange,
     MemoryRow,
     MessageRow,
     ReceiptRow,
@@ -104,9 +107,11 @@ def _effect_of(
     gone: list[MessageRow | MemoryRow] = [*doomed.messages, *doomed.memories]
     # Blank receipts even if no entry is left: they may quote messages removed earlier.
     blanked = blanked_formations(rows, scope.id, _erasure_of(rows, scope, doomed, revised, names))
+    taken = gone or doomed.threads or doomed.sides or _changes_anything(revised)
+    unquoted = [] if doomed.is_sweep and not taken else _unquoted(rows, scope, revised, back)
     # Without a change the epoch stays as well: an erase of nothing must not end the cursors and
     # indexes of others.
-    if not (gone or doomed.threads or doomed.sides or _changes_anything(revised)):
+    if not (taken or unquoted):
         released = [] if doomed.is_sweep else _released(rows, was)
         return Effect(scopes=released, formations=blanked), counted
     counted = replace(
@@ -122,12 +127,29 @@ def _effect_of(
         removed=[_removal(scope, row) for row in gone],
         idempotency=blanked_keys(rows, scope.id, erased, receipt.erased_at),
         formations=blanked,
+        memories=[row for row in unquoted if row.uid not in erased],
         dropped_sides=doomed.sides,
     )
     effect = together((effect, revised, back))
     if _is_emptied(rows, scope, effect):
         return _dropped(rows, scope, receipt.erased_at), counted
     return effect, counted
+
+
+def _unquoted(rows: Rows, scope: ScopeRow, revised: Effect, back: Effect) -> list[MemoryRow]:
+    """
+    Return the waiting memories that quote what a second reader was shown, without the quote.
+
+    It may repeat the erased words, whatever the memory itself rests on. Those that the erase
+    rewrites anyway are left out.
+    """
+    rewritten = {row.uid for row in (*revised.memories, *back.memories)}
+    found = []
+    for row in rows.memories(scope.id, MemoryRange(state="quarantined")):
+        cause = without_reader_quote(row.cause)
+        if cause != row.cause and row.uid not in rewritten:
+            found.append(replace(row, cause=cause, seq=scope.seq))
+    return found
 
 
 def _begun_anew(rows: Rows, scope: ScopeRow) -> ScopeRow:
@@ -239,8 +261,13 @@ def _revised(rows: Rows, scope: ScopeRow, doomed: DoomedRows) -> tuple[Effect, W
     erased |= {name for row in doomed.memories for name in version_names(row)}
     if not erased:
         return Effect(), {}, set()
-    resting = resting_on(rows, scope.id, erased, {row.uid for row in doomed.memories})
-    unlinked = Effect(dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)])
+    doomed_uids = {row.uid for row in doomed.memories}
+    ends = held_ends(rows, scope.id, erased)
+    resting = resting_on(rows, scope.id, erased, doomed_uids | ends.keys())
+    asked = [_removal(scope, row) for uid, row in ends.items() if uid not in doomed_uids]
+    unlinked = Effect(
+        dropped_evidence=[(scope.id, *pair) for pair in sorted(erased)], removed=asked
+    )
     times = SaidTimes(rows, scope.id)
     changed = [
         _memory_effect(scope, each, rows.revisions(scope.id, each.uid), erased, times)
@@ -263,7 +290,7 @@ def _back_in_force(
             continue
         if row.uid in rewritten:
             # Its earlier content was erased with the evidence: keep no revision of it.
-            again = replace(rewritten[row.uid], valid_until=None, cause="erase")
+            again = replace(rewritten[row.uid], valid_until=None, cause=REDUCED)
             back.append(Effect(memories=[again]))
         else:
             again = reinstated_memory(row, scope.seq, now)
@@ -282,21 +309,30 @@ def _memory_effect(
     left = row_remainder(memory, erased)
     if left is None:
         return Effect(removed=[_removal(scope, memory)])
+    places = lost_places([*past, memory], erased)
     revisions = [(row, row_remainder(row, erased)) for row in past if _rests(row, erased)]
+    named = [
+        row for row in past if not _rests(row, erased) and cause_after(row, places) != row.cause
+    ]
     changed = Effect(
-        revisions=[_revision_with(row, rest) for row, rest in revisions if rest],
+        revisions=[
+            *(_revision_with(row, rest, places) for row, rest in revisions if rest),
+            *(replace(row, cause=cause_after(row, places)) for row in named),
+        ],
         dropped_revisions=[
             (scope.id, row.uid, row.version) for row, rest in revisions if rest is None
         ],
     )
     if not _rests(memory, erased):
-        return changed
+        cause = cause_after(memory, places)
+        unnamed = [replace(memory, cause=cause, seq=scope.seq)] if cause != memory.cause else []
+        return replace(changed, memories=unnamed)
     # It replaces the row without a revision, which would keep the erased words.
     rewritten = reduced_memory(
         memory,
         left,
         said_at=times.newest(stating_evidence(left)),
-        cause=memory.cause if is_merged(memory) else "erase",
+        cause=memory.cause if is_merged(memory) else REDUCED,
         updated_at=memory.updated_at,
         seq=scope.seq,
     )
@@ -307,14 +343,12 @@ def _rests(row: MemoryRow | RevisionRow, erased: set[tuple[str, str]]) -> bool:
     return not erased.isdisjoint(evidence_messages(row.evidence))
 
 
-def _revision_with(row: RevisionRow, left: Remainder) -> RevisionRow:
-    # A cause may quote erased content: a doubt about a word, a pointer with a name in it.
-    keeps_cause = left.value == json.loads(row.value) or row.cause.startswith(MERGED)
+def _revision_with(row: RevisionRow, left: Remainder, places: Collection[str]) -> RevisionRow:
     value, evidence = encoded_remainder(left)
     return replace(
         row,
         value=value,
         evidence=evidence,
         text=memory_text(left.value),
-        cause=row.cause if keeps_cause else "erase",
+        cause=cause_after(row, places, left),
     )

@@ -11,6 +11,7 @@ from recollect.records import Memory, Scope
 from recollect.stores.fast_records import maker_of
 from recollect.stores.plans.evidence import decode_evidence
 from recollect.stores.plans.prepared_writes import PreparedMemoryWrite
+from recollect.stores.reader_quotes import without_reader_quote
 from recollect.stores.rows import MemoryRow, RevisionRow
 from recollect.stores.validation import decode_json, to_datetime
 from recollect.text.scope_paths import written_scope
@@ -45,10 +46,16 @@ def is_valid(row: MemoryRow | RevisionRow, at: int) -> bool:
 
 
 def revision_row(row: MemoryRow, until: int) -> RevisionRow:
-    """Return the current version of a memory as a past one, believed until *until*."""
+    """
+    Return the current version of a memory as a past one, believed until *until*.
+
+    It keeps nothing of what a second reader quoted: an erase reads no past versions but those that
+    rest on what it takes.
+    """
     return _REVISION((
         row.scope_id, row.uid, row.version, row.value, row.text, row.valid_from, row.valid_until,
-        row.evidence, row.trust, row.state, row.cause, row.updated_at, max(until, row.updated_at),
+        row.evidence, row.trust, row.state, without_reader_quote(row.cause), row.updated_at,
+        max(until, row.updated_at),
     ))  # fmt: skip
 
 

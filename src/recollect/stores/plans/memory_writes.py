@@ -11,7 +11,7 @@ from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.ports import Ids
 from recollect.records import DeleteMemory, Evidence, Scope
 from recollect.stores.fast_records import maker_of
-from recollect.stores.kept_evidence import Founded, kept_evidence
+from recollect.stores.kept_evidence import Founded, as_statement, is_statement, kept_evidence
 from recollect.stores.plans.derived_rows import (
     reduced_memory,
     reinstated_memory,
@@ -182,6 +182,8 @@ class _Staged:
         # A restored version has its evidence already: words that came since are not in it.
         if kept is given or self._is_restored(write, current):
             return write
+        if not given and is_statement(current.type, current.key, before):
+            kept = as_statement(kept)
         return replace(write, evidence=encode_evidence(kept))
 
     def _documents(self, current: MemoryRow) -> list[Founded]:

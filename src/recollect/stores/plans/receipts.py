@@ -128,7 +128,7 @@ class Erasure:
         if sources is None:
             return False
         touched = {named[:2] for thread, each in sources if (named := _version_in(thread, each))}
-        touched |= {address for address, _ in _outcomes_in(receipt)}
+        touched |= {address for address, _ in outcomes_in(receipt)}
         return not (
             self.names & sources
             or self.addresses & touched
@@ -194,7 +194,7 @@ def _bare_outcomes(
     rows: Rows, scope_id: int, receipt: Mapping[str, Json], erasure: Erasure
 ) -> list[Json]:
     """Return the outcomes for memories that still exist: action, address, and the messages."""
-    outcomes = list(_outcomes_in(receipt))
+    outcomes = list(outcomes_in(receipt))
     addresses = list(dict.fromkeys(address for address, _ in outcomes))
     there = {(row.type, row.key) for row in rows.memories_at(scope_id, addresses)}
     left: list[Json] = []
@@ -208,7 +208,7 @@ def _bare_outcomes(
     return left
 
 
-def _outcomes_in(
+def outcomes_in(
     receipt: Mapping[str, Json],
 ) -> Iterator[tuple[tuple[str, str], Mapping[str, Json]]]:
     """Yield the well-formed outcomes of a receipt, by the addresses of their memories."""

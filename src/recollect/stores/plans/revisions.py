@@ -18,7 +18,7 @@ from recollect.text.terms import encode_terms
 
 def revisions_of(row: MemoryRow, past: Sequence[RevisionRow]) -> tuple[Revision, ...]:
     """Return all versions of a memory, oldest first, the current one last."""
-    present = revision_row(row, row.updated_at)
+    present = replace(revision_row(row, row.updated_at), cause=row.cause)
     versions = [_revision(each, to_datetime(each.believed_until)) for each in past]
     return (*versions, _revision(present, None))
 

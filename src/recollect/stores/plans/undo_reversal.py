@@ -20,6 +20,7 @@ from recollect.stores.plans.side_archive import restored_side
 from recollect.stores.plans.side_records import is_side_expired
 from recollect.stores.plans.undo import CHANGED, MADE, REMOVED, SIDE, UNDONE, Undo
 from recollect.stores.plans.upkeep import compacted
+from recollect.stores.reader_quotes import without_reader_quote
 from recollect.stores.rows import MemoryRow, RevisionRow, ScopeRow, SidePlace, SideRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Removal, Rows
 from recollect.stores.validation import check_id
@@ -159,6 +160,8 @@ class _Undoing:
         said_at = self._times.newest(stating_messages(given.evidence()))
         # A new uid: the removed one has a tombstone in the feed, by which readers would drop it.
         made = restored_memory(given, self._scope, self._ids.entry_id(), said_at)
+        # Whose words the cause of what waited repeats is unknown, and these may be erased by now.
+        made = replace(made, cause=without_reader_quote(made.cause))
         if (made.type, made.key) != address:
             raise UsageError(f"the undo of {address} holds the record of {(made.type, made.key)}")
         self._memories[address] = made
