@@ -159,19 +159,20 @@ function placeIn(listing: Listing<Memory>, total: number, { type, key }: Pick<Me
 /** The filters as the address has them: the usual order is not named. */
 const addressed = ({ order, ...filters }: Filters) => ({ ...filters, order: order === "newest" ? "" : order });
 
-/** Type, state and order, each with how many there are: of a type, and of what is active, those in force. */
+/** Type, state and order, each with how many there are: of a type, and of what is active, those in force; of a type of what waits or was rejected, these. */
 function Filtering({ filters, set, counts, inForce, known }: { filters: Filters; set: (changed: Partial<Filters>) => void; counts: MemoryCounts | undefined; inForce: MemoryCounts | undefined; known: readonly string[] }) {
   const { t, named } = useAround();
   const wording = useWording();
   const { can } = useHere();
   const isFound = isCountedApart(filters);
+  const isOutOfForce = filters.state === "quarantined" || filters.state === "rejected";
   const names = [...new Set([...Object.keys(counts?.types ?? {}), ...known, ...(filters.type ? [filters.type] : [])])];
   const withCount = (name: string, count: number | undefined) => (count === undefined ? name : `${name} (${wording.number(count)})`);
   return (
     <>
       <select aria-label={t("memories.type")} value={filters.type} onChange={(event) => set({ type: event.target.value })}>
         <option value="">{t("memories.all_types")}</option>
-        {names.map((name) => <option key={name} value={name}>{withCount(named(name), isFound ? counts?.types[name] : inForce?.types[name])}</option>)}
+        {names.map((name) => <option key={name} value={name}>{withCount(named(name), isFound || isOutOfForce ? counts?.types[name] : inForce?.types[name])}</option>)}
       </select>
       <select aria-label={t("memories.state")} value={filters.state} onChange={(event) => set({ state: event.target.value })}>
         <option value="">{t("memories.all_states")}</option>
