@@ -127,6 +127,10 @@ def test_a_field_that_is_corrected_by_hand_says_so(story: Story) -> None:
     assert "Believed as it is since" in told["times"]
     assert "2025" not in told["times"]
     assert "2025" not in story.facts["by hand, in the panel"]
+    # The list stays in the order of what was said, and says when it was changed.
+    listed = story.facts["by hand, in the list"]
+    assert "2025" in listed
+    assert re.search("changed (now|.* ago)", listed), listed
 
 
 def test_the_fields_of_a_profile_keep_the_order_of_their_schema(story: Story) -> None:

@@ -145,6 +145,11 @@ async function byHand() {
   await page.setViewportSize({ width, height });
   facts.tell("by hand", { isCut, ...seen, before, names: await names(), overview: await field.innerText() });
   await facts.picture(page, "by-hand-overview");
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  const listed = page.locator(".row", { hasText: "Tomas" }).locator(".row-about");
+  await listed.waitFor();
+  facts.tell("by hand, in the list", await listed.innerText());
+  await facts.picture(page, "by-hand-list");
   await page.goto(`${base}/#/chat?${SCOPE}`);
   const card = page.locator(".panel-memory", { hasText: "Tomas" });
   await card.waitFor();

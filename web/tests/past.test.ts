@@ -122,6 +122,8 @@ describe("the time of a memory", () => {
     expect(timeOf({ ...document, evidence: { "/home": words, "/name": words } })).toBe(SAID.said_at);
     expect(timeOf({ ...document, evidence: { "": words } })).toBe(SAID.said_at);
     expect(timeOf({ ...document, evidence: { "/name": words } })).toBe(SAID.updated_at);
+    // The message that said something else stays behind the field that was corrected, without words.
+    expect(timeOf({ ...document, evidence: { "/name": words, "/home": [{ thread: "t", message: "a", quote: "" }] } })).toBe(SAID.updated_at);
     expect(timeOf({ ...document, sentence: "Mira lives in Faro", evidence: { "/name": words } })).toBe(SAID.said_at);
     // The list is sorted by the service, which knows nothing of this: a row below older ones must not look newer.
     expect(listedAt({ ...document, evidence: { "/name": words } } as Memory)).toBe(SAID.said_at);

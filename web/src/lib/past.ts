@@ -1,6 +1,7 @@
 /** Versions of a memory in time: what was believed on a day, what a message brought in, how to undo it. */
 
 import type { Formation, Json, Memory, Revision } from "../api/shapes";
+import { isOrigin } from "./evidence";
 import { inOrder } from "./field_order";
 import { isDocument, pairsOf, wordsOf } from "./sentences";
 
@@ -21,7 +22,7 @@ export function timeOf(memory: Dated & Partial<Memory>): string {
 
 /** Whether some fields of a document rest on words and others on none: a correction takes the words of its field away. */
 function isPartlyUncited({ value = {}, evidence = {}, sentence = "" }: Partial<Memory>): boolean {
-  const cited = Object.keys(evidence);
+  const cited = Object.entries(evidence).flatMap(([pointer, found]) => (found.every(isOrigin) ? [] : [pointer]));
   return cited.length > 0 && !cited.includes("") && isDocument({ value, sentence }) && pairsOf(value).some(({ pointer }) => !cited.some((at) => `${at}/`.startsWith(`${pointer}/`)));
 }
 

@@ -12,7 +12,7 @@ import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { formerFields } from "../lib/former_fields";
 import { countedOf, NOTHING } from "../lib/counts";
 import { inForceOn } from "../lib/in_force";
-import { speakerOf, listedAt } from "../lib/past";
+import { speakerOf, listedAt, timeOf } from "../lib/past";
 import { spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
@@ -220,6 +220,7 @@ function Row({ memory, recalls, isHere, href, showScope, choosing, on }: { /** T
             <StateBadge memory={memory} now={on ? Date.parse(on) : undefined} />
             {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
             {recalls !== undefined && <span className="count" title={t("overview.times", { count: recalls })}>{t("overview.times", { count: recalls })}</span>}
+            {!on && timeOf(memory) !== listedAt(memory) && <span className="faint">{t("overview.changed")} <When at={timeOf(memory)} /></span>}
             <span className="row-when"><When at={listedAt(memory)} /></span>
           </span>
         </span>
