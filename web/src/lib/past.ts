@@ -20,6 +20,14 @@ export function timeOf(memory: Dated & Partial<Memory>): string {
   return memory.valid_from === null && isPartlyUncited(memory) ? memory.updated_at : listedAt(memory);
 }
 
+const HOUR_MS = 3_600_000;
+
+/** When a document was changed by hand, if that is long after the time by which it is listed. */
+export function changedSince(memory: Dated & Partial<Memory>): string | undefined {
+  const at = timeOf(memory);
+  return Date.parse(at) - Date.parse(listedAt(memory)) > HOUR_MS ? at : undefined;
+}
+
 /** Whether some fields of a document rest on words and others on none: a correction takes the words of its field away. */
 function isPartlyUncited({ value = {}, evidence = {}, sentence = "" }: Partial<Memory>): boolean {
   const cited = Object.entries(evidence).flatMap(([pointer, found]) => (found.every(isOrigin) ? [] : [pointer]));

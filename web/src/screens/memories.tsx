@@ -12,7 +12,7 @@ import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { formerFields } from "../lib/former_fields";
 import { countedOf, NOTHING } from "../lib/counts";
 import { inForceOn } from "../lib/in_force";
-import { speakerOf, listedAt, timeOf } from "../lib/past";
+import { changedSince, speakerOf, listedAt } from "../lib/past";
 import { spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
@@ -206,6 +206,7 @@ const Blank = () => <div className="row blank" aria-hidden="true"><span classNam
 function Row({ memory, recalls, isHere, href, showScope, choosing, on }: { /** The moment that is looked at; "" is now. */ on: string; memory: Memory; recalls: number | undefined; isHere: boolean; href: string; showScope: boolean; choosing: Choosing }) {
   const { t } = useAround();
   const isChosen = choosing.has(nameOf(memory));
+  const changed = changedSince(memory);
   return (
     <div className={`row-line${choosing.isOn ? " choosing" : ""}${isChosen ? " chosen" : ""}`}>
       {choosing.isOn && <input type="checkbox" className="row-choice" checked={isChosen} aria-label={t("bulk.choose_one", { what: memory.sentence.slice(0, 80) })} onChange={() => choosing.turn(memory)} />}
@@ -220,7 +221,7 @@ function Row({ memory, recalls, isHere, href, showScope, choosing, on }: { /** T
             <StateBadge memory={memory} now={on ? Date.parse(on) : undefined} />
             {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
             {recalls !== undefined && <span className="count" title={t("overview.times", { count: recalls })}>{t("overview.times", { count: recalls })}</span>}
-            {!on && timeOf(memory) !== listedAt(memory) && <span className="faint">{t("overview.changed")} <When at={timeOf(memory)} /></span>}
+            {!on && changed && <span className="faint">{t("overview.changed")} <When at={changed} /></span>}
             <span className="row-when"><When at={listedAt(memory)} /></span>
           </span>
         </span>
