@@ -44,6 +44,17 @@ def test_a_correction_is_believed_since_it_was_made(story: Story) -> None:
     assert "2025" in before["times"][2]
     assert "2025" not in believed_since
     assert "Mira lives in Coimbra" in now["toast"]
+    # The message behind it stands there once, in its words.
+    (rested,) = now["rested"]
+    assert "Porto, third floor" in rested
+
+
+def test_what_can_be_done_with_a_long_memory_is_in_sight(story: Story) -> None:
+    """Its words scroll, by keys as well, and none of them is left out."""
+    told = story.facts["long words"]
+
+    assert told["inSight"]
+    assert 240 * len("The harbour has a crane. ") - 1 == told["said"]
 
 
 def test_a_change_ends_the_old_memory_and_begins_a_new_one(story: Story) -> None:
@@ -111,10 +122,15 @@ def test_a_field_that_is_corrected_by_hand_says_so(story: Story) -> None:
 
     for said in (told["row"], told["overview"]):
         assert "Corrected by hand, before: Rui" in said
+    assert not told["isCut"], "what the field said before is cut off on a phone"
     assert "Written by hand" in told["added"]
     assert "Believed as it is since" in told["times"]
     assert "2025" not in told["times"]
     assert "2025" not in story.facts["by hand, in the panel"]
+    # The list stays in the order of what was said, and says when it was changed.
+    listed = story.facts["by hand, in the list"]
+    assert "2025" in listed
+    assert re.search("changed (now|.* ago)", listed), listed
 
 
 def test_the_fields_of_a_profile_keep_the_order_of_their_schema(story: Story) -> None:

@@ -67,11 +67,17 @@ def test_a_slider_shows_what_was_true_on_a_day(story: Story) -> None:
     then, now = story.facts["true_then"], story.facts["true_now"]
 
     assert "on=2025-0" in then["address"]
+    assert "also what was said later without a date" in then["says"]
     assert "Mira lives in Utrecht" in then["rows"]
     assert not any("Porto, Rua" in each for each in then["rows"])
     assert any("Porto, Rua" in each for each in now["rows"])
     assert "on=" not in now["address"]
     assert [] == story.serious
+
+
+def test_an_address_keeps_its_day(story: Story) -> None:
+    """A slider that follows the address before takes none out of the next one."""
+    assert 20 == story.facts["next_day"]
 
 
 def test_memories_are_counted_in_one_way(story: Story) -> None:
@@ -85,6 +91,9 @@ def test_memories_are_counted_in_one_way(story: Story) -> None:
     assert f"{told['overview']} · 1 to review" == told["memories"]
     assert known == told["chat"]
     assert f"{told['then']['chat']} memories" == told["then"]["overview"]
+    # The overview leaves out what the counts of that day have.
+    assert "without a date, is left out" in told["then"]["true_on"]["about"]
+    assert 0 == told["then"]["true_on"]["counted"]
     facts = next(each.split()[0] for each in told["types"] if "fact" in each)
     assert {f"Fact ({facts})", f"active ({known})"} <= set(told["options"])
 

@@ -355,6 +355,7 @@ def test_what_was_neglected_is_looked_after(walks: Walks, tmp_path: Path) -> Non
     assert {"state": "quarantined", "doubt": facts["doubt"]} == facts["approval_undone"]
     assert 0 == facts["refusal_undone"]
     assert 1 == facts["rejected_rows"]
+    assert ["Note (1)"] == facts["rejected_types"]
     assert "Rejected since" in facts["rejected_told"]
     assert "elieved" not in facts["rejected_told"]
     assert "no tool was called" in facts["given_up"]

@@ -10,6 +10,8 @@ import anyio
 import pytest
 
 import recollect
+from recollect.recall.fusion import WEIGHTS
+from recollect.recall.rank_corrections import ASKED
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
 from recollect.records import PutMemory
 from tests.harness.played_demo import play_demo
@@ -204,6 +206,15 @@ def test_the_page_folds_what_no_prompt_would_be_told() -> None:
     found = re.search(r"CLEAR_FROM = \{ vectors: ([\d.]+), words: ([\d.]+) \}", source)
     assert found
     assert (IDLE_BELOW, IDLE_BELOW_BY_WORDS) == tuple(map(float, found.groups()))
+
+
+def test_the_page_folds_no_profile_that_was_raised() -> None:
+    """A profile that has the field which is asked for is told apart from what is about oneself."""
+    source = (WEB / "src" / "lib" / "recall_reasons.ts").read_text("utf-8")
+
+    found = re.search(r"RAISED_FROM = ([\d.]+);", source)
+    assert found
+    assert WEIGHTS["personal"] < float(found[1]) <= ASKED
 
 
 def test_complaints_about_types_and_parameters_are_chinese_in_chinese(story: Story) -> None:

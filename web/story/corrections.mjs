@@ -41,7 +41,8 @@ async function corrected() {
   await button("Save", view).click();
   await view.locator("h1", { hasText: "Coimbra" }).waitFor();
   await view.getByText("corrected by hand", { exact: false }).first().waitFor();
-  facts.tell("corrected", { about: await view.locator(".memory-head .about").innerText(), times: await view.locator(".facts dd").allInnerTexts(), toast: await notice("Saved").innerText() });
+  const rested = await view.locator(".why-believed .quote").allInnerTexts();
+  facts.tell("corrected", { rested, about: await view.locator(".memory-head .about").innerText(), times: await view.locator(".facts dd").allInnerTexts(), toast: await notice("Saved").innerText() });
   await facts.picture(page, "corrected");
   await undone("Saved as version");
 }
@@ -138,8 +139,17 @@ async function byHand() {
   await atOverview();
   const field = page.locator(".profile-fields > div", { hasText: "Tomas" });
   await field.locator(".sentence-before").waitFor();
-  facts.tell("by hand", { ...seen, before, names: await names(), overview: await field.innerText() });
+  const { width, height } = page.viewportSize();
+  await page.setViewportSize({ width: 390, height });
+  const isCut = await field.locator(".sentence-before").evaluate((each) => each.scrollWidth > each.clientWidth);
+  await page.setViewportSize({ width, height });
+  facts.tell("by hand", { isCut, ...seen, before, names: await names(), overview: await field.innerText() });
   await facts.picture(page, "by-hand-overview");
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  const listed = page.locator(".row", { hasText: "Tomas" }).locator(".row-about");
+  await listed.waitFor();
+  facts.tell("by hand, in the list", await listed.innerText());
+  await facts.picture(page, "by-hand-list");
   await page.goto(`${base}/#/chat?${SCOPE}`);
   const card = page.locator(".panel-memory", { hasText: "Tomas" });
   await card.waitFor();
@@ -178,6 +188,21 @@ async function ended() {
   facts.tell("ended", { why: await view.locator(".block h2").first().innerText(), ends: await button("End", view).count(), row: await view.locator(".revision").first().innerText() });
   await facts.picture(page, "ended");
   await undone("Ended");
+}
+
+/** The words of a long memory scroll: what can be done with it stays in sight. */
+async function longWords() {
+  const address = `${base}/v1/memories/Note/long?${SCOPE}`;
+  await page.request.put(address, { data: { value: { note: "The harbour has a crane. ".repeat(240) } } });
+  await opened("long", "Note");
+  const words = view.locator("h1");
+  await words.focus();
+  await page.keyboard.press("End");
+  await page.waitForFunction(() => { const { scrollTop, scrollHeight, clientHeight } = document.querySelector(".half-one h1"); return scrollTop > 0 && scrollTop + clientHeight > scrollHeight - 2; });
+  const inSight = await button("Edit", view).evaluate((each) => each.getBoundingClientRect().bottom <= innerHeight);
+  facts.tell("long words", { inSight, said: (await words.innerText()).length });
+  await audited(page, facts, "long words");
+  await page.request.delete(address);
 }
 
 /** What is rejected and restored stands there once. */
@@ -398,4 +423,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, changedProfile, byHand, ended, counted, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, restored, threads, conflicting, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, byHand, ended, counted, longWords, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, restored, threads, conflicting, inChinese }, { facts, page, noted, close });

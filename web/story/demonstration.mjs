@@ -38,13 +38,36 @@ async function trueThen() {
   await page.waitForFunction(() => location.hash.includes("on=2025-"));
   await page.locator(".row", { hasText: "Mira lives in Porto" }).waitFor({ state: "detached" });
   await page.locator(".row", { hasText: "Mira lives in Utrecht" }).waitFor();
-  facts.tell("true_then", { address: await page.evaluate(() => location.hash), rows: await said() });
+  const listed = await page.locator(".day-says").innerText();
+  facts.tell("true_then", { address: await page.evaluate(() => location.hash), rows: await said(), says: listed });
   await facts.picture(page, "true-then");
   await audited(page, facts, "true then");
   await page.locator("#true-on").focus();
   await page.keyboard.press("End");
   await page.locator(".row", { hasText: "Mira lives in Porto" }).waitFor();
   facts.tell("true_now", { address: await page.evaluate(() => location.hash), rows: await said() });
+}
+
+/** Only who moves the slider changes the day: one that still follows an address takes no day out of the next. */
+async function nextDay() {
+  await page.goto("about:blank");
+  await page.goto(`${base}/#/graph?${SCOPE}&known=2025-03-12`);
+  await page.locator("#believed-on").waitFor();
+  const kept = await page.evaluate(async (scope) => {
+    const after = (ms) => new Promise((done) => setTimeout(done, ms));
+    let count = 0;
+    for (let wait = 90; wait < 170; wait += 4) {
+      location.hash = `#/graph?${scope}&known=2025-03-12`;
+      await after(400);
+      location.hash = `#/graph?${scope}&on=2025-03-12`;
+      await after(wait);
+      location.hash = `#/graph?${scope}&known=2025-03-20`;
+      await after(400);
+      count += Number(location.hash.includes("known=2025-03-20"));
+    }
+    return count;
+  }, SCOPE);
+  facts.tell("next_day", kept);
 }
 
 /** How many memories there are, on each screen that counts them. */
@@ -64,6 +87,10 @@ async function counts() {
   await page.goto(`${base}/#/overview?${SCOPE}&${asOf}`);
   await page.locator(".of-all").waitFor();
   const then = { overview: await page.locator(".of-all").innerText() };
+  await page.goto(`${base}/#/overview?${SCOPE}&on=2025-03-12`);
+  await page.locator(".overview-head .about", { hasText: "What was true on" }).waitFor();
+  await page.locator(".overview-main .sentences .said", { hasText: "Mira lives in Utrecht" }).waitFor();
+  then.true_on = { about: await page.locator(".overview-head .about").innerText(), counted: await page.locator(".of-types").count() };
   await page.goto(`${base}/#/chat?${SCOPE}&${asOf}`);
   await page.locator(".composer-past").waitFor();
   await page.locator(".memories-button .count").waitFor();
@@ -113,4 +140,4 @@ async function edited() {
   }
 }
 
-await told({ receipts, opened, trueThen, counts, days, edited }, { facts, page, noted, close });
+await told({ receipts, opened, trueThen, nextDay, counts, days, edited }, { facts, page, noted, close });

@@ -50,6 +50,7 @@ async function review() {
   await page.goto(`${base}/#/memories?state=rejected`);
   await page.locator(".row", { hasText: "5,300" }).waitFor();
   facts.tell("rejected_rows", await page.locator(".row").count());
+  facts.tell("rejected_types", (await page.locator(".filters select").first().locator("option").allInnerTexts()).filter((each) => /\d/.test(each)));
   await page.locator(".row", { hasText: "5,300" }).click();
   await page.locator(".facts").waitFor();
   facts.tell("rejected_told", await page.locator(".half-one").innerText());

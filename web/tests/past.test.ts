@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Formation, Memory, Revision } from "../src/api/shapes";
-import { believedAt, believedFirst, believedSince, broughtBy, daysOf, endedIn, lanesOf, listedAt, ownFirst, saysNothing, scaleEnd, scaleOf, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
+import { believedAt, believedFirst, believedSince, broughtBy, changedSince, daysOf, endedIn, lanesOf, listedAt, ownFirst, saysNothing, scaleEnd, scaleOf, sinceThen, speakerOf, timeOf, withEnded } from "../src/lib/past";
 
 const cited = (message: string) => [{ thread: "t", message, quote: message }];
 
@@ -122,9 +122,19 @@ describe("the time of a memory", () => {
     expect(timeOf({ ...document, evidence: { "/home": words, "/name": words } })).toBe(SAID.said_at);
     expect(timeOf({ ...document, evidence: { "": words } })).toBe(SAID.said_at);
     expect(timeOf({ ...document, evidence: { "/name": words } })).toBe(SAID.updated_at);
+    // The message that said something else stays behind the field that was corrected, without words.
+    expect(timeOf({ ...document, evidence: { "/name": words, "/home": [{ thread: "t", message: "a", quote: "" }] } })).toBe(SAID.updated_at);
     expect(timeOf({ ...document, sentence: "Mira lives in Faro", evidence: { "/name": words } })).toBe(SAID.said_at);
     // The list is sorted by the service, which knows nothing of this: a row below older ones must not look newer.
     expect(listedAt({ ...document, evidence: { "/name": words } } as Memory)).toBe(SAID.said_at);
+  });
+
+  it("is told beside the time of the list, where a document was changed by hand long after", () => {
+    const document = { ...SAID, value: { home: "Faro", name: "Mira" }, sentence: "home: Faro; name: Mira", evidence: { "/name": [{ thread: "t", message: "a" }] } };
+    expect(changedSince(document)).toBe(SAID.updated_at);
+    expect(changedSince({ ...document, updated_at: "2023-03-04T09:20:00Z" })).toBeUndefined();
+    expect(changedSince({ ...document, evidence: { "": [{ thread: "t", message: "a" }] } })).toBeUndefined();
+    expect(changedSince(WRITTEN)).toBeUndefined();
   });
 });
 

@@ -131,8 +131,14 @@ describe("the places of what is folded", () => {
 
 describe("an entry that only might bear on the question", () => {
   it("is one below the relevance from which a prompt is told anything, unless a floor was asked for", () => {
-    expect([0.03, 0.02, 0.01].map((relevance) => isClear({ relevance }, "vectors", 0))).toEqual([true, false, false]);
-    expect([0.03, 0.02, 0.01].map((relevance) => isClear({ relevance }, "words", 0))).toEqual([true, true, false]);
-    expect(isClear({ relevance: 0.001 }, "vectors", 0.0005)).toBe(true);
+    const clear = (relevance: number, by: "vectors" | "words", floor = 0) => isClear({ relevance, signals: [] }, by, floor);
+    expect([0.03, 0.02, 0.01].map((relevance) => clear(relevance, "vectors"))).toEqual([true, false, false]);
+    expect([0.03, 0.02, 0.01].map((relevance) => clear(relevance, "words"))).toEqual([true, true, false]);
+    expect(clear(0.001, "vectors", 0.0005)).toBe(true);
+  });
+
+  it("is no profile that has the field which a question about oneself asks for", () => {
+    const personal = (part: number) => isClear({ relevance: 0.002, signals: [signal("speaker", 1), signal("personal", part)] }, "vectors", 0);
+    expect([1.5, 0.3].map(personal)).toEqual([true, false]);
   });
 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Problem } from "../src/api/problem";
 import type { Evidence, Formation } from "../src/api/shapes";
 import { whyWritten } from "../src/lib/causes";
-import { becauseOf, distinct, freshEvidence, messagesBehind, quoteOf, writtenByHand } from "../src/lib/evidence";
+import { becauseOf, distinct, freshEvidence, messagesBehind, quoteOf, withoutTold, writtenByHand } from "../src/lib/evidence";
 import { modelName } from "../src/lib/model_name";
 import { wordsOf } from "../src/lib/sentences";
 import { sentenceOf } from "../src/lib/session";
@@ -148,5 +148,10 @@ describe("what stands for evidence", () => {
 
   it("is its quote, or the message; an empty quote is of what somebody wrote over it", () => {
     expect(["we moved", null, ""].map((quote) => quoteOf({ quote }, t))).toEqual(["quoted we moved", "evidence.message", "evidence.origin"]);
+  });
+
+  it("is no message of which words are told, beside these words", () => {
+    const said = (message: string, quote: string) => ({ thread: "a", message, quote });
+    expect(withoutTold([said("1", "we moved"), said("1", ""), said("2", "")])).toEqual([said("1", "we moved"), said("2", "")]);
   });
 });

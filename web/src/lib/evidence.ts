@@ -11,7 +11,13 @@ export function distinct(evidence: readonly Evidence[]): Evidence[] {
 }
 
 /** Whether a message is only where some words come from: an empty quote, of what somebody wrote over what it says. */
-const isOrigin = ({ kind, quote }: Evidence): boolean => (kind ?? "message") === "message" && quote === "";
+export const isOrigin = ({ kind, quote }: Evidence): boolean => (kind ?? "message") === "message" && quote === "";
+
+/** Words that were said: a message that only stands behind what was written by hand is left out where words of it are told. */
+export function withoutTold(said: readonly Evidence[]): Evidence[] {
+  const told = new Set(said.filter((each) => each.quote).map(({ thread, message }) => JSON.stringify([thread, message])));
+  return said.filter((each) => !isOrigin(each) || !told.has(JSON.stringify([each.thread, each.message])));
+}
 
 /** What stands for evidence: its quote, or what the message is. */
 export const quoteOf = ({ quote }: Pick<Evidence, "quote">, t: (word: Word, values?: Record<string, string>) => string): string =>

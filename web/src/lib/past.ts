@@ -1,6 +1,7 @@
 /** Versions of a memory in time: what was believed on a day, what a message brought in, how to undo it. */
 
 import type { Formation, Json, Memory, Revision } from "../api/shapes";
+import { isOrigin } from "./evidence";
 import { inOrder } from "./field_order";
 import { isDocument, pairsOf, wordsOf } from "./sentences";
 
@@ -19,9 +20,17 @@ export function timeOf(memory: Dated & Partial<Memory>): string {
   return memory.valid_from === null && isPartlyUncited(memory) ? memory.updated_at : listedAt(memory);
 }
 
+const HOUR_MS = 3_600_000;
+
+/** When a document was changed by hand, if that is long after the time by which it is listed. */
+export function changedSince(memory: Dated & Partial<Memory>): string | undefined {
+  const at = timeOf(memory);
+  return Date.parse(at) - Date.parse(listedAt(memory)) > HOUR_MS ? at : undefined;
+}
+
 /** Whether some fields of a document rest on words and others on none: a correction takes the words of its field away. */
 function isPartlyUncited({ value = {}, evidence = {}, sentence = "" }: Partial<Memory>): boolean {
-  const cited = Object.keys(evidence);
+  const cited = Object.entries(evidence).flatMap(([pointer, found]) => (found.every(isOrigin) ? [] : [pointer]));
   return cited.length > 0 && !cited.includes("") && isDocument({ value, sentence }) && pairsOf(value).some(({ pointer }) => !cited.some((at) => `${at}/`.startsWith(`${pointer}/`)));
 }
 

@@ -100,8 +100,15 @@ export function barOf({ score, signals }: Scored, most: number, middle: Readonly
 /** From this relevance on an entry clearly bears on the question, with vectors and by words alone: what is below is told to no prompt if it is the best. */
 export const CLEAR_FROM = { vectors: 0.025, words: 0.0125 } as const;
 
+/** What is about oneself counts .3; a profile that has the field which is asked for is raised by more. */
+const RAISED_FROM = 1;
+
+/** Whether a profile answers a question about oneself: its other fields make it little like the question. */
+const hasAskedField = ({ signals }: Pick<RecallEntry, "signals">): boolean => signals.some(({ name, part }) => name === "personal" && part >= RAISED_FROM);
+
 /** Whether an entry clearly bears on the question, or only might: by the floor that was asked for, if there is one. */
-export const isClear = ({ relevance }: Pick<RecallEntry, "relevance">, by: keyof typeof CLEAR_FROM, floor: number): boolean => floor > 0 || relevance >= CLEAR_FROM[by];
+export const isClear = (entry: Pick<RecallEntry, "relevance" | "signals">, by: keyof typeof CLEAR_FROM, floor: number): boolean =>
+  floor > 0 || entry.relevance >= CLEAR_FROM[by] || hasAskedField(entry);
 
 type Named = Pick<RecallEntry, "kind" | "id" | "type" | "key" | "thread">;
 

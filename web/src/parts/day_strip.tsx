@@ -16,6 +16,9 @@ const SAYS: Record<string, Word> = {
   formation: "time.says.now", types: "time.says.now", settings: "time.says.now", api: "time.says.now",
 };
 
+/** What they show of what was true on a day, as far as is known today: the overview leaves out what was said later without a date, a list has it. */
+const SAYS_TRUE: Record<string, Word> = { ...SAYS, overview: "time.says.true", memories: "time.says.undated", graph: "time.says.undated" };
+
 export function DayButton({ days, isOpen, toggle }: { days: Days; isOpen: boolean; toggle: () => void }) {
   const { t } = useAround();
   const wording = useWording();
@@ -36,7 +39,7 @@ export function DayStrip({ place, days, isAsked }: { place: string; days: Days; 
   const memory = oldest.value?.memories[0];
   const first = earliestOf(memory ? [memory] : [], days.known || days.on || undefined);
   const change = (changed: Partial<Days>) => go(linkHere(changed), true);
-  const says = isToday(days) ? undefined : place === "overview" && !days.known ? "time.says.true" : SAYS[place];
+  const says = isToday(days) ? undefined : (days.known ? SAYS : SAYS_TRUE)[place];
   if (!first || (first >= dayOf(Date.now()) && isToday(days))) return isAsked && !oldest.isLoading ? <div className="day-strip"><p className="notice">{t("time.only_today")}</p></div> : null;
   return (
     <div className={isAsked || !isToday(days) ? "day-strip" : "day-strip offered"}>

@@ -47,19 +47,21 @@ function DaySlider({ id, label, first, day, change }: { id: string; label: strin
   const today = dayOf(Date.now());
   const steps = stepsBetween(first, today);
   const given = !day ? steps : Math.min(steps, Math.max(0, Math.round((Date.parse(day) - Date.parse(first)) / 86_400_000)));
-  const [step, setStep] = useState(given);
-  const rested = useLater(step, WAIT_MS);
-  // What the address says moves the slider, and the slider, once it rests, the address.
-  useEffect(() => setStep(given), [given]);
+  // The slider follows the address, unless somebody moves it: only that, once it rests, changes the day.
+  const [moved, setMoved] = useState<{ step: number; from: number }>();
+  const step = moved?.from === given ? moved.step : given;
+  const rested = useLater(moved, WAIT_MS);
+  useEffect(() => setMoved(undefined), [given]);
   useEffect(() => {
-    const chosen = rested >= steps ? "" : dayAt(first, rested);
-    if (rested !== given && chosen !== day) change(chosen);
+    if (rested?.from !== given) return;
+    const chosen = rested.step >= steps ? "" : dayAt(first, rested.step);
+    if (chosen !== day) change(chosen);
   }, [rested]);
   const text = step >= steps ? t("profile.today") : wording.day(dayAt(first, step));
   return (
     <div className="time-slider">
       <span className="time-end">{wording.day(first)}</span>
-      <input id={id} type="range" aria-label={label} min={0} max={steps} value={Math.min(step, steps)} aria-valuetext={text} onChange={(event) => setStep(Number(event.target.value))} />
+      <input id={id} type="range" aria-label={label} min={0} max={steps} value={Math.min(step, steps)} aria-valuetext={text} onChange={(event) => setMoved({ step: Number(event.target.value), from: given })} />
       <DayInput aria-label={label} min={first} max={today} value={step >= steps ? "" : dayAt(first, step)} onChange={(event) => change(event.target.value >= today ? "" : event.target.value)} />
     </div>
   );

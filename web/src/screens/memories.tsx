@@ -12,7 +12,7 @@ import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { formerFields } from "../lib/former_fields";
 import { countedOf, NOTHING } from "../lib/counts";
 import { inForceOn } from "../lib/in_force";
-import { speakerOf, listedAt } from "../lib/past";
+import { changedSince, speakerOf, listedAt } from "../lib/past";
 import { spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
@@ -159,19 +159,20 @@ function placeIn(listing: Listing<Memory>, total: number, { type, key }: Pick<Me
 /** The filters as the address has them: the usual order is not named. */
 const addressed = ({ order, ...filters }: Filters) => ({ ...filters, order: order === "newest" ? "" : order });
 
-/** Type, state and order, each with how many there are: of a type, and of what is active, those in force. */
+/** Type, state and order, each with how many there are: of a type, and of what is active, those in force; of a type of what waits or was rejected, these. */
 function Filtering({ filters, set, counts, inForce, known }: { filters: Filters; set: (changed: Partial<Filters>) => void; counts: MemoryCounts | undefined; inForce: MemoryCounts | undefined; known: readonly string[] }) {
   const { t, named } = useAround();
   const wording = useWording();
   const { can } = useHere();
   const isFound = isCountedApart(filters);
+  const isOutOfForce = filters.state === "quarantined" || filters.state === "rejected";
   const names = [...new Set([...Object.keys(counts?.types ?? {}), ...known, ...(filters.type ? [filters.type] : [])])];
   const withCount = (name: string, count: number | undefined) => (count === undefined ? name : `${name} (${wording.number(count)})`);
   return (
     <>
       <select aria-label={t("memories.type")} value={filters.type} onChange={(event) => set({ type: event.target.value })}>
         <option value="">{t("memories.all_types")}</option>
-        {names.map((name) => <option key={name} value={name}>{withCount(named(name), isFound ? counts?.types[name] : inForce?.types[name])}</option>)}
+        {names.map((name) => <option key={name} value={name}>{withCount(named(name), isFound || isOutOfForce ? counts?.types[name] : inForce?.types[name])}</option>)}
       </select>
       <select aria-label={t("memories.state")} value={filters.state} onChange={(event) => set({ state: event.target.value })}>
         <option value="">{t("memories.all_states")}</option>
@@ -205,6 +206,7 @@ const Blank = () => <div className="row blank" aria-hidden="true"><span classNam
 function Row({ memory, recalls, isHere, href, showScope, choosing, on }: { /** The moment that is looked at; "" is now. */ on: string; memory: Memory; recalls: number | undefined; isHere: boolean; href: string; showScope: boolean; choosing: Choosing }) {
   const { t } = useAround();
   const isChosen = choosing.has(nameOf(memory));
+  const changed = changedSince(memory);
   return (
     <div className={`row-line${choosing.isOn ? " choosing" : ""}${isChosen ? " chosen" : ""}`}>
       {choosing.isOn && <input type="checkbox" className="row-choice" checked={isChosen} aria-label={t("bulk.choose_one", { what: memory.sentence.slice(0, 80) })} onChange={() => choosing.turn(memory)} />}
@@ -219,6 +221,7 @@ function Row({ memory, recalls, isHere, href, showScope, choosing, on }: { /** T
             <StateBadge memory={memory} now={on ? Date.parse(on) : undefined} />
             {showScope && <span className="row-scope"><ScopeName scope={memory.scope} /></span>}
             {recalls !== undefined && <span className="count" title={t("overview.times", { count: recalls })}>{t("overview.times", { count: recalls })}</span>}
+            {!on && changed && <span className="faint">{t("overview.changed")} <When at={changed} /></span>}
             <span className="row-when"><When at={listedAt(memory)} /></span>
           </span>
         </span>

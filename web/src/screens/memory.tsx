@@ -113,6 +113,9 @@ const namedKey = (key: string): string | undefined => (/^(field-|memory-)?[0-9a-
 /** What a memory is called: what it says, a document by whose it is. */
 const calledOf = (memory: Memory): string => (isDocument(memory) ? (personIn([memory]) ?? speakerOf(memory) ?? memory.type) : memory.sentence);
 
+/** Long words scroll in a part of the window, also by keys, so that what can be done stays in sight. */
+const Heading = ({ words }: { words: string }) => (isLong(words) ? <h1 tabIndex={0} className="long">{words}</h1> : <h1 tabIndex={-1}>{words}</h1>);
+
 function Open({ memory, history, isEditing, setEditing, again }: {
   memory: Memory;
   history: Asked<{ revisions: Revision[] }>;
@@ -132,7 +135,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       <header className="memory-head">
         <div>
           <p className="memory-kind"><TypeSign type={memory.type} /><TypeName type={memory.type} />{memory.key !== memory.type && <span className="memory-key">{speakerOf(memory) ?? namedKey(memory.key)}</span>}</p>
-          <h1 tabIndex={-1} className={isLong(calledOf(memory)) ? "long" : undefined}>{calledOf(memory)}</h1>
+          <Heading words={calledOf(memory)} />
           <p className="about">
             <StateBadge memory={memory} /> {t("memory.version", { version: memory.version })} · <When at={memory.updated_at} /><RestsOn memory={memory} isByHand={byHand !== undefined} isWrittenHere={isOwn} />
           </p>

@@ -3,7 +3,7 @@
 import { api } from "../api/client";
 import type { Evidence, Message, Scope } from "../api/shapes";
 import { useAsked } from "../lib/asking";
-import { quoteOf } from "../lib/evidence";
+import { quoteOf, withoutTold } from "../lib/evidence";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Icon } from "../parts/icons";
 import { ThreadName } from "../parts/thread_name";
@@ -15,8 +15,7 @@ const THREADS = 4;
 
 export function WhyBelieved({ evidence, until }: { evidence: readonly Evidence[]; until: string }) {
   const { scope } = useHere();
-  const said = evidence.filter((each) => (each.kind ?? "message") === "message");
-  const found = evidence.filter((each) => !said.includes(each));
+  const [said, found] = [true, false].map((isSaid) => withoutTold(evidence).filter((each) => ((each.kind ?? "message") === "message") === isSaid)) as [Evidence[], Evidence[]];
   const threads = [...new Set(said.map((each) => each.thread))].slice(0, THREADS);
   const messages = useAsked(() => messagesOf(scope, threads, until), [scope, threads, until]);
   return (
