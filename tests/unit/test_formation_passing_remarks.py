@@ -13,6 +13,7 @@ from recollect.formation.claims import computed_numbers
 from recollect.formation.support import endings, lost_doubts, polarity, told_of_whom
 from recollect.formation.support.cited_passages import Passage
 from recollect.text import relative_dates
+from recollect.text.days import MONTH_NAME
 from recollect.text.lazy_patterns import CuedPatterns
 from tests.unit.test_formation_support import AT, case, end, known_note, note, user
 
@@ -129,7 +130,7 @@ NEVER: Final = re.compile("(?!)")
 MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
     "each day 4 is counted": (
         relative_dates, "_READERS",
-        CuedPatterns((cue, each.replace(f"| {relative_dates.MONTH_NAME}\\b", ""), reader)
+        CuedPatterns((cue, each.replace(f"| {MONTH_NAME}\\b", ""), reader)
                      for cue, each, reader in relative_dates._READERS.rows),
         "a last day with its month"),
     "an age is told as it is": (
