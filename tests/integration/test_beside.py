@@ -15,6 +15,7 @@ from recollect import (
     LimitError,
     NewMessage,
     Recollect,
+    UsageError,
     VersionConflictError,
 )
 from recollect.records import PutMemory, Scope
@@ -108,6 +109,16 @@ async def test_a_turn_with_a_file_is_kept_once_under_its_key(memory: Recollect) 
     assert large == await memory.attachment(ADA, "talk", "a")
     with pytest.raises(ConflictError):
         await memory.append(ADA, "talk", turn, attachments=[large], idempotency_key="k")
+
+
+async def test_a_file_without_a_list_is_refused_in_few_words(memory: Recollect) -> None:
+    """Its bytes have no place in a message."""
+    file = Attachment(name="a", data=b"x" * PART_BYTES)
+
+    with pytest.raises(UsageError, match="Attachment is not a list: give each") as failure:
+        await memory.attach(ADA, "talk", file)  # type: ignore[arg-type]
+
+    assert len(str(failure.value)) < 200
 
 
 async def test_a_file_that_is_too_large_is_refused(memory: Recollect) -> None:

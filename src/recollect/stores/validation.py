@@ -12,6 +12,7 @@ from uuid import UUID
 
 from recollect.errors import LimitError, UsageError
 from recollect.records import Json, NewMessage, Role, Scope
+from recollect.stores.json_pointers import shown
 from recollect.stores.remainder import MEMORY_THREAD, SOURCE_THREAD
 from recollect.stores.rows import MICROSECONDS
 from recollect.text.coded_text import with_code
@@ -165,15 +166,12 @@ def check_texts(texts: Sequence[str], what: str) -> list[str]:
 
 
 def check_list(given: object, what: str) -> list[Any]:
-    """
-    Return *given* as a list; *what* describes an element in the error.
-
-    A text and a mapping are refused: their letters or keys would be taken for the elements.
-    """
+    """Return *given* as a list; a text or a mapping, of letters or keys, is none."""
     if type(given) is list:  # mostly, and faster than the abstract classes
         return given.copy()
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Collection):
-        msg = f"{given!r} is not a list: give each {what} as an element, even a single one: [...]"
+        told = given if given is None else shown(given)  # a file among them has millions of bytes
+        msg = f"{told} is not a list: give each {what} as an element, even a single one: [...]"
         raise UsageError(msg)
     return list(given)
 
