@@ -71,7 +71,8 @@ async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) 
     found = await store.formation(scope, consolidation)
     if found is None or found.status != "consolidated":
         raise NotFoundError(
-            f"there is no consolidation {consolidation!r} in {written_scope(scope)}"
+            f"there is no consolidation {consolidation!r} in {written_scope(scope)}: give the id "
+            "of one, as its result has it, or a change that noting() recorded"
         )
     changes_in(found.receipt)  # raises if the receipt was blanked
     undo = found.receipt.get(UNDO)
