@@ -9,10 +9,13 @@ from typing import Any, Final
 import pytest
 
 from benchmarks.support import verdict_on
+from recollect.formation import claims
 from recollect.formation.claims import computed_numbers
-from recollect.formation.support import endings, lost_doubts, polarity, told_of_whom
+from recollect.formation.grounding import hedges
+from recollect.formation.support import authorship, endings, lost_doubts, polarity, told_of_whom
 from recollect.formation.support.cited_passages import Passage
-from recollect.text import relative_dates
+from recollect.formation.wording import announcements
+from recollect.text import calendar_dates, date_ellipses, relative_dates
 from recollect.text.days import MONTH_NAME
 from recollect.text.lazy_patterns import CuedPatterns
 from tests.unit.test_formation_support import AT, case, end, known_note, note, user
@@ -38,6 +41,21 @@ TWO: Final = [
         ("Owen", "i missed the 1st, i paid 250 on the 15th"),
     )
 ]  # fmt: skip
+FLIGHT: Final = "i fly 5 june back 24, bought yesterday, 711 with 30 kg bag"
+DEBT: Final = [
+    known_note("Auntie Ore still owes 274,000 for the pond 1 harvest."),
+    {**known_note("A letter says that pond 1 leaks"), "id": "m2", "trust": "external"},
+]
+OFFER: Final = [known_note("Jan was offered a post at Hookhouse, and must say by Friday.")]
+KNEE: Final = "still no running. He say maybe may"
+WAGE: Final = "Sam is manager from the 20th, at 95,000. No, correct that: 90,000, and 5,000 credit."
+NOTICE_HAN: Final = (
+    "单位今天发的你瞅瞅：“各科室：出库工作定于6月16日至7月10日进行，期间化验室人员原则上不予批假，"
+    "确有特殊情况须于5月30日前向葛主任书面申请。”气死"
+)
+SHUT_HAN: Final = "1: 出库工作定于6月16日至7月10日进行，期间化验室人员原则上不予批假"
+SKATES: Final = "she quit skating, wants archery, the club has trials in august"
+SKATES_HAN: Final = "小满不滑了，想改射箭，体校那边说8月能试训"
 LETTER: Final = {"role": "tool", "name": None, "time": AT, "text": "It's a gift set.", "new": True}
 """Words of others, which may have caused a denial that nobody said."""
 
@@ -74,6 +92,36 @@ RIGHT: Final[Mapping[str, Case]] = {
     "an end that is told behind what others say": case(
         [f"u: {CAT_STAYS}"], end("m1", f"1: {CAT_STAYS}"), known=CAT
     ),
+    "a day of coming back": case(
+        [f"u: {FLIGHT}"],
+        note("Flies on 5 June 2025 and comes back on 24 June 2025.", f"1: {FLIGHT}"),
+    ),
+    "a debt that is cleared": case(
+        ["u: Auntie Ore clear her debt 28 feb"], end("m1", "1: Auntie Ore clear her debt 28 feb"),
+        known=DEBT,
+    ),
+    "an offer that is refused": case(
+        ["u: He said no to Hookhouse"], end("m1", "1: He said no to Hookhouse"), known=OFFER
+    ),
+    "a month in doubt": case(
+        [f"u: {KNEE}"], note("No running yet; maybe in May 2025, he says.", f"1: {KNEE}")
+    ),
+    "a number that is corrected": case(
+        [f"u: {WAGE}"], note("Sam is manager at 90,000 with 5,000 credit.", f"1: {WAGE}")
+    ),
+    "a notice with the day it came": case(
+        [f"u: {NOTICE_HAN}"],
+        note("单位2025-03-12发的通知说：出库工作定于2025-06-16至2025-07-10，不予批假", SHUT_HAN),
+    ),
+    "a state as of the day it was told": case(
+        [f"u: {SKATES}"],
+        note("As of 2025-03-12 she has quit skating and wants archery; trials in August 2025.",
+             f"1: {SKATES}"),
+    ),
+    "a state as of the day, in Chinese": case(
+        [f"u: {SKATES_HAN}"],
+        note("小满2025-03-12时已经不滑了，想改射箭，体校说2025年8月能试训", f"1: {SKATES_HAN}"),
+    ),
     "he is the other one": {
         **case([], note("Owen pays by the month. Nia has the 400 from August. He paid 250 on the "
                         "15th.", "1: I have the 400 from August", "2: i paid 250 on the 15th")),
@@ -99,6 +147,27 @@ WRONG: Final[Mapping[str, Case]] = {
     ),
     "what was chosen is denied, in Chinese": exposed(
         GIFT_HAN, note("送她钢笔，不要陶艺券", "1: 送她钢笔还是陶艺券？", "3: 第二个")
+    ),
+    "another day of coming back": case(
+        [f"u: {FLIGHT}"],
+        note("Flies on 5 June 2025 and comes back on 25 June 2025.", f"1: {FLIGHT}"),
+    ),
+    "what somebody says of an offer": case(
+        ["u: He said no about Hookhouse"], end("m1", "1: He said no about Hookhouse"), known=OFFER
+    ),
+    "a text to correct": case(
+        ["u: correct this: Sam is manager at 90,000 with 5,000 credit."],
+        note("Sam is manager at 90,000 with 5,000 credit.",
+             "1: Sam is manager at 90,000 with 5,000 credit"),
+    ),
+    "a notice of nobody": case(
+        [f"u: {NOTICE_HAN}"],
+        note("出库工作定于2025-06-16至2025-07-10，期间不予批假", SHUT_HAN),
+    ),
+    "a state as of another day": case(
+        [f"u: {SKATES}"],
+        note("As of 2025-03-11 she has quit skating and wants archery; trials in August 2025.",
+             f"1: {SKATES}"),
     ),
     "nothing is over": case(
         ["u: the boxes are heavy"], end("m1", "1: the boxes are heavy"), known=VANS
@@ -146,6 +215,36 @@ MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
     "who reports is in doubt of all": (
         lost_doubts, "has_ending_cue", lambda _: False,
         "an end that is told behind what others say"),
+    "a day stands alone": (
+        date_ellipses, "_DAY_OF_RETURN", re.compile("(?!)(?P<out>)(?P<month>)(?P<day>)"),
+        "a day of coming back"),
+    "debts stay": (
+        endings, "_CUE",
+        re.compile(endings._CUE.pattern.replace("clear(?:s|ed)?|", ""), re.IGNORECASE),
+        "a debt that is cleared"),
+    "a no is hearsay": (
+        hedges, "_HEARSAY",
+        [re.compile(each.pattern.replace(r"(?! (?:no|yes) to\b)", "")) for each in hedges._HEARSAY],
+        "an offer that is refused"),
+    "may is no month": (
+        calendar_dates, "_ABSOLUTE",
+        CuedPatterns((cue, each.replace("|(?<=maybe )", ""), reader)
+                     for cue, each, reader in calendar_dates._ABSOLUTE.rows),
+        "a month in doubt"),
+    "each correction announces a text": (
+        announcements, "TASK",
+        re.compile(announcements.TASK.pattern.replace(r"(?!correct that: ?[\d$€£¥])", ""),
+                   re.IGNORECASE),
+        "a number that is corrected"),
+    "a day parts a notice from its author": (
+        authorship, "_TOLD",
+        re.compile(authorship._TOLD.pattern.replace(r"|[于在]?\d[\d年月日号./-]{2,11}"
+                                                    "(?:[发寄]来?|贴出|给)?", "")),
+        "a notice with the day it came"),
+    "a day of telling has to be told": (
+        claims, "is_of_telling", lambda *_: False, "a state as of the day it was told"),
+    "a day of telling has to be told in Chinese": (
+        claims, "is_of_telling", lambda *_: False, "a state as of the day, in Chinese"),
     "he is who was named last": (told_of_whom, "_HE", NEVER, "he is the other one"),
 }  # fmt: skip
 
@@ -155,9 +254,11 @@ def test_a_rule_that_is_missing_stops_a_right_answer(
     monkeypatch: pytest.MonkeyPatch, mutant: str
 ) -> None:
     owner, name, replacement, lost = MUTANTS[mutant]
+    right = verdict_on(RIGHT[lost])
     monkeypatch.setattr(owner, name, replacement)
+    verdict = verdict_on(RIGHT[lost])
 
-    assert not verdict_on(RIGHT[lost]).passes
+    assert not verdict.passes or verdict.as_user < right.as_user
 
 
 def words_cited(cited: Sequence[Passage]) -> frozenset[str]:

@@ -60,7 +60,7 @@ _DAY_TABLE: Final = (
     ("may|march",
      (r"(?:(?<=\bin )|(?<=\bof )|(?<=\bby )|(?<=since )|(?<=early )|(?<=late )|(?<=during )"
     r"|(?<=every )|(?<=until )|(?<=from )|(?<=least )|(?<=before )"
-    r"|(?<=after )|(?<=around )|(?<=next )|(?<=last )|(?<=\bmid )|(?<=\bmid-))"
+    r"|(?<=after )|(?<=around )|(?<=maybe )|(?<=next )|(?<=last )|(?<=\bmid )|(?<=\bmid-))"
     r"(?P<name>may|march)\b")),
     # "Till march"; not "the till may break".
     ("may|march",

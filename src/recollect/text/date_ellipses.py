@@ -49,6 +49,13 @@ _DAY_BEHIND_MONTH: Final = lazy_pattern(
     rf"(?P<day>{_ORDINAL}){_NO_DAY_ENGLISH}",
     re.IGNORECASE,
 )
+_DAY_OF_RETURN: Final = lazy_pattern(
+    rf"\b(?P<out>\d{{1,2}}(?:st|nd|rd|th)? (?P<month>{MONTH_NAME})"
+    r"(?:,? and|,)? (?:back|home|return(?:ing|s)?)(?: home| again)? (?:on )?(?:the )?)"
+    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?{_NO_DAY_ENGLISH}(?![:.]\d| ?[ap]m\b)",
+    re.IGNORECASE,
+)
+"""A day of leaving with its month, and one of coming back: "i fly 5 june back 24"."""
 _DAY_BEHIND_MONTH_HAN: Final = lazy_pattern(
     rf"(?<![\d一二三四五六七八九十])(?P<month>{_NUMBER}月)(?P<rest>[^\d，,。日号]{{0,8}}[，,] ?)"
     rf"(?P<day>{_DAY}[日号])(?![线楼门院])"
@@ -66,6 +73,8 @@ def without_ellipses(text: str) -> str:
     ('四月、五月', 'next wed, next fri')
     >>> without_ellipses("in May, from the 12th")
     'in May 12th'
+    >>> without_ellipses("i fly 5 june back 24")
+    'i fly 5 june back 24 june'
     """
     if len(text) > TEXT_CHARACTERS_MAX:
         return text
@@ -74,6 +83,7 @@ def without_ellipses(text: str) -> str:
     text = _MONTHS.sub(r"\g<one>月、\g<two>月", text)
     text = _MONTHS_BESIDE.sub(_two_months, text)
     text = _DAY_BEHIND_MONTH.sub(r"\g<month> \g<day>", text)
+    text = _DAY_OF_RETURN.sub(r"\g<out>\g<day> \g<month>", text)
     text = _DAY_BEHIND_MONTH_HAN.sub(r"\g<month>\g<rest>\g<month>\g<day>", text)
     text = _ORDINALS.sub(r"the \g<one>, the \g<two>", text)
     return _WEEKDAYS_ENGLISH.sub(r"\g<mark>\g<one>, \g<mark>\g<two>", text)

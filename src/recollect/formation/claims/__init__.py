@@ -24,7 +24,7 @@ from recollect.formation.grounding.chinese_names import is_heard
 from recollect.formation.grounding.known_places import IN_CHINESE
 from recollect.formation.grounding.latin_names import HeardNames, Name
 from recollect.formation.grounding.place_parts import has_part
-from recollect.formation.grounding.told_dates import is_weak, year_claim
+from recollect.formation.grounding.told_dates import is_of_telling, is_weak, year_claim
 from recollect.records import Json
 from recollect.text.calendar_dates import Dated
 from recollect.text.clock_times import ClockTime
@@ -242,7 +242,8 @@ class Heard:
         for claim in claims[:DATES_MAX]:
             taken.append((claim.start, claim.end))
             written = text[claim.start : claim.end]
-            is_said = self._is_in_sources(claim) or (
+            is_said = self._is_in_sources(claim) or is_of_telling(claim, text, self._days)
+            is_said = is_said or (
                 claim.is_relative and any(written.lower() in each.lower for each in self._sources)
             )
             if not is_said and not (is_weak(written) and self._has_numbers(written)):

@@ -79,11 +79,13 @@ _HEARSAY: Final = tuple(
         (
             rf"{_UNASKED}(?i:\b{_PERSON}) (?i:says?|said|tells? me|told (?:me|us)|claims?|claimed"
             r"|thinks?|thought|believes?|insists?|insisted|swears?(?! by\b)|reckons?|mentioned)\b"
+            r"(?! (?:no|yes) to\b)"  # what somebody refused or accepted is done
         ),
         (
             rf"{_UNASKED}\b{_NAMED}(?: (?:from|in|at|next) [a-z ]{{2,20}}?)?"
             r" (?:says|said|tells me|told (?:me|us)|claims|claimed|thinks"
             r"|thought|believes|insists|insisted|swears(?! by\b)|reckons|mentioned)\b"
+            r"(?! (?:no|yes) to\b)"
         ),
         (
             r"(?i:\baccording to\b|\bi(?:'ve| have)? heard\b"

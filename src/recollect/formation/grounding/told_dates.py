@@ -59,6 +59,8 @@ _UNTIL: Final = re.compile(
 )
 """Stands before the last day of what was so: "until 16 November", 到23日."""
 _UNTIL_CHARACTERS: Final = 24
+_AS_OF: Final = re.compile(r"(?:\bas of|\b(?:told|said)(?: on)?|截至) ?$", re.IGNORECASE)
+_AT_THE_TIME: Final = re.compile(r" ?(?:时(?![候间期段刻])|说的|讲的)")
 _DAYS: Final = "mon tue wed thu fri sat sun".split()
 _HAN_DAYS: Final = {day: at for at, day in enumerate("一二三四五六日")} | {"天": 6}
 _WEEKDAY: Final = re.compile(
@@ -131,6 +133,18 @@ def until_changed(claim: Dated, text: str) -> Dated:
     days = (each.first for each in claim.stretches if each.first == each.last)
     after = (day + timedelta(days=1) for day in days if day < date.max)
     return claim._replace(stretches=(*claim.stretches, *(Days(day, day) for day in after)))
+
+
+def is_of_telling(claim: Dated, text: str, said_on: Sequence[date]) -> bool:
+    """
+    Return True for a day of telling that is marked as one: "as of 8 June", 2025-06-08时.
+
+    It claims nothing of what was told, and is right if something cited was said on that day.
+    """
+    if not any(each.first == each.last and each.first in said_on for each in claim.stretches):
+        return False
+    before = text[max(0, claim.start - _UNTIL_CHARACTERS) : claim.start]
+    return bool(_AS_OF.search(before) or _AT_THE_TIME.match(text, claim.end))
 
 
 def year_claim(number: Fraction) -> Dated | None:

@@ -41,8 +41,8 @@ _TOLD: Final = lazy_pattern(
     rf"|\b(?:{_LETTER} (?:is |was |came )?(?:from|of|by)|wr(?:itten|ote) by)"
     rf" (?:the )?(?P<from>{_NAME})"
     rf"|\b[Aa]s (?P<whose>{_NAME})'s? {_LETTER} (?:says?|said|states?|puts?)\b"
-    r"|(?P<谁>[\u3400-\u9fffA-Za-z ]{1,12}?|[A-Z][A-Za-z .&-]{1,40}?)(?:在信[里中])?"
-    r"(?:给(?:了)?(?=[她他我]|用户)|来信|发来|寄来|说|写道?|问|想"
+    r"|(?P<谁>[\u3400-\u9fffA-Za-z ]{1,12}?|[A-Z][A-Za-z .&-]{1,40}?)"
+    r"(?:在信[里中]|[于在]?\d[\d年月日号./-]{2,11}(?:[发寄]来?|贴出|给)?)?(?:给(?:了)?(?=[她他我]|用户)|来信|发来|寄来|说|写道?|问|想"
     r"|希望|要求|提出|建议|表示|通知|回复|话|告诉|邀请|确认|的(?:信|邮件|通知|消息|条件|报价))"
 )
 _IN_BRACKETS: Final = lazy_pattern(

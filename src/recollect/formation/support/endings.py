@@ -28,7 +28,7 @@ _CUE: Final = re.compile(
     r"|recover\w*|healed|better|again|retir\w*|resign\w*|fired|laid off|postpon\w*|reschedul\w*|off"
     r"|last (?:box|load|one|piece|item|parcel|page|chapter|dose|pill|payment|instal?ment|session"
     r"|lesson|class|exam|shift|trip|visit|day)s?"
-    r"|paid|settled|sorted|returned|arrived|bought|married|joined|joining|started|hired|promoted|got|went|happened|became|turned|back|expired|out|grew|outgr\w*|already|since"
+    r"|clear(?:s|ed)?|repa(?:y|id)|paid|settled|sorted|returned|arrived|bought|married|joined|joining|started|hired|promoted|got|went|happened|became|turned|back|expired|out|grew|outgr\w*|already|since"
     r"|nicht|kein\w*|mehr|vorbei|gekundigt|aufgehort|jetzt|verkauft|fertig|statt"
     r"|ya|nunca|deje|dejo|cancel\w*|vendi\w*|ahora|termin\w*|cambi\w*"
     r"|ne|pas|plus|fini\w*|arret\w*|vendu\w*|maintenant|nao|mais|acab\w*|agora)\b"

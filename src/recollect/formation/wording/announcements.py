@@ -63,7 +63,9 @@ TASK: Final = lazy_pattern(
     rf"(?:^|[.!?,;] ?|\b(?:you|please|pls|to|me|just|and) )(?:translate|proofread|rewrite|rephrase"
     rf"|reword|paraphrase|summari[sz]e|polish|transcribe|shorten|spell-?check|tl;?dr)\b{_MINE}"
     r"[^\n:]{0,80}"
-    rf"|(?:^|[.!?,;] ?|\b(?:you|please|pls|to|me|just|and|we) )(?:fix|correct|edit|improve|format"
+    rf"|(?:^|[.!?,;] ?|\b(?:you|please|pls|to|me|just|and|we) )"
+    # "No, correct that: 90,000" is a correction of what was said before.
+    r"(?!correct that: ?[\d$€£¥])(?:fix|correct|edit|improve|format"
     r"|tidy up|clean up|make sense of|reply to|respond to|answer|check|explain|review|read"
     rf"|analy[sz]e|look at|convert|reformat|debug|thoughts on|think of)\b{_MINE}[^\n:]{{0,60}}"
     rf"{_THIS}[^\n:]{{0,60}}"
