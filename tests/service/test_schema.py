@@ -71,7 +71,8 @@ def filled(client: httpx.Client) -> Mapping[str, str]:
     client.put("/v1/memories/Note/k", json=note).raise_for_status()
     fact = {"value": {"subject": "Ada", "predicate": "knows", "object": "Bob"}}
     client.put("/v1/memories/Fact/f", json=fact).raise_for_status()
-    client.post("/threads", json={"thread_id": KNOWN["thread_id"]}).raise_for_status()
+    thread = {"thread_id": KNOWN["thread_id"], "if_exists": "do_nothing"}  # of an earlier test
+    client.post("/threads", json=thread).raise_for_status()
     (formation,) = client.post("/v1/form").raise_for_status().json()["formations"]
     return {**KNOWN, "formation": formation["id"]}
 
@@ -126,7 +127,11 @@ class Walk:
         walk()
 
     def _make(self, case: Any) -> None:
-        answer = sent(self._client, case)
+        try:
+            answer = sent(self._client, case)
+        except httpx.TimeoutException as error:
+            error.add_note(f"{case.method} {case.formatted_path} {case.query} {case.body!r:.300}")
+            raise
         if answer is None:
             return
         self.statuses[answer.status_code] += 1
