@@ -23,7 +23,7 @@ STILL_STOPPED = {
     ("r22-e2", 1),
     *(("r23-e4", 4), ("r23-e5", 2)),
     ("r24-e5", 2),
-    *(("r25-e1", 3), ("r25-e2", 1), ("r25-e4", 4), ("r25-e5", 3), ("r25-e6", 2), ("r25-t1", 4)),
+    *(("r25-e1", 3), ("r25-e2", 1), ("r25-e4", 4), ("r25-e5", 3), ("r25-t1", 4)),
 }
 """
 A profile that cites the subject of a pasted mail; what one tells of another in a profile;
@@ -38,7 +38,7 @@ race that was entered; the name of an exam that only an earlier request told; a 
 limit in a note of the user's words; a name by which a pasted mail addresses the user;
 where somebody works, told beside what she thinks; a name by which another speaker introduces one;
 an age of before, and an order in a message without a full stop; what a sister says of her dog, told
-as so; a pasted letter that names no author; words of two messages cited as of one.
+as so; words of two messages cited as of one.
 """
 HIKE = "改2025-11-08出發"
 WITHDRAWN = ("用户已戒烟", "飯前血糖168", "爬小山有高山症", "同意给买电吉他", "要退股")

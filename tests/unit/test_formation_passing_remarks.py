@@ -76,6 +76,14 @@ CAKE: Final = [
     )
 ]  # fmt: skip
 SHEET: Final = "he's never done a blister pack in his life so I'll want a handover sheet for him"
+BILL: Final = (
+    'here: "Dear Customer, following your actual reading of 1318 submitted on 18/02/2025, bill no. '
+    '0092 has been revised to EUR 31.20. Kindly settle by 31/03/2025." told you. havent paid it'
+)
+REVISED: Final = (
+    "1: following your actual reading of 1318 submitted on 18/02/2025, bill no. 0092 has been "
+    "revised to EUR 31.20. Kindly settle by 31/03/2025"
+)
 RASH_HAN: Final = "老汉儿那个别嘌醇吃出事了，一身起红疙瘩，医生说是过敏，以后这个药都不准再吃了"
 LETTER: Final = {"role": "tool", "name": None, "time": AT, "text": "It's a gift set.", "new": True}
 """Words of others, which may have caused a denial that nobody said."""
@@ -166,6 +174,11 @@ RIGHT: Final[Mapping[str, Case]] = {
         note("The user will want a handover sheet for Rob, who has never done a blister pack.",
              f"1: {SHEET}"),
     ),
+    "a letter told as pasted": case(
+        [f"u: {BILL}"],
+        note("The letter the user pasted says that following the actual reading of 1318, bill no. "
+             "0092 has been revised to EUR 31.20, to be settled by 31 March 2025.", REVISED),
+    ),
     "a medicine that begins with a denial": case(
         [f"u: {RASH_HAN}"], note("爸爸别嘌醇过敏，一身起红疙瘩，不准再吃", f"1: {RASH_HAN}")
     ),
@@ -229,6 +242,13 @@ WRONG: Final[Mapping[str, Case]] = {
     "an end in doubt": case(
         ["u: maybe gil's out, he apparently forgot"],
         end("m1", "1: maybe gil's out, he apparently forgot"), known=TRIP,
+    ),
+    "a letter told as the user's": case(
+        [f"u: {BILL}"], note("Bill no. 0092 is revised to EUR 31.20.", REVISED)
+    ),
+    "a letter told as another's": case(
+        [f"u: {BILL}"],
+        note("The letter Bob pasted says that bill no. 0092 is revised to EUR 31.20.", REVISED),
     ),
     "nothing is over": case(
         ["u: the boxes are heavy"], end("m1", "1: the boxes are heavy"), known=VANS
@@ -318,6 +338,8 @@ MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
         told_of_whom, "_bracketed", lambda _: NEVER, "a name in brackets"),
     "a clause runs on behind so": (
         told_of_whom, "parts_of", lambda clause: [clause], "so I want what he has not"),
+    "a pasted letter has no author": (
+        authorship, "_PASTED", NEVER, "a letter told as pasted"),
     "he is who was named last": (told_of_whom, "_HE", NEVER, "he is the other one"),
 }  # fmt: skip
 
