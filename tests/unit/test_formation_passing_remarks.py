@@ -12,7 +12,14 @@ from benchmarks.support import verdict_on
 from recollect.formation import claims
 from recollect.formation.claims import computed_numbers
 from recollect.formation.grounding import hedges
-from recollect.formation.support import authorship, endings, lost_doubts, polarity, told_of_whom
+from recollect.formation.support import (
+    authorship,
+    endings,
+    lost_doubts,
+    polarity,
+    stances,
+    told_of_whom,
+)
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.wording import announcements
 from recollect.text import calendar_dates, date_ellipses, relative_dates
@@ -56,6 +63,28 @@ NOTICE_HAN: Final = (
 SHUT_HAN: Final = "1: 出库工作定于6月16日至7月10日进行，期间化验室人员原则上不予批假"
 SKATES: Final = "she quit skating, wants archery, the club has trials in august"
 SKATES_HAN: Final = "小满不滑了，想改射箭，体校那边说8月能试训"
+NUTS: Final = "cashews, i swell up like a puffer. no peanuts are fine ppl always ask"
+FLU: Final = "The surgeon had influenza, so the thirteenth came to nothing."
+TRIP: Final = [known_note("Gil from the brass band comes along as far as Almaty.")]
+GIL: Final = "gil's out by the way, his missus is due in july, which he apparently forgot"
+FIRST: Final = "when you answer put the name first, otherwise everyone thinks its the other one"
+CAKE: Final = [
+    {"role": "user", "name": name, "time": AT, "text": text, "new": True}
+    for name, text in (
+        ("卫兰", "我5月17满三十,莫搞惊喜,去年那回我差点把蛋糕甩我哥脸上"),
+        ("卫东", "我的电梯作业证6月30到期"),
+    )
+]  # fmt: skip
+SHEET: Final = "he's never done a blister pack in his life so I'll want a handover sheet for him"
+BILL: Final = (
+    'here: "Dear Customer, following your actual reading of 1318 submitted on 18/02/2025, bill no. '
+    '0092 has been revised to EUR 31.20. Kindly settle by 31/03/2025." told you. havent paid it'
+)
+REVISED: Final = (
+    "1: following your actual reading of 1318 submitted on 18/02/2025, bill no. 0092 has been "
+    "revised to EUR 31.20. Kindly settle by 31/03/2025"
+)
+RASH_HAN: Final = "老汉儿那个别嘌醇吃出事了，一身起红疙瘩，医生说是过敏，以后这个药都不准再吃了"
 LETTER: Final = {"role": "tool", "name": None, "time": AT, "text": "It's a gift set.", "new": True}
 """Words of others, which may have caused a denial that nobody said."""
 
@@ -122,6 +151,37 @@ RIGHT: Final[Mapping[str, Case]] = {
         [f"u: {SKATES_HAN}"],
         note("小满2025-03-12时已经不滑了，想改射箭，体校说2025年8月能试训", f"1: {SKATES_HAN}"),
     ),
+    "no, it is fine": case(
+        [f"u: {NUTS}"],
+        note("Cashews make the user swell up. Peanuts are fine.", f"1: {NUTS}"),
+    ),
+    "a day that came to nothing": case(
+        [f"u: {FLU}"], note("The operation of 13 March 2025 came to nothing.", f"1: {FLU}")
+    ),
+    "an end before a doubt": case([f"u: {GIL}"], end("m1", f"1: {GIL}"), known=TRIP),
+    "what everyone would think otherwise": case(
+        [f"u: My name is Una. {FIRST}"],
+        user({"user_name": "Una", "conversation_preferences": ["Put first the name of who acts"]},
+             UNA, f"1 /conversation_preferences/0: {FIRST}"),
+    ),
+    "a name in brackets": {
+        **case([], note("卫兰2025-05-17满三十；她说莫搞惊喜，去年差点把蛋糕甩她哥（卫东）脸上",
+                        "1: 我5月17满三十,莫搞惊喜,去年那回我差点把蛋糕甩我哥脸上")),
+        "lines": CAKE,
+    },
+    "so I want what he has not": case(
+        [f"u: {SHEET}"],
+        note("The user will want a handover sheet for Rob, who has never done a blister pack.",
+             f"1: {SHEET}"),
+    ),
+    "a letter told as pasted": case(
+        [f"u: {BILL}"],
+        note("The letter the user pasted says that following the actual reading of 1318, bill no. "
+             "0092 has been revised to EUR 31.20, to be settled by 31 March 2025.", REVISED),
+    ),
+    "a medicine that begins with a denial": case(
+        [f"u: {RASH_HAN}"], note("爸爸别嘌醇过敏，一身起红疙瘩，不准再吃", f"1: {RASH_HAN}")
+    ),
     "he is the other one": {
         **case([], note("Owen pays by the month. Nia has the 400 from August. He paid 250 on the "
                         "15th.", "1: I have the 400 from August", "2: i paid 250 on the 15th")),
@@ -168,6 +228,27 @@ WRONG: Final[Mapping[str, Case]] = {
         [f"u: {SKATES}"],
         note("As of 2025-03-11 she has quit skating and wants archery; trials in August 2025.",
              f"1: {SKATES}"),
+    ),
+    "peanuts are not": case(
+        ["u: cashews, i swell up like a puffer. no peanuts either"],
+        note("Cashews make the user swell up. Peanuts are fine.",
+             "1: cashews, i swell up like a puffer. no peanuts either"),
+    ),
+    "one of a row is no day": case(
+        ["u: The surgeon had influenza, so the third came to nothing."],
+        note("The operation of 3 March 2025 came to nothing.",
+             "1: The surgeon had influenza, so the third came to nothing."),
+    ),
+    "an end in doubt": case(
+        ["u: maybe gil's out, he apparently forgot"],
+        end("m1", "1: maybe gil's out, he apparently forgot"), known=TRIP,
+    ),
+    "a letter told as the user's": case(
+        [f"u: {BILL}"], note("Bill no. 0092 is revised to EUR 31.20.", REVISED)
+    ),
+    "a letter told as another's": case(
+        [f"u: {BILL}"],
+        note("The letter Bob pasted says that bill no. 0092 is revised to EUR 31.20.", REVISED),
     ),
     "nothing is over": case(
         ["u: the boxes are heavy"], end("m1", "1: the boxes are heavy"), known=VANS
@@ -245,6 +326,20 @@ MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
         claims, "is_of_telling", lambda *_: False, "a state as of the day it was told"),
     "a day of telling has to be told in Chinese": (
         claims, "is_of_telling", lambda *_: False, "a state as of the day, in Chinese"),
+    "no denies what is fine": (
+        stances, "_IDIOM", NEVER, "no, it is fine"),
+    "a thirteenth is like a third": (
+        relative_dates, "_READERS",
+        CuedPatterns(row for row in relative_dates._READERS.rows if "teenth" not in row[1]),
+        "a day that came to nothing"),
+    "a doubt governs the whole sentence": (
+        lost_doubts, "_ends_for_certain", lambda _: False, "an end before a doubt"),
+    "a name in brackets has a new clause": (
+        told_of_whom, "_bracketed", lambda _: NEVER, "a name in brackets"),
+    "a clause runs on behind so": (
+        told_of_whom, "parts_of", lambda clause: [clause], "so I want what he has not"),
+    "a pasted letter has no author": (
+        authorship, "_PASTED", NEVER, "a letter told as pasted"),
     "he is who was named last": (told_of_whom, "_HE", NEVER, "he is the other one"),
 }  # fmt: skip
 

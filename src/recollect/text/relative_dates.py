@@ -321,6 +321,12 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
      (r"(?:\b(?:on|by|from|since|until|till|before|after)|,) the (?:(?P<tens>twenty|thirty)[ -])?"
      rf"(?P<ordinal>{'|'.join(ORDINALS)})(?=[,.;:!?]|$| (?:and|but|with|so|at)\b)"),
      worded_day),
+    # "The thirteenth came to nothing"; a second or a tenth may be one of many things.
+    ("the ",
+     (r"\bthe (?:(?P<tens>twenty|thirty)[ -](?=[efnst])|(?=\w+teenth\b))"
+     rf"(?P<ordinal>{'|'.join(ORDINALS)}) "
+     r"(?=(?:came|was|is|isn't|falls?|fell|works?|suits|won't|doesn't)\b)"),
+     worded_day),
     # "Start aug 11" begins on a day; it is no part of the month.
     (MONTH_CUE,
      (rf"\b(?P<part>(?:start|end)(?! {MONTH_NAME}\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!:))"

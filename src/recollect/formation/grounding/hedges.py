@@ -77,7 +77,8 @@ _HEARSAY: Final = tuple(
     lazy_pattern(pattern)
     for pattern in (
         (
-            rf"{_UNASKED}(?i:\b{_PERSON}) (?i:says?|said|tells? me|told (?:me|us)|claims?|claimed"
+            rf"{_UNASKED}(?i:(?<!\botherwise )\b{_PERSON}) "
+            r"(?i:says?|said|tells? me|told (?:me|us)|claims?|claimed"
             r"|thinks?|thought|believes?|insists?|insisted|swears?(?! by\b)|reckons?|mentioned)\b"
             r"(?! (?:no|yes) to\b)"  # what somebody refused or accepted is done
         ),

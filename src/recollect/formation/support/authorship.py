@@ -80,6 +80,14 @@ _THE_LETTER: Final = lazy_pattern(
     rf"|(?P<信3>{_LETTER_HAN})[上里中]?(?:说|写|讲|称|通知|要求|确认)"
 )
 """The text itself, where its author has no name: "(clinic letter of 5 January)", 信上说."""
+_PASTED: Final = lazy_pattern(
+    rf"\b(?:pasted|forwarded|copied) (?:[a-z]+ )?{_LETTER}\b"
+    rf"|\b{_LETTER} (?:that |which )?(?:(?P<who>{_NAME})|[Tt]he user|s?he|they) (?:has |had )?"
+    r"(?:pasted|forwarded|shared|copied|passed on)\b"
+    rf"|\b{_LETTER} (?:pasted|forwarded|shared|copied|passed on) by (?:(?P<by>{_NAME})|the user)\b"
+    rf"|(?:贴|转发|粘贴|转来|发来)[出来过]?的{_LETTER_HAN}"
+)
+"""The text as one that a user handed over, where nothing names its author."""
 _HAN_MIN: Final = 2
 _PRONOUNS: Final = frozenset("佢 他 她 其 对方".split())
 _INITIAL: Final = lazy_pattern(r"\b([A-Z])\.(?= [A-Z])")
@@ -101,7 +109,12 @@ def told_passages(leaf: JudgedLeaf, heard: HeardWindow) -> tuple[Passage, ...]:
         return ()
     said = "\n".join(map(simplified, dict.fromkeys(each.line.text for each in shown)))
     is_named = any(_is_named(who, said, leaf.text) for who in _authors(leaf.text))
-    if not (is_named or _is_of_role(leaf.text, shown, heard) or _is_of_letter(leaf.text, said)):
+    if not (
+        is_named
+        or _is_of_role(leaf.text, shown, heard)
+        or _is_of_letter(leaf.text, said)
+        or _is_pasted(leaf.text, shown)
+    ):
         return ()
     return tuple(_whole(each, heard) for each in dict.fromkeys(shown))
 
@@ -160,6 +173,13 @@ def _is_of_letter(value: str, said: str) -> bool:
         next(filter(None, found.groups())) for found in _THE_LETTER.finditer(simplified(value))
     )
     return any(each.casefold() not in STOP_WORDS and _names(said, each) for each in named)
+
+
+def _is_pasted(value: str, shown: Sequence[Passage]) -> bool:
+    """Return True if the value tells it of what a user pasted: "the letter Wistin pasted"."""
+    speakers = {(each.line.message.name or "").casefold() for each in shown}
+    found = (each["who"] or each["by"] for each in _PASTED.finditer(simplified(value)))
+    return any(name is None or name.casefold() in speakers for name in found)
 
 
 def _names(said: str, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from recollect.formation.grounding.hedges import hedges_in, keeps_hedge, tells_fulfilled
@@ -75,9 +76,18 @@ def doubtful_end_reasons(cited: Sequence[Passage]) -> Iterator[str]:
 
 
 def _ends_for_certain(quote: str) -> bool:
-    """Return True for "the landlady said no. So he's my cat now": the second is the speaker's."""
-    sentences = filter(None, (each.strip() for each in SENTENCE_END.split(quote)))
-    return any(has_ending_cue(each) and not hedges_in(each) for each in sentences)
+    """
+    Return True for "the landlady said no. So he's my cat now": the second is the speaker's own.
+
+    Of a sentence with a doubt only what stands before it can be certain, unless the doubt is said
+    of that: "he's gone, I think".
+    """
+    governed = {each.text for _, each in _doubtful_clauses(quote)}
+    for sentence in SENTENCE_END.split(quote):
+        before = takewhile(lambda each: not hedges_in(each.text), text_clauses(sentence))
+        if any(each.text not in governed and has_ending_cue(each.text) for each in before):
+            return True
+    return False
 
 
 def _reason(hedge: str) -> str:

@@ -18,7 +18,7 @@ _BOUND: Final = "".join(
         "that what who whom which when where why how if as than like because before after until"
         " till while whenever since unless though although says said say think thinks thought know"
         " knows knew hope hopes wish wishes want wants told tell asked ask bet feel feels guess"
-        " reckon reckons believe and or so but all everything anything wherever whatever time times"
+        " reckon reckons believe and or but all everything anything wherever whatever time times"
         " day way once then whether"
     ).split()
 )

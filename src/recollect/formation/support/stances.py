@@ -49,7 +49,7 @@ _OPINION: Final = lazy_pattern(
 # Said with a word of denial, and denying nothing.
 _IDIOM: Final = lazy_pattern(
     r"\b(?:can(?:'t|not) wait|don'?t (?:forget|worry|mind)|do not forget|not only|not just"
-    r"|no (?:problem"
+    r"|no (?=\w+ (?:is|are) (?:fine|ok(?:ay)?|good|allowed)\b)|no (?:problem"
     r"|worries|doubt|idea|need|way|wonder|rush)|why (?:don't|not)|never mind|nothing but|can't help"
     r"|not to mention|if not|or not|isn't it|aren't (?:they|you)|don't you|doesn't it"
     r"|no longer than"
@@ -97,7 +97,7 @@ _DENIAL: Final = lazy_pattern(
     r"|ya no|nunca|jamas|sin|ningun[oa]?|nada|tampoco|dejo de|deje de"
     r"|ne|pas|jamais|sans|aucune?|plus de|non(?!-)|mai|senza|nessun[oa]?|nao|nem|sem|nenhum[a]?"
     r"|niet|nooit|geen|zonder)\b|\b[a-z]{3,30}-free\b"
-    r"|不|没|無|无|非|未|别|勿|戒|禁|避|拒|忌|停|取消|放弃|免|除了|唔|冇|咪|ない|ません|なく|ず"
+    r"|不|没|無|无|非|未|别(?!嘌)|勿|戒|禁|避|拒|忌|停|取消|放弃|免|除了|唔|冇|咪|ない|ません|なく|ず"
     r"|じゃな|안|않|못|없",
     re.IGNORECASE,
 )

@@ -168,6 +168,12 @@ def _pattern_of(name: str) -> re.Pattern[str]:
     return lazy_pattern(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", re.IGNORECASE)
 
 
+@word_cache(maxsize=256)
+def _bracketed(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name that only says who is meant: "her brother (Max)"."""
+    return lazy_pattern(rf"[(（] ?{re.escape(name)} ?[)）]")
+
+
 def _is_about(speaker: str | None, text: str, name: str) -> bool:
     return speaker == name or _pattern_of(name).search(text) is not None
 
@@ -198,7 +204,8 @@ def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, 
             is_alone = len(named) == 1 and begins is not None and not was_listed
             # "Ann says he can't lift it. He won't reach that", "Ann's mum can't": another's words.
             is_other = begins and _OF_OR_BY.match(clause.text.lstrip(), begins.end())
-            about = named[0] if is_alone and not is_other else ""
+            is_apposed = is_listed and _bracketed(named[0]).search(text) is not None
+            about = named[0] if is_alone and not (is_other or is_apposed) else ""
             told.update(named)
         elif told - {about} and _HE.match(clause.text):
             about = ""
