@@ -32,7 +32,15 @@ from recollect.formation.support import (
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.wording import own_texts
 from tests.unit.test_formation_later_rules import said_by
-from tests.unit.test_formation_support import case, end, known_note, note, patch, user
+from tests.unit.test_formation_support import (
+    case,
+    end,
+    known_note,
+    loses_without,
+    note,
+    patch,
+    user,
+)
 
 SAID: Final = (
     '"the allotment gate was left open again on sunday and my beans are gone, please can whoever '
@@ -546,12 +554,9 @@ def test_a_rule_that_is_missing_stops_a_right_answer(
     monkeypatch: pytest.MonkeyPatch, mutant: str
 ) -> None:
     """Or lowers its trust: each rule lets something pass that nothing else does."""
-    owner, name, replacement, lost = LOST[mutant]
-    right = verdict_on(RIGHT[lost])
-    monkeypatch.setattr(owner, name, replacement)
-    verdict = verdict_on(RIGHT[lost])
+    *rule, lost = LOST[mutant]
 
-    assert not verdict.passes or verdict.as_user < right.as_user
+    assert loses_without(tuple(rule), RIGHT[lost], monkeypatch)
 
 
 @pytest.mark.parametrize("mutant", LET_PASS)

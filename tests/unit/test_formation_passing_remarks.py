@@ -25,7 +25,16 @@ from recollect.formation.wording import announcements
 from recollect.text import calendar_dates, date_ellipses, relative_dates
 from recollect.text.days import MONTH_NAME
 from recollect.text.lazy_patterns import CuedPatterns
-from tests.unit.test_formation_support import AT, case, end, known_note, note, user
+from tests.unit.test_formation_support import (
+    AT,
+    case,
+    end,
+    known_note,
+    loses_without,
+    note,
+    spoken,
+    user,
+)
 
 Case = Mapping[str, Any]
 NOTICE: Final = "gus gave notice, last day 4 april. so i need somebody for the gate"
@@ -41,13 +50,10 @@ VANS: Final = [
 GIFT: Final = ["u: for her leaving do: fountain pen or a voucher for the pottery place?",
                "a: Which do you lean to?", "u: the second one"]  # fmt: skip
 GIFT_HAN: Final = ["u: 送她钢笔还是陶艺券？", "a: 你倾向哪个？", "u: 第二个"]
-TWO: Final = [
-    {"role": "user", "name": name, "time": AT, "text": text, "new": True}
-    for name, text in (
-        ("Nia", "thanks, I have the 400 from August"),
-        ("Owen", "i missed the 1st, i paid 250 on the 15th"),
-    )
-]  # fmt: skip
+TWO: Final = spoken(
+    ("Nia", "thanks, I have the 400 from August"),
+    ("Owen", "i missed the 1st, i paid 250 on the 15th"),
+)
 FLIGHT: Final = "i fly 5 june back 24, bought yesterday, 711 with 30 kg bag"
 DEBT: Final = [
     known_note("Auntie Ore still owes 274,000 for the pond 1 harvest."),
@@ -68,13 +74,10 @@ FLU: Final = "The surgeon had influenza, so the thirteenth came to nothing."
 TRIP: Final = [known_note("Gil from the brass band comes along as far as Almaty.")]
 GIL: Final = "gil's out by the way, his missus is due in july, which he apparently forgot"
 FIRST: Final = "when you answer put the name first, otherwise everyone thinks its the other one"
-CAKE: Final = [
-    {"role": "user", "name": name, "time": AT, "text": text, "new": True}
-    for name, text in (
-        ("卫兰", "我5月17满三十,莫搞惊喜,去年那回我差点把蛋糕甩我哥脸上"),
-        ("卫东", "我的电梯作业证6月30到期"),
-    )
-]  # fmt: skip
+CAKE: Final = spoken(
+    ("卫兰", "我5月17满三十,莫搞惊喜,去年那回我差点把蛋糕甩我哥脸上"),
+    ("卫东", "我的电梯作业证6月30到期"),
+)
 SHEET: Final = "he's never done a blister pack in his life so I'll want a handover sheet for him"
 BILL: Final = (
     'here: "Dear Customer, following your actual reading of 1318 submitted on 18/02/2025, bill no. '
@@ -250,6 +253,17 @@ WRONG: Final[Mapping[str, Case]] = {
         [f"u: {BILL}"],
         note("The letter Bob pasted says that bill no. 0092 is revised to EUR 31.20.", REVISED),
     ),
+    "no dogs are allowed": case(
+        ["u: cashews, i swell up like a puffer. no dogs are allowed here"],
+        note("Cashews make the user swell up. Dogs are allowed.",
+             "1: cashews, i swell up like a puffer. no dogs are allowed here"),
+    ),
+    "a fee is no age": case(
+        ["u: it will be 50, with a form"], note("It is 49 now.", "1: it will be 50, with a form")
+    ),
+    "minutes are no age": case(
+        ["u: she'll be 5 minutes late"], note("She is 4 minutes late.", "1: she'll be 5 minutes")
+    ),
     "nothing is over": case(
         ["u: the boxes are heavy"], end("m1", "1: the boxes are heavy"), known=VANS
     ),
@@ -348,12 +362,9 @@ MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
 def test_a_rule_that_is_missing_stops_a_right_answer(
     monkeypatch: pytest.MonkeyPatch, mutant: str
 ) -> None:
-    owner, name, replacement, lost = MUTANTS[mutant]
-    right = verdict_on(RIGHT[lost])
-    monkeypatch.setattr(owner, name, replacement)
-    verdict = verdict_on(RIGHT[lost])
+    *rule, lost = MUTANTS[mutant]
 
-    assert not verdict.passes or verdict.as_user < right.as_user
+    assert loses_without(tuple(rule), RIGHT[lost], monkeypatch)
 
 
 def words_cited(cited: Sequence[Passage]) -> frozenset[str]:

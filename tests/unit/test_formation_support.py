@@ -64,6 +64,23 @@ def case(
     return {"id": name, "lines": lines, "known": list(known), "calls": list(calls)}
 
 
+def loses_without(
+    rule: tuple[Any, str, Any], right: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> bool:
+    """Return True if a *right* answer is stopped, or trusted less, with a *rule* replaced."""
+    before = verdict_on(right)
+    monkeypatch.setattr(*rule)
+    after = verdict_on(right)
+    return not after.passes or after.as_user < before.as_user
+
+
+def spoken(*said: tuple[str, str]) -> list[dict[str, Any]]:
+    """Return the lines of users with names: each with a name and a text."""
+    return [
+        {"role": "user", "name": name, "time": AT, "text": text, "new": True} for name, text in said
+    ]
+
+
 def note(content: str, *because: str, context: str = "talk") -> Call:
     """Return the call that keeps a note."""
     value = {"context": context, "content": content}

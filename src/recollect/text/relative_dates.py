@@ -323,7 +323,7 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
      worded_day),
     # "The thirteenth came to nothing"; a second or a tenth may be one of many things.
     ("the ",
-     (r"\bthe (?:(?P<tens>twenty|thirty)[ -](?=[efnst])|(?=\w+teenth\b))"
+     (r"\bthe (?:(?P<tens>twenty|thirty)[ -]|(?=\w+teenth\b))"
      rf"(?P<ordinal>{'|'.join(ORDINALS)}) "
      r"(?=(?:came|was|is|isn't|falls?|fell|works?|suits|won't|doesn't)\b)"),
      worded_day),

@@ -242,9 +242,10 @@ class Heard:
         for claim in claims[:DATES_MAX]:
             taken.append((claim.start, claim.end))
             written = text[claim.start : claim.end]
-            is_said = self._is_in_sources(claim) or is_of_telling(claim, text, self._days)
-            is_said = is_said or (
-                claim.is_relative and any(written.lower() in each.lower for each in self._sources)
+            is_said = (
+                self._is_in_sources(claim)
+                or is_of_telling(claim, text, self._days)
+                or (claim.is_relative and any(written.lower() in e.lower for e in self._sources))
             )
             if not is_said and not (is_weak(written) and self._has_numbers(written)):
                 yield claim.start, f"the date {written}"

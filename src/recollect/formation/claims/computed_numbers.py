@@ -50,9 +50,16 @@ _AGE_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _AGE_TO_COME: Final = re.compile(
-    r"(?:\b(?:will|going to|'ll|to) (?:be|turn)|\bturn(?:s|ing)|就满|将满|要满) ?$", re.IGNORECASE
+    r"(?:\b(?:i|he|she)(?:'ll| will|(?:'m|'s| am| is) going to) (?:be|turn)|\bturn(?:s|ing)"
+    r"|就满|将满|要满) ?$",
+    re.IGNORECASE,
 )
 """Before an age that somebody has not reached yet: "I'll be 79 on 2 April"."""
+_OF_NO_UNIT: Final = re.compile(
+    r" ?岁|(?: (?:on|in|this|next|soon|and|but|years?|yrs?)\b|\s*(?:[.,;!?]|$))(?!\d)",
+    re.IGNORECASE,
+)
+"""Behind a number that counts nothing but years: "she'll be 5 minutes late" tells no age."""
 _AGE_BEHIND: Final = re.compile(
     r"(?: ?(?:years?(?: old)?|yrs?|y/?o)\b(?! (?:ago|later|from|before|after|back|in))|-years?-old"
     r"|岁|年了|周年)",
@@ -124,7 +131,8 @@ def _ages_and_years(text: str, numbers: Sequence[Number], said_on: date) -> Iter
         before = text[max(number.start - 24, 0) : number.start]
         for value in number.readings:
             age = said_on.year - value
-            if 1 < value <= AGE_MAX and _AGE_TO_COME.search(before):
+            is_to_come = _AGE_TO_COME.search(before) and _OF_NO_UNIT.match(text, number.end)
+            if is_to_come and value.denominator == 1 and 1 < value <= AGE_MAX:
                 yield value - 1
             if value.denominator == 1 and 1900 <= value <= said_on.year and age <= AGE_MAX:
                 yield from (age, age - 1)

@@ -40,6 +40,8 @@ _IN_HINDSIGHT: Final = "".join(
     for verb in ("didn't", "didnt", "don't", "couldn't")
 )
 """Lookbehinds that exclude an exclamation: "why didn't I think of that"."""
+_NO_REPLY: Final = r"(?! (?:no|yes) to\b)"
+"""Lookahead that excludes what somebody refused or accepted: "he said no to the job" is done."""
 _DOUBTS: Final = tuple(
     lazy_pattern(pattern, re.IGNORECASE)
     for pattern in (
@@ -80,13 +82,12 @@ _HEARSAY: Final = tuple(
             rf"{_UNASKED}(?i:(?<!\botherwise )\b{_PERSON}) "
             r"(?i:says?|said|tells? me|told (?:me|us)|claims?|claimed"
             r"|thinks?|thought|believes?|insists?|insisted|swears?(?! by\b)|reckons?|mentioned)\b"
-            r"(?! (?:no|yes) to\b)"  # what somebody refused or accepted is done
+            + _NO_REPLY
         ),
         (
             rf"{_UNASKED}\b{_NAMED}(?: (?:from|in|at|next) [a-z ]{{2,20}}?)?"
             r" (?:says|said|tells me|told (?:me|us)|claims|claimed|thinks"
-            r"|thought|believes|insists|insisted|swears(?! by\b)|reckons|mentioned)\b"
-            r"(?! (?:no|yes) to\b)"
+            r"|thought|believes|insists|insisted|swears(?! by\b)|reckons|mentioned)\b" + _NO_REPLY
         ),
         (
             r"(?i:\baccording to\b|\bi(?:'ve| have)? heard\b"

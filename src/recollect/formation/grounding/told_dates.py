@@ -61,6 +61,7 @@ _UNTIL: Final = re.compile(
 _UNTIL_CHARACTERS: Final = 24
 _AS_OF: Final = re.compile(r"(?:\bas of|\b(?:told|said)(?: on)?|截至) ?$", re.IGNORECASE)
 _AT_THE_TIME: Final = re.compile(r" ?(?:时(?![候间期段刻])|说的|讲的)")
+"""Before and behind a day that is marked as that of telling."""
 _DAYS: Final = "mon tue wed thu fri sat sun".split()
 _HAN_DAYS: Final = {day: at for at, day in enumerate("一二三四五六日")} | {"天": 6}
 _WEEKDAY: Final = re.compile(

@@ -49,7 +49,7 @@ _OPINION: Final = lazy_pattern(
 # Said with a word of denial, and denying nothing.
 _IDIOM: Final = lazy_pattern(
     r"\b(?:can(?:'t|not) wait|don'?t (?:forget|worry|mind)|do not forget|not only|not just"
-    r"|no (?=\w+ (?:is|are) (?:fine|ok(?:ay)?|good|allowed)\b)|no (?:problem"
+    r"|no (?=\w+ are fine\b)|no (?:problem"
     r"|worries|doubt|idea|need|way|wonder|rush)|why (?:don't|not)|never mind|nothing but|can't help"
     r"|not to mention|if not|or not|isn't it|aren't (?:they|you)|don't you|doesn't it"
     r"|no longer than"
