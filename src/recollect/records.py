@@ -183,7 +183,7 @@ class Memory:
     *text* is its searchable text. *valid_from* and *valid_until* bound when it is true in the world
     (from inclusive, until exclusive; ``None`` is open); after *expires_at* no read returns it.
     *said_at* is the time of the newest message among its evidence; ``None`` if no known message
-    says it.
+    says it, or if a person wrote a part of it over what one says.
 
     >>> import recollect
     >>> with recollect.open_sync("memory:", embedder="none") as memory:

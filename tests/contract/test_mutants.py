@@ -416,7 +416,7 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
         EvidenceContract.test_a_quote_goes_with_the_words_that_a_person_wrote_over, {},
     ),
     "a correction is dated by the words it replaces": (
-        "plans.memory_writes.stating_messages", evidence_messages,
+        "plans.memory_writes.dating_messages", evidence_messages,
         EvidenceContract.test_a_quote_goes_with_the_words_that_a_person_wrote_over, {},
     ),
     "words that were corrected still hold": (

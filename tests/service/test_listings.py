@@ -63,6 +63,7 @@ def test_a_listing_is_sorted_counted_and_opened_at_any_place(client: httpx.Clien
     } == newest["counts"]  # fmt: skip
     assert ["home", "tower", "bridge", "boat"] == keys(listing(client, "sorted", "oldest"))
     assert ["home", "boat", "bridge", "tower"] == keys(listing(client, "sorted", "type"))
+    assert ["home", "bridge", "tower", "boat"] == keys(listing(client, "sorted", "changed"))
     part = listing(client, "sorted", offset=1, limit=2)
     assert (["bridge", "tower"], 4) == (keys(part), part["counts"]["total"])
     assert [] == keys(listing(client, "sorted", offset=9))
@@ -83,6 +84,8 @@ def test_a_listing_follows_what_is_written_deleted_and_erased(client: httpx.Clie
 
     found = listing(client, "followed", "oldest")
     assert ["boat", "home", "bridge"] == keys(found)[:3]
+    changed = keys(listing(client, "followed", "changed"))
+    assert ("bridge" in changed[:2], ["boat", "home"]) == (True, changed[2:])
     # Beside what was rejected stands a note of what is never to be formed again.
     assert {"active": 2, "rejected": 2} == found["counts"]["states"]
     client.post("/v1/erase", params=scope, json={"confirm": shown["confirm"]})

@@ -68,6 +68,7 @@ def columns(name: str, rows: int, seq: int = 1) -> MemoryColumns:
         valid_from=nothing,
         valid_until=nothing,
         expires_at=nothing,
+        updated_at=[0] * rows,
     )
     return columns_of(Cursor(scope=(name,), seq=seq, epoch=1), found)
 

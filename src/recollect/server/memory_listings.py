@@ -14,7 +14,7 @@ from recollect.server.http.scope_access import Reach
 from recollect.stores.rows import Place
 from recollect.stores.validation import check_time, to_datetime
 
-MemoryOrder: TypeAlias = Literal["newest", "oldest", "type", "recalled"]
+MemoryOrder: TypeAlias = Literal["newest", "oldest", "changed", "type", "recalled"]
 RECALLED_MAX: Final = 1_000
 """Maximum length of the listing by number of recalls."""
 

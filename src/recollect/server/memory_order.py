@@ -29,7 +29,9 @@ from recollect.stores.plans.changes import summaries_of
 STATES: Final[tuple[MemoryState, ...]] = ("active", "quarantined", "rejected")
 _ALL: Final = slice(None)
 _STATE_PLACES: Final = {state: place for place, state in enumerate(STATES)}
-_COLUMNS: Final = ("uid", "time", "kind", "state", "valid_from", "valid_until", "expires_at")
+_COLUMNS: Final = (
+    "uid", "time", "kind", "state", "valid_from", "valid_until", "expires_at", "updated_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,7 @@ class MemoryColumns:
     valid_from: NDArray[np.int64]
     valid_until: NDArray[np.int64]
     expires_at: NDArray[np.int64]
+    updated_at: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.uid)
@@ -75,6 +78,7 @@ def columns_of(
         valid_from=_times(found.valid_from, ALWAYS),
         valid_until=_times(found.valid_until, NEVER),
         expires_at=_times(found.expires_at, NEVER),
+        updated_at=np.array(found.updated_at, np.int64),
     )
 
 
@@ -183,6 +187,8 @@ def _number_of(types: Sequence[str], name: str | None) -> int:
 def _order(whole: MemoryColumns, chosen: NDArray[np.intp], order: MemoryOrder) -> NDArray[np.intp]:
     """Return the order of the *chosen* memories; the uid breaks ties in time."""
     time, uid = whole.time[chosen], whole.uid[chosen]
+    if order == "changed":
+        return np.lexsort((-uid, -whole.updated_at[chosen]))
     if order == "oldest":
         return np.lexsort((uid, time))
     if order == "type":

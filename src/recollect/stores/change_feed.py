@@ -16,8 +16,9 @@ class FeedEntry(NamedTuple):
     A live entry as a scope's index needs it: its position, hashed terms and vector.
 
     *thread* and *position* order it among its neighbours; a memory has thread 0 and its own
-    session. *vector* is ``None`` while it is pending, and empty if there is none. Unlike the rows
-    it is a tuple, because a first search makes one for every entry and takes their columns.
+    session. *vector* is ``None`` while it is pending, and empty if there is none. *updated_at* is
+    ``None`` for a message. Unlike the rows it is a tuple, because a first search makes one for
+    every entry and takes their columns.
     """
 
     uid: int
@@ -36,6 +37,7 @@ class FeedEntry(NamedTuple):
     expires_at: int | None
     terms: bytes
     vector: bytes | None
+    updated_at: int | None = None
 
 
 class MemorySummaries(NamedTuple):
@@ -53,9 +55,10 @@ class MemorySummaries(NamedTuple):
     valid_from: Sequence[int | None]
     valid_until: Sequence[int | None]
     expires_at: Sequence[int | None]
+    updated_at: Sequence[int]
 
 
-NO_SUMMARIES: Final = MemorySummaries((), (), (), (), (), (), ())
+NO_SUMMARIES: Final = MemorySummaries((), (), (), (), (), (), (), ())
 
 
 class EntryBlock(NamedTuple):

@@ -96,8 +96,9 @@ class MemoryRow:
     """
     The current version of a memory; *value* and *evidence* are JSON text.
 
-    *said_at* is the time of the newest message among its evidence when the row was written;
-    removing the message later does not change it.
+    *said_at* is the time of the newest message among its evidence when the row was written,
+    ``None`` if a person wrote a part over what one says; removing the message later does not
+    change it.
     """
 
     scope_id: int

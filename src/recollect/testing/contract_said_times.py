@@ -179,6 +179,22 @@ class SaidTimeContract(Contract):
         left = await stored(store, "parts")
         assert ({"a": 1}, MAY) == (left.value, left.said_at)
 
+    async def test_what_a_person_wrote_over_is_as_new_as_that_write(self, store: Store) -> None:
+        """A document with one part written over what a message says has no *said_at*."""
+        await tell_of_old(store)
+        said = [Evidence(thread=TALK, message="m1", quote="the words of m1")]
+        over = [Evidence(thread=TALK, message="m2", quote="")]
+        write = PutMemory(
+            type="User", key="User", value={"a": 1, "b": 2}, evidence={"/a": said, "/b": over}
+        )
+        (memory,) = await store.apply(ADA, [write])
+
+        assert memory is not None
+        assert (None, memory.updated_at) == (memory.said_at, memory.time)
+        assert microseconds(memory.updated_at) in (await times_in_feed(store)).values()
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m2"]))
+        assert MAY == existing(await store.get(ADA, "User", "User")).said_at
+
     async def test_an_archive_keeps_the_time(self, store: Store) -> None:
         """A restored memory keeps its time, even from an archive without it."""
         await tell_of_old(store)

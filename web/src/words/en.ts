@@ -277,6 +277,7 @@ export const en = {
   order: "Order",
   "order.best": "Best first",
   "order.newest": "Newest first",
+  "order.changed": "Last changed first",
   "order.oldest": "Oldest first",
   "order.type": "By type",
   "order.recalled": "Recalled most",

@@ -279,6 +279,7 @@ export const zh: Record<keyof typeof en, string> = {
   order: "排序",
   "order.best": "最相关在前",
   "order.newest": "最新在前",
+  "order.changed": "最近改动在前",
   "order.oldest": "最早在前",
   "order.type": "按类型",
   "order.recalled": "召回最多",

@@ -279,6 +279,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   order: "排序",
   "order.best": "最相關優先",
   "order.newest": "由新到舊",
+  "order.changed": "最近更動在前",
   "order.oldest": "由舊到新",
   "order.type": "依類型",
   "order.recalled": "最常召回",

@@ -55,8 +55,8 @@ State = Literal["active", "quarantined", "rejected"]
 _MEMORIES: Final = "memories"
 OFFSET_MAX: Final = 2**31
 ORDER: Final = (
-    "Sort the listing, with `counts` of the whole: by time, by type, or by the number of recalls "
-    "that returned each memory since the service started."
+    "Sort the listing, with `counts` of the whole: by time, by when each was last written, "
+    "by type, or by the number of recalls that returned each memory since the service started."
 )
 OFFSET: Final = "With `order`: the number of memories to skip."
 ADDRESS: Final = "/memories/{type}/{key}"

@@ -96,7 +96,8 @@ class MemoryResponse(ResponseModel, title="Memory"):
     trust: Trust
     state: MemoryState
     said_at: Time | None = Field(
-        description="Time of the newest message in its evidence; null without one."
+        description="Time of the newest message in its evidence; null without one, or if a person "
+        "wrote a part of it over what one says."
     )
 
 

@@ -20,7 +20,7 @@ from recollect.stores.damage_log import lost_entries
 from recollect.stores.fast_records import maker_of
 from recollect.stores.filters import Condition, matches
 from recollect.stores.plans.embedding_backlog import searched_text
-from recollect.stores.plans.evidence import stating_messages
+from recollect.stores.plans.evidence import dating_messages
 from recollect.stores.plans.memories import is_expired, memory_of
 from recollect.stores.plans.revisions import believed_at
 from recollect.stores.plans.said_times import SaidTimes
@@ -293,7 +293,7 @@ def read_past(
     memories = [
         past
         if past is present
-        else replace(past, said_at=times.newest(stating_messages(past.evidence)))
+        else replace(past, said_at=times.newest(dating_messages(past.evidence)))
         for present, past in believed
         if past
     ]
@@ -335,5 +335,5 @@ def memory_entry(row: MemoryRow, vector: bytes | None) -> FeedEntry:
     return FeedEntry(
         row.uid, row.seq, "memory", 0, str(row.uid), 0, time, None,
         "user", row.type, row.state, row.valid_from, row.valid_until, row.expires_at, row.terms,
-        vector,
+        vector, row.updated_at,
     )  # fmt: skip

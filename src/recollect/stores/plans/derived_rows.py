@@ -14,10 +14,11 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.stores.digests import text_hash
+from recollect.stores.plans.evidence import dating_messages
+from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.remainder import (
     MEMORY_THREAD,
     MERGED,
-    ORIGIN_QUOTE,
     Remainder,
     Sources,
     merged_into,
@@ -55,7 +56,7 @@ def encoded_remainder(left: Remainder) -> tuple[str, str]:
 
 
 def reduced_memory(
-    row: MemoryRow, left: Remainder, *, said_at: int | None, cause: str, updated_at: int, seq: int
+    row: MemoryRow, left: Remainder, *, times: SaidTimes, cause: str, updated_at: int, seq: int
 ) -> MemoryRow:
     """Return the next version of a memory, with only the content that is *left*."""
     value, evidence = encoded_remainder(left)
@@ -67,22 +68,12 @@ def reduced_memory(
         text=text,
         terms=encode_terms(text, None),
         text_hash=text_hash(text),
-        said_at=said_at,
+        said_at=times.newest(dating_messages(evidence)),
         version=row.version + 1,
         cause=cause,
         updated_at=updated_at,
         seq=seq,
     )
-
-
-def stating_evidence(left: Remainder) -> Named:
-    """Return the messages that state what is left; see `evidence.stating_messages`."""
-    return {
-        (cited[0], cited[1])
-        for found in left.evidence.values()
-        for cited in found
-        if cited[2] != ORIGIN_QUOTE
-    }
 
 
 def row_sources(row: MemoryRow | RevisionRow) -> Sources:

@@ -16,7 +16,6 @@ from recollect.stores.plans.derived_rows import (
     replaced_by,
     resting_on,
     row_remainder,
-    stating_evidence,
     version_names,
 )
 from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
@@ -331,7 +330,7 @@ def _memory_effect(
     rewritten = reduced_memory(
         memory,
         left,
-        said_at=times.newest(stating_evidence(left)),
+        times=times,
         cause=memory.cause if is_merged(memory) else REDUCED,
         updated_at=memory.updated_at,
         seq=scope.seq,

@@ -155,6 +155,18 @@ def stating_messages(text: str) -> set[tuple[str, str]]:
     return {(each[0], each[1]) for each in _cited_in(text) if each[2] != ORIGIN_QUOTE}
 
 
+def dating_messages(text: str) -> set[tuple[str, str]]:
+    """
+    Return the (thread, message) pairs whose newest gives a memory its *said_at*.
+
+    None if a person wrote a part over what the messages say: it is as new as its last write.
+    """
+    places = () if text == NO_EVIDENCE else json.loads(text).values()
+    if any(found and all(each[2] == ORIGIN_QUOTE for each in found) for found in places):
+        return set()
+    return stating_messages(text)
+
+
 def source_link(source: str) -> tuple[str, str]:
     """Return the pair under which a store lists the memories with findings from a source."""
     return SOURCE_THREAD, source

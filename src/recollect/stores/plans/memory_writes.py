@@ -17,15 +17,14 @@ from recollect.stores.plans.derived_rows import (
     reinstated_memory,
     replaced_by,
     row_remainder,
-    stating_evidence,
     version_names,
 )
 from recollect.stores.plans.evidence import (
     NO_EVIDENCE,
+    dating_messages,
     decode_evidence,
     encode_evidence,
     evidence_messages,
-    stating_messages,
     trust_with,
 )
 from recollect.stores.plans.idempotency import Idempotency, open_scope, uids_under_key, with_key
@@ -259,7 +258,7 @@ class _Staged:
         self._current[row.type, row.key] = reduced_memory(
             row,
             left,
-            said_at=self._times.newest(stating_evidence(left)),
+            times=self._times,
             cause="a memory that it was derived from is gone",
             updated_at=max(self._now, row.updated_at),
             seq=self._scope.seq,
@@ -319,7 +318,7 @@ class _Staged:
             self._scope.id, uid, write.type, write.key, version, write.value, write.text,
             created_at, updated_at, write.valid_from, write.valid_until, write.expires_at,
             write.evidence, write.trust, write.state, write.cause, self._scope.seq, write.terms,
-            write.text_hash, self._times.newest(stating_messages(write.evidence)),
+            write.text_hash, self._times.newest(dating_messages(write.evidence)),
         ))  # fmt: skip
 
     def effect(self) -> Effect:

@@ -14,7 +14,7 @@ from recollect.stores.digests import text_hash
 from recollect.stores.plans.archive import KINDS
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.due_times import Debounce, thread_after_append
-from recollect.stores.plans.evidence import stating_messages
+from recollect.stores.plans.evidence import dating_messages
 from recollect.stores.plans.idempotency import open_scope
 from recollect.stores.plans.lanes import advance_lanes, restored_lanes, with_lanes
 from recollect.stores.plans.memory_archive import restored_memory, restored_revisions
@@ -318,7 +318,7 @@ class _Restoring:
         numbers = {row.number: id_ for id_, row in self._threads.items()}
         said = {(numbers[row.thread], row.id): row.time for row in self._messages}
         times = SaidTimes(self._rows, self._scope.id, said=said, memory=self._found_memory)
-        return times.newest(stating_messages(given.evidence()))
+        return times.newest(dating_messages(given.evidence()))
 
     def _found_memory(self, type_: str, key: str) -> MemoryRow | None:
         found = self._memories.get((type_, key))

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from recollect.stores.plans.derived_rows import row_evidence
-from recollect.stores.plans.evidence import stating_messages
+from recollect.stores.plans.evidence import dating_messages, evidence_messages
 from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.rows import MemoryRow
 from recollect.stores.unit_of_work import Rows
@@ -82,9 +81,9 @@ def redated_memories(rows: Rows, scope_id: int, moved: Mapping[Cited, int]) -> l
     """Return the memories whose *said_at* changes with the new times of the messages *moved*."""
     times = SaidTimes(rows, scope_id, said=moved)
     found = rows.memories_resting_on(scope_id, sorted(moved))
-    dated = [(row, times.newest(stating_messages(row.evidence))) for row in found]
+    dated = [(row, times.newest(dating_messages(row.evidence))) for row in found]
     return [
         replace(row, said_at=at)
         for row, at in dated
-        if at != row.said_at and not row_evidence(row).isdisjoint(moved)
+        if at != row.said_at and not evidence_messages(row.evidence).isdisjoint(moved)
     ]

@@ -11,7 +11,7 @@ from recollect.records import Json, JsonObject
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.derived_rows import version_names
 from recollect.stores.plans.erase_ledger import entry_of, named_in
-from recollect.stores.plans.evidence import stating_messages
+from recollect.stores.plans.evidence import dating_messages
 from recollect.stores.plans.memories import is_expired, revision_row
 from recollect.stores.plans.memory_archive import restored_memory, restored_revisions
 from recollect.stores.plans.revisions import at_revision
@@ -157,7 +157,7 @@ class _Undoing:
         """Restore a removed memory with all its versions, under a new uid."""
         record = change.record["memory"]
         given = RecordFields(record if isinstance(record, Mapping) else {})
-        said_at = self._times.newest(stating_messages(given.evidence()))
+        said_at = self._times.newest(dating_messages(given.evidence()))
         # A new uid: the removed one has a tombstone in the feed, by which readers would drop it.
         made = restored_memory(given, self._scope, self._ids.entry_id(), said_at)
         # Whose words the cause of what waited repeats is unknown, and these may be erased by now.
@@ -183,7 +183,7 @@ class _Undoing:
             cause=UNDONE,
             updated_at=max(self._now, current.updated_at),
             seq=self._scope.seq,
-            said_at=self._times.newest(stating_messages(found.evidence)),
+            said_at=self._times.newest(dating_messages(found.evidence)),
         )
 
     def _memory_now(self, type_: str, key: str) -> MemoryRow | None:

@@ -176,7 +176,8 @@ SELECT scope_id, key, digest, result, kept_at FROM recollect.idempotency WHERE s
 SELECT
     m.uid, m.seq, 'message' AS kind, m.thread, m.session, m.position, m.time, m.name AS speaker,
     m.role, NULL::text AS type, 'active' AS state, NULL::bigint AS valid_from,
-    NULL::bigint AS valid_until, NULL::bigint AS expires_at, m.terms, v.data AS vector
+    NULL::bigint AS valid_until, NULL::bigint AS expires_at, m.terms, v.data AS vector,
+    NULL::bigint AS updated_at
 FROM recollect.message AS m
 LEFT JOIN recollect.vector AS v
     ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = %s AND v.text_hash = m.text_hash
@@ -184,7 +185,8 @@ WHERE m.scope_id = %s AND m.seq > %s
 UNION ALL
 SELECT
     m.uid, m.seq, 'memory', 0, m.uid::text, 0, coalesce(m.valid_from, m.said_at, m.updated_at),
-    NULL, 'user', m.type, m.state, m.valid_from, m.valid_until, m.expires_at, m.terms, v.data
+    NULL, 'user', m.type, m.state, m.valid_from, m.valid_until, m.expires_at, m.terms, v.data,
+    m.updated_at
 FROM recollect.memory AS m
 LEFT JOIN recollect.vector AS v
     ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = %s AND v.text_hash = m.text_hash
@@ -193,7 +195,8 @@ ORDER BY 2, 1;
 
 -- :name memory_summaries
 SELECT
-    uid, type, state, coalesce(valid_from, said_at, updated_at), valid_from, valid_until, expires_at
+    uid, type, state, coalesce(valid_from, said_at, updated_at), valid_from, valid_until,
+    expires_at, updated_at
 FROM recollect.memory WHERE scope_id = %s;
 
 -- :name removed

@@ -147,7 +147,7 @@ SELECT scope_id, key, digest, result, kept_at FROM idempotency WHERE scope_id = 
 -- :name changed
 SELECT m.uid, m.seq, 'message' AS kind, m.thread, m.session, m.position, m.time, m.name AS speaker,
     m.role, NULL AS type, 'active' AS state, NULL AS valid_from, NULL AS valid_until,
-    NULL AS expires_at, m.terms, v.data AS vector
+    NULL AS expires_at, m.terms, v.data AS vector, NULL AS updated_at
 FROM message AS m INDEXED BY message_seq
 LEFT JOIN vector AS v
     ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = ?3 AND v.text_hash = m.text_hash
@@ -155,7 +155,7 @@ WHERE m.scope_id = ?1 AND m.seq > ?2
 UNION ALL
 SELECT m.uid, m.seq, 'memory', 0, CAST(m.uid AS TEXT), 0,
     coalesce(m.valid_from, m.said_at, m.updated_at), NULL, 'user', m.type, m.state,
-    m.valid_from, m.valid_until, m.expires_at, m.terms, v.data
+    m.valid_from, m.valid_until, m.expires_at, m.terms, v.data, m.updated_at
 FROM memory AS m INDEXED BY memory_seq
 LEFT JOIN vector AS v
     ON v.scope_id = m.scope_id AND v.uid = m.uid AND v.embedder = ?3 AND v.text_hash = m.text_hash
@@ -167,10 +167,11 @@ SELECT count(*), json_group_array(uid), json_group_array(type),
     json_group_array(state), json_group_array(time),
     CASE WHEN count(valid_from) THEN json_group_array(valid_from) END,
     CASE WHEN count(valid_until) THEN json_group_array(valid_until) END,
-    CASE WHEN count(expires_at) THEN json_group_array(expires_at) END
+    CASE WHEN count(expires_at) THEN json_group_array(expires_at) END,
+    json_group_array(updated_at)
 FROM (
     SELECT uid, type, state, coalesce(valid_from, said_at, updated_at) AS time, valid_from,
-        valid_until, expires_at
+        valid_until, expires_at, updated_at
     FROM memory WHERE scope_id = ?
 );
 
