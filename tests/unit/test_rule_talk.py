@@ -86,3 +86,35 @@ def test_since_when_is_answered_by_the_message_that_told_it(asked: str, told: st
             return await Chatbot(memory, model, "ana").reply(asked)
 
     assert told in asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("talk", "asked", "told"),
+    [
+        (("I have two cats, Biscuit and Toast",), "What are my cats called?", "Biscuit and Toast"),
+        (("My kids are Ann and Leo.",), "What are my kids' names?", "Ann and Leo"),
+        (("Biscuit is diabetic", "I like tea"), "What's wrong with Biscuit?", "diabetic"),
+        (("Biscuit is diabetic", "I like tea"), "How is Biscuit doing?", "diabetic"),
+        (("My kids are Ann and Leo. Leo broke his arm",), "What happened to Leo?", "his arm"),
+        (("年糕肾不好", "我喜欢茶"), "年糕怎么样？", "肾不好"),
+        (("I live in Oslo.", "I moved to Bergen.", "Where do I live?"), "And before?", "Oslo"),
+        (("我住在上海", "我搬到苏州了", "我住在哪里？"), "那以前呢？", "上海"),
+        (("I like tea",), "And before?", "nothing"),
+        (("I have two cats, one Maine Coon",), "What are my cats called?", "nothing"),
+    ],
+)
+def test_what_was_told_in_other_words_is_found(
+    talk: tuple[str, ...], asked: str, told: str
+) -> None:
+    """By the names behind "cats", whatever is told of one named, and the question before."""
+
+    async def scenario() -> str:
+        model = RuleModel()
+        async with recollect.open("memory:", embedder="none", model=model) as memory:
+            bot = Chatbot(memory, model, "ana")
+            for text in talk:
+                await bot.reply(text)
+                await memory.form("ana")
+            return await bot.reply(asked)
+
+    assert told in asyncio.run(scenario())

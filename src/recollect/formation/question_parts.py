@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,6 +37,11 @@ _OPENING_CHINESE: Final = re.compile(
     "(?:(?:你好|您好|[嗨嘿喂]+|哈[喽啰罗]|请问(?:一下)?|对了|话说|那么?|早安?|早上好|晚上好|谢谢)"
     "[呀啊哦]?[\\s，,。！!~、]*)+(?=.)"
 )
+_AND_BEFORE: Final = re.compile(
+    r"\W*(?:(?:and|what about|how about|or) )?(?:before|earlier|previously)(?: (?:that|then))?\W*"
+    r"|\W*(?P<chinese>那?(?:么)?(?:再?之前|以前|从前|原来|过去)呢?)\W*",
+    re.IGNORECASE,
+)
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 
@@ -57,6 +62,23 @@ def without_opening(asked: str) -> str:
     """
     found = _OPENING.match(asked) or _OPENING_CHINESE.match(simplified(asked))
     return asked[found.end() :] if found else asked
+
+
+def whole_question(asked: str, talk: Sequence[str]) -> str:
+    """
+    Return a question that goes on from the one before it in the *talk*, with its words.
+
+    >>> whole_question("And before?", ["Where do I live?", "ok"])
+    'Where do I live before?'
+    >>> whole_question("那以前呢？", ["我住哪里？"])
+    '以前我住哪里？'
+    """
+    if not (found := _AND_BEFORE.fullmatch(simplified(asked))):
+        return asked
+    before = next((e for e in reversed(talk) if e.rstrip().endswith(("?", "？"))), "")
+    if not before or _AND_BEFORE.fullmatch(simplified(before)):
+        return asked
+    return f"以前{before}" if found["chinese"] else f"{before.rstrip('? ')} before?"
 
 
 def question_parts(asked: str) -> tuple[QuestionPart, ...]:

@@ -14,7 +14,12 @@ from datetime import date
 from functools import partial
 from typing import Final
 
-from recollect.formation.question_parts import QuestionPart, question_parts, without_opening
+from recollect.formation.question_parts import (
+    QuestionPart,
+    question_parts,
+    whole_question,
+    without_opening,
+)
 from recollect.formation.remembered_lines import RememberedLine, remembered_in
 from recollect.formation.rule_later_words import is_of_one_named, later_words, tells_end
 from recollect.formation.rule_question import RuleQuestion
@@ -148,7 +153,7 @@ def answer_of(
     told_here = [
         told
         for message in talk
-        for told in (*_told_in(message), *(each for each in earlier if each.quote in message))
+        for told in (*(each for each in earlier if each.quote in message), *_told_in(message))
     ]
     if ASKS_ALL.search(simplified(said)):
         return _answer_of_all(lines, earlier, language)
@@ -157,7 +162,7 @@ def answer_of(
         if asked:
             answer += gap(language) + _answer_of_question(asked, lines, told_here, language)
         return answer
-    question = without_opening(said)
+    question = whole_question(without_opening(said), talk)
     if ASKS.search(simplified(question)):
         return _answer_of_question(question, lines, told_here, language)
     return sentence_of_reply("kept", language)

@@ -134,11 +134,22 @@ _OWN_NAME: Final = re.compile(
 )
 _NAMED: Final = re.compile(
     r"\b(?:called|named|names? (?:is|was|are)|it's|(?:sister|brother|mother|father|mum|dad|wife"
-    r"|husband|partner|daughter|son|friend|boss|dog|cat|teacher|dentist|doctor|(?:is|was) ))"
-    r"[ :,'\"\u201c]*(?-i:[A-Z\u3400-\u9fff])|叫 ?[^\s什啥]|名字?是",
+    r"|husband|partner|daughter|son|friend|boss|dog|cat|teacher|dentist|doctor|(?:is|was) )"
+    r"|(?:sisters|brothers|daughters|sons|children|kids|friends|dogs|cats|pets)"
+    r"(?= ?[:,(–—-]| are ))"
+    r"(?: are)?[ :,(–—'\"\u201c-]*(?-i:[A-Z\u3400-\u9fff])|叫 ?[^\s什啥]|名字?是",
     re.IGNORECASE,
 )
 """A name that is told: "is called Tom", "my sister Ana"."""
+_OF_SOMEBODY: Final = re.compile(
+    r"\b(?:what(?:'s| is| was) (?:wrong|the matter|up|new|going on) with"
+    r"|what(?:'s)? happened (?:to|with)|(?:what|how) about|tell me (?:more |something )?about"
+    r"|how(?:'s| is| are| was)(?= (?:my |our )?\w+(?: doing| feeling| these days)?\W*$)"
+    r"|(?:doing|feeling|these days)(?=\W*$))\b"
+    r"|怎么了|怎么样了?|怎样了|好吗|近况",
+    re.IGNORECASE,
+)
+"""Words that ask for anything about somebody: "What's wrong with Biscuit?"."""
 _WHO: Final = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _PROPER: Final = re.compile("\\b[A-Z][A-Za-z\u00c0-\u024f-]+")
 _WHO_IS: Final = re.compile(
@@ -218,7 +229,7 @@ class RuleQuestion:
     @cached_property
     def _plain(self) -> str:
         """The question without the words of its topics."""
-        plain = simplified(self.text)
+        plain = _OF_SOMEBODY.sub(" ", simplified(self.text))
         for name, rule in TOPICS:
             if name in self.topics:
                 plain = rule.sub(" ", plain)
