@@ -15,15 +15,16 @@ from recollect.records import Memory
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 STILL_STOPPED = {
-    *(("r9-e2", 1), ("r11-t2", 1), ("r12-s1", 2), ("r12-s2", 2)),
+    *(("r9-e2", 1), ("r11-t2", 1), ("r12-s2", 2)),
     *(("r12-e1", 4), ("r12-e2", 3), ("r13-e1", 4), ("r14-e4", 2)),
     *(("r17-e3", 4), ("r17-e4", 3), ("r17-e6", 2)),
     *(("r20-s2", 4), ("r20-t2", 4)),
     *(("r21-e2", 1), ("r21-e3", 2), ("r21-e4", 1), ("r21-t1", 1)),
     ("r22-e2", 1),
-    *(("r23-e4", 4), ("r23-e5", 2)),
+    ("r23-e4", 4),
     ("r24-e5", 2),
     *(("r25-e1", 3), ("r25-e2", 1), ("r25-e4", 4), ("r25-e5", 3), ("r25-t1", 4)),
+    *(("r26-e1", 3), ("r26-e2", 3), ("r26-e2", 4), ("r26-e4", 1), ("r26-e4", 2), ("r26-t1", 4)),
 }
 """
 A profile that cites the subject of a pasted mail; what one tells of another in a profile;
@@ -34,11 +35,13 @@ ask her about that"); what another speaker does, kept from an older version; sav
 the assistant advised and the user has begun ("在攒了"); a change of a note that is kept in
 other words by now; a name that another speaker said, in a profile; a boss's "ok" told as
 settled; two notes of a pasted letter that name no author; running as an interest, for a
-race that was entered; the name of an exam that only an earlier request told; a pasted letter's
-limit in a note of the user's words; a name by which a pasted mail addresses the user;
+race that was entered; the name of an exam that only an earlier request told; a name by which a
+pasted mail addresses the user;
 where somebody works, told beside what she thinks; a name by which another speaker introduces one;
 an age of before, and an order in a message without a full stop; what a sister says of her dog, told
-as so; words of two messages cited as of one.
+as so; words of two messages cited as of one; a question told as not knowing; the number of a letter
+that another memory tells; a dog that "stole"; a name and a denial that only follow; an end that a
+letter tells and the user takes up with "leave it"; a jest told as a doubt.
 """
 HIKE = "改2025-11-08出發"
 WITHDRAWN = ("用户已戒烟", "飯前血糖168", "爬小山有高山症", "同意给买电吉他", "要退股")
@@ -101,7 +104,7 @@ def test_the_corpus_has_the_sessions_that_are_told_of() -> None:
         for number in range(1, len(talk["sessions"]) + 1)
     }
 
-    assert (167, 668) == (len(talks()), len(sessions))
+    assert (177, 708) == (len(talks()), len(sessions))
     assert sessions >= STILL_STOPPED
 
 

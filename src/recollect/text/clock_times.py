@@ -40,7 +40,7 @@ _PATTERNS: Final = tuple(
             rf"(?:(?P<chinese>{_CHINESE_PART})\s?)?(?<![\d.:])(?P<hour>\d{{1,2}}):(?P<minute>[0-5]\d)"
             r"(?::[0-5]\d(?:\.\d{1,9})?)?(?!\d)"
         ),
-        rf"\b{_HOUR}(?: (?P<words>{_MINUTES}))?{_PART}",
+        rf"(?<!\d[.,])\b{_HOUR}(?: (?P<words>{_MINUTES}))?{_PART}",
         rf"\b{_HOUR} ?o'? ?clock\b{_PART}?",
         rf"\bhalf (?:past )?(?P<half>)(?:past )?{_HOUR}\b{_PART}?",
         rf"\b(?:a )?quarter (?:past|after) (?P<past>){_HOUR}\b{_PART}?",

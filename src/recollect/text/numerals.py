@@ -42,7 +42,10 @@ _GROUPED: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3}){1,4}(?=[万亿])")
 _SPACE_BEFORE: Final = re.compile(r"(?<=\d[万亿千百点月年]) (?=\d)")
 _LETTER: Final = re.compile(r"[a-z]", re.IGNORECASE)
 _DIGITS: Final = re.compile(
-    r"(?<!\d)(?P<whole>\d{1,3}(?:,\d{3}){1,8}(?!\d)|\d++)(?P<rest>(?:\.\d++){0,6})"
+    r"(?<!\d)(?P<whole>\d{1,3}(?:,\d{3}){1,8}(?!\d)"
+    # 84 500 as in South Africa, France and Poland; not the "12 200" of "12 200ml bottles".
+    r"|(?<![\d][ .,:/-])[1-9]\d{0,2}(?: \d{3}){1,4}(?![ .,:/-]?\d|[^\W\d_])|\d++)"
+    r"(?P<rest>(?:\.\d++){0,6})"
 )
 # 语文88数学92专业课120,355: the comma ends a row of marks, and parts no thousands.
 _IN_A_ROW: Final = re.compile(r"(?:[\u3400-\u9fff]{1,8}\d{1,3}){2,20}[\u3400-\u9fff]{1,8}$")
@@ -128,18 +131,21 @@ def _digit_numbers(text: str) -> Iterator[Number]:
         if len(match.group()) > DIGITS_MAX or match["rest"].count(".") > 1:
             yield _literal(match)
             continue
-        value = Fraction(match["whole"].replace(",", "") + match["rest"])
+        value = Fraction(match["whole"].replace(",", "").replace(" ", "") + match["rest"])
         end, readings, parts = _with_suffix(text, match, value)
         if "," in match["whole"] and _IN_A_ROW.search(text, 0, match.start()):
             parts |= {Fraction(each) for each in match["whole"].split(",")}
         before = text[max(match.start() - 33, 0) : match.start()]
         is_part_of_name = bool(re.search(r"[^\W\d_]-?$", before)) and before[-1:].isascii()
+        is_spaced = " " in match["whole"]
+        if is_spaced and not is_part_of_name and before[-1:] not in _CURRENCY:
+            parts |= {Fraction(each) for each in match["whole"].split(" ")}
         yield Number(
             start=match.start(),
             end=end,
             readings=readings,
             parts=parts,
-            is_claim=not is_part_of_name,
+            is_claim=not is_part_of_name or is_spaced,
             literal=match.group() if match["rest"] else None,
             is_version=bool(match["rest"] and _VERSION_BEFORE.search(before)),
             decade=_decade(text[match.end() : end], value),

@@ -39,7 +39,7 @@ _PLURAL_NAME: Final = re.compile(
 )
 _SEASON: Final = re.compile(r"(?P<year>(?:19|20)\d\d)[-–/]$")
 _TWO_YEARS: Final = re.compile(r"(?P<year>(?:19|20)\d\d)/(?P<next>\d\d)")
-_AMOUNT: Final = re.compile(r"[A-Z]{1,2}(?P<digits>\d{3,9})")
+_AMOUNT: Final = re.compile(r"[A-Z]{1,2}(?P<digits>\d{1,3}(?:[ ,]\d{3})+|\d{3,9})(?![\w,])")
 """An amount with the letters of its currency: K880; shorter ones may be a code, such as B12."""
 _COUNTED_NAME: Final = re.compile(r"[个位名](?:叫|姓)?(?P<name>[\u3400-\u9fff]{2})")
 _RANGE: Final = re.compile(
@@ -320,7 +320,10 @@ class Heard:
         is_translated = self._is_chinese and not any(map(_is_han, value.text))
         for name in value.names:
             missing = self._words.missing(name)
-            if missing and self._is_said_amount(str(missing)):
+            if missing and (amount := _AMOUNT.match(value.text, missing.start)):
+                # One with spaces is a number for itself.
+                if " " not in amount["digits"] and not self._has_numbers(amount["digits"]):
+                    yield name.start, f"the number {amount.group()}"
                 continue
             if missing and (
                 self._has_part_of(str(missing).casefold())
@@ -337,11 +340,6 @@ class Heard:
                 is_heard(han, each.text, each.words.folded) for each in self._sources
             ):
                 yield han.start, f"the name {han.written!r}"
-
-    def _is_said_amount(self, name: str) -> bool:
-        """Return True for K880 if 880 was said."""
-        amount = _AMOUNT.fullmatch(name)
-        return amount is not None and self._has_amount(int(amount["digits"]))
 
     def _scales(self, value: ValueText) -> Iterator[tuple[int, str]]:
         """Yield the temperature scales that were exchanged for another, or turned round."""

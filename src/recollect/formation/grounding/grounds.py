@@ -18,7 +18,12 @@ from recollect.formation.grounding.leaf_claims import LeafClaims
 from recollect.formation.grounding.quote_numbers import renumbered
 from recollect.formation.grounding.quotes import hedges_in, keeps_hedge
 from recollect.formation.grounding.telling_reasons import without_reasons
-from recollect.formation.grounding.validity import is_about, is_told_ahead, moment_of
+from recollect.formation.grounding.validity import (
+    day_of_change,
+    is_about,
+    is_told_ahead,
+    moment_of,
+)
 from recollect.formation.operations import (
     Citation,
     End,
@@ -174,7 +179,7 @@ def _grounds_of(operation: Operation, heard: HeardWindow, judge: Judge) -> Groun
         doubts=tuple(dict.fromkeys(doubts)),
         remarks=tuple(dict.fromkeys(remarks)),
         notes=tuple(dict.fromkeys(claims.notes)),
-        is_attributed=trust == "external" and _is_attributed(operation, passages, heard),
+        is_attributed=trust == "external" and _is_attributed(operation, heard),
         trust=least([trust, "assistant"]) if remarks and _stands_alone(operation, type_) else trust,
     )
 
@@ -206,10 +211,8 @@ def _trust_of(operation: Operation, passages: Sequence[Passage], heard: HeardWin
     return "user" if is_chosen else trust
 
 
-def _is_attributed(operation: Operation, passages: Sequence[Passage], heard: HeardWindow) -> bool:
-    """Return True if each text that rests on words of others tells whose they are."""
-    if not any(each.trust == "user" and not each.citation.implied for each in passages):
-        return False
+def _is_attributed(operation: Operation, heard: HeardWindow) -> bool:
+    """Return True if each text that rests on words of others, which a user shows, tells whose."""
     texts = [each for each in texts_of(operation, heard) if not each.is_label]
     others = [e for e in texts if any(cited.trust == "external" for cited in e.sources.cited)]
     return bool(others) and all(told_passages(each, heard) for each in others)
@@ -282,6 +285,9 @@ def _date_faults(
             found.append(Fault(call=operation.call, kind="value", reason=reason))
         elif not _is_day_of_saying(date, operation, claims.heard):
             faults = strict.faults_of(name, date, operation.because)
+            told = " ".join(each.quote for each in operation.because)
+            if faults and name == "until" and (following := day_of_change(date, told)):
+                faults = strict.faults_of(name, following, operation.because)
             found += [] if faults and _is_told_nearby(date, operation, claims.heard) else faults
     return found
 

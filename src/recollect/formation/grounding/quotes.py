@@ -95,7 +95,7 @@ class QuotableText:
         at = self._joined.text.find(whole)
         if at >= 0:
             return self._joined.span(at, at + len(whole))
-        if found := self._found_by_value(quote):
+        if found := self._found_before_s(whole) or self._found_by_value(quote):
             return found
         pieces = [_folded_words(piece) for piece in _GAP.split(quote)]
         pieces = [piece for piece in pieces if len(piece) > 1]
@@ -103,6 +103,16 @@ class QuotableText:
             return None
         found = _chained(self._joined.text, pieces)
         return self._joined.span(*found) if found else None
+
+    def _found_before_s(self, whole: str) -> tuple[int, int] | None:
+        """Return the span of a quote that leaves out an ending: "next door" of "next door's in"."""
+        longer = f"{whole[:-1]}s\0"
+        at = self._joined.text.find(longer)
+        if at < 0:
+            return None
+        start, end = self._joined.span(at, at + len(longer))
+        is_left_out = unicodedata.normalize("NFKC", self._text[end - 2]) in _APOSTROPHES
+        return (start, end - 2) if is_left_out else None
 
     def _found_by_value(self, quote: str) -> tuple[int, int] | None:
         """Return the span of a quote whose numbers are written in another way."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
+import re
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from recollect.errors import UsageError
@@ -11,12 +12,18 @@ from recollect.stores.validation import check_time
 from recollect.text.calendar_dates import absolute_dates
 from recollect.text.chinese_scripts import simplified
 from recollect.text.days import Days
+from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.numerals import plain
 from recollect.text.short_texts import kept_if_short
 from recollect.text.time_zones import with_zone
 from recollect.text.year_parts import year_parts_in
 
 _ANY_DAY: Final = date(2000, 1, 1)
+_CHANGES: Final = lazy_pattern(
+    r"\b(?:from|as of|start(?:s|ing|ed)?|begin(?:s|ning)?|goes|going|ris(?:es?|ing)"
+    r"|chang(?:es?|ing)|new|becomes?)\b|[起涨升]|开始|改[为成到]|变",
+    re.IGNORECASE,
+)
 _MONTH_DAYS_MAX: Final = 31
 DATE_CHARACTERS_MAX: Final = 100
 
@@ -84,6 +91,21 @@ def interval_of(written: str) -> Days | None:
         for days in each.stretches
     }
     return found.pop() if len(found) == 1 else None
+
+
+def day_of_change(until: str, told: str) -> str | None:
+    """
+    Return the day after *until*, if the words *told* tell that something begins or changes.
+
+    >>> told = ("the price goes up 1 April", "it must go before 1 April")
+    >>> [day_of_change("2025-03-31", each) for each in told]
+    ['2025-04-01', None]
+    """
+    found = interval_of(until)
+    is_day = found is not None and found.first == found.last < date.max
+    if found is None or not is_day or _CHANGES.search(simplified(told)) is None:
+        return None
+    return (found.last + timedelta(days=1)).isoformat()
 
 
 def is_about(written: str, day: date) -> bool:

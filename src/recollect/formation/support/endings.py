@@ -32,7 +32,7 @@ _CUE: Final = re.compile(
     r"|nicht|kein\w*|mehr|vorbei|gekundigt|aufgehort|jetzt|verkauft|fertig|statt"
     r"|ya|nunca|deje|dejo|cancel\w*|vendi\w*|ahora|termin\w*|cambi\w*"
     r"|ne|pas|plus|fini\w*|arret\w*|vendu\w*|maintenant|nao|mais|acab\w*|agora)\b"
-    r"|不|没|無|无|别|停|戒|取消|退|换|改|结束|完|分手|离|卖|搬|辞|丢|死|去世|过世|了|已|现在|新"
+    r"|不|没|無|无|别|停|戒|取消|退|换|改|结束|完|分手|离|卖|搬|辞|丢|死|去世|过世|了|咗|已|现在|新"
     r"|算了|作废|最后一[箱车批件页章次笔期节课场门天趟]"
     r"|忘|删|错|好了|康复|もう|ない|やめ|終|辞め|売っ|안|그만|끝",
     re.IGNORECASE,
@@ -58,7 +58,7 @@ _NEWS: Final = re.compile(
     r"|pass(?:ed|es)?|married|mrs|got|gotten|arriv(?:ed|es)|came|come|home|born|open(?:ed|s)"
     r"|bought|signed|received|took over|promoted|retired|graduated|settled|paid|landed|hired"
     r"|accepted|won|finished|delivered|back)\b"
-    r"|[到完成好]了|了$|入职|就职|上岗|拿到|开始|搬|住进|收到|[上下]船|结婚|婚礼|办的|生了|毕业|考[过上]"
+    r"|[到完成好]了|到家了|了$|入职|就职|上岗|拿到|开始|搬|住进|收到|[上下]船|结婚|婚礼|办的|生了|毕业|考[过上]"
     r"|通过|开业|签了|升[职了为]|转正|出院|回[来家国]|回[^\s，。,.]{1,4}了|现在|新",
     re.IGNORECASE,
 )

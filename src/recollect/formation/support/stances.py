@@ -30,7 +30,7 @@ BAD: Final[frozenset[Stance]] = frozenset(
 _REACH_WORDS: Final = 7
 """A denial reaches so many words of its clause; in Chinese and Japanese, all of it."""
 _CLAUSE: Final = lazy_pattern(
-    r"[.!?;:,\n()\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001\u2014\U0001f300-\U0001faff]+"
+    r"[.!?;:,\n()\uff08\uff09\u3002\uff01\uff1f\uff1b\uff1a\uff0c\u3001\u2014\U0001f300-\U0001faff]+"
     # Who chats in Chinese parts clauses with spaces: 我爸开 我不会开车.
     r"|(?<=[\u3400-\u9fff])[ \u3000]+(?=[\u3400-\u9fff])"
     # "No howling since Waylon's at my mom's"; not "no howling since May".
