@@ -21,7 +21,12 @@ from recollect.formation.question_parts import (
     without_opening,
 )
 from recollect.formation.remembered_lines import RememberedLine, remembered_in
-from recollect.formation.rule_later_words import is_of_one_named, later_words, tells_end
+from recollect.formation.rule_later_words import (
+    is_bare_correction,
+    is_of_one_named,
+    later_words,
+    tells_end,
+)
 from recollect.formation.rule_question import RuleQuestion
 from recollect.formation.rule_quotes import (
     gap,
@@ -307,8 +312,8 @@ def _stands_beside(
     known: RememberedLine, later: RememberedLine, question: RuleQuestion | None
 ) -> bool:
     """Return True for a memory that tells what its end does not, or may be the later of both."""
-    if tells_end(later.text) and is_of_one_named(later, known):
-        return True  # the others that it names are left
+    if is_bare_correction(later.text) or (tells_end(later.text) and is_of_one_named(later, known)):
+        return True  # it names nothing itself; the others that an end does not name are left
     # An end tells no name, which is asked for; another place takes the place of the one before.
     if question is None or not tells_end(later.text):
         return False

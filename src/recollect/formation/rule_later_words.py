@@ -24,17 +24,33 @@ _DENIES: Final = re.compile(
     r"|\bI(?:'ve| have)?(?: just| recently| finally| already| now)?"
     r" (?:quit|left|lost|sold|stopped|gave (?:up|away)|given (?:up|away)|retired)\b"
     r"|\bI(?:'ve| have)? (?:been laid off|got (?:laid off|fired))\b"
+    r"|\b(?:broke|broken|split) up\b|\b(?:is|are|was|were) (?:called off|cancell?ed"
+    r"|off(?! (?:to|his|her|their|my|the|on|in|with|for)\b))\b"
     r"|(?:[已早经就都也]|现在|如今)不(?!是因)[^，。！？；]{1,10}了|不再|没有?(?:[^，。！？；]{1,8})?了"
-    r"|去世|[死戒]了|[卖丢送](?:掉|走|人)?了|辞[职掉]|离职|退休|分手|离婚",
+    r"|(?<=[\u3400-\u9fff]{2})不[去来做学干办搬]了|取消了?|去世|[死戒]了|[卖丢送](?:掉|走|人)?了|辞[职掉]|离职|退休|分手|离婚",
     re.IGNORECASE,
 )
 """Words that tell an end."""
 _CHANGES: Final = re.compile(
     r"\b(?:moved|now|changed|switched|renamed|has become|instead|turned \d+)\b"
-    r"|搬|换[了成到]|改[成为叫]|变成|现在|如今",
+    r"|搬|换(?:[了成到]|工作)|改[成为叫]|变成|现在|如今",
     re.IGNORECASE,
 )
 """Words that tell how something is since a change."""
+_WHY: Final = re.compile(r"\bwhy\b|\bhow come\b|为什么|為什麼", re.IGNORECASE)
+_CORRECTS: Final = re.compile(
+    r"\W*(?:(?:no|nope|sorry|oh|wait|oops|actually|correction|i mean|i meant)\b[\s,.!:;—-]*)+"
+    r"(?=(?:it'?s|it is|that'?s|make (?:it|that)|not|the \d|(?:at|on|in|for) |\d|mon|tue|wed|thu"
+    r"|fri|sat|sun)\w*)"
+    r"|\W*make (?:that|it) "
+    r"|(?:[哦喔啊噢]|抱歉|不好意思|等等|等一下)*[，, ]*(?:不对|不是|错了|说错了?|记错了?|更正)"
+    r"[，,。 ]*(?:是|改|应该是|\d)|其实是",
+    re.IGNORECASE,
+)
+"""How a message begins that puts right the one before it, and names nothing: "no, it's at 5"."""
+_NEW_JOB: Final = re.compile(
+    r"\b(?:changed|switched) jobs\b|\bnew job\b|换了?[^，。]{0,3}工作", re.IGNORECASE
+)
 _CLAUSE_END: Final = re.compile("[，,；;。.]")
 _OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.IGNORECASE)
 _SINGLE: Final = frozenset({"home", "occupation", "age"})
@@ -67,6 +83,8 @@ def later_words(
             break
         if not _is_later(each, known, is_placed=begun >= 0):
             continue
+        if number == begun + 1 and is_bare_correction(each.text) and question.has_kind(each):
+            return each
         if (is_end := tells_end(each.text)) and _is_end_of(each, known, question):
             return each
         if not is_end and known is not None and _is_changed_by(each, known, question):
@@ -89,6 +107,16 @@ def tells_end(text: str) -> bool:
     (True, True, False)
     """
     return _is_stated(text) and _DENIES.search(_plain(text)) is not None
+
+
+def is_bare_correction(text: str) -> bool:
+    """
+    Return True if a message puts right the one before it without naming what.
+
+    >>> is_bare_correction("actually it's at 5pm"), is_bare_correction("不对，是周四")
+    (True, True)
+    """
+    return _is_stated(text) and _CORRECTS.match(_plain(text)) is not None
 
 
 def _plain(text: str) -> str:
@@ -124,12 +152,10 @@ def _is_end_of(said: RememberedLine, known: RememberedLine | None, question: Rul
     topics, terms = topics_of(said.text), question.terms
     if known is not None and is_of_one_named(said, known):
         return True
-    if (
-        not question.topics
-        or not question.topics <= topics
-        or not question.has_words(_plain(said.text))
-    ):
+    if not question.topics <= topics or not question.has_words(_plain(said.text)):
         return False
+    if not question.topics:
+        return bool(terms or question.runs) and _WHY.search(question.text) is None
     persons = question.topics & PERSONS
     ended = _topics_of_end(said.text)
     if (ended & PERSONS) - persons or not (persons or _OF_ONESELF.search(said.text)):
@@ -168,6 +194,8 @@ def _is_replaced(
     known: RememberedLine | None, said: RememberedLine, question: RuleQuestion
 ) -> bool:
     """Return True if a person has another job, home or age by later words than by a memory."""
+    if known is not None and known.field == "occupation" and _NEW_JOB.search(_plain(said.text)):
+        return known.text.partition(": ")[2] not in said.text
     if known is None or not known.is_memory or known.field or not question.topics & PERSONS:
         return False
     return bool(question.topics & _SINGLE) and said.text.rstrip("。. ") not in known.text

@@ -107,9 +107,10 @@ _KINDS: Final = tuple(
                 "|什么时候|几[点号月]|何时|哪一?个?[天年月日号]"
             ),
             (
-                rf"\b(?:{_MONTHS}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}|\d{{1,2}}[:.]\d\d|o'clock|[ap]m"
-                r"|today|tomorrow|yesterday|tonight|noon|midnight|weekends?|(?:next|last|this|every|each)"
-                r" \w+|\w+ ago|morning|evening|afternoon|autumn|spring|summer|winter)\b"
+                rf"\b(?:{_MONTHS}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}|\d{{1,2}}[:.]\d\d|o'clock"
+                r"|(?:\d{1,2} ?)?[ap]m|today|tomorrow|yesterday|tonight|noon|midnight|weekends?"
+                r"|(?:next|last|this|every|each) \w+|\w+ ago|(?:end|start|beginning|middle) of"
+                r"|morning|evening|afternoon|autumn|spring|summer|winter)\b"
                 r"|[月号日点]|\d年|[今明昨后前][天年]|去年|月底|年[底初]|周末|星期|周|礼拜|节|春|夏|秋|冬|每"
             ),
         ),
@@ -218,6 +219,8 @@ class RuleQuestion:
             found -= {"move"}
         if "dislikes" in found:
             found -= {"dislikes"} if "not_eaten" in found else {"interests"}
+        if "allergy" in found:
+            found -= {"not_eaten"}
         found |= self.about
         return found - {"name"} if self._asks_name else found - {"name"} or found
 
@@ -244,7 +247,10 @@ class RuleQuestion:
         needless = _stems_in(stands["verb"]) if stands else frozenset()
         needless |= _PRICE_STEMS if _ASKS_PRICE.search(self.text) else frozenset()
         needless |= _TOWN_STEMS if "home" in self.topics else frozenset()
-        return _stems_in(latin, besides=_COMMON) - names - needless
+        found = _stems_in(latin, besides=_COMMON) - names - needless
+        if found or self.topics or self.runs:
+            return found
+        return _stems_in(latin) & _VERB_STEMS  # "What do I drink?" asks for nothing else
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
@@ -320,7 +326,13 @@ class RuleQuestion:
             terms -= _stems_in(self._object.words)
             runs = tuple(each for each in runs if each not in self._object.words)
         said = _stems_in(_POSSESSIVE.sub("", plain))
+        if len(terms) > 1 and re.search(r"\d", plain):
+            terms -= _NUMBER_STEMS  # "my plate number" may be told as "plate KX19"
         return terms <= said and all(_has_run(run, plain) for run in runs)
+
+    def has_kind(self, line: RememberedLine) -> bool:
+        """Return True if a line has a time, where the question asks when, and so on."""
+        return self._has_kind(line.text, simplified(line.text), line)
 
     def _has_kind(self, said: str, plain: str, line: RememberedLine) -> bool:
         """Return True if a text has a time, where the question asks when, and so on."""
@@ -355,6 +367,8 @@ def _stems_in(text: str, *, besides: frozenset[str] = frozenset()) -> frozenset[
 
 
 _TOWN_STEMS: Final = frozenset(map(stem_of, _TOWN))
+_NUMBER_STEMS: Final = frozenset(map(stem_of, ("number", "numbers")))
+_VERB_STEMS: Final = frozenset(map(stem_of, ("drink", "eat", "use", "own", "need", "make", "keep")))
 _PRICE_STEMS: Final = frozenset(map(stem_of, ("cost", "costs", "price", "pay")))
 
 

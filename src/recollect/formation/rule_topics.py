@@ -47,7 +47,13 @@ TOPICS: Final = tuple(
             "not_eaten",
             r"[我也都](?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃|讨厌的(?:[蔬青水]?[菜果]|食物)",
         ),
-        ("allergy", r"\ballerg\w+\b|过敏"),
+        (
+            "allergy",
+            (
+                r"\ballerg\w+\b|\bcan(?:'t|not| not) I (?:eat|take|have|drink)\b"
+                r"|\bI can(?:'t|not| not) (?:eat|drink)\b|过敏|我(?:都|还)?(?:不能|不可以)[吃喝用]"
+            ),
+        ),
         ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
         ("pet", r"\b(?:pets?|cats?|kitten|dogs?|puppy|hamster|rabbit|parrot)\b|宠物|猫|狗"),
         ("cat", r"\b(?:cats?|kitten)\b|猫"),
