@@ -114,6 +114,22 @@ def test_since_when_is_answered_by_the_message_that_told_it(asked: str, told: st
             "is off",
         ),
         (("我在成都做护士", "我换工作了，现在在社区医院"), "我在哪工作？", "社区医院"),
+        (
+            (
+                "Our daughter Lily starts school in September",
+                "She's allergic to eggs",
+                "I like tea",
+            ),
+            "What is Lily allergic to?",
+            "In this talk you said: “Our daughter Lily starts school in September … She's allergic",
+        ),
+        (
+            ("My favourite colour is green", "it's blue actually"),
+            "What's my favourite colour?",
+            "blue",
+        ),
+        (("We moved house! We're in Bristol now",), "Where do I live?", "Bristol"),
+        (("I teach piano in Bath",), "Do you remember my job?", "piano"),
         (("I like tea",), "And before?", "nothing"),
         (("I have two cats, one Maine Coon",), "What are my cats called?", "nothing"),
     ],

@@ -22,6 +22,7 @@ from recollect.formation.question_parts import (
 )
 from recollect.formation.remembered_lines import RememberedLine, remembered_in
 from recollect.formation.rule_later_words import (
+    going_on,
     is_bare_correction,
     is_of_one_named,
     later_words,
@@ -289,6 +290,9 @@ def _answer_of_part(
         fields = [each.quote for each in earlier if each.field != NOTE]
         notes = [each for each in talk if not any(quote in each.text for quote in fields)]
         best = best_of(part.text, notes, about=part.about, names=own_names(lines))
+    if best is None:
+        talk += going_on(talk)
+        best = best_of(part.text, talk, about=part.about, names=own_names(lines))
     known: list[RememberedLine | None] = [*with_others(part.text, best, lines, talk)]
     found: list[RememberedLine] = []
     is_later = False

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
+from itertools import pairwise
 from typing import Final
 
 from recollect.formation import rule_patterns as english
@@ -43,11 +45,14 @@ _CORRECTS: Final = re.compile(
     r"(?=(?:it'?s|it is|that'?s|make (?:it|that)|not|the \d|(?:at|on|in|for) |\d|mon|tue|wed|thu"
     r"|fri|sat|sun)\w*)"
     r"|\W*make (?:that|it) "
+    r"|\W*(?:it'?s|it is|that'?s|that is) [^.!?,]{1,40},? (?:actually|sorry|instead|i mean)\W*$"
     r"|(?:[哦喔啊噢]|抱歉|不好意思|等等|等一下)*[，, ]*(?:不对|不是|错了|说错了?|记错了?|更正)"
     r"[，,。 ]*(?:是|改|应该是|\d)|其实是",
     re.IGNORECASE,
 )
 """How a message begins that puts right the one before it, and names nothing: "no, it's at 5"."""
+_GOES_ON: Final = re.compile(r"\W*(?:and )?(?:she|he|they)\b|\W*[她他]们?", re.IGNORECASE)
+"""How a message begins that goes on about whom the one before it names."""
 _NEW_JOB: Final = re.compile(
     r"\b(?:changed|switched) jobs\b|\bnew job\b|换了?[^，。]{0,3}工作", re.IGNORECASE
 )
@@ -97,6 +102,15 @@ def later_words(
     changed = [e for e in later if known is not None and _is_changed_by(e, known, question)]
     over = [e for e in notes if _is_over_by(e, known, question, lines)]
     return max([*changed, *over], default=None, key=lambda each: each.day or date.min)
+
+
+def going_on(talk: Sequence[RememberedLine]) -> list[RememberedLine]:
+    """Return each message with the one behind it that says "she" of whom it names."""
+    return [
+        replace(after, text=f"{before.text} … {after.text}")
+        for before, after in pairwise(talk)
+        if _GOES_ON.match(after.text)
+    ]
 
 
 def tells_end(text: str) -> bool:

@@ -19,7 +19,7 @@ TOPICS: Final = tuple(
             "home",
             (
                 r"\b(?:(?<!for a )liv(?:e|es|ed|ing)(?! up to\b)|home|address"
-                r"|moved to (?-i:(?=[A-Z])))\b"
+                r"|moved to (?-i:(?=[A-Z]))|moved house)\b"
                 r"|住|我家(?!里?的)|我的家(?![人庭])|地址|(?<!公司)(?<!学校)(?<!单位)(?<!公室)搬到了?[^，。！？]{1,8}了"
             ),
         ),
@@ -34,8 +34,8 @@ TOPICS: Final = tuple(
         (
             "occupation",
             (
-                r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living|retired|resigned|laid off"
-                r"|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b"
+                r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living|i teach|retired|resigned"
+                r"|laid off|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b"
                 r"|工作|职业|上班|[辞离]职"
                 r"|[做干当](?:什么|啥)(?:工作|职业)?的|做哪[行个]"
                 rf"|[是当做](?:一?[名个位])?(?:(?![我你他她的])[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
