@@ -291,8 +291,9 @@ def _answer_of_part(
         notes = [each for each in talk if not any(quote in each.text for quote in fields)]
         best = best_of(part.text, notes, about=part.about, names=own_names(lines))
     if best is None:
-        talk += going_on(talk)
-        best = best_of(part.text, talk, about=part.about, names=own_names(lines))
+        joined = going_on(talk)
+        best = best_of(part.text, joined, about=part.about, names=own_names(lines))
+        talk += joined
     known: list[RememberedLine | None] = [*with_others(part.text, best, lines, talk)]
     found: list[RememberedLine] = []
     is_later = False
