@@ -1,6 +1,6 @@
 """`put` takes what the type allows, and no type whose name is a slip of the pen."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
@@ -10,6 +10,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE as NOTE_TYPE
 from recollect.formation.types import USER, MemoryType
 from recollect.memory.facade import Recollect
+from recollect.recall.query import Where
 from recollect.records import JsonObject, PutMemory
 from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 
@@ -63,6 +64,42 @@ async def test_a_misspelt_type_is_told_the_near_one(
 ) -> None:
     with pytest.raises(UsageError, match=f"no type '{written}': did you mean '{meant}'"):
         await memory.put(ADA, written, "k", NOTE)
+
+
+READS: dict[str, Callable[[Recollect, str], Awaitable[object]]] = {
+    "memories": lambda memory, name: memory.memories(ADA, type_=name),
+    "recall": lambda memory, name: memory.recall(ADA, "tea", where=Where(types=[name])),
+    "recall below": lambda memory, name: memory.recall(
+        ADA[:1], "tea", below=True, where=Where(types=[name])
+    ),
+    "context": lambda memory, name: memory.context(ADA, "tea", where=Where(types=[name])),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize(("written", "meant"), [("note", "Note"), ("Trips", "Trip")])
+async def test_a_read_of_a_misspelt_type_is_told_the_near_one(
+    memory: Recollect, read: str, written: str, meant: str
+) -> None:
+    """It would find nothing, whatever there is; messages that it finds besides change nothing."""
+    await memory.append(ADA, "talk", "Ada likes tea.")
+    await memory.put(ADA, "Note", "tea", NOTE)
+
+    with pytest.raises(UsageError, match=f"no type '{written}': did you mean '{meant}'"):
+        await READS[read](memory, written)
+
+
+@pytest.mark.parametrize("read", READS)
+async def test_a_read_of_a_type_of_ones_own_is_answered(memory: Recollect, read: str) -> None:
+    """Known or not, with memories or without: what somebody writes so is no slip of the pen."""
+    own = {**TRIP.as_config(), "name": "Notes"}
+    await memory.apply(ADA, [PutMemory(type="Trips", key="k", value={"place": "Rome"})])
+    await memory.store.apply(
+        ADA, [PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [own]})]
+    )
+
+    for name in ("Trips", "Notes", "Boat", "Note"):
+        await READS[read](memory, name)
 
 
 async def test_a_type_that_nobody_described_takes_any_value(memory: Recollect) -> None:

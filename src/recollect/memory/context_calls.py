@@ -12,8 +12,9 @@ from recollect.memory.runtime import MemoryRuntime
 from recollect.ports import TokenCounter
 from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.recall.query import Where
-from recollect.records import ScopeLike
+from recollect.records import Memory, ScopeLike
 from recollect.stores.contract.base import Store
+from recollect.stores.plans.changes import Below
 from recollect.stores.validation import check_scope
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ class ContextCalls:
             secret: Key of the marker that frames the text; by default one of this process.
 
         Raises:
-            UsageError: An argument is outside its range, or the token counter failed.
+            UsageError: An argument is outside its range, the token counter failed, or no memory is
+                found and the name of a type looks like a misspelt known one.
         """
         await load_modules("recollect.memory.context_sources")
         from recollect.memory.context_sources import gathered_context
@@ -113,4 +115,10 @@ class ContextCalls:
             secret=secret,
         )
         waits = not await self.caught_up(scope, below=below, wait_s=VECTORS_WAIT_S)
-        return await gathered_context(self._runtime, request, awaits_vectors=waits)
+        context = await gathered_context(self._runtime, request, awaits_vectors=waits)
+        shown = [each.entry for each in context.entries]
+        considered = [*shown, *(each.entry for each in context.left_out)]
+        if not any(isinstance(each.content, Memory) for each in considered):
+            asked = Below((request.scope,)) if below else (request.scope,)
+            await self._runtime.check_type_names(asked, request.where.types)
+        return context

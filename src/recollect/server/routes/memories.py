@@ -109,9 +109,9 @@ async def memories(
             limit=limit,
         )
         return await _listed(reach, asked)
-    read = partial(
-        reach.memory.memories, type_=type, state=state, filter_=conditions, valid_at=valid_at
-    )
+    # Below, a type without memories in one scope may have some in the next.
+    listed = reach.memory.store if below else reach.memory
+    read = partial(listed.memories, type_=type, state=state, filter_=conditions, valid_at=valid_at)
 
     def has_key(each: Memory) -> bool:
         return key is None or each.key == key
