@@ -18,6 +18,7 @@ from recollect.records import Evidence, Json, Memory, NewMessage, PutMemory, Wri
 from recollect.side_records import SideWrite
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.plans.undo import UndoLog
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
@@ -311,6 +312,23 @@ async def test_what_was_undone_does_not_come_back(open_empty: Opener) -> None:
         assert {"home": "Lima"} == dict(under_lima.value)
         assert user is not None
         assert ({"home": "Oslo"}, {}) == (dict(user.value), dict(user.evidence))
+
+
+async def test_what_holds_again_stays_when_the_message_is_erased(open_empty: Opener) -> None:
+    """It has the evidence that it had: none here, though the message says the field's name."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await memory.put(ADA, "User", "User", {"user_name": "Zoe"})
+        (renamed,) = await told(memory, clock, "My name is Ada.")
+        await told(memory, clock, "I am 34 years old.")
+
+        await taken_back(memory, renamed, ("User", "User"))
+        await memory.erase(ADA, EraseMessages(thread=TALK, messages=[renamed]))
+
+        user = await memory.get(ADA, "User", "User")
+        assert user is not None
+        assert {"user_name": "Zoe", "age": 34} == dict(user.value)
+        assert ["/age"] == list(user.evidence)
 
 
 async def test_what_was_said_again_after_its_undo_counts(open_empty: Opener) -> None:

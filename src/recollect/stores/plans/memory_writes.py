@@ -39,6 +39,7 @@ from recollect.stores.plans.prepared_writes import (
 )
 from recollect.stores.plans.said_times import Cited, SaidTimes
 from recollect.stores.plans.side_records import PreparedSideWrite, side_effect
+from recollect.stores.plans.undo import UNDONE
 from recollect.stores.plans.upkeep import compacted
 from recollect.stores.provenance import NO_WORDS, Words, quoted, words_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
@@ -170,6 +171,9 @@ class _Staged:
         if current is None or current.evidence == NO_EVIDENCE:
             return write
         if (current.value, current.evidence) == (write.value, write.evidence):
+            return write
+        if write.cause == UNDONE:
+            # What stands again rests on what it rested on, and not on the message that is undone.
             return write
         given = decode_evidence(write.evidence)
         name = version_name(current.type, current.key, current.version)
