@@ -331,6 +331,25 @@ async def test_what_holds_again_stays_when_the_message_is_erased(open_empty: Ope
         assert ["/age"] == list(user.evidence)
 
 
+async def test_a_value_stays_that_a_later_message_says(open_empty: Opener) -> None:
+    """Although it took the place of one that a person wrote over the words that are undone."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        (edda,) = await told(memory, clock, "My name is Edda.")
+        await memory.put(ADA, "User", "User", {"user_name": "Hana"})
+        (bea,) = await told(memory, clock, "My name is Bea.")
+
+        await taken_back(memory, edda, ("User", "User"))
+        under_bea = await memory.get(ADA, "User", "User")
+        await taken_back(memory, bea, ("User", "User"))
+
+        user = await memory.get(ADA, "User", "User")
+        assert under_bea is not None
+        assert {"user_name": "Bea"} == dict(under_bea.value)
+        assert user is not None
+        assert {"user_name": "Hana"} == dict(user.value)
+
+
 async def test_what_was_said_again_after_its_undo_counts(open_empty: Opener) -> None:
     """A message that is formed anew is not taken for undone by the undo of another one."""
     clock = FrozenClock()
