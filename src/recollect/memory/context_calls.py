@@ -91,11 +91,8 @@ class ContextCalls:
 
         Raises:
             UsageError: An argument is outside its range, the token counter failed, or no memory is
-                found and the name of a type looks like a misspelt known one.
+                found and a type's name looks misspelt.
         """
-        await load_modules("recollect.memory.context_sources")
-        from recollect.memory.context_sources import gathered_context
-
         request = ContextQuery(
             scope=check_scope(scope),
             query=query,
@@ -114,11 +111,24 @@ class ContextCalls:
             count_tokens=count_tokens or self._runtime.options.count_tokens,
             secret=secret,
         )
+        return await self._context_of(request)
+
+    async def _context_of(self, request: ContextQuery) -> Context:
+        """Return a context, or raise if it has no memories and a type's name looks misspelt."""
+        await load_modules("recollect.memory.context_sources")
+        from recollect.memory.context_sources import gathered_context
+
+        scope, below = request.scope, request.below
         waits = not await self.caught_up(scope, below=below, wait_s=VECTORS_WAIT_S)
         context = await gathered_context(self._runtime, request, awaits_vectors=waits)
-        shown = [each.entry for each in context.entries]
-        considered = [*shown, *(each.entry for each in context.left_out)]
-        if not any(isinstance(each.content, Memory) for each in considered):
-            asked = Below((request.scope,)) if below else (request.scope,)
+        if request.where.types and not _has_memories(context):
+            asked = Below((scope,)) if below else (scope,)
             await self._runtime.check_type_names(asked, request.where.types)
         return context
+
+
+def _has_memories(context: Context) -> bool:
+    """Return True if memories were found, whether or not they are shown."""
+    found = [each.entry for each in context.entries]
+    found += [each.entry for each in context.left_out]
+    return any(isinstance(each.content, Memory) for each in found)
