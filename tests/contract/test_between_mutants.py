@@ -113,7 +113,7 @@ async def nothing(*_: object, **__: object) -> None:
     """Do nothing."""
 
 
-def own_alone(_: object, after: Any, *__: object) -> EvidenceMap:
+def own_alone(_: object, after: Any, *__: object, **___: object) -> EvidenceMap:
     """Give a put only its own evidence."""
     found: EvidenceMap = after.evidence
     return found

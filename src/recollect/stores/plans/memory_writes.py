@@ -172,9 +172,6 @@ class _Staged:
             return write
         if (current.value, current.evidence) == (write.value, write.evidence):
             return write
-        if write.cause == UNDONE:
-            # What stands again rests on what it rested on, and not on the message that is undone.
-            return write
         given = decode_evidence(write.evidence)
         name = version_name(current.type, current.key, current.version)
         if Evidence(thread=MEMORY_THREAD, message=name) in given.get("", ()):
@@ -182,7 +179,13 @@ class _Staged:
             return write
         before = Founded(json.loads(current.value), decode_evidence(current.evidence))
         after = Founded(json.loads(write.value), given)
-        kept = kept_evidence(before, after, self._known_words, lambda: self._documents(current))
+        kept = kept_evidence(
+            before,
+            after,
+            self._known_words,
+            lambda: self._documents(current),
+            restores=write.cause == UNDONE,
+        )
         # A restored version has its evidence already: words that came since are not in it.
         if kept is given or self._is_restored(write, current):
             return write
