@@ -266,6 +266,21 @@ async def test_an_element_of_a_list_goes_alone(open_empty: Opener) -> None:
         assert {"/interests/0": [chess], "/interests/1": [tea]} == cited
 
 
+async def test_a_list_that_was_emptied_since_goes_with_what_it_held(open_empty: Opener) -> None:
+    """Nothing is left to be empty of."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        (liked,) = await told(memory, clock, "I like rowing.")
+        await told(memory, clock, "I no longer like rowing.")
+        emptied = await memory.get(ADA, "User", "User")
+
+        await taken_back(memory, liked, ("User", "User"))
+
+        assert emptied is not None
+        assert {"interests": []} == dict(emptied.value)
+        assert await memory.get(ADA, "User", "User") is None
+
+
 async def test_what_a_person_wrote_since_stays(open_empty: Opener) -> None:
     """A field that was typed into a document which the message alone supported."""
     clock = FrozenClock()

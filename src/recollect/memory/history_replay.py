@@ -199,13 +199,15 @@ class _Replay:
     ) -> None:
         parts, past = _parts_of(version), _parts_of(before) if before else {}
         left = _flat(*left_of(version, gone))
+        # Read before the removals: what had no parts here was not emptied by them either.
+        bare = {path for path, each in parts.items() if self._is_bare(path, each, past)}
         for path in [each for each in past if each not in parts]:
             brought = _in_place_of(past[path], path, parts, past) or owners
             self._remove(version, path, brought, gone)
         for path, written in parts.items():
             was = past.get(path)
             is_unsaid = was is not None and was.said == written.said
-            if is_unsaid and was and is_same(was.value, written.value):
+            if path in bare or (is_unsaid and was and is_same(was.value, written.value)):
                 continue
             part = _by_hand(written) if is_unsaid else written
             new = part.said - (was.said if was else NOBODY)
@@ -214,6 +216,15 @@ class _Replay:
             if new and not new & left[path].said:
                 continue  # others support what stood before, not what this one made of it
             self._set(path, part, version)
+
+    def _is_bare(self, path: Path, part: _ValuePart, past: Mapping[Path, _ValuePart]) -> bool:
+        """Return True for an object or list that lost its parts, none of which stands here."""
+        return (
+            _is_empty(part.value)
+            and path not in past
+            and any(_is_inside(path, each) for each in past)
+            and not any(_is_inside(path, each) for each in self.found.parts)
+        )
 
     def _set(self, path: Path, part: _ValuePart, version: Revision) -> None:
         parts = self.found.parts
