@@ -11,8 +11,10 @@ from benchmarks.combinations.expected_state import Carrier
 from benchmarks.combinations.operations import NothingToDoError, operation
 from benchmarks.combinations.world import TALLY, THREADS, Request, World
 from recollect.chat.corrections import correction_of
+from recollect.formation.config import assistants_of
 from recollect.formation.derived_memories import DerivedChange
 from recollect.memory.facade import Recollect
+from recollect.memory.message_undo import message_undo_writes
 from recollect.records import (
     DeleteMemory,
     EndMemory,
@@ -162,6 +164,30 @@ async def undo(world: World) -> None:
             carrier.versions.append(before[-1])
         else:
             carrier.state = "away"
+
+
+@operation("take back a message", weight=3)
+async def take_back_message(world: World) -> None:
+    """Undo what a message did to memories; the message stays."""
+    scope, log = world.scope(), UndoLog()
+    memory = await world.a_memory(scope)
+    found = memory.evidence.values() if memory else ()
+    cited = [each for part in found for each in part if each.thread in THREADS]
+    if memory is None or not cited:
+        raise NothingToDoError
+    said = world.chance.choice(cited)
+    writes = await message_undo_writes(
+        world.memory.store,
+        scope,
+        (said.thread, said.message),
+        {(memory.type, memory.key): memory.version},
+        assistants_of(None),
+    )
+    if not writes:
+        raise NothingToDoError
+    world.loses.add(scope)
+    await world.view().noting(log).apply(scope, writes)
+    world.note(scope, log, {})
 
 
 @operation("review", weight=4)

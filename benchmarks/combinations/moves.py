@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
-from benchmarks.combinations.erasures import note_erased, some_target
+from benchmarks.combinations.erasures import ABOVE, note_erased, some_target
 from benchmarks.combinations.expected_state import Carrier
 from benchmarks.combinations.operations import NothingToDoError, operation
 from benchmarks.combinations.stage import DIMENSIONS
@@ -73,11 +73,21 @@ async def _cut_off(world: World, task: asyncio.Future[Any]) -> None:
 @operation("copy", weight=2)
 async def copy(world: World) -> None:
     """Copy the store into an empty one, and continue there."""
+    await _continue_in_copy(world)
+
+
+@operation("copy one scope")
+async def copy_one_scope(world: World) -> None:
+    """Copy the scope above all others, with those below it, into an empty store; continue there."""
+    await _continue_in_copy(world, ABOVE)
+
+
+async def _continue_in_copy(world: World, scope: Scope = ()) -> None:
     url = world.stage.places.fresh()
     destination = world.stage.new_store(url)
-    await copy_store(world.memory.store, destination)
+    await copy_store(world.memory.store, destination, scope=scope)
     await world.stage.move(url, destination)
-    world.followers = {scope: FeedFollower(scope) for scope in SCOPES}
+    world.followers = {each: FeedFollower(each) for each in SCOPES}
 
 
 @operation("back up", weight=2, needs_lasting=True)

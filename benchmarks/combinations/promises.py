@@ -173,7 +173,8 @@ async def check_founded(world: World, reading: Reading) -> list[str]:
     typed = world.expected.typed(reading.scope)
     broken = []
     for memory in reading.memories:
-        if memory.type in FORMED and memory.state == "active":
+        # An import drops evidence in messages that are removed, and lowers the trust to external.
+        if memory.type in FORMED and memory.state == "active" and memory.trust != "external":
             words = set(_WORD.findall(json.dumps(memory.value)))
             lacking = words - typed - _evident(world, reading, _all_evidence(memory))
             broken += [

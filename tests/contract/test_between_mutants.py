@@ -13,9 +13,10 @@ import pytest
 from benchmarks.combinations.histories import Tally, play
 from benchmarks.combinations.stage import FilePlaces
 from recollect.formation import derived_memories as derivation
+from recollect.lifecycle import store_copy
 from recollect.memory.facade import Recollect
 from recollect.ports import Ids
-from recollect.records import Evidence, EvidenceMap, Memory, Scope
+from recollect.records import Evidence, EvidenceMap, JsonObject, Memory, Scope
 from recollect.stores.contract.backend import Transactor
 from recollect.stores.meter import plan_charged
 from recollect.stores.plans import undo_reversal
@@ -102,11 +103,17 @@ async def kept_reserved(self: Any, action: str, scope: Scope, plan: Any) -> obje
     return result
 
 
+async def of_scopes_alone(self: Any, scope: Scope | None, records: Sequence[JsonObject]) -> None:
+    """Copy the keys of no scope with a whole store only."""
+    if scope is not None or not self.prefix:
+        await carry_keys(self, scope, records)
+
+
 async def nothing(*_: object, **__: object) -> None:
     """Do nothing."""
 
 
-def own_alone(_: object, after: Any, *__: object) -> EvidenceMap:
+def own_alone(_: object, after: Any, *__: object, **___: object) -> EvidenceMap:
     """Give a put only its own evidence."""
     found: EvidenceMap = after.evidence
     return found
@@ -118,6 +125,7 @@ def given_alone(_: object, given: Sequence[Evidence], *__: object, **___: object
 
 
 acting, over, evidence = Worker.acting, Recollect.over, derivation._evidence
+carry_keys = store_copy._Copying._carry_keys
 plan_undo, take_back = undo_reversal.plan_undo, undo_reversal._Undoing.take_back
 ERASE: Final = "erase messages"
 MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
@@ -185,6 +193,10 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
     "copy, keys: keys stay behind": (
         [("lifecycle.store_copy._Copying._carry_keys", nothing)],
         ("append under a key", "copy", "retry"),
+    ),
+    "copy of one scope, erase, keys: those of erased scopes stay behind": (
+        [("lifecycle.store_copy._Copying._carry_keys", of_scopes_alone)],
+        ("append under a key", "erase a scope", "copy one scope", "retry"),
     ),
     "crash, append under a key: keys are known to one process": (
         [("stores.contract.backend.Transactor._digest_secret", of_this_process)],

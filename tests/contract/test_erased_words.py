@@ -340,7 +340,7 @@ def given_alone(
     return tuple(given)
 
 
-def own_alone(_before: Founded, after: Founded, *_: object) -> EvidenceMap:
+def own_alone(_before: Founded, after: Founded, *_: object, **__: object) -> EvidenceMap:
     """Give a put only its own evidence."""
     return after.evidence
 

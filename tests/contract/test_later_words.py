@@ -269,6 +269,7 @@ async def test_a_change_is_approved_beside_what_was_said_of_other_fields(talk: T
     profile, waiting = await waiting_change(talk)
     talk.on(3)
     new = {"home": "Porto", "occupation": "painter", "user_name": "Ada"}
+    await talk.memory.append(ADA, "t", [NewMessage(role="user", text="I paint.", id="m")])
     cited = {"/home": profile.evidence["/home"], "/occupation": [Evidence(thread="t", message="m")]}
     await talk.memory.put(ADA, "User", "User", new, evidence=cited)
 

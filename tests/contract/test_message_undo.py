@@ -18,6 +18,7 @@ from recollect.records import Evidence, Json, Memory, NewMessage, PutMemory, Wri
 from recollect.side_records import SideWrite
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.plans.undo import UndoLog
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
@@ -265,6 +266,21 @@ async def test_an_element_of_a_list_goes_alone(open_empty: Opener) -> None:
         assert {"/interests/0": [chess], "/interests/1": [tea]} == cited
 
 
+async def test_a_list_that_was_emptied_since_goes_with_what_it_held(open_empty: Opener) -> None:
+    """Nothing is left to be empty of."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        (liked,) = await told(memory, clock, "I like rowing.")
+        await told(memory, clock, "I no longer like rowing.")
+        emptied = await memory.get(ADA, "User", "User")
+
+        await taken_back(memory, liked, ("User", "User"))
+
+        assert emptied is not None
+        assert {"interests": []} == dict(emptied.value)
+        assert await memory.get(ADA, "User", "User") is None
+
+
 async def test_what_a_person_wrote_since_stays(open_empty: Opener) -> None:
     """A field that was typed into a document which the message alone supported."""
     clock = FrozenClock()
@@ -311,6 +327,42 @@ async def test_what_was_undone_does_not_come_back(open_empty: Opener) -> None:
         assert {"home": "Lima"} == dict(under_lima.value)
         assert user is not None
         assert ({"home": "Oslo"}, {}) == (dict(user.value), dict(user.evidence))
+
+
+async def test_what_holds_again_stays_when_the_message_is_erased(open_empty: Opener) -> None:
+    """It has the evidence that it had: none here, though the message says the field's name."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        await memory.put(ADA, "User", "User", {"user_name": "Zoe"})
+        (renamed,) = await told(memory, clock, "My name is Ada.")
+        await told(memory, clock, "I am 34 years old.")
+
+        await taken_back(memory, renamed, ("User", "User"))
+        await memory.erase(ADA, EraseMessages(thread=TALK, messages=[renamed]))
+
+        user = await memory.get(ADA, "User", "User")
+        assert user is not None
+        assert {"user_name": "Zoe", "age": 34} == dict(user.value)
+        assert ["/age"] == list(user.evidence)
+
+
+async def test_a_value_stays_that_a_later_message_says(open_empty: Opener) -> None:
+    """Although it took the place of one that a person wrote over the words that are undone."""
+    clock = FrozenClock()
+    async with opened(open_empty(clock, SeededIds(1))) as memory:
+        (edda,) = await told(memory, clock, "My name is Edda.")
+        await memory.put(ADA, "User", "User", {"user_name": "Hana"})
+        (bea,) = await told(memory, clock, "My name is Bea.")
+
+        await taken_back(memory, edda, ("User", "User"))
+        under_bea = await memory.get(ADA, "User", "User")
+        await taken_back(memory, bea, ("User", "User"))
+
+        user = await memory.get(ADA, "User", "User")
+        assert under_bea is not None
+        assert {"user_name": "Bea"} == dict(under_bea.value)
+        assert user is not None
+        assert {"user_name": "Hana"} == dict(user.value)
 
 
 async def test_what_was_said_again_after_its_undo_counts(open_empty: Opener) -> None:

@@ -22,6 +22,7 @@ Which operations are followed by a check of which promise, with something there 
 | put in two scopes         | x    | x    | x     | x    | x       |
 | forget                    | x    | x    | x     | x    | x       |
 | undo                      | x    | x    | x     | x    | x       |
+| take back a message       | x    | x    | x     | x    | x       |
 | review                    | x    | x    | x     | x    | x       |
 | say a rejected note again | x    | x    | x     | x    | x       |
 | edit                      | x    | x    | x     | x    | x       |
@@ -49,6 +50,7 @@ Which operations are followed by a check of which promise, with something there 
 | crash in an erase         | x    | x    | x     | x    | x       |
 | crash while forming       | x    | x    | x     | x    | x       |
 | copy                      | x    | x    | x     | x    | x       |
+| copy one scope            | x    | x    | x     | x    | x       |
 | back up                   | x    | x    | x     | x    | x       |
 | restore a backup          | x    | x    | x     | x    | x       |
 | export                    | x    | x    | x     | x    | x       |

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.memory import history_replay
@@ -125,6 +125,7 @@ def test_what_a_person_wrote_outlives_the_words_it_corrected(
 
     @settings(settings.get_profile("sample"), max_examples=COUNTS[backend])
     @given(seed=st.integers(0, 2**32 - 1))
+    @example(seed=3)  # a message that says what a person wrote over another one's words
     def all_is_as_it_was(seed: int) -> None:
         assert [] == asyncio.run(faults(open_empty, seed))
 

@@ -159,7 +159,8 @@ class CarryingModel:
                 groups.append([])
             elif line.startswith("["):
                 id_, value, *_ = json.loads(line)
-                groups[-1].append((id_, value["content"]))
+                # The undo of a message may leave a note without its content.
+                groups[-1].append((id_, value.get("content", FILLER)))
         found = self._chance.choice([each for each in groups if len(each) > 1])
         named = self._chance.sample(found, 2)
         said = [content for _, content in named]

@@ -175,6 +175,24 @@ async def test_like_memories_become_one(
     assert ["put", f"merged into Note/{made.key}"] == [each.cause for each in history]
 
 
+async def test_what_stays_is_not_merged_with_what_expires(
+    memory: recollect.Recollect, clock: FrozenClock
+) -> None:
+    """Merged, it would be gone with the other one; those that expire together may be merged."""
+    await keep_drinks(memory, clock)
+    until = clock.now() + timedelta(days=1)
+    for key in ("morning", "noon", "night"):
+        said = f"drinks green tea in the {key}"
+        await memory.put(ADA, "Note", key, {"context": "drinks", "content": said}, expires_at=until)
+
+    result = await memory.consolidate(ADA)
+
+    (made,) = [each for each in result.changes if each.action == "merged"]
+    assert {("Note", key) for key in ("morning", "noon", "night")} == set(made.ended)
+    clock.advance(2 * 86_400)
+    assert {"evening", "dog"} == set(await in_force(memory, clock))
+
+
 async def test_a_second_run_does_nothing(
     memory: recollect.Recollect, model: Tidy, clock: FrozenClock
 ) -> None:

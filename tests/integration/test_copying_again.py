@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from recollect.errors import ConflictError
+from recollect.errors import ConflictError, GoneError
 from recollect.lifecycle import store_copy as copying
 from recollect.lifecycle.copy_journal import NOTES
 from recollect.lifecycle.store_copy import content_digest, copy_store
@@ -483,6 +483,25 @@ async def test_an_erase_that_stays_behind_is_noticed(
     monkeypatch.setattr(copying, "erases_below", lambda *_: [])
 
     assert "ada m1" in await moved_and_imported(source, destination)
+
+
+async def test_a_retry_after_a_copy_of_the_scopes_above_brings_nothing_back(
+    source: Store, destination: Stopping
+) -> None:
+    """Who was erased whole has no scope to hold the key; who moved before keeps their own."""
+    pay = [NewMessage(role="user", text=f"pay 10 {CANARY}")]
+    await source.append(EVE, "bills", pay, idempotency_key="pay")
+    await source.append(BOB, "bills", pay, idempotency_key="pay")
+    await copy_store(source, destination, scope=BOB)
+    await source.erase(EVE, EraseScope())
+    await source.erase(BOB, EraseScope())
+
+    await copy_store(source, destination, scope=ADA)
+
+    with pytest.raises(GoneError):
+        await destination.append(EVE, "bills", pay, idempotency_key="pay")
+    (kept,) = await destination.append(BOB, "bills", pay, idempotency_key="pay")
+    assert [kept] == list((await destination.messages(BOB, "bills")).rows)
 
 
 async def test_of_an_erase_of_many_only_the_part_of_the_scope_goes_along(

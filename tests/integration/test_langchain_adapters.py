@@ -216,6 +216,11 @@ def test_a_rejected_document_is_not_found_by_its_id(memory: SyncRecollect) -> No
     assert ["boat"] == [each.id for each in store.similarity_search("Ada", k=9)]
 
 
+def test_an_empty_store_of_its_own_type_finds_nothing(memory: SyncRecollect) -> None:
+    """Its name may look like that of a known type: it is the store's choice, and no slip."""
+    assert [] == RecollectVectorStore(memory, ADA, type_="Items").similarity_search("red dog")
+
+
 def test_documents_are_found_within_a_filter(memory: SyncRecollect) -> None:
     """On their metadata; of another type or scope nothing is found."""
     store = RecollectVectorStore(memory, ADA)

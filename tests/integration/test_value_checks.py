@@ -1,6 +1,7 @@
 """`put` takes what the type allows, and no type whose name is a slip of the pen."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -9,9 +10,12 @@ from recollect import UsageError
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE as NOTE_TYPE
 from recollect.formation.types import USER, MemoryType
+from recollect.memory import cited_messages
 from recollect.memory.facade import Recollect
-from recollect.records import JsonObject, PutMemory
+from recollect.recall.query import Where
+from recollect.records import Evidence, JsonObject, PutMemory
 from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
+from recollect.stores.plans.erase_targets import EraseThread
 
 ADA = ("acme", "ada")
 NOTE: JsonObject = {"context": "drinks", "content": "Ada likes tea"}
@@ -63,6 +67,42 @@ async def test_a_misspelt_type_is_told_the_near_one(
 ) -> None:
     with pytest.raises(UsageError, match=f"no type '{written}': did you mean '{meant}'"):
         await memory.put(ADA, written, "k", NOTE)
+
+
+READS: dict[str, Callable[[Recollect, str], Awaitable[object]]] = {
+    "memories": lambda memory, name: memory.memories(ADA, type_=name),
+    "recall": lambda memory, name: memory.recall(ADA, "tea", where=Where(types=[name])),
+    "recall below": lambda memory, name: memory.recall(
+        ADA[:1], "tea", below=True, where=Where(types=[name])
+    ),
+    "context": lambda memory, name: memory.context(ADA, "tea", where=Where(types=[name])),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize(("written", "meant"), [("note", "Note"), ("Trips", "Trip")])
+async def test_a_read_of_a_misspelt_type_is_told_the_near_one(
+    memory: Recollect, read: str, written: str, meant: str
+) -> None:
+    """It would find nothing, whatever there is; messages that it finds besides change nothing."""
+    await memory.append(ADA, "talk", "Ada likes tea.")
+    await memory.put(ADA, "Note", "tea", NOTE)
+
+    with pytest.raises(UsageError, match=f"no type '{written}': did you mean '{meant}'"):
+        await READS[read](memory, written)
+
+
+@pytest.mark.parametrize("read", READS)
+async def test_a_read_of_a_type_of_ones_own_is_answered(memory: Recollect, read: str) -> None:
+    """Known or not, with memories or without: what somebody writes so is no slip of the pen."""
+    own = {**TRIP.as_config(), "name": "Notes"}
+    await memory.apply(ADA, [PutMemory(type="Trips", key="k", value={"place": "Rome"})])
+    await memory.store.apply(
+        ADA, [PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"types": [own]})]
+    )
+
+    for name in ("Trips", "Notes", "Boat", "Note"):
+        await READS[read](memory, name)
 
 
 async def test_a_type_that_nobody_described_takes_any_value(memory: Recollect) -> None:
@@ -126,3 +166,69 @@ async def test_a_type_may_have_any_name(memory: Recollect) -> None:
 
     assert kept == await memory.get(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS)
     await memory.put(ADA, "Boat", "k", {"length_m": 7})
+
+
+async def told(memory: Recollect) -> dict[str, list[Evidence]]:
+    """Say that Ada likes tea, and return evidence for it."""
+    (said,) = await memory.append(ADA, "talk", "Ada likes tea.")
+    return {"/content": [Evidence(thread="talk", message=said.id, quote="Ada likes tea")]}
+
+
+async def test_evidence_names_a_message_that_is_there(memory: Recollect) -> None:
+    """Or was, and is cited already; a finding and the tie to a thread name none."""
+    evidence = await told(memory)
+    await memory.put(ADA, "Note", "tea", NOTE, evidence=evidence)
+    await memory.remove(ADA, "talk", [evidence["/content"][0].message])
+    again = {"context": "every drink", "content": "Ada likes tea"}
+
+    kept = await memory.put(ADA, "Note", "tea", again, evidence=evidence)
+
+    assert evidence["/content"] == list(kept.evidence["/content"])
+    for each in (
+        Evidence(thread="talk", message="@1"),
+        Evidence(thread="agent", message="f1", kind="agent"),
+    ):
+        await memory.put(ADA, "Note", each.message, NOTE, evidence={"": [each]})
+    wrong = {"": [Evidence(thread="talk", message="m9")]}
+    with pytest.raises(UsageError, match=r"Note/rum names the message 'm9' of the thread 'talk'"):
+        await memory.put(ADA, "Note", "rum", NOTE, evidence=wrong)
+    with pytest.raises(UsageError, match="append it first"):  # another memory cites it
+        await memory.put(ADA, "Note", "rum", NOTE, evidence=evidence)
+
+
+def erase_after_the_check(memory: Recollect, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Erase the thread of `told` once the evidence of a put was checked."""
+    checked = cited_messages._check_cited
+
+    async def then_erased(*given: Any) -> None:
+        await checked(*given)
+        await memory.erase(ADA, EraseThread(thread="talk"))
+
+    monkeypatch.setattr(cited_messages, "_check_cited", then_erased)
+
+
+async def test_evidence_that_was_erased_does_not_come_back(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what quotes it: it was read before, and the erase comes before or after the check."""
+    evidence = await told(memory)
+    erase_after_the_check(memory, monkeypatch)
+
+    for _ in ("after", "before"):
+        with pytest.raises(UsageError, match="append it first"):
+            await memory.put(ADA, "Note", "tea", NOTE, evidence=evidence)
+
+    assert await memory.get(ADA, "Note", "tea") is None
+
+
+async def test_a_check_that_an_erase_overtakes_is_caught(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: the write does not heed what was erased since the check."""
+    evidence = await told(memory)
+    erase_after_the_check(memory, monkeypatch)
+    monkeypatch.setattr(cited_messages, "decided_unerased", lambda store, _, act: act(store))
+
+    await memory.put(ADA, "Note", "tea", NOTE, evidence=evidence)
+
+    assert await memory.get(ADA, "Note", "tea") is not None

@@ -201,6 +201,23 @@ async def test_a_collection_becomes_a_document(url: str, clock: FrozenClock) -> 
         assert ["formed"] == [each.end for each in await memory.form(ADA)]
 
 
+@pytest.mark.parametrize("days", [(1, 2), (2, 1), (1, None)])
+async def test_a_document_expires_with_the_last_of_its_entries(
+    url: str, clock: FrozenClock, days: tuple[int, int | None]
+) -> None:
+    """What was to be forgotten does not stay for ever, and nothing goes before its time."""
+    async with opened(url, clock) as memory:
+        ends = [None if each is None else clock.now() + timedelta(days=each) for each in days]
+        for key, place, end in zip("ab", ("Bergen", "Porto"), ends, strict=True):
+            await memory.put(ADA, "Trip", key, {"place": place, "with": ["Mia"]}, expires_at=end)
+
+        await memory.migrate_type(ADA, "Trip", "patch")
+
+        (document,) = await in_force(memory, clock)
+        last = None if None in ends else max(each for each in ends if each)
+        assert last == document.expires_at
+
+
 async def test_a_document_becomes_an_entry_and_back(url: str, clock: FrozenClock) -> None:
     """And what comes next is formed in the new mode."""
     async with opened(url, clock) as memory:

@@ -62,6 +62,17 @@ def test_a_finding_is_read_as_it_was_written(served: Served, connect: Connect) -
     assert history == copied
 
 
+def test_a_message_that_is_not_there_is_no_evidence(client: httpx.Client) -> None:
+    """An erase could not take what rests on it."""
+    absent = put(client, {"thread": "t", "message": "absent"})
+    said = {"messages": [{"role": "user", "text": "The boat leaks.", "id": "m1"}]}
+    client.post("/v1/threads/t/messages", params=SCOPE, json=said)
+    there = put(client, {"thread": "t", "message": "m1"})
+
+    assert (422, 201) == (absent.status_code, there.status_code), absent.text
+    assert "names the message 'absent' of the thread 't'" in absent.text
+
+
 def test_an_import_makes_no_users_word_of_a_finding(client: httpx.Client) -> None:
     put(client, FOUND)
     exported = client.get("/v1/export", params=SCOPE).text.splitlines()

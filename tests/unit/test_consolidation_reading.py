@@ -223,14 +223,15 @@ def standing(*memories: Memory, derived: tuple[Memory, ...] = ()) -> ActiveMemor
 
 
 def test_a_merged_memory_names_all_it_rests_on() -> None:
-    """It has the trust of the least trusted, ends when the first expires, and cites versions."""
+    """It has the trust of the least trusted, expires as they do, and cites versions."""
+    tea = note("tea", "drinks tea in Bergen", until=NOON.replace(year=2027))
     told = note("cups", "drinks 3 cups of tea", trust="external", until=NOON.replace(year=2027))
-    group = Group(type="Note", memories=(TEA, told))
+    group = Group(type="Note", memories=(tea, told))
     batch = Batch(type=NOTE, groups=(group,))
     call = asked("merge_memories", ["m1", "m2"], WHOLE)
     reading = read_calls(ModelAnswer(calls=(call,)), batch)
 
-    (change,) = planned(reading.combinations, standing(TEA, told))
+    (change,) = planned(reading.combinations, standing(tea, told))
 
     put, *ends = change.writes
     assert isinstance(put, PutMemory)
@@ -245,6 +246,25 @@ def test_a_merged_memory_names_all_it_rests_on() -> None:
     assert [("tea", 3), ("cups", 3)] == [
         (each.key, each.expected) for each in ends if isinstance(each, EndMemory)
     ]
+
+
+@pytest.mark.parametrize("until", [None, NOON.replace(year=2028)])
+@pytest.mark.parametrize(
+    ("name", "action"), [("merge_memories", "refused"), ("derive_memory", "derived")]
+)
+def test_nothing_is_replaced_by_what_expires_before_it(
+    until: datetime | None, name: str, action: str
+) -> None:
+    """A merge with what soon expires would take the other memory along; a derivation does not."""
+    tea = note("tea", "drinks tea in Bergen", until=until)
+    told = note("cups", "drinks 3 cups of tea", until=NOON.replace(year=2027))
+    batch = Batch(type=NOTE, groups=(Group(type="Note", memories=(tea, told)),))
+    reading = read_calls(ModelAnswer(calls=(asked(name, ["m1", "m2"], WHOLE),)), batch)
+
+    (change,) = planned(reading.combinations, standing(tea, told))
+
+    assert action == change.action
+    assert () == change.ended
 
 
 def test_what_is_remembered_already_is_not_made() -> None:

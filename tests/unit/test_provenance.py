@@ -82,6 +82,24 @@ def test_a_text_rests_on_whatever_its_words_came_from(value: str, rests: list[st
     assert {"/about": rests} == kept(before, {"/about": [said(NURSE)]}, {"about": value}, given)
 
 
+@pytest.mark.parametrize(
+    ("restores", "value", "rests"),
+    [(True, "Zoe", {}), (False, "Zoe", {"/name": ["Ada"]}), (True, "Ada Zoe", {"/name": ["Ada"]})],
+)
+def test_a_restored_part_rests_on_what_it_did(
+    *, restores: bool, value: str, rests: dict[str, list[str]]
+) -> None:
+    """The message that names the field is none of its evidence; what no version had takes words."""
+    before = Founded({"name": "Ada"}, {"/name": [said("My name is Ada")]})
+    past = [Founded({"name": "Zoe"}, {})]
+
+    found = kept_evidence(
+        before, Founded({"name": value}, {}), past=lambda: past, restores=restores
+    )
+
+    assert rests == named(found)
+
+
 def test_what_the_new_message_says_itself_is_not_carried_over() -> None:
     given = {"/about": [said("I am a nurse in Bergen now")]}
 

@@ -146,6 +146,10 @@ def _change(
     older = [] if made.is_merge else _outdone(made, standing)
     replaced = [*made.sources, *older] if made.is_merge else older
     sources = [*made.sources, *older, *(each for each in made.besides if each not in older)]
+    expires_at = min((e.expires_at for e in sources if e.expires_at), default=None)
+    # Ended, it would be lost as soon as what replaced it expires.
+    if any(each.expires_at != expires_at for each in replaced):
+        return _refused(made, "it would expire before a memory that it replaces")
     cause = merged_into(type_, key)
     put = PutMemory(
         type=type_,
@@ -153,7 +157,7 @@ def _change(
         value=made.value,
         expected=0,
         valid_from=max((e.valid_from for e in sources if e.valid_from), default=None),
-        expires_at=min((e.expires_at for e in sources if e.expires_at), default=None),
+        expires_at=expires_at,
         evidence={"": _evidence(sources)},
         trust=least([each.trust for each in sources]),
         cause="consolidated",

@@ -142,8 +142,9 @@ class _Copying:
             if scope not in seen:
                 self.gone.add(scope)
                 await self._follow(scope, since)
-        if not self.prefix:
-            await self._carry_keys(None, ())
+        # Keys of scopes that were erased do not tell of which: without them, a retry that reaches
+        # the destination would write erased words again. A scope's own keys come before these.
+        await self._carry_keys(None, ())
 
     async def _read_ahead(self) -> AsyncGenerator[tuple[Scope, _Archives]]:
         """Yield each scope of the source as both hold it; the next is read while one is used."""

@@ -12,8 +12,9 @@ from recollect.memory.runtime import MemoryRuntime
 from recollect.ports import TokenCounter
 from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.recall.query import Where
-from recollect.records import ScopeLike
+from recollect.records import Memory, ScopeLike
 from recollect.stores.contract.base import Store
+from recollect.stores.plans.changes import Below
 from recollect.stores.validation import check_scope
 
 if TYPE_CHECKING:
@@ -89,11 +90,9 @@ class ContextCalls:
             secret: Key of the marker that frames the text; by default one of this process.
 
         Raises:
-            UsageError: An argument is outside its range, or the token counter failed.
+            UsageError: An argument is outside its range, the token counter failed, or no memory is
+                found and a type's name looks misspelt.
         """
-        await load_modules("recollect.memory.context_sources")
-        from recollect.memory.context_sources import gathered_context
-
         request = ContextQuery(
             scope=check_scope(scope),
             query=query,
@@ -112,5 +111,24 @@ class ContextCalls:
             count_tokens=count_tokens or self._runtime.options.count_tokens,
             secret=secret,
         )
+        return await self._context_of(request)
+
+    async def _context_of(self, request: ContextQuery) -> Context:
+        """Return a context, or raise if it has no memories and a type's name looks misspelt."""
+        await load_modules("recollect.memory.context_sources")
+        from recollect.memory.context_sources import gathered_context
+
+        scope, below = request.scope, request.below
         waits = not await self.caught_up(scope, below=below, wait_s=VECTORS_WAIT_S)
-        return await gathered_context(self._runtime, request, awaits_vectors=waits)
+        context = await gathered_context(self._runtime, request, awaits_vectors=waits)
+        if request.where.types and not _has_memories(context):
+            asked = Below((scope,)) if below else (scope,)
+            await self._runtime.check_type_names(asked, request.where.types)
+        return context
+
+
+def _has_memories(context: Context) -> bool:
+    """Return True if memories were found, whether or not they are shown."""
+    found = [each.entry for each in context.entries]
+    found += [each.entry for each in context.left_out]
+    return any(isinstance(each.content, Memory) for each in found)

@@ -244,9 +244,15 @@ class Recollect(
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page[Memory]:
-        """Return memories of a scope by (type, key); see `Store.memories`."""
-        return await self.store.memories(
-            check_scope(scope),
+        """
+        Return memories of a scope by (type, key); see `Store.memories`.
+
+        Raises:
+            UsageError: There are none, and the type's name looks like a misspelt known one.
+        """
+        scope = check_scope(scope)
+        page = await self.store.memories(
+            scope,
             type_=type_,
             state=state,
             filter_=filter_,
@@ -254,6 +260,9 @@ class Recollect(
             cursor=cursor,
             limit=limit,
         )
+        if not page.rows:
+            await self._runtime.check_type_names([scope], type_ and [type_])
+        return page
 
     async def history(self, scope: ScopeLike, type_: str, key: str) -> tuple[Revision, ...]:
         """Return all versions of a memory, oldest first; the last one is the current."""

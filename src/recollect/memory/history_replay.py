@@ -17,15 +17,12 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from recollect.formation.evidence import within
-from recollect.records import Evidence, EvidenceMap, Json, Memory, Revision
+from recollect.memory.version_remainder import MessageAddress, Messages, left_of, messages_of
+from recollect.records import Evidence, EvidenceMap, Json, Revision
 from recollect.stores.json_pointers import is_list, is_same, join_pointer
-from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.plans.undo import UNDONE
-from recollect.stores.remainder import remainder_of, split_pointer
+from recollect.stores.remainder import split_pointer
 
-MessageAddress: TypeAlias = tuple[str, str]
-"""A message as evidence names it: (thread, id)."""
-Messages: TypeAlias = frozenset[MessageAddress]
 NOBODY: Final[Messages] = frozenset()
 _ATTRIBUTES: Final = ("valid_from", "valid_until", "trust", "state")
 
@@ -123,11 +120,6 @@ def _has_content_of(one: Revision, other: Revision) -> bool:
     return is_same(one.value, other.value) and one.evidence == other.evidence
 
 
-def messages_of(evidence: EvidenceMap) -> Messages:
-    """Return the messages that evidence names."""
-    return frozenset((each.thread, each.message) for found in evidence.values() for each in found)
-
-
 def new_messages(version: Revision, before: Revision | None) -> Messages:
     """Return the messages that a version cites and the one *before* did not."""
     return messages_of(version.evidence) - (messages_of(before.evidence) if before else NOBODY)
@@ -140,19 +132,6 @@ def changes_beside_evidence(version: Revision, before: Revision | None) -> bool:
     if any(getattr(version, name) != getattr(before, name) for name in _ATTRIBUTES):
         return True
     return bool(_parts_of(before).keys() - _parts_of(version).keys())
-
-
-def left_of(
-    version: Memory | Revision, gone: AbstractSet[MessageAddress]
-) -> tuple[dict[str, Json], EvidenceMap]:
-    """Return the value and the evidence of a version without what needs messages that are gone."""
-    if not gone & messages_of(version.evidence):
-        return dict(version.value), version.evidence
-    sources = json.loads(encode_evidence(version.evidence))
-    left = remainder_of(version.value, sources, gone)
-    if left is None:
-        return {}, {}
-    return dict(left.value), decode_evidence(json.dumps(left.evidence))
 
 
 def standing_version(
@@ -220,13 +199,15 @@ class _Replay:
     ) -> None:
         parts, past = _parts_of(version), _parts_of(before) if before else {}
         left = _flat(*left_of(version, gone))
+        # Read before the removals: what had no parts here was not emptied by them either.
+        bare = {path for path, each in parts.items() if self._is_bare(path, each, past)}
         for path in [each for each in past if each not in parts]:
             brought = _in_place_of(past[path], path, parts, past) or owners
             self._remove(version, path, brought, gone)
         for path, written in parts.items():
             was = past.get(path)
             is_unsaid = was is not None and was.said == written.said
-            if is_unsaid and was and is_same(was.value, written.value):
+            if path in bare or (is_unsaid and was and is_same(was.value, written.value)):
                 continue
             part = _by_hand(written) if is_unsaid else written
             new = part.said - (was.said if was else NOBODY)
@@ -235,6 +216,15 @@ class _Replay:
             if new and not new & left[path].said:
                 continue  # others support what stood before, not what this one made of it
             self._set(path, part, version)
+
+    def _is_bare(self, path: Path, part: _ValuePart, past: Mapping[Path, _ValuePart]) -> bool:
+        """Return True for an object or list that lost its parts, none of which stands here."""
+        return (
+            _is_empty(part.value)
+            and path not in past
+            and any(_is_inside(path, each) for each in past)
+            and not any(_is_inside(path, each) for each in self.found.parts)
+        )
 
     def _set(self, path: Path, part: _ValuePart, version: Revision) -> None:
         parts = self.found.parts

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, StoreClosedError, UsageError
 from recollect.memory.agent_findings import finding_of
+from recollect.memory.cited_messages import apply_cited
 from recollect.memory.conflict_retries import retried
 from recollect.memory.health import LOG, operation_of
 from recollect.memory.runtime import MemoryRuntime
@@ -32,6 +33,9 @@ from recollect.side_records import SideWrite
 from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_list, check_scope, check_text
 from recollect.text.coded_text import with_code
+
+if TYPE_CHECKING:
+    from recollect.memory.facade import Recollect
 
 REMEMBERED: Final = "remembered"
 """Cause of a memory version written by `Recollect.remember`."""
@@ -63,12 +67,13 @@ class MemoryEdits(ABC):
         Create a memory, or write its next version; see `PutMemory` for the fields.
 
         *value* is checked against the schema of its type if the type is built in or applies in the
-        scope; `apply` does not check.
+        scope, and messages in *evidence* must exist; `apply` does not check.
 
         Raises:
             UsageError: The value does not fit its type's schema; the type's name looks like a
-                misspelt known one; or the key is not one of its type (a document of a type that is
-                patched has the type's name as its key, an entry of a collection has not).
+                misspelt known one; the key is not one of its type (a document of a type that is
+                patched has the type's name as its key, an entry of a collection has not); or the
+                evidence names a message that does not exist.
         """
         write = PutMemory(
             type=type_,
@@ -88,7 +93,7 @@ class MemoryEdits(ABC):
         types = await types_in_force(self.store, scope, self._runtime.assistants, depth=1)
         check_document(types, type_, value)
         check_key(types, type_, key, expected)
-        (memory,) = await self.apply(scope, [write])
+        (memory,) = await apply_cited(cast("Recollect", self), scope, [write])
         if memory is None:
             raise StoreClosedError(f"{type_}/{key} was written, but the store returned no memory")
         return memory

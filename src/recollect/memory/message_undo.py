@@ -21,18 +21,16 @@ from recollect.formation.succession import NEWER_VALUE
 from recollect.memory.history_replay import (
     NOBODY,
     Handover,
-    MessageAddress,
-    Messages,
     Replayed,
     ReplayInputs,
     changes_beside_evidence,
-    messages_of,
     new_messages,
     replayed,
     standing_version,
 )
 from recollect.memory.review import existing_memory
 from recollect.memory.undone_messages import UndoneMessages, read_undone, undone_mark
+from recollect.memory.version_remainder import MessageAddress, Messages, messages_of
 from recollect.records import (
     DeleteMemory,
     Formation,

@@ -38,7 +38,7 @@ def each_memory(
 ) -> AsyncIterator[Memory]:
     """Yield the memories of a scope, by type and key."""
     return each_row(
-        lambda cursor: memory.memories(
+        lambda cursor: memory.store.memories(
             scope,
             type_=type_,
             filter_=conditions,

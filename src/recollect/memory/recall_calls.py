@@ -16,7 +16,7 @@ from recollect.observability.spans import observed
 from recollect.recall.query import RecallQuery, Where
 from recollect.recall.results import Recall
 from recollect.recall.scopes_below import scopes_below
-from recollect.records import JsonObject, Scope, ScopeLike
+from recollect.records import JsonObject, Memory, Scope, ScopeLike
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below
 from recollect.stores.validation import check_scope
@@ -67,7 +67,8 @@ class RecallCalls:
                 `Recall.replica` and `Recall.behind_s`. Erased data is never returned.
 
         Raises:
-            UsageError: The query is empty, or an argument is outside its range.
+            UsageError: The query is empty, an argument is outside its range, or no memory is found
+                and the name of a type looks like a misspelt known one.
         """
         ask = RecallQuery(
             query=query,
@@ -138,15 +139,40 @@ class RecallCalls:
 async def recall_asked(
     memory: RecallCalls, scope: ScopeLike | Sequence[Scope], ask: RecallQuery, *, below: bool
 ) -> Recall:
-    """Return the answer to *ask*, which may have a filter of the caller's own."""
+    """
+    Return the answer to *ask*, which may have a filter of the caller's own.
+
+    Raises:
+        UsageError: No memory is found, and the name of a type looks misspelt.
+    """
     runtime = memory._runtime  # noqa: SLF001 (the inner half of its method)
-    recaller = require_open(runtime.recaller)
     scopes = tuple(dict.fromkeys(_scopes_in(scope)))
+    found = await _recalled(runtime, scopes, ask, below=below)
+    if not any(isinstance(each.content, Memory) for each in found.entries):
+        asked = Below(scopes) if below else scopes
+        await runtime.check_type_names(asked, ask.where.types)
+    return found
+
+
+async def _recalled(
+    runtime: MemoryRuntime, scopes: tuple[Scope, ...], ask: RecallQuery, *, below: bool
+) -> Recall:
+    recaller = require_open(runtime.recaller)
     ask = replace(ask, asked_at=runtime.asked_at(scopes[0] if scopes else (), ask.asked_at))
     with observed("recall", "search_memory", LOG, scopes) as seen:
         found = await recaller.recall(Below(scopes) if below else scopes, ask)
         seen.count(len(found.entries))
     return found
+
+
+async def recall_of_types(
+    memory: RecallCalls, scopes: Sequence[Scope], query: str, *, limit: int, where: Where
+) -> Recall:
+    """Return the answer of `Recollect.recall`, with types of the caller's own in *where*."""
+    # Such a type need not be known to the memory, and its name may look like one that is.
+    ask = RecallQuery(query=query, limit=limit, budget_tokens=None, where=where, asked_at=None)
+    runtime = memory._runtime  # noqa: SLF001 (as in `recall_asked`)
+    return await _recalled(runtime, tuple(scopes), ask, below=False)
 
 
 def _scopes_in(scope: ScopeLike | Sequence[Scope]) -> tuple[Scope, ...]:

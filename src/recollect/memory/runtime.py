@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from recollect.records import JsonObject, Scope
 from recollect.rerankers import RerankChoice, open_reranker
 from recollect.stores.contract.base import Store
 from recollect.stores.in_place import has_loop
+from recollect.stores.plans.changes import Below
 from recollect.stores.plans.due_times import DEFAULT, Debounce
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.text.time_zones import read_zone, told_in
@@ -114,6 +116,21 @@ class MemoryRuntime(EmbedderSwitch):
             return given
         zone = read_zone(self.assistants.of({}, scope).time_zone)
         return None if zone is UTC else told_in(to_datetime(self.store.now()), zone)
+
+    async def check_type_names(
+        self, asked: Sequence[Scope] | Below, names: Sequence[str] | None
+    ) -> None:
+        """
+        Refuse a misspelt name of a type in a read that found nothing; ``None`` names none.
+
+        Raises:
+            UsageError: A name looks like that of a known type.
+        """
+        if names:
+            await load_modules("recollect.memory.type_names")
+            from recollect.memory.type_names import check_type_names
+
+            await check_type_names(self.store, self.assistants, asked, names)
 
     @property
     def consolidator(self) -> Consolidator | None:

@@ -29,7 +29,7 @@ def check_document(types: Sequence[MemoryType], type_: str, value: JsonObject) -
     known = {each.name: each for each in (*BUILTIN_TYPES, *types)}
     found = known.get(type_)
     if found is None:
-        _check_name(type_, list(known))
+        check_type_name(type_, list(known))
         return None
     wrong = violations(found, value)
     if wrong:
@@ -68,19 +68,30 @@ def check_key(types: Sequence[MemoryType], type_: str, key: str, expected: int |
         )
 
 
-def _check_name(type_: str, known: Sequence[str]) -> None:
-    """Raise if an unknown type's name is almost that of a known one."""
+def check_type_name(type_: str, known: Sequence[str]) -> None:
+    """
+    Refuse an unknown type's name that is almost that of a known one.
+
+    Raises:
+        UsageError: It is; the message names the known one.
+    """
+    near = near_type_name(type_, known)
+    if near is not None:
+        raise UsageError(
+            f"there is no type {type_!r}: did you mean {near!r}? "
+            "To use this name for a type of your own, define it in FormationSettings(types=…)"
+        )
+
+
+def near_type_name(type_: str, known: Sequence[str]) -> str | None:
+    """Return the *known* name that *type_* is almost, ``None`` if there is none."""
     plain = {name.casefold(): name for name in known}
     given = type_.casefold()
     # Of a short name two exchanged letters are less similar than NEAR: they are told by themselves.
     near = get_close_matches(given, plain, n=1, cutoff=NEAR) or [
         name for name in plain if sorted(name) == sorted(given)
     ]
-    if near:
-        raise UsageError(
-            f"there is no type {type_!r}: did you mean {plain[near[0]]!r}? "
-            "To use this name for a type of your own, define it in FormationSettings(types=…)"
-        )
+    return plain[near[0]] if near else None
 
 
 def _fields(type_: MemoryType) -> str:

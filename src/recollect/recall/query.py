@@ -45,7 +45,8 @@ class Where:
 
     Args:
         messages: Include messages.
-        types: Types of memories to include; ``None`` for all, ``()`` for none.
+        types: Types of memories to include; ``None`` for all, ``()`` for none. Where no memory is
+            found, a name that looks like a misspelt type is an error.
         threads: Include only messages of these threads; memories are not restricted.
         filter: Conditions on a message's metadata or a memory's value; see
             `recollect.stores.filters`.

@@ -70,6 +70,8 @@ def kept_evidence(
     after: Founded,
     said: Said = quoted,
     past: Callable[[], Sequence[Founded]] = tuple,
+    *,
+    restores: bool = False,
 ) -> EvidenceMap:
     """
     Return the evidence of a document that replaces another.
@@ -80,10 +82,14 @@ def kept_evidence(
     Args:
         past: Returns the versions before *before*, newest first. Called only for words that are
             found nowhere else, because it reads the store.
+        restores: Whether the document is made of parts of past versions. A part that one of them
+            had with the same evidence takes none of the version that it replaces.
     """
     replaced, past_versions = _ReplacedVersion(before), _PastVersions(past)
     added: dict[str, Found] = {}
     for pointer, leaf, given in after.leaves():
+        if restores and past_versions.has(pointer, leaf, given):
+            continue
         kept = replaced.kept(pointer, leaf, given, said, past_versions)
         if kept != given:
             added[pointer] = kept
@@ -129,6 +135,11 @@ class _PastVersions:
         """Return the newest past version of an identical leaf, if there is one."""
         found = self._same.get(_place_of(pointer, leaf))
         return [found] if found else []
+
+    def has(self, pointer: str, leaf: Scalar, evidence: Found) -> bool:
+        """Return True if a past version has an identical leaf with the same evidence."""
+        wanted = _place_of(pointer, leaf), evidence
+        return any((_place_of(at, each), said) == wanted for at, each, said in self._leaves)
 
     @cached_property
     def origins(self) -> Origins:

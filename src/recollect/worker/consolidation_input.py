@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, TypeAlias
 
 from recollect.formation.derived_memories import (
@@ -144,7 +145,9 @@ class ConsolidationReader:
         groups: list[Group] = []
         for type_ in self._types:
             of_type = [each for each in memories if each.type == type_.name]
-            groups += groups_of(type_, of_type, await self._vectors_of(of_type))
+            vectors = await self._vectors_of(of_type)
+            for alike in _by_expiry(of_type):
+                groups += groups_of(type_, alike, vectors)
         return groups
 
     async def _vectors_of(self, memories: Sequence[Memory]) -> dict[MemoryAddress, Vector | None]:
@@ -155,6 +158,14 @@ class ConsolidationReader:
         if new:
             self._vectors.update(zip(new, await self._embed(new), strict=True))
         return {address: self._vectors[text] for address, text in texts.items()}
+
+
+def _by_expiry(memories: Sequence[Memory]) -> Iterable[Sequence[Memory]]:
+    """Return the memories that expire together: merged, others would be lost with the first."""
+    found: dict[datetime | None, list[Memory]] = {}
+    for each in memories:
+        found.setdefault(each.expires_at, []).append(each)
+    return found.values()
 
 
 def _embedded_text(memory: Memory) -> str:

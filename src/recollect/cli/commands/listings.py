@@ -159,6 +159,8 @@ async def memories(
                 if is_more := len(found) == limit:
                     break
                 found.append(each)
+        if type_ is not None and not found:
+            await memory.memories(target.scope, type_=type_, limit=1)  # raises if it is misspelt
         hint = "" if found else await read_hint(memory, target.scope, below=below)
     if target.is_json:
         from recollect.wire.memories import memory_to_json

@@ -182,6 +182,6 @@ async def _change(memory: Recollect, scope: Scope, plan: Callable[[FileTree], Ch
 
 async def _read(memory: Recollect, scope: Scope) -> FileTree:
     rows = each_row(
-        lambda cursor: memory.memories(scope, type_=TYPE, cursor=cursor, limit=PAGE_ROWS_MAX)
+        lambda cursor: memory.store.memories(scope, type_=TYPE, cursor=cursor, limit=PAGE_ROWS_MAX)
     )
     return FileTree.of([each async for each in rows], finding_of(memory.store, SOURCE))

@@ -268,7 +268,7 @@ class RecollectStorage:
 
     async def _all(self, memory: Recollect) -> list[MemoryRecord]:
         rows = each_row(
-            lambda cursor: memory.memories(
+            lambda cursor: memory.store.memories(
                 self.scope, type_=TYPE, state="active", cursor=cursor, limit=PAGE_ROWS_MAX
             )
         )

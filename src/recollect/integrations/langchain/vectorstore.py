@@ -20,6 +20,7 @@ from recollect.integrations.langchain.vector_searches import (
     passing,
 )
 from recollect.memory.facade import Recollect
+from recollect.memory.recall_calls import recall_of_types
 from recollect.recall.query import Where, query_in
 from recollect.recall.results import Recalled
 from recollect.records import DeleteMemory, Memory, PutMemory, Scope, ScopeLike
@@ -114,8 +115,10 @@ class RecollectVectorStore(VectorSearches):
         where = Where(messages=False, types=(self.type_,), filter=conditions_of(filter))
 
         async def recalled(limit: int) -> list[tuple[Document, float]]:
-            recall = await memory.recall(self.scope, query_in(query), limit=limit, where=where)
-            return [(_found_document(entry), entry.score) for entry in recall.entries]
+            found = await recall_of_types(
+                memory, [self.scope], query_in(query), limit=limit, where=where
+            )
+            return [(_found_document(entry), entry.score) for entry in found.entries]
 
         return await passing(recalled, filter, k)
 

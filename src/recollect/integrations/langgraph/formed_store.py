@@ -35,6 +35,7 @@ from recollect.integrations.langgraph.store_writes import Writes
 from recollect.lifecycle.forgotten_memories import forgotten_notes
 from recollect.memory.conflict_retries import retried
 from recollect.memory.facade import Recollect
+from recollect.memory.recall_calls import recall_of_types
 from recollect.recall.query import Where, query_in
 from recollect.recall.scopes_below import scopes_below
 from recollect.records import (
@@ -185,7 +186,8 @@ class FormedStore(RecollectStore):
             if not scopes:
                 continue
             where = Where(messages=False, types=types, filter=op.filter or None)
-            found += await ranked(partial(memory.recall, sorted(scopes), query, where=where), end)
+            recall = partial(recall_of_types, memory, sorted(scopes), query, where=where)
+            found += await ranked(recall, end)
         return sorted(found, key=lambda pair: -(pair[1] or 0.0))[:end]
 
     async def _newest(self, memory: Recollect, op: SearchOp, limit: int) -> Ranked:

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 
 from recollect.errors import NotFoundError, RepeatedRequestError, UsageError
 from recollect.formation.strict_json import NotJsonError, read_json
+from recollect.memory.cited_messages import apply_cited
 from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
@@ -109,9 +110,9 @@ async def memories(
             limit=limit,
         )
         return await _listed(reach, asked)
-    read = partial(
-        reach.memory.memories, type_=type, state=state, filter_=conditions, valid_at=valid_at
-    )
+    # Below, a type without memories in one scope may have some in the next.
+    listed = reach.memory.store if below else reach.memory
+    read = partial(listed.memories, type_=type, state=state, filter_=conditions, valid_at=valid_at)
 
     def has_key(each: Memory) -> bool:
         return key is None or each.key == key
@@ -262,7 +263,7 @@ async def put(
         await check_address(reach, type, key, expected)
         with memory_span("upsert_memory"):
             writes = asked.writes(type, key, expected)
-            (*_, written) = await change.noting(memory).apply(reach.scope, writes)
+            (*_, written) = await apply_cited(change.noting(memory), reach.scope, writes)
         if written is None:
             msg = with_code(
                 "expired_at_once",

@@ -38,6 +38,7 @@ from recollect.stores.plans.prepared_writes import (
 )
 from recollect.stores.plans.said_times import Cited, SaidTimes
 from recollect.stores.plans.side_records import PreparedSideWrite, side_effect
+from recollect.stores.plans.undo import UNDONE
 from recollect.stores.plans.upkeep import compacted
 from recollect.stores.provenance import NO_WORDS, Words, quoted, words_of
 from recollect.stores.remainder import MEMORY_THREAD, named_version, version_name
@@ -177,7 +178,13 @@ class _Staged:
             return write
         before = Founded(json.loads(current.value), decode_evidence(current.evidence))
         after = Founded(json.loads(write.value), given)
-        kept = kept_evidence(before, after, self._known_words, lambda: self._documents(current))
+        kept = kept_evidence(
+            before,
+            after,
+            self._known_words,
+            lambda: self._documents(current),
+            restores=write.cause == UNDONE,
+        )
         # A restored version has its evidence already: words that came since are not in it.
         if kept is given or self._is_restored(write, current):
             return write
