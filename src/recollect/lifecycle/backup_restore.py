@@ -31,8 +31,6 @@ from recollect.stores.plans.erase_targets import EraseTarget
 from recollect.stores.plans.idempotency_archive import REQUEST
 from recollect.wire.record_digests import END, digests_of
 
-"""Returns the erased targets among a scope's records, according to a ledger."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:

@@ -45,9 +45,8 @@ def check_reserved(record: JsonObject, scope: Scope) -> None:
     """
     if scope[0].startswith(OWN_PREFIX) or scope in (MARK, NOTES):
         raise UsageError(
-            f"the scope {written_scope(scope)} holds internal data of a store or service, "
-            "which an import "
-            "cannot write: move a whole store with `recollect copy` or `recollect restore`"
+            f"the scope {written_scope(scope)} holds internal data of a store or service, which an "
+            "import cannot write: move a whole store with `recollect copy` or `recollect restore`"
         )
     if record.get("kind") == SIDE:
         _check_side(record)

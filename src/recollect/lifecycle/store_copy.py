@@ -191,8 +191,7 @@ class _Copying:
             if digests != found:
                 raise StoreCorruptError(
                     f"the scope {written_scope(scope)} differs after it was copied: another "
-                    "program writes to "
-                    "the destination; stop it, and copy again"
+                    "program writes to the destination; stop it, and copy again"
                 )
         if wanted:
             await self._carry_keys(scope, wanted)
@@ -220,23 +219,21 @@ class _Copying:
             note_erased(ScopeErasures(self.erased, scope), wanted, doomed)
         if doomed:
             raise ConflictError(
-                f"the scope {written_scope(scope)} holds data at the source that was erased "
-                "at the destination: "
-                "erase it at the source as well, or restore it (--restore-erased)"
+                f"the scope {written_scope(scope)} holds data at the source that was erased at the "
+                "destination: erase it at the source as well, or restore it (--restore-erased)"
             )
 
     def _check_free(self, scope: Scope, others: int) -> None:
         if scope in self.notes:
             raise ConflictError(
-                f"the scope {written_scope(scope)} was written or erased at the destination "
-                "since it was "
-                "copied there: copy into an empty store, or replace it (--replace)"
+                f"the scope {written_scope(scope)} was written or erased at the destination since "
+                "it was copied there: copy into an empty store, or replace it (--replace)"
             )
         if others:
             raise ConflictError(
-                f"the scope {written_scope(scope)} has {others} records at the destination "
-                "that differ from the "
-                "source or are not there: copy into an empty store, or replace them (--replace)"
+                f"the scope {written_scope(scope)} has {others} records at the destination that "
+                "differ from the source or are not there: copy into an empty store, or replace "
+                "them (--replace)"
             )
 
     async def _follow(self, scope: Scope, since: Sequence[LedgerEntry]) -> None:
@@ -247,9 +244,8 @@ class _Copying:
             targets = named_in(since, await self.destination.archive(scope))
             if targets and not self.replaces:
                 raise ConflictError(
-                    f"the scope {written_scope(scope)} holds data at the destination that "
-                    "was erased at the "
-                    "source: erase it there, or let the copy do that (--replace)"
+                    f"the scope {written_scope(scope)} holds data at the destination that was "
+                    "erased at the source: erase it there, or let the copy do that (--replace)"
                 )
             self.behind += bool(targets)
             for target in targets:

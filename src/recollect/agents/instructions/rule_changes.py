@@ -212,8 +212,7 @@ def rules_of(stored: Memory | None) -> tuple[str, ...]:
     if wrong:
         raise UsageError(
             f"version {stored.version} of the instructions {stored.key!r} of "
-            f"{written_scope(stored.scope)} "
-            f"cannot be used: {wrong}. Write new rules, or roll back"
+            f"{written_scope(stored.scope)} cannot be used: {wrong}. Write new rules, or roll back"
         )
     return rules_in(stored.value)
 
