@@ -20,6 +20,7 @@ from recollect.graph.triples import KG_TRIPLE_DELIMITER, KnowledgeTriple
 from recollect.graph.values import FACT_TYPE, NewFact, Retraction, shown
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, PutMemory, Scope, Write
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.kept_evidence import Founded
 from recollect.stores.provenance import Source, source_at
 from recollect.stores.validation import WRITES_MAX
@@ -244,4 +245,4 @@ def _once(names: Sequence[str]) -> list[str]:
 
 
 def _threads_of(fact: KnownFact) -> set[str]:
-    return {said.thread for each in fact.memory.evidence.values() for said in each}
+    return {each.thread for each in each_evidence(fact.memory.evidence)}

@@ -36,7 +36,9 @@ from recollect.lifecycle.reserved_records import check_reserved, check_scope_set
 from recollect.records import Json, JsonObject, NewMessage, Scope
 from recollect.side_records import FORGOTTEN
 from recollect.stores.contract.base import Store
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.plans.archive import scope_of
+from recollect.stores.provenance import cited_message
 from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.validation import check_time
 from recollect.text.coded_text import reason_of, with_code
@@ -345,10 +347,9 @@ class RecordImport:
         """Return the evidence cited by the stored memory at the address of *record*."""
         _, type_, key = name_of(record)
         return {
-            (each.thread, each.message)
+            cited_message(each)
             for version in await self._store.history(scope, type_, key)
-            for found in version.evidence.values()
-            for each in found
+            for each in each_evidence(version.evidence)
         }
 
     async def _known(self, scope: Scope, cited: set[Cited]) -> set[Cited]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final
 
 from recollect.formation.support.stances import stances_in
 from recollect.recall.query_analysis import is_question
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message, Scope
+from recollect.stores.field_evidence import each_evidence
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
 
@@ -130,8 +130,8 @@ def entries_for_advice(found: Sequence[Recalled]) -> list[Recalled]:
     for each in memories:
         if isinstance(each.content, Memory):
             terms = set(terms_of(each.content.text))
-            for quote in chain.from_iterable(each.content.evidence.values()):
-                told[each.scope, quote.thread, quote.message] |= terms
+            for cited in each_evidence(each.content.evidence):
+                told[each.scope, cited.thread, cited.message] |= terms
     said = [
         each
         for each in found

@@ -37,6 +37,7 @@ from recollect.recall.memory_sentences import (
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.fast_records import maker_of
+from recollect.stores.field_evidence import each_evidence
 from recollect.text.analysis import terms_of
 from recollect.text.lapsed_mark import LAPSED
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
@@ -242,8 +243,8 @@ def _replaced_words(entry: Recalled) -> tuple[list[tuple[Scope, str, str]], set[
     # could otherwise replace what the user said.
     if not isinstance(content, Memory) or content.trust != "user":
         return [], set()
-    evidence = (each for quotes in content.evidence.values() for each in quotes)
-    messages = [(entry.scope, each.thread, each.message) for each in evidence]
+    cited = each_evidence(content.evidence)
+    messages = [(entry.scope, each.thread, each.message) for each in cited]
     return messages, _memory_terms(content)
 
 

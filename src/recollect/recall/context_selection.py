@@ -20,6 +20,8 @@ from recollect.recall.empty_turns import (
 from recollect.recall.restatements import without_restatements
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
+from recollect.stores.field_evidence import each_evidence
+from recollect.stores.provenance import cited_message
 
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
@@ -232,8 +234,7 @@ class _Reasons:
         if isinstance(content, Message):
             place = content.thread, content.id
             return place in known or (entry.scope, *place) in self._same
-        evidence = (each for many in content.evidence.values() for each in many)
-        rests_on = {(each.thread, each.message) for each in evidence}
+        rests_on = set(map(cited_message, each_evidence(content.evidence)))
         return bool(rests_on) and rests_on <= known
 
 
@@ -266,8 +267,7 @@ def _memories_first(ranked: Sequence[Recalled]) -> list[Recalled]:
     for at, each in enumerate(ranked):
         best = at + 0.5  # a memory stays behind the entry at its own place
         if isinstance(each.content, Memory):
-            for evidence in each.content.evidence.values():
-                for rest in evidence:
-                    best = min(best, place.get((each.scope, rest.thread, rest.message), best))
+            for cited in each_evidence(each.content.evidence):
+                best = min(best, place.get((each.scope, *cited_message(cited)), best))
         keyed.append((best, at, each))
     return [each for _, _, each in sorted(keyed, key=itemgetter(0, 1))]

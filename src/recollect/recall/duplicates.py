@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias, get_args
 from recollect.formation.value_identity import normalised
 from recollect.recall.results import Recalled
 from recollect.records import Evidence, Json, Memory, Message, Scope, Trust
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.json_pointers import covers, leaves
 from recollect.text.analysis import fold
 from recollect.text.searchable import memory_text
@@ -101,9 +102,7 @@ class _Entry:
         if isinstance(self.content, Message):
             return {(self.scope, self.content.thread, self.content.id)}
         return {
-            (self.scope, each.thread, each.message)
-            for evidence in self.content.evidence.values()
-            for each in evidence
+            (self.scope, each.thread, each.message) for each in each_evidence(self.content.evidence)
         }
 
     @cached_property

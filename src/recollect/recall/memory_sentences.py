@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from recollect.records import JsonObject, Memory
-from recollect.stores.field_evidence import is_written_over
+from recollect.stores.field_evidence import each_evidence, is_written_over
 from recollect.stores.json_pointers import parse_pointer
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import has_chinese
@@ -191,7 +191,7 @@ def origin_of(memory: Memory, *, chinese: bool = False) -> str:
     """
     if memory.trust != "agent":
         return ""
-    cited = (each for found in memory.evidence.values() for each in found)
+    cited = each_evidence(memory.evidence)
     every = list(dict.fromkeys(str(each.file) for each in cited if each.file is not None))
     places = every if len(every) <= PLACES_MAX else [*every[:PLACES_MAX], "…"]
     where = "、".join(places) if chinese else ", ".join(places)

@@ -12,6 +12,7 @@ from recollect.formation.grounding.quotes import find_quote
 from recollect.formation.window import Window
 from recollect.memory.facade import Recollect
 from recollect.records import Memory, Message, NewMessage, PutMemory, Scope, Write
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.validation import check_texts
 
 
@@ -94,8 +95,6 @@ def citations(quotes: Sequence[str], window: Window) -> tuple[list[str], str]:
 
 def rests_already(memory: Memory, write: PutMemory, thread: str, quotes: Sequence[str]) -> bool:
     """Return True if *write* only repeats quotes that *memory* has as evidence."""
-    known = {
-        each.quote for found in memory.evidence.values() for each in found if each.thread == thread
-    }
+    known = {each.quote for each in each_evidence(memory.evidence) if each.thread == thread}
     is_same = (memory.value, memory.state) == (write.value, write.state)
     return is_same and all(each[:QUOTE_CHARACTERS_MAX] in known for each in quotes)
