@@ -197,7 +197,7 @@ def scores(index: ScopeIndex, wanted: Eligibility, query: str) -> dict[int, floa
     (vector,) = EMBEDDER.embed([query])
     question = read_question(query, date(2024, 5, 15))
     return {
-        h.uid: h.score for h in search(Collection([index], [wanted]), question, vector, 99).best
+        h.uid: h.score for h in search(Collection([index], [wanted]), question, vector, 99).hits
     }
 
 
