@@ -50,7 +50,7 @@ class EntryVectors(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class JoinedSegment:
     """Postings and vectors of joined segments, which is all a search reads; see `Segment`."""
 
     hashes: NDArray[np.uint64]
