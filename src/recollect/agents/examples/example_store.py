@@ -233,7 +233,7 @@ class Examples:
         if where == self.scope:
             memory = await guarded(memory, where)
         if await memory.thread(where, thread) is None:
-            raise NotFoundError(f"there is no thread {thread!r} in {where!r}")
+            raise NotFoundError(f"there is no thread {thread!r} in {written_scope(where)}")
         named = tuple(check_texts(tags, "tag"))
         messages = [each async for each in each_message(memory, where, thread)]
         every = list(exchanges_in(messages))

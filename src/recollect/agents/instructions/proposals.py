@@ -62,6 +62,7 @@ from recollect.stores.provenance import NO_WORDS, Source, Words, grouped, words_
 from recollect.stores.validation import to_datetime
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
+from recollect.text.scope_paths import written_scope
 
 LOG: Final = package_logger("recollect.agents.instructions")
 REFLECTION: Final = "reflection"
@@ -354,8 +355,9 @@ class InstructionProposals(InstructionDocuments):
         where = self._where(user)
         found = await memory.get(where, INSTRUCTIONS_PROPOSAL, proposal)
         if found is None or found.value.get("agent") != self.agent:
-            msg = f"there is no proposal {proposal!r} for {self.agent!r} in {where!r}"
-            raise NotFoundError(msg)
+            raise NotFoundError(
+                f"there is no proposal {proposal!r} for {self.agent!r} in {written_scope(where)}"
+            )
         read = proposal_of(found)
         if read.status != "waiting":
             msg = (
