@@ -19,8 +19,9 @@ from recollect.ports import Vector
 from recollect.recall.bm25 import length_norm, saturated
 from recollect.recall.collection_slice import CollectionSlice, Postings, newest_entries, slices_of
 from recollect.recall.eligibility import Eligibility, EligibilityPeriod, eligible
+from recollect.recall.index_names import MESSAGE
 from recollect.recall.scope_index import ScopeIndex
-from recollect.recall.segment import MESSAGE, AnyArray, JoinedSegment
+from recollect.recall.segment import AnyArray, JoinedSegment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
 from recollect.stores.change_feed import ReadMoments
 from recollect.stores.validation import to_datetime
