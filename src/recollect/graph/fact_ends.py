@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from recollect.formation.succession import holds_from
-from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity
+from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.records import EndMemory, Memory, Write
 
 
@@ -23,10 +23,9 @@ def plan_end_of_entities(
 ) -> list[Write]:
     """Return the writes that end entities (``None``: all), and the facts that name them."""
     wanted = None if keys is None else set(keys)
-    entities: list[KnownEntity] = view.entities()
     memories = [
         each.memory
-        for each in entities
+        for each in view.entities()
         if wanted is None or view.aliases.key_of(each.key) in wanted
     ]
     memories += [

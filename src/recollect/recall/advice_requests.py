@@ -125,12 +125,13 @@ def entries_for_advice(found: Sequence[Recalled]) -> list[Recalled]:
     message that these memories rest on, only the clauses that they do not tell count: "nuts, and
     Jonas can't eat prawns" may have become a memory of the nuts alone.
     """
-    memories = [each for each in found if isinstance(each.content, Memory)]
+    memories = list[Recalled]()
     told = defaultdict[tuple[Scope, str, str], set[str]](set)
-    for each in memories:
-        if isinstance(each.content, Memory):
-            terms = set(terms_of(each.content.text))
-            for cited in each_evidence(each.content.evidence):
+    for each in found:
+        if isinstance(content := each.content, Memory):
+            memories.append(each)
+            terms = set(terms_of(content.text))
+            for cited in each_evidence(content.evidence):
                 told[each.scope, cited.thread, cited.message] |= terms
     said = [
         each

@@ -98,8 +98,10 @@ class CallAttempt:
         if not wrong and target is not None:
             wrong = outdated(target, arguments)
             arguments = as_patch(arguments, target, source)
-        if wrong or not arguments:
-            return receipt_of(()) if not wrong else refused(wrong)
+        if wrong:
+            return refused(wrong)
+        if not arguments:
+            return receipt_of(())
         seen = await self._related(arguments)
         offer = await self._offer(window, target, seen if finding else None)
         call = ToolCall(name=tool, arguments=arguments_of(arguments, cited, target), id=_CALL)
