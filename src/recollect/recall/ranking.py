@@ -96,14 +96,14 @@ def search(
         ranking.order,
         ranking.score,
     )
-    end = reaching(bearing, min_score, limit) if min_score else limit
+    end = _candidates(bearing, min_score, limit) if min_score else limit
     has_more = bool((bearing[end:] >= min_score).any()) if min_score else len(collection) > end
     hits = _hits(collection, ranking, bearing, end)
     return replace(found, hits=hits, term_weights=weights, has_more=has_more)
 
 
-def reaching(bearing: Floats, min_score: float, limit: int) -> int:
-    """Return how many candidates to read, so that *limit* of them have at least *min_score*."""
+def _candidates(bearing: Floats, min_score: float, limit: int) -> int:
+    """Return how many of the best entries to take, so that *limit* have at least *min_score*."""
     places = np.flatnonzero(bearing >= min_score)[:limit]
     return max(limit, int(places[-1]) + 1 if len(places) else 0)
 
