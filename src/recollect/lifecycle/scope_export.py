@@ -11,7 +11,7 @@ from recollect.lifecycle.erased_records import name_of, versions_in
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_ledger import cited_in
-from recollect.stores.remainder import MEMORY_THREAD, named_version
+from recollect.stores.remainder import cited_version
 
 CHECK_S: Final = 0.05
 """No record is handed out longer than this after the last look for an erase."""
@@ -70,7 +70,7 @@ def without_expired(records: Sequence[JsonObject], now: int) -> list[JsonObject]
         if record["kind"] == "memory"
         for version in versions_in(record)
         for thread, id_ in cited_in(version)
-        if thread == MEMORY_THREAD and (named := named_version(id_))
+        if (named := cited_version(thread, id_))
     }
     return [each for each in records if not _is_expired(each, now) or name_of(each) in cited]
 
