@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Final, TypeAlias
 
-from recollect.recall.context_plan import MemoryName
+from recollect.recall.context_plan import MemoryName, memory_name
 from recollect.recall.query_analysis import names_in
 from recollect.recall.results import Recalled
 from recollect.records import EvidenceMap, Memory, Message, Scope
@@ -49,7 +49,7 @@ def speakers_of(
         names = {cited[each].name for each in places if each in cited}
         name = names.pop() if len(names) == 1 else None
         if name and not names_in(memory.text, [name]):
-            speakers[memory.scope, memory.type, memory.key] = name
+            speakers[memory_name(memory)] = name
     return speakers
 
 

@@ -23,7 +23,7 @@ from recollect.recall.context import (
     line_of,
     shown,
 )
-from recollect.recall.context_plan import ContextPlan, TokenRoom
+from recollect.recall.context_plan import ContextPlan, TokenRoom, memory_name
 from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.memory_sentences import (
@@ -151,7 +151,7 @@ class EntryPacker:
         """Return the text shown of an entry within *budget* tokens, and whether it is complete."""
         content = candidate.entry.content
         if isinstance(content, Memory):
-            name = content.scope, content.type, content.key
+            name = memory_name(content)
             former, waits = self._plan.former.get(name), name in self._plan.waiting
             noted = _sentence_with_notes(content, former, chinese=self._chinese, waits=waits)
             speaker = content.speaker or self._plan.speakers.get(name)

@@ -26,6 +26,11 @@ MemoryName: TypeAlias = tuple[Scope, str, str]
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
 
+def memory_name(memory: Memory) -> MemoryName:
+    """Return the scope, type and key of a memory."""
+    return memory.scope, memory.type, memory.key
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPlan:
     """The query, budget and sources of a context; `Recollect.context` explains each field."""

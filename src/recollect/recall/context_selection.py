@@ -10,7 +10,7 @@ from typing import Final
 
 from recollect.recall.advice_requests import ADVICE_ENTRIES, tells_diet
 from recollect.recall.context import ContextEntry, LeftOut, LeftOutReason
-from recollect.recall.context_plan import ContextPlan, MemoryName
+from recollect.recall.context_plan import ContextPlan, MemoryName, memory_name
 from recollect.recall.empty_turns import (
     is_empty_answer,
     is_empty_turn,
@@ -64,7 +64,7 @@ def select_entries(
         ranked, restating = without_restatements(ranked)
     reason_against = _Reasons(plan, ranked, history, _least_relevance(plan, best))
     # The profile shows the documents.
-    addresses = {(each.scope, each.type, each.key) for each in documents}
+    addresses = set(map(memory_name, documents))
     ranked = [each for each in _memories_first(ranked) if _address(each) not in addresses]
     attitudes = _shown_attitudes(plan, ranked, addresses, reason_against)
     repeats = [LeftOut(entry=each, reason="repeats") for each in restating]
@@ -136,7 +136,7 @@ def _is_active(plan: ContextPlan, entry: Recalled) -> bool:
 
 def _address(entry: Recalled) -> MemoryName | None:
     content = entry.content
-    return (content.scope, content.type, content.key) if isinstance(content, Memory) else None
+    return memory_name(content) if isinstance(content, Memory) else None
 
 
 def worth_adding(
