@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_record_import(
-    memory: RecordImports, *, depth: int = 1, restore_erased: bool = False
+    memory: ImportMethods, *, depth: int = 1, restore_erased: bool = False
 ) -> RecordImport:
     """Return an import of records into *memory*, to be given them batch by batch."""
     from recollect.lifecycle.record_import import RecordImport
@@ -37,7 +37,7 @@ def ignore_note(_: RecordNote) -> None:
     """Ignore a note; the default callback."""
 
 
-class RecordImports:
+class ImportMethods:
     """The part of `Recollect` that imports exported records."""
 
     store: Store
