@@ -23,7 +23,7 @@ from recollect.text.chinese_scripts import simplified
 ADVICE_ENTRIES: Final = 5
 """Entries that a request for advice gets beside those that bear on its words."""
 REQUEST_CHARACTERS_MAX: Final = 240
-"""A longer turn has words enough of its own to be searched by."""
+"""Longest turn that counts as a request: a longer one has enough words to search by."""
 READ_CHARACTERS: Final = 2_000
 """Characters of an entry that are read for an attitude."""
 ATTITUDE_QUERY: Final = (

@@ -38,7 +38,7 @@ NOW: Final = ("# Known", "# 已知")
 ENDED: Final = ("# No longer so", "# 已不再如此")
 """Headings in English and in Chinese."""
 GAP: Final = "…"
-"""Before a line if messages between it and the line above are left out."""
+"""The mark of a line before which messages of the conversation are left out."""
 CLOCK_GAP: Final = timedelta(hours=1)
 """Messages of one day that are further apart stand under a time of their own."""
 _MARKER_BYTES: Final = 4

@@ -26,7 +26,7 @@ from recollect.stores.provenance import cited_message
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
 TAIL_FROM: Final = 0.2
-"""Below this relevance of the best entry the tail is cut later, in proportion."""
+"""Relevance of the best entry below which ``TAIL_BELOW`` shrinks in proportion."""
 AROUND_ENTRIES: Final = 10
 """Best entries whose neighbouring messages are shown as well if there is room."""
 MEMORIES_ADDED: Final = 5

@@ -12,7 +12,7 @@ from recollect.records import Message
 from recollect.text.chinese_scripts import simplified
 
 CHARACTERS_MAX: Final = 100
-"""A longer message says more than that something is over."""
+"""Longest message that can say only that something is over."""
 SOON: Final = timedelta(minutes=15)
 """Time within which a message corrects the one before it: "No wait, I meant Lille"."""
 _END: Final = re.compile(

@@ -18,7 +18,7 @@ PLACES_MAX: Final = 3
 """Files named at most as the origin of a memory; its evidence has all of them."""
 WAITING: Final = ("a change waits for review", "有更改待批准")
 """
-Beside what a quarantined memory would change, in English and in Chinese; never its value.
+The note at a value that a quarantined memory would change, in English and in Chinese.
 
 The Chinese labels have characters that are the same in both scripts.
 """

@@ -29,7 +29,7 @@ REPEATED: Final = -4.0
 REPEATED_AMONG: Final = 32
 """Best entries that are checked for repeating the question: worse ones are far behind already."""
 REPEATED_CHARACTERS_MAX: Final = 100
-"""A longer message says more than a question."""
+"""Longest message that can be a question and nothing else."""
 
 # Cheaper than `is_question`, and wider: it is asked of every entry, and the terms decide.
 _ASKS: Final = re.compile(r"[?？吗嗎呢哪谁誰几幾么麼]|^\W*(?:wh|how\b)", re.IGNORECASE)
