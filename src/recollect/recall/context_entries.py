@@ -14,16 +14,9 @@ from typing import Final
 
 from recollect.ports import TokenCounter
 from recollect.recall.citation_handles import Handles
-from recollect.recall.context import (
-    GAP,
-    ContextEntry,
-    LeftOut,
-    clock_above,
-    heading_above,
-    line_of,
-    shown,
-)
+from recollect.recall.context import ContextEntry, LeftOut
 from recollect.recall.context_plan import ContextPlan, TokenRoom, memory_name
+from recollect.recall.context_text import GAP, clock_above, heading_above, line_of, shown
 from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.memory_sentences import (

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from recollect.recall.citation_handles import Handles
-from recollect.recall.context import ProfileDocument, profile_heading, shown
+from recollect.recall.context import ProfileDocument
 from recollect.recall.context_plan import ContextPlan, TokenRoom, memory_name
+from recollect.recall.context_text import profile_heading, shown
 from recollect.recall.field_changes import FieldChange
 from recollect.recall.memory_sentences import WAITING, day_of
 from recollect.records import Json, Memory, Revision
