@@ -14,8 +14,8 @@ from typing import Final
 
 from recollect.formation.support.stances import stances_in
 from recollect.recall.query_analysis import is_question
-from recollect.recall.results import Recalled
-from recollect.records import Memory, Message, Scope
+from recollect.recall.results import Recalled, ScopedMessage
+from recollect.records import Memory, Message
 from recollect.stores.field_evidence import each_evidence
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
@@ -126,7 +126,7 @@ def entries_for_advice(found: Sequence[Recalled]) -> list[Recalled]:
     Jonas can't eat prawns" may have become a memory of the nuts alone.
     """
     memories = list[Recalled]()
-    told = defaultdict[tuple[Scope, str, str], set[str]](set)
+    told = defaultdict[ScopedMessage, set[str]](set)
     for each in found:
         if isinstance(content := each.content, Memory):
             memories.append(each)

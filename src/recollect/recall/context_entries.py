@@ -27,7 +27,7 @@ from recollect.recall.memory_sentences import (
     sentence_with_type,
     validity_of,
 )
-from recollect.recall.results import Recalled
+from recollect.recall.results import Recalled, ScopedMessage
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.fast_records import maker_of
 from recollect.stores.field_evidence import each_evidence
@@ -229,8 +229,8 @@ def _memories_before_repeats(ordered: list[_Candidate]) -> list[_Candidate]:
     return [each for _, each in sorted(keyed, key=itemgetter(0))]
 
 
-def _replaced_words(entry: Recalled) -> tuple[list[tuple[Scope, str, str]], set[str]]:
-    """Return the messages, by scope, thread and id, that a memory may hide, and its terms."""
+def _replaced_words(entry: Recalled) -> tuple[list[ScopedMessage], set[str]]:
+    """Return the messages that a memory may hide, and its terms."""
     content = entry.content
     # Only a memory of trusted words may hide the message it rests on: a document or a tool
     # could otherwise replace what the user said.
@@ -305,7 +305,7 @@ class _ShownEntries:
     """The entries shown so far, to check whether a further one only repeats them."""
 
     def __init__(self) -> None:
-        self._terms_by_message: dict[tuple[Scope, str, str], set[str]] = {}
+        self._terms_by_message: dict[ScopedMessage, set[str]] = {}
         self._texts: set[tuple[Scope, str]] = set()
 
     def add(self, candidate: _Candidate) -> None:

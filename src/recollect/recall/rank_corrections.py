@@ -10,8 +10,8 @@ from typing import Final
 
 from recollect.recall.ended_statements import ended_statements
 from recollect.recall.query_analysis import asks_about_past
-from recollect.recall.results import Recalled, lapsed_marks
-from recollect.records import Memory, Message, Scope
+from recollect.recall.results import Recalled, ScopedMessage, lapsed_marks
+from recollect.records import Memory, Message
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
 from recollect.text.field_words import words_asked_for
@@ -50,7 +50,7 @@ _ASKS_CHINESE: Final = re.compile(
 def by_standing(
     entries: Sequence[Recalled],
     query: str,
-    lapsed: Collection[tuple[Scope, str, str]],
+    lapsed: Collection[ScopedMessage],
     now: datetime,
     *,
     has_memories: bool = True,
@@ -60,9 +60,9 @@ def by_standing(
 
     - A user's message that only asks *query* is lowered; in Chinese, also a short one that asks
       for anything about the user.
-    - Unless *query* asks about the past, entries that are over are lowered: messages in *lapsed*
-      (by scope, thread and id), which are marked as well; memories that had ended by *now*; and
-      messages that say so themselves, such as "I no longer live in Braga".
+    - Unless *query* asks about the past, entries that are over are lowered: messages in
+      *lapsed*, which are marked as well; memories that had ended by *now*; and messages that say
+      so themselves, such as "I no longer live in Braga".
     - A profile is raised if *query* asks for one of the user's own fields and nothing else.
 
     Entries of equal scores keep their order. *has_memories* is False for a scope of messages alone:
