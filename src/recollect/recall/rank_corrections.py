@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from recollect.formation.succession import has_ended
 from recollect.recall.ended_statements import ended_statements
 from recollect.recall.query_analysis import asks_about_past
 from recollect.recall.results import Recalled, ScopedMessage, lapsed_marks
@@ -113,8 +114,7 @@ def _has_asked_field(entry: Recalled, query: str) -> bool:
 
 def _is_over(entry: Recalled, now: datetime) -> bool:
     content = entry.content
-    until = content.valid_until if isinstance(content, Memory) else None
-    return entry.has_lapsed or (until is not None and until <= now)
+    return entry.has_lapsed or (isinstance(content, Memory) and has_ended(content, now))
 
 
 def _repeats(content: Message | Memory, asked: Collection[str]) -> bool:
