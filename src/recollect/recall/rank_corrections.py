@@ -48,7 +48,7 @@ _ASKS_CHINESE: Final = re.compile(
 )
 
 
-def by_standing(
+def corrected_order(
     entries: Sequence[Recalled],
     query: str,
     lapsed: Collection[ScopedMessage],
