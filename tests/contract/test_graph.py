@@ -7,8 +7,8 @@ import pytest
 
 from recollect import Evidence, LimitError, NewMessage, NotFoundError, PutMemory, UsageError
 from recollect.graph import Entity, KnowledgeGraph, NewFact
-from recollect.graph import graph_access as following
 from recollect.graph.graph_access import read_once
+from recollect.memory import pagination
 from recollect.memory.facade import Recollect
 from recollect.records import Trust
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
@@ -104,7 +104,7 @@ async def test_read_once_or_followed_the_graph_is_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What is read for a single answer is what one who follows has: other types are left out."""
-    monkeypatch.setattr(following, "PAGE", 2)
+    monkeypatch.setattr(pagination, "PAGE_ROWS", 2)
     for town in ("Oslo", "Bergen", "Rome"):
         await graph.aadd("Sam", "lives in", town)
         clock.advance(60)

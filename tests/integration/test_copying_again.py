@@ -12,7 +12,7 @@ import pytest
 
 from recollect.errors import ConflictError, GoneError
 from recollect.lifecycle import store_copy as copying
-from recollect.lifecycle.copy_journal import NOTES
+from recollect.lifecycle.copy_journal import JOURNAL
 from recollect.lifecycle.store_copy import content_digest, copy_store
 from recollect.memory.facade import Recollect
 from recollect.records import JsonObject, NewMessage, PutMemory, Scope
@@ -318,14 +318,14 @@ async def test_what_is_noted_names_nobody_and_is_not_copied_on(
 ) -> None:
     """A memory for each scope, gone with it; a chain of copies is equal at its ends."""
     await copy_store(source, destination)
-    notes = await destination.archive(NOTES)
+    notes = await destination.archive(JOURNAL)
     async with InProcessStore() as last:
         await copy_store(destination, last)
         assert await equal(source, last)
     await source.erase(BOB, EraseScope())
     await copy_store(source, destination)
 
-    assert [2, 1] == [len(notes), len(await destination.archive(NOTES))]
+    assert [2, 1] == [len(notes), len(await destination.archive(JOURNAL))]
     told = re.sub("[0-9a-f]{16,}", "", json.dumps(notes))  # a digest may spell a name by chance
     assert not any(word in told for word in ("ada", "bob", CANARY))
 

@@ -34,7 +34,7 @@ from recollect.integrations.langchain.middleware import (
 from recollect.integrations.langchain.middleware import formation_middleware as forming
 from recollect.integrations.langchain.middleware import recall_middleware as recalling
 from recollect.integrations.langgraph import checkpointer, thread_id_of
-from recollect.recall.context import PREAMBLE, rendered
+from recollect.recall.context_text import PREAMBLE, rendered
 from recollect.recall.rendering import Record, render_block
 from recollect.testing import RuleModel, ScriptedModel
 from recollect.text.token_estimate import estimated_tokens

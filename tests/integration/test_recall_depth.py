@@ -65,7 +65,7 @@ def test_a_search_of_as_many_as_are_asked_for_is_noticed(
     memory: SyncRecollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant reads no candidate more, and searches no deeper."""
-    monkeypatch.setattr(ranking, "reaching", lambda *given: given[-1])
+    monkeypatch.setattr(ranking, "_candidates", lambda *given: given[-1])
     monkeypatch.setattr(recall_walk, "deeper", lambda *_: None)
 
     assert _missing(memory, seed=1) > 0

@@ -194,7 +194,7 @@ def test_every_pattern_is_looked_at() -> None:
     """None hides where the check does not see it."""
     assert {found.place.partition(":")[0].rpartition(".")[2] for found in PATTERNS} >= {
         "analysis",
-        "context",
+        "context_text",
         "query_analysis",
         "rendering",
         "time_expressions",

@@ -89,7 +89,7 @@ def scores_of(collection: Collection) -> dict[str, dict[int, float]]:
         (vector,) = HashedEmbedder(32).embed([query])
         question = read_question(query, date(2024, 5, 15))
         found[query] = {
-            hit.uid: hit.score for hit in search(collection, question, vector, 1_000).best
+            hit.uid: hit.score for hit in search(collection, question, vector, 1_000).hits
         }
     return found
 
@@ -123,7 +123,7 @@ def test_a_joined_collection_gives_the_same_scores() -> None:
         (vector,) = HashedEmbedder(32).embed([query])
         question = read_question(query, date(2024, 5, 15))
         scattered, joined = (
-            search(each, question, vector, 1_000).best for each in (collection, collection.joined())
+            search(each, question, vector, 1_000).hits for each in (collection, collection.joined())
         )
 
         assert scattered == joined
@@ -258,8 +258,8 @@ def test_a_speaker_who_takes_no_part_shapes_no_score() -> None:
     wanted = Eligibility(now=NOW, threads=frozenset({1}))
     question = read_question("What did Ada tell Bob?", date(2024, 5, 15))
 
-    never_had = search(Collection([index_of(talk)], [wanted]), question, None, 10).best
-    found = search(Collection([index_of([*talk, other])], [wanted]), question, None, 10).best
+    never_had = search(Collection([index_of(talk)], [wanted]), question, None, 10).hits
+    found = search(Collection([index_of([*talk, other])], [wanted]), question, None, 10).hits
 
     assert [hit.score for hit in never_had] == pytest.approx([hit.score for hit in found])
 
@@ -290,7 +290,7 @@ def test_the_scope_of_each_entry_is_known() -> None:
     collection = Collection([one, other], [EVERYTHING, EVERYTHING])
     question = read_question(QUERIES[0], date(2024, 5, 15))
 
-    hits = search(collection, question, None, 100).best
+    hits = search(collection, question, None, 100).hits
 
     assert {("a",): {1, 2, 3, 4}, ("b",): {5, 6, 7, 8}} == {
         scope: {hit.uid for hit in hits if hit.scope == scope} for scope in (("a",), ("b",))
@@ -465,7 +465,7 @@ def test_an_empty_collection_is_one(indexes: list[ScopeIndex]) -> None:
     """Nothing to search is searched without an error."""
     collection = Collection(indexes, [EVERYTHING] * len(indexes))
 
-    found = search(collection, read_question("kite", date(2024, 5, 15)), None, 10).best
+    found = search(collection, read_question("kite", date(2024, 5, 15)), None, 10).hits
 
     assert (0, 0, 0, [], []) == (
         len(collection),

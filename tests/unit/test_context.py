@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.grounding.foreign_text import without_recalled
-from recollect.recall import context as context_module
-from recollect.recall import context_packing
+from recollect.recall import context_packing, context_text
 from recollect.recall.citation_handles import Handles
-from recollect.recall.context import Context, context_guide, shown, unused_marker
+from recollect.recall.context import Context, context_guide
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan
+from recollect.recall.context_text import shown, unused_marker
 from recollect.recall.memory_sentences import WAITING
 from recollect.recall.query_analysis import asks_for_history
 from recollect.recall.results import Recalled
@@ -186,7 +186,7 @@ def test_a_context_that_lets_words_pose_is_caught(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mutant leaves the speaker out whatever follows."""
-    monkeypatch.setattr(context_module, "_POSES_AS_SPOKEN", re.compile("(?!)"))
+    monkeypatch.setattr(context_text, "_POSES_AS_SPOKEN", re.compile("(?!)"))
     with pytest.raises(AssertionError):
         test_words_that_could_pose_as_another_speaker_keep_their_own(text)
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.recall import context as context_module
-from recollect.recall.context import Context
+from recollect.recall import context_text
+from recollect.recall.context import Context, ContextEntry
 from recollect.records import Message
 from tests.unit.test_context import NOON, context_of, message, recalled
 
@@ -77,12 +77,12 @@ def test_times_are_within_the_budget(budget: int) -> None:
 
 
 def test_an_order_by_thread_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def by_thread(entry: context_module.ContextEntry) -> tuple[object, ...]:
+    def by_thread(entry: ContextEntry) -> tuple[object, ...]:
         content = entry.entry.content
         assert isinstance(content, Message)
         return content.time.date(), content.thread, content.position
 
-    monkeypatch.setattr(context_module, "place_of", by_thread)
+    monkeypatch.setattr(context_text, "place_of", by_thread)
 
     with pytest.raises(AssertionError):
         test_lines_of_a_day_stand_in_the_order_of_time()

@@ -83,7 +83,7 @@ def hits(entries: Sequence[FeedEntry], query: str, *, by_words: bool = False) ->
     """Return all entries as ranked for *query*."""
     question = read_question(query, ASKED_AT)
     vector = None if by_words else vector_of(query)
-    return search(collection_of(entries), question, vector, len(entries)).best
+    return search(collection_of(entries), question, vector, len(entries)).hits
 
 
 def ranking(entries: Sequence[FeedEntry], signals: dict[str, list[float]], limit: int) -> Ranking:
@@ -246,7 +246,7 @@ def test_equal_entries_are_ranked_by_time(count: int) -> None:
             said(uid, "We sold the boat", session=uid)._replace(vector=encode_vector(same))
             for uid in range(1, count + 1)
         ]
-        found = search(collection_of(entries), question, query, count).best
+        found = search(collection_of(entries), question, query, count).hits
         orders.add(tuple(hit.uid for hit in found))
 
     assert {tuple(range(count, 0, -1))} == orders

@@ -15,18 +15,17 @@ from numpy.typing import NDArray
 from recollect.recall import scope_index as indexing
 from recollect.recall.candidates import Collection
 from recollect.recall.eligibility import Eligibility
+from recollect.recall.index_names import MESSAGE, IndexNames
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import search
 from recollect.recall.scope_index import (
     MERGE_ENTRIES_MAX,
     SEGMENTS_MAX,
-    Names,
     ScopeIndex,
     merged,
     needs_merging,
     refreshed,
 )
-from recollect.recall.segment import MESSAGE
 from recollect.recall.vector_backlog import Embedding
 from recollect.records import DeleteMemory, NewMessage, PutMemory, Scope
 from recollect.stores.change_feed import Feed, FeedEntry
@@ -197,7 +196,7 @@ def scores(index: ScopeIndex, wanted: Eligibility, query: str) -> dict[int, floa
     (vector,) = EMBEDDER.embed([query])
     question = read_question(query, date(2024, 5, 15))
     return {
-        h.uid: h.score for h in search(Collection([index], [wanted]), question, vector, 99).best
+        h.uid: h.score for h in search(Collection([index], [wanted]), question, vector, 99).hits
     }
 
 
@@ -362,7 +361,7 @@ class Interrupted(dict[tuple[int, str], int]):
 
 def test_two_searches_never_give_one_number_twice() -> None:
     """Two threads that refresh the same index at once tell all its sessions apart."""
-    names, sessions = Names(), Interrupted()
+    names, sessions = IndexNames(), Interrupted()
     names.sessions = sessions
     one, other = said(1, "kite", session="a"), said(2, "sky", session="b")
     sessions.interruption = lambda: names.session(other.thread, other.session)

@@ -26,7 +26,8 @@ from recollect.recall.index_file import (
     write_index,
 )
 from recollect.recall.index_file_upkeep import needs_file, without_dead
-from recollect.recall.scope_index import LiveSegment, Names, ScopeIndex, refreshed
+from recollect.recall.index_names import IndexNames
+from recollect.recall.scope_index import LiveSegment, ScopeIndex, refreshed
 from recollect.recall.segment import Segment
 from recollect.records import Scope
 from recollect.stores.change_feed import (
@@ -380,4 +381,4 @@ def test_plain_names_have_a_table_as_well(tmp_path: Path) -> None:
     assert isinstance(once.names, FiledNames)
     assert once.names.table.number.tolist() == twice.names.table.number.tolist()
     assert not isinstance(index_of().names, FiledNames)
-    assert Names().sessions == {}
+    assert IndexNames().sessions == {}

@@ -406,7 +406,7 @@ def test_what_a_collection_takes_is_known_before_it_is_searched() -> None:
     made = indexes.collection(indexes.take([ADA]).indexes, [OPEN])
     before = made.size_bytes
 
-    lasting = [made.session_days, made.session_length, made.window_length, made.participants]
+    lasting = [made.session_times, made.session_length, made.window_length, made.participants]
     lasting += [made.personal, made.opening]
     said = [made.said_as(ROLES[role]) for role in ("user", "assistant")]
 
@@ -414,7 +414,7 @@ def test_what_a_collection_takes_is_known_before_it_is_searched() -> None:
     of_the_index = {id(getattr(segment, name)) for name in segment.__slots__}
     arrays = [each for each in vars(made).values() if isinstance(each, np.ndarray)]
     arrays = [each for each in arrays if id(each) not in of_the_index]
-    arrays += [*said, *made.session_days, *(each.rank for each in made.slices)]
+    arrays += [*said, *made.session_times, *(each.rank for each in made.slices)]
     assert lasting
     assert sum(each.nbytes for each in arrays) == before
 

@@ -277,7 +277,7 @@ def test_an_opening_is_the_first_message_of_a_session_in_the_first_person() -> N
         *(said(at, "They sail", session=f"{at}") for at in range(6, 10)),
     )
 
-    best = search(collection, read_question("What is new?", ASKED_AT), None, 9).best
+    best = search(collection, read_question("What is new?", ASKED_AT), None, 9).hits
 
     parts = {each.uid: each.signals["opening"] for each in best if "opening" in each.signals}
     assert {1: WEIGHTS["opening"] / 2} == pytest.approx(parts)
@@ -360,7 +360,7 @@ def test_what_was_worked_out_ahead_is_what_would_be() -> None:
     """A search that finds its words' signals ready answers the same; they serve one search."""
     question = read_question("When did Ada sail?", ASKED_AT)
     collection = collection_of(said(1, "I sailed in May"), said(2, "The boat leaks"))
-    plain = search(collection, question, None, 5).best
+    plain = search(collection, question, None, 5).hits
 
     look_ahead(collection, question)
     ready = collection.take_ahead(question)
@@ -369,8 +369,8 @@ def test_what_was_worked_out_ahead_is_what_would_be() -> None:
     assert ready is not None
     assert (
         plain
-        == search(collection, question, None, 5).best
-        == search(collection, question, None, 5).best
+        == search(collection, question, None, 5).hits
+        == search(collection, question, None, 5).hits
     )
     assert collection.take_ahead(question) is None
 
@@ -387,4 +387,4 @@ def test_what_was_worked_out_for_another_question_is_not_taken() -> None:
 
     assert [None, None] == [collection.take_ahead(each) for each in others]
     fresh = collection_of(said(1, "I sailed in May"), said(2, "The boat leaks"))
-    assert search(fresh, others[0], None, 5).best == search(collection, others[0], None, 5).best
+    assert search(fresh, others[0], None, 5).hits == search(collection, others[0], None, 5).hits

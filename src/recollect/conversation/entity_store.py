@@ -17,11 +17,11 @@ from recollect.conversation.document_sources import versions_before
 from recollect.conversation.entity_names import folded
 from recollect.formation.succession import holds_from
 from recollect.memory.facade import Recollect
+from recollect.memory.pagination import each_memory
 from recollect.memory.thread_summary import short_key
 from recollect.records import DeleteMemory, Evidence, EvidenceMap, Memory, PutMemory, Scope, Write
-from recollect.stores.pages import each_page
 from recollect.stores.remainder import MEMORY_THREAD
-from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX, to_datetime
+from recollect.stores.validation import WRITES_MAX, to_datetime
 from recollect.sync.object_home import AnyRecollect, Home
 
 ENTITY_TYPE: Final = "Entity"
@@ -159,14 +159,8 @@ class ScopeEntityStore(BaseEntityStore):
             await memory.apply(self.scope, gone[start : start + WRITES_MAX])
 
     async def _all(self, memory: Recollect) -> list[Memory]:
-        found: list[Memory] = []
-        async for page in each_page(
-            lambda cursor: memory.memories(
-                self.scope, type_=ENTITY_TYPE, cursor=cursor, limit=PAGE_ROWS_MAX
-            )
-        ):
-            found += [each for each in page.rows if each.state == "active"]
-        return found
+        entities = each_memory(memory, self.scope, ENTITY_TYPE)
+        return [each async for each in entities if each.state == "active"]
 
     async def _set(self, memory: Recollect, key: str, value: str) -> None:
         before = (await self.found(memory, [key])).get(key)

@@ -20,6 +20,7 @@ from recollect.graph.triples import KG_TRIPLE_DELIMITER, KnowledgeTriple
 from recollect.graph.values import FACT_TYPE, NewFact, Retraction, shown
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, PutMemory, Scope, Write
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.kept_evidence import Founded
 from recollect.stores.provenance import Source, source_at
 from recollect.stores.validation import WRITES_MAX
@@ -77,12 +78,12 @@ class KeptFacts:
         self._graph = graph
         self._home = home
 
-    async def add_triples(self, memory: Recollect, triples: Sequence[KnowledgeTriple]) -> None:
+    async def add_triples(self, triples: Sequence[KnowledgeTriple]) -> None:
         """Add triples one by one, by the graph's own method."""
         for each in triples:
             await self._call("add_triple", each)
 
-    async def sentences(self, memory: Recollect, name: str) -> list[str]:
+    async def sentences(self, name: str) -> list[str]:
         """Return the facts about *name* as sentences, by the graph's own method."""
         found: list[str] = await self._call("get_entity_knowledge", name)
         return found
@@ -103,7 +104,7 @@ class KeptFacts:
         graph = self._knowledge
         if graph is None:
             added = [each for each in statements if isinstance(each, NewFact)]
-            await self.add_triples(memory, [_triple_of(each) for each in added])
+            await self.add_triples([_triple_of(each) for each in added])
         elif graph.home.memory is self._home.memory and graph.scope == scope:
             await graph.take(memory, statements, [beside])
             return
@@ -120,7 +121,7 @@ class KeptFacts:
     ) -> dict[str, list[str]]:
         """Return the facts about *names* by name, each fact under the first name that has it."""
         if self._knowledge is None:
-            return {name: await self.sentences(memory, name) for name in names}
+            return {name: await self.sentences(name) for name in names}
         view = await self._view(memory, self._knowledge)
         shown_before: set[str] = set()
         found: dict[str, list[str]] = {}
@@ -176,7 +177,7 @@ class KeptFacts:
         found = sorted(facts.values(), key=lambda each: in_order(each.memory))
         return view, found[-FACTS_SHOWN_MAX:]
 
-    async def clear(self, memory: Recollect) -> None:
+    async def clear(self) -> None:
         """Remove everything, by the graph's own method."""
         await self._call("clear")
 
@@ -244,4 +245,4 @@ def _once(names: Sequence[str]) -> list[str]:
 
 
 def _threads_of(fact: KnownFact) -> set[str]:
-    return {said.thread for each in fact.memory.evidence.values() for said in each}
+    return {each.thread for each in each_evidence(fact.memory.evidence)}

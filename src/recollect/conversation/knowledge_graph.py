@@ -224,7 +224,7 @@ class ConversationKGMemory(ReadingMemory):
             return
         await ChatMemory.save(self, memory, inputs, outputs)
         triples = await self.triples_in(memory, self.asked_in(inputs))
-        await self._kept.add_triples(memory, triples)
+        await self._kept.add_triples(triples)
 
     async def finish(self, memory: Recollect) -> None:
         """Read all unread turns; with *strict_original* there are none."""
@@ -251,7 +251,7 @@ class ConversationKGMemory(ReadingMemory):
         if self.kg is self._shared:
             await self._kept.forget_thread(memory, self.thread)
         else:
-            await self._kept.clear(memory)
+            await self._kept.clear()
         await super().remove(memory)
 
     @property
@@ -262,7 +262,7 @@ class ConversationKGMemory(ReadingMemory):
         """Return the facts about names in *said*, one text per name, and the unread messages."""
         if self.strict_original:
             names = await self.names_in(memory, said)
-            known = {name: await self._kept.sentences(memory, name) for name in names}
+            known = {name: await self._kept.sentences(name) for name in names}
             return [_text_of(name, known[name]) for name in names if known[name]], []
         if self.every_turns == 1:
             names = await self.names_in(memory, said)

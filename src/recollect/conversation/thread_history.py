@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 from anyio import to_thread
 
-from recollect.conversation.thread_view import Made, ThreadView
+from recollect.conversation.thread_view import MessageCache, ThreadView
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
 from recollect.messages import (
@@ -111,8 +111,8 @@ class ThreadTalk(ThreadMessages):
         self.scope = scope
         self.thread = thread
         self._view = ThreadView(scope, thread)
-        self._messages = Made(self._view, partial(read_back, classes=message_classes()))
-        self._made: dict[Callable[[AnyMessage], object], Made[Any]] = {}
+        self._messages = MessageCache(self._view, partial(read_back, classes=message_classes()))
+        self._made: dict[Callable[[AnyMessage], object], MessageCache[Any]] = {}
 
     async def all(self, memory: Recollect) -> list[AnyMessage]:
         await self._view.refreshed(memory.store)
@@ -153,7 +153,7 @@ class ThreadTalk(ThreadMessages):
     async def each(self, memory: Recollect, make: Callable[[AnyMessage], MadeT]) -> Sequence[MadeT]:
         await self._view.refreshed(memory.store)
         if make not in self._made:
-            self._made[make] = Made(self._view, lambda record: make(read_back(record)))
+            self._made[make] = MessageCache(self._view, lambda record: make(read_back(record)))
         return self._made[make].current()
 
     async def add(self, memory: Recollect, messages: Sequence[AnyMessage]) -> None:

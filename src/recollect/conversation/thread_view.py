@@ -9,7 +9,7 @@ from recollect.records import Message, Scope
 from recollect.stores.contract.threads import ThreadStore
 from recollect.stores.plans.threads import ThreadChanges
 
-MadeT = TypeVar("MadeT")
+ResultT = TypeVar("ResultT")
 
 
 class ThreadView:
@@ -64,20 +64,20 @@ class ThreadView:
         return True
 
 
-class Made(Generic[MadeT]):
+class MessageCache(Generic[ResultT]):
     """
     The cached results of a function for each message of a view.
 
     Appended messages extend the cache; any other change rebuilds it.
     """
 
-    def __init__(self, view: ThreadView, make: Callable[[Message], MadeT]) -> None:
+    def __init__(self, view: ThreadView, make: Callable[[Message], ResultT]) -> None:
         self._view = view
         self._make = make
-        self._made: list[MadeT] = []
+        self._made: list[ResultT] = []
         self._generation = view.generation
 
-    def current(self) -> Sequence[MadeT]:
+    def current(self) -> Sequence[ResultT]:
         """Return the results for all messages in the view; do not modify them."""
         if self._generation != self._view.generation:
             self._made = []

@@ -20,7 +20,9 @@ from recollect.formation.types import MemoryType
 from recollect.memory.facade import Recollect
 from recollect.memory.pagination import each_message
 from recollect.records import Formation, JsonObject, Revision, Scope
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.pages import each_row
+from recollect.stores.provenance import cited_message
 
 CONTEXT_MESSAGES: Final = 4
 """Messages before the formed ones that a case includes as context."""
@@ -169,9 +171,7 @@ async def _excerpts_of_revision(
 
 
 def _cited(revision: Revision) -> Iterator[tuple[str, str]]:
-    for evidence in revision.evidence.values():
-        for each in evidence:
-            yield each.thread, each.message
+    return map(cited_message, each_evidence(revision.evidence))
 
 
 async def _excerpt_with(

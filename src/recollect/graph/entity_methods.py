@@ -8,7 +8,7 @@ from recollect.errors import NotFoundError
 from recollect.graph.entity_plans import EntityChange, plan_entity, plan_without_alias
 from recollect.graph.fact_ends import plan_end_of_entities
 from recollect.graph.graph_access import GraphAccess, moment_of
-from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
+from recollect.graph.graph_snapshot import GraphSnapshot, holds
 from recollect.graph.values import Entity
 from recollect.memory.facade import Recollect
 from recollect.records import Write
@@ -84,9 +84,7 @@ class EntityMethods(GraphAccess):
         keys = {view.aliases.key_of(each.key): None for each in view.entities(moment)}
         for fact in view.facts():
             if holds(fact.memory, moment):
-                for key in (fact.subject_key, fact.object_key):
-                    if key is not None:
-                        keys[view.aliases.key_of(key)] = None
+                keys.update((view.aliases.key_of(key), None) for key in fact.entity_keys)
         found = (view.entity(key, moment) for key in keys)
         return tuple(each for each in found if each is not None)
 
@@ -109,7 +107,7 @@ class EntityMethods(GraphAccess):
         key = view.key_of(name)
         names = view.aliases.names_of(key)
         found = [each.memory for each in view.all_entities() if each.key in names]
-        found += [each.memory for each in view.facts() if not names.isdisjoint(_keys_in(each))]
+        found += [each.memory for each in view.facts() if not names.isdisjoint(each.entity_keys)]
         return await self.erased(memory, found)
 
     erase_entity, aerase_entity = method_pair(_erase_entity)
@@ -133,7 +131,3 @@ class EntityMethods(GraphAccess):
         if found is None:
             raise NotFoundError(f"the entity {name!r} was ended by another writer meanwhile")
         return found
-
-
-def _keys_in(fact: KnownFact) -> set[str]:
-    return {fact.subject_key} | ({fact.object_key} if fact.object_key is not None else set())

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from recollect.formation.succession import holds_from
-from recollect.graph.graph_snapshot import GraphSnapshot, KnownEntity, KnownFact
+from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.records import EndMemory, Memory, Write
 
 
@@ -23,18 +23,14 @@ def plan_end_of_entities(
 ) -> list[Write]:
     """Return the writes that end entities (``None``: all), and the facts that name them."""
     wanted = None if keys is None else set(keys)
-    entities: list[KnownEntity] = view.entities()
     memories = [
         each.memory
-        for each in entities
+        for each in view.entities()
         if wanted is None or view.aliases.key_of(each.key) in wanted
     ]
     memories += [
-        each.memory for each in view.facts() if wanted is None or _names_any(each, wanted, view)
+        each.memory
+        for each in view.facts()
+        if wanted is None or not wanted.isdisjoint(map(view.aliases.key_of, each.entity_keys))
     ]
     return [end_of(each, view.now, cause) for each in memories if holds_from(each, view.now)]
-
-
-def _names_any(fact: KnownFact, keys: set[str], view: GraphSnapshot) -> bool:
-    ends = [fact.subject_key, *([fact.object_key] if fact.object_key is not None else [])]
-    return any(view.aliases.key_of(each) in keys for each in ends)

@@ -12,16 +12,15 @@ from recollect.graph.graph_snapshot import GraphSnapshot
 from recollect.graph.values import ENTITY_TYPE, FACT_TYPE
 from recollect.memory.conflict_retries import retried
 from recollect.memory.facade import Recollect
+from recollect.memory.pagination import each_memory
 from recollect.records import Memory, Scope, Write
 from recollect.stores.change_feed import Feed
-from recollect.stores.pages import each_row
 from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erase_targets import EraseMemory, EraseReceipt
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.validation import check_scope, check_time, to_datetime
 from recollect.sync.object_home import AnyRecollect, Home
 
-PAGE: Final = 500
 TRIES_MAX: Final = 8
 """Attempts of a change when concurrent writers come first."""
 
@@ -85,10 +84,12 @@ async def read_once(memory: Recollect, scope: Scope) -> GraphSnapshot:
 
     For repeated reads use `GraphAccess`, which reads the whole feed once and then only changes.
     """
-    facts, entities = [
-        await _memories_of(memory, scope, type_) for type_ in (FACT_TYPE, ENTITY_TYPE)
+    found = [
+        each
+        for type_ in (FACT_TYPE, ENTITY_TYPE)
+        async for each in each_memory(memory, scope, type_)
     ]
-    return GraphSnapshot.of(scope, [*facts, *entities], to_datetime(memory.store.now()))
+    return GraphSnapshot.of(scope, found, to_datetime(memory.store.now()))
 
 
 async def read_past(memory: Recollect, scope: Scope, known_at: datetime) -> GraphSnapshot:
@@ -100,13 +101,6 @@ async def read_past(memory: Recollect, scope: Scope, known_at: datetime) -> Grap
         if isinstance(each.content, Memory) and each.content.type in {FACT_TYPE, ENTITY_TYPE}
     ]
     return GraphSnapshot.of(scope, believed, to_datetime(memory.store.now()))
-
-
-async def _memories_of(memory: Recollect, scope: Scope, type_: str) -> list[Memory]:
-    rows = each_row(
-        lambda cursor: memory.store.memories(scope, type_=type_, cursor=cursor, limit=PAGE)
-    )
-    return [row async for row in rows]
 
 
 def moment_of(at: datetime | None, view: GraphSnapshot) -> datetime:

@@ -57,6 +57,12 @@ class KnownFact:
         return str(self.memory.value["predicate"])
 
     @property
+    def entity_keys(self) -> tuple[str, ...]:
+        """The keys of the names of its entities: the subject, and the object of a relation."""
+        ends = (self.subject_key, self.object_key)
+        return tuple(key for key in ends if key is not None)
+
+    @property
     def several(self) -> bool:
         """Whether the subject can have several objects of this predicate at once."""
         return self.memory.value.get("several") is True
@@ -227,8 +233,7 @@ class GraphSnapshot:
     def _known(self) -> dict[str, list[KnownEntity]]:
         """The memories of each entity, oldest first."""
         found: dict[str, list[KnownEntity]] = {}
-        everyone = (each for each in self._entities.values() if self._is_there(each.memory))
-        for each in sorted(everyone, key=lambda each: in_order(each.memory)):
+        for each in sorted(self.all_entities(), key=lambda each: in_order(each.memory)):
             found.setdefault(self.aliases.key_of(each.key), []).append(each)
         return found
 
@@ -261,12 +266,8 @@ class GraphSnapshot:
 
     def entities(self, at: datetime | None = None) -> list[KnownEntity]:
         """Return the active entities valid at *at* (``None``: now), oldest first."""
-        at = at or self.now
-        found = [each for each in self._entities.values() if self._is_there(each.memory)]
-        return sorted(
-            (each for each in found if holds(each.memory, at)),
-            key=lambda each: in_order(each.memory),
-        )
+        found = [each for each in self.all_entities() if holds(each.memory, at or self.now)]
+        return sorted(found, key=lambda each: in_order(each.memory))
 
     def memories_of(self, key: str, at: datetime) -> list[KnownEntity]:
         """Return the memories of the entity *key* that are valid at *at*, oldest first."""

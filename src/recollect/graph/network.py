@@ -54,9 +54,7 @@ def network_of(
         keys.update((view.aliases.key_of(each.key), None) for each in view.entities(at))
     listed = list(chosen)
     for fact in listed:
-        keys[view.aliases.key_of(fact.subject_key)] = None
-        if fact.object_key is not None:
-            keys[view.aliases.key_of(fact.object_key)] = None
+        keys.update((view.aliases.key_of(key), None) for key in fact.entity_keys)
     names = {key: view.name_of(key) for key in keys}
     for key, name in names.items():
         graph.add_node(name, **_node_fields(view, key, at))

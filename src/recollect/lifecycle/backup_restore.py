@@ -31,8 +31,6 @@ from recollect.stores.plans.erase_targets import EraseTarget
 from recollect.stores.plans.idempotency_archive import REQUEST
 from recollect.wire.record_digests import END, digests_of
 
-"""Returns the erased targets among a scope's records, according to a ledger."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
@@ -225,7 +223,7 @@ async def _restore_lines(
     scopes = records = applied = 0
     spent: list[JsonObject] = []
     for scope, group in groupby(_content(lines, spent), scope_of):
-        part = _Part(scope, group)
+        part = _ArchivedScope(scope, group)
         targets = named_in(since, part.records)
         applied += len(targets)
         if targets:
@@ -248,7 +246,7 @@ def _content(lines: Iterator[JsonObject], spent: list[JsonObject]) -> Iterator[J
             yield line
 
 
-class _Part:
+class _ArchivedScope:
     """One scope of an archive: its records, and the idempotency keys that were used in it."""
 
     def __init__(self, scope: Scope, lines: Iterable[JsonObject]) -> None:

@@ -20,9 +20,9 @@ from recollect.stores.validation import PAGE_ROWS_MAX, WRITES_MAX
 
 MARK: Final[Scope] = ("recollect", "copy")
 """Scope that marks a destination as incomplete; it is removed when the copy is complete."""
-NOTES: Final[Scope] = ("recollect", "copied")
+JOURNAL: Final[Scope] = ("recollect", "copied")
 """Scope that records which scopes of a destination came from which source; it is never copied."""
-_OWN: Final = frozenset({MARK, NOTES, OUTSIDE_SCOPE})
+_OWN: Final = frozenset({MARK, JOURNAL, OUTSIDE_SCOPE})
 """Scopes with a store's internal data: of copies into it, and of external vector stores."""
 _MARK_KIND: Final = "Copy"
 _WRITING: Final = "being written"
@@ -76,7 +76,7 @@ async def each_scope(store: Store, prefix: Scope = ()) -> AsyncIterator[Scope]:
 
 
 @dataclass(slots=True, kw_only=True)
-class Notes:
+class CopyJournal:
     """
     The scopes of a destination that came from one source, and their content at that time.
 
@@ -137,7 +137,7 @@ class Notes:
 
     async def _write(self, writes: Sequence[SideWrite]) -> None:
         for batch in _batches(writes):
-            await self.destination.apply(NOTES, batch)
+            await self.destination.apply(JOURNAL, batch)
 
     def _place(self, scope: Scope) -> str:
         return keyed_digest(self.key, "scope", scope).hex()
@@ -146,14 +146,14 @@ class Notes:
         return keyed_digest(self.key, "content", content).hex()
 
 
-async def read_notes(destination: Store, source: str) -> Notes:
+async def read_journal(destination: Store, source: str) -> CopyJournal:
     """Return the journal of copies from *source*, the digest that identifies that store."""
     key = bytes.fromhex(await destination.digest_of("copies from", source))
     found = each_row(
-        lambda cursor: destination.side_records(NOTES, source, cursor=cursor, limit=PAGE_ROWS_MAX)
+        lambda cursor: destination.side_records(JOURNAL, source, cursor=cursor, limit=PAGE_ROWS_MAX)
     )
     noted = {each.key: str(each.value["holds"]) async for each in found}
-    return Notes(destination=destination, source=source, key=key, noted=noted)
+    return CopyJournal(destination=destination, source=source, key=key, noted=noted)
 
 
 def _batches(writes: Sequence[SideWrite]) -> Iterator[list[SideWrite]]:

@@ -28,7 +28,7 @@ from recollect.stores.plans.erase_targets import (
 from recollect.stores.plans.side_archive import SIDE, address_in
 from recollect.stores.proposal_names import proposed_for
 from recollect.stores.receipt_sources import sources_of
-from recollect.stores.remainder import MEMORY_THREAD, named_version, remainder_of
+from recollect.stores.remainder import cited_version, remainder_of
 from recollect.stores.validation import check_time
 from recollect.text.searchable import memory_text
 
@@ -192,8 +192,7 @@ def _note_sources(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) -
 
 def _named_at(erasures: ScopeErasures, thread: str, name: str) -> int:
     """Return when the message, or the memory of a version, that evidence names was erased."""
-    named = named_version(name) if thread == MEMORY_THREAD else None
-    if named:
+    if named := cited_version(thread, name):
         return erasures.at(EraseMemory(type=named[0], key=named[1]))
     return _message_at(erasures, thread, name)
 

@@ -36,8 +36,10 @@ from recollect.lifecycle.reserved_records import check_reserved, check_scope_set
 from recollect.records import Json, JsonObject, NewMessage, Scope
 from recollect.side_records import FORGOTTEN
 from recollect.stores.contract.base import Store
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.plans.archive import scope_of
-from recollect.stores.remainder import MEMORY_THREAD, named_version
+from recollect.stores.provenance import cited_message
+from recollect.stores.remainder import MEMORY_THREAD, cited_version
 from recollect.stores.validation import check_time
 from recollect.text.coded_text import reason_of, with_code
 
@@ -114,7 +116,7 @@ class _ExpectedRecords:
             self.memories.add((name[0], name[1]))
 
     def has(self, cited: Cited) -> bool:
-        named = named_version(cited[1]) if cited[0] == MEMORY_THREAD else None
+        named = cited_version(*cited)
         return named[:2] in self.memories if named else cited in self.messages
 
 
@@ -345,20 +347,15 @@ class RecordImport:
         """Return the evidence cited by the stored memory at the address of *record*."""
         _, type_, key = name_of(record)
         return {
-            (each.thread, each.message)
+            cited_message(each)
             for version in await self._store.history(scope, type_, key)
-            for found in version.evidence.values()
-            for each in found
+            for each in each_evidence(version.evidence)
         }
 
     async def _known(self, scope: Scope, cited: set[Cited]) -> set[Cited]:
         """Return the cited messages and versions that the store has."""
         messages = [each for each in cited if each[0] != MEMORY_THREAD]
-        versions = {
-            each: named
-            for each in cited
-            if each[0] == MEMORY_THREAD and (named := named_version(each[1]))
-        }
+        versions = {each: named for each in cited if (named := cited_version(*each))}
         addresses = sorted({named[:2] for named in versions.values()})
         found = await self._store.get_many(scope, addresses) if addresses else []
         last = {(each.type, each.key): each.version for each in found if each}

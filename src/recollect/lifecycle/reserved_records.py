@@ -12,7 +12,7 @@ from recollect.errors import UsageError
 from recollect.formation.config import Assistants
 from recollect.formation.scope_types import TYPES, types_in, types_in_force
 from recollect.formation.types.memory_type import check_types_change
-from recollect.lifecycle.copy_journal import MARK, NOTES
+from recollect.lifecycle.copy_journal import JOURNAL, MARK
 from recollect.records import Json, JsonObject, Scope
 from recollect.side_records import (
     ATTACHMENT,
@@ -43,11 +43,10 @@ def check_reserved(record: JsonObject, scope: Scope) -> None:
     Raises:
         UsageError: The record is rejected; the message says why.
     """
-    if scope[0].startswith(OWN_PREFIX) or scope in (MARK, NOTES):
+    if scope[0].startswith(OWN_PREFIX) or scope in (MARK, JOURNAL):
         raise UsageError(
-            f"the scope {written_scope(scope)} holds internal data of a store or service, "
-            "which an import "
-            "cannot write: move a whole store with `recollect copy` or `recollect restore`"
+            f"the scope {written_scope(scope)} holds internal data of a store or service, which an "
+            "import cannot write: move a whole store with `recollect copy` or `recollect restore`"
         )
     if record.get("kind") == SIDE:
         _check_side(record)

@@ -1,16 +1,17 @@
-"""Export one scope, record by record, without what is erased before its turn comes."""
+"""Export one scope, record by record, without what has expired or is erased meanwhile."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from time import monotonic
 from typing import Final
 
-from recollect.lifecycle.erased_records import name_of
-from recollect.lifecycle.expired_records import without_expired
+from recollect.lifecycle.erased_records import name_of, versions_in
 from recollect.records import JsonObject, Scope
 from recollect.stores.contract.base import Store
+from recollect.stores.plans.erase_ledger import cited_in
+from recollect.stores.remainder import cited_version
 
 CHECK_S: Final = 0.05
 """No record is handed out longer than this after the last look for an erase."""
@@ -51,3 +52,29 @@ def _left_of(waiting: Iterable[JsonObject], there: Iterable[JsonObject]) -> list
         for each in waiting
         if name_of(each) in current
     ]
+
+
+def without_expired(records: Sequence[JsonObject], now: int) -> list[JsonObject]:
+    """
+    Return a scope's *records* without those that have expired at *now* (in µs).
+
+    A memory that others are derived from stays: only through it do they rest on the messages with
+    which they have to be erased. No read of the store that imports it returns it either.
+    """
+    expired = [each for each in records if _is_expired(each, now)]
+    if not expired:
+        return list(records)
+    cited = {
+        ("memory", *named[:2])
+        for record in records
+        if record["kind"] == "memory"
+        for version in versions_in(record)
+        for thread, id_ in cited_in(version)
+        if (named := cited_version(thread, id_))
+    }
+    return [each for each in records if not _is_expired(each, now) or name_of(each) in cited]
+
+
+def _is_expired(record: JsonObject, now: int) -> bool:
+    until = record.get("expires_at")
+    return isinstance(until, int) and until <= now

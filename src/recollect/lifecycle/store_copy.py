@@ -12,11 +12,11 @@ from typing import Final, TypeAlias
 from recollect.errors import ConflictError, StoreCorruptError, StoreError, UsageError
 from recollect.lifecycle.copy_journal import (
     MARK,
-    Notes,
+    CopyJournal,
     check_unmarked,
     each_scope,
     mark_destination,
-    read_notes,
+    read_journal,
 )
 from recollect.lifecycle.erased_records import Doomed, Erasures, ScopeErasures, note_erased
 from recollect.observability.logs import package_logger, summary_of
@@ -77,7 +77,7 @@ class _Copying:
     destination: Store
     prefix: Scope
     """The scopes from here down are copied; all, if it is empty."""
-    notes: Notes
+    journal: CopyJournal
     owns: bool
     """Whether everything in the destination came from the source."""
     replaces: bool
@@ -124,11 +124,11 @@ class _Copying:
         self.passes += 1
         self.behind = self.scopes = 0
         self.digests = (Digest(), Digest())
-        self.notes.begin_pass()
+        self.journal.begin_pass()
         try:
             await self._compare(since)
         finally:  # also after an error, so that the next run recognises what was copied
-            await self.notes.store_findings()
+            await self.journal.store_findings()
 
     async def _compare(self, since: Sequence[LedgerEntry]) -> None:
         seen: set[Scope] = set()
@@ -166,9 +166,9 @@ class _Copying:
     async def finish(self) -> None:
         """Forget scopes that the source no longer has, and that an empty store was being filled."""
         if self.prefix:
-            await self.notes.drop(self.gone)
+            await self.journal.drop(self.gone)
             return
-        await self.notes.drop_others()
+        await self.journal.drop_others()
         await self.destination.vacate(MARK)
 
     async def _carry_keys(self, scope: Scope | None, records: Sequence[JsonObject]) -> None:
@@ -192,12 +192,11 @@ class _Copying:
             if digests != found:
                 raise StoreCorruptError(
                     f"the scope {written_scope(scope)} differs after it was copied: another "
-                    "program writes to "
-                    "the destination; stop it, and copy again"
+                    "program writes to the destination; stop it, and copy again"
                 )
         if wanted:
             await self._carry_keys(scope, wanted)
-            self.notes.find(scope, _content_of(found))
+            self.journal.find(scope, _content_of(found))
         self.digests[0].take(digests)
         self.digests[1].take(found)
 
@@ -205,13 +204,13 @@ class _Copying:
         self, scope: Scope, wanted: Sequence[JsonObject], found: Counter[int], *, others: int
     ) -> None:
         """Empty *scope* in the destination if it holds other data, or raise if it may not."""
-        is_untouched = self.notes.is_untouched(scope, _content_of(found))
+        is_untouched = self.journal.is_untouched(scope, _content_of(found))
         if not (self.owns or self.replaces or is_untouched):
             self._check_free(scope, others)
         self._check_erased(scope, wanted)
         if not self.owns:
             # Before the first write: after a crash, half a scope is known to be the copy's own.
-            await self.notes.begin(scope)
+            await self.journal.begin(scope)
         if others:
             await self.destination.vacate(scope)
 
@@ -221,36 +220,33 @@ class _Copying:
             note_erased(ScopeErasures(self.erased, scope), wanted, doomed)
         if doomed:
             raise ConflictError(
-                f"the scope {written_scope(scope)} holds data at the source that was erased "
-                "at the destination: "
-                "erase it at the source as well, or restore it (--restore-erased)"
+                f"the scope {written_scope(scope)} holds data at the source that was erased at the "
+                "destination: erase it at the source as well, or restore it (--restore-erased)"
             )
 
     def _check_free(self, scope: Scope, others: int) -> None:
-        if scope in self.notes:
+        if scope in self.journal:
             raise ConflictError(
-                f"the scope {written_scope(scope)} was written or erased at the destination "
-                "since it was "
-                "copied there: copy into an empty store, or replace it (--replace)"
+                f"the scope {written_scope(scope)} was written or erased at the destination since "
+                "it was copied there: copy into an empty store, or replace it (--replace)"
             )
         if others:
             raise ConflictError(
-                f"the scope {written_scope(scope)} has {others} records at the destination "
-                "that differ from the "
-                "source or are not there: copy into an empty store, or replace them (--replace)"
+                f"the scope {written_scope(scope)} has {others} records at the destination that "
+                "differ from the source or are not there: copy into an empty store, or replace "
+                "them (--replace)"
             )
 
     async def _follow(self, scope: Scope, since: Sequence[LedgerEntry]) -> None:
         """Remove data from the destination's *scope* that the source no longer has."""
-        if self.owns or scope in self.notes:
+        if self.owns or scope in self.journal:
             await self._copy_scope(scope, (), await self.destination.archive(scope))
         elif since:
             targets = named_in(since, await self.destination.archive(scope))
             if targets and not self.replaces:
                 raise ConflictError(
-                    f"the scope {written_scope(scope)} holds data at the destination that "
-                    "was erased at the "
-                    "source: erase it there, or let the copy do that (--replace)"
+                    f"the scope {written_scope(scope)} holds data at the destination that was "
+                    "erased at the source: erase it there, or let the copy do that (--replace)"
                 )
             self.behind += bool(targets)
             for target in targets:
@@ -333,7 +329,7 @@ async def _begun(
         destination=destination,
         prefix=scope,
         owns=False if scope else await mark_destination(destination, name),
-        notes=await read_notes(destination, name),
+        journal=await read_journal(destination, name),
         replaces=replaces,
         progress=progress,
     )

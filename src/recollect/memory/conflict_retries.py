@@ -50,8 +50,8 @@ async def decided_unerased(
     Return the result of *change*, which writes what it read of the scope once more.
 
     It writes once, through the store that it is given. If something was erased in the scope after
-    *change* began to read, nothing is written, and it is called again: an erase does not raise the
-    version of a memory that loses a past version only: the expected version lets those words in.
+    *change* began to read, nothing is written, and it is called again. An expected version is not
+    enough: an erase of past versions does not change the number of the current one.
 
     Raises:
         StaleReadError: Erases came between *TRIES_MAX* times.

@@ -24,7 +24,7 @@ VECTORS_WAIT_S: Final = 0.15
 """Longest wait of `context` for the vectors of entries written just before."""
 
 
-class ContextCalls:
+class ContextMethods:
     """The part of `Recollect` that returns the context of a prompt."""
 
     _runtime: MemoryRuntime

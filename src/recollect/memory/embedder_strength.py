@@ -65,7 +65,7 @@ def _ignore_progress(_done: int, _total: int) -> None:
     """Ignore the progress; the default callback."""
 
 
-class EmbedderTuning:
+class TuningMethods:
     """The part of `Recollect` that tunes the weight of its embedder."""
 
     store: Store

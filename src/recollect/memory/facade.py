@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.deferred_imports import load_modules
 from recollect.embedders import EmbedderChoice, check_choice
-from recollect.memory.context_calls import ContextCalls
-from recollect.memory.embedder_strength import EmbedderTuning
+from recollect.memory.context_calls import ContextMethods
+from recollect.memory.embedder_strength import TuningMethods
 from recollect.memory.formation_control import FormationMethods
-from recollect.memory.health import LOG, Monitoring
+from recollect.memory.health import LOG, HealthMethods
 from recollect.memory.host_task import HostTask
 from recollect.memory.lifespan import LifespanMethods
-from recollect.memory.memory_edits import MemoryEdits
-from recollect.memory.recall_calls import RecallCalls
-from recollect.memory.record_imports import RecordImports
+from recollect.memory.memory_edits import WriteMethods
+from recollect.memory.recall_calls import RecallMethods
+from recollect.memory.record_imports import ImportMethods
 from recollect.memory.runtime import MemoryRuntime, RuntimeOptions
 from recollect.memory.scope_locks import ScopeLocks
 from recollect.memory.thread_messages import MessageMethods
@@ -143,15 +143,15 @@ def _checked(
 
 
 class Recollect(
-    MemoryEdits,
+    WriteMethods,
     FormationMethods,
     MessageMethods,
     LifespanMethods,
-    RecallCalls,
-    ContextCalls,
-    RecordImports,
-    Monitoring,
-    EmbedderTuning,
+    RecallMethods,
+    ContextMethods,
+    ImportMethods,
+    HealthMethods,
+    TuningMethods,
 ):
     """
     The memory of an application: message threads and memories, by scope.

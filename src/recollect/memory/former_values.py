@@ -8,7 +8,7 @@ from datetime import tzinfo
 from itertools import chain
 from typing import Final
 
-from recollect.recall.context_plan import MemoryName
+from recollect.recall.context_plan import MemoryName, memory_name
 from recollect.recall.field_changes import FieldChange, changes_of
 from recollect.records import Memory, Revision
 from recollect.stores.contract.base import Store
@@ -33,7 +33,7 @@ async def read_former(
     former: dict[MemoryName, Revision] = {}
     changes: dict[MemoryName, Mapping[str, FieldChange]] = {}
     for memory in chain(documents, others):
-        name = memory.scope, memory.type, memory.key
+        name = memory_name(memory)
         if memory.version < 2 or name in former:
             continue
         revisions = {each.version: each for each in await store.history(*name)}

@@ -32,7 +32,7 @@ CLEANING: Final = "cleaning"
 """Name of the background task that removes the bytes of erased data."""
 
 
-class Monitoring:
+class HealthMethods:
     """The part of `Recollect` that reports health and cleans files and indexes."""
 
     store: Store

@@ -44,7 +44,7 @@ _CHECKS: Final = ("recollect.formation.scope_types", "recollect.memory.value_che
 _NOTES: Final = ("recollect.formation.types.builtin", "recollect.formation.value_identity")
 
 
-class MemoryEdits(ABC):
+class WriteMethods(ABC):
     """The part of `Recollect` that writes, remembers, ends and deletes memories."""
 
     store: Store

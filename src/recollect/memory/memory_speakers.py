@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final
 
-from recollect.recall.context_plan import MemoryName
+from recollect.recall.context_plan import MemoryName, memory_name
 from recollect.recall.query_analysis import names_in
-from recollect.recall.results import Recalled
+from recollect.recall.results import Recalled, ScopedMessage
 from recollect.records import EvidenceMap, Memory, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.field_evidence import messages_cited
 
-MessagePlace: TypeAlias = tuple[Scope, str, str]
-"""A message: (scope, thread, id)."""
 SPOKEN_MAX: Final = 100
 """The number of best memories whose evidence is read."""
 
@@ -37,7 +35,7 @@ async def read_speakers(store: Store, entries: Iterable[Recalled]) -> Mapping[Me
 
 
 def speakers_of(
-    memories: Iterable[Memory], found: Iterable[Message], cited: Mapping[MessagePlace, Message]
+    memories: Iterable[Memory], found: Iterable[Message], cited: Mapping[ScopedMessage, Message]
 ) -> dict[MemoryName, str]:
     """Return the speakers of *memories*, of the messages that they cite; see `read_speakers`."""
     users = [each for each in (*found, *cited.values()) if each.role == "user"]
@@ -49,7 +47,7 @@ def speakers_of(
         names = {cited[each].name for each in places if each in cited}
         name = names.pop() if len(names) == 1 else None
         if name and not names_in(memory.text, [name]):
-            speakers[memory.scope, memory.type, memory.key] = name
+            speakers[memory_name(memory)] = name
     return speakers
 
 
@@ -57,7 +55,7 @@ def _is_said(memory: Memory) -> bool:
     return memory.trust == "user" and bool(memory.evidence) and not memory.is_document
 
 
-async def _cited_messages(store: Store, memories: Iterable[Memory]) -> dict[MessagePlace, Message]:
+async def _cited_messages(store: Store, memories: Iterable[Memory]) -> dict[ScopedMessage, Message]:
     """Return the messages in the evidence of *memories*."""
     evidence: defaultdict[Scope, list[EvidenceMap]] = defaultdict(list)
     for memory in memories:

@@ -43,6 +43,7 @@ from recollect.records import (
 )
 from recollect.side_records import SideWrite
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.undo import UNDONE
 from recollect.stores.validation import to_datetime
 from recollect.text.coded_text import with_code
@@ -168,20 +169,20 @@ async def _receipts_at(
     """
     found: set[MemoryAddress] = set()
     reasons: dict[tuple[MemoryAddress, datetime], Messages] = {}
-    cursor: str | None = None
-    while times:
-        page = await store.formations(scope, cursor=cursor, limit=FORMATIONS_A_PAGE)
-        for formation in page.rows:
-            if formation.at in times:
-                if said is not None:
-                    _check_complete(formation, said)
-                for address, because in _outcomes_of(formation):
-                    found.add(address)
-                    at = address, formation.at
-                    reasons[at] = reasons.get(at, NOBODY) | because
-        cursor = page.cursor
-        if cursor is None or page.rows[-1].at < min(times):
+    if not times:
+        return found, reasons
+    async for formation in each_row(
+        lambda cursor: store.formations(scope, cursor=cursor, limit=FORMATIONS_A_PAGE)
+    ):
+        if formation.at < min(times):
             break
+        if formation.at in times:
+            if said is not None:
+                _check_complete(formation, said)
+            for address, because in _outcomes_of(formation):
+                found.add(address)
+                at = address, formation.at
+                reasons[at] = reasons.get(at, NOBODY) | because
     return found, reasons
 
 

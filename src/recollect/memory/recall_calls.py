@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from recollect.recall.neighbours import Neighbour
 
 
-class RecallCalls:
+class RecallMethods:
     """The part of `Recollect` that searches scopes."""
 
     store: Store
@@ -137,7 +137,7 @@ class RecallCalls:
 
 
 async def recall_asked(
-    memory: RecallCalls, scope: ScopeLike | Sequence[Scope], ask: RecallQuery, *, below: bool
+    memory: RecallMethods, scope: ScopeLike | Sequence[Scope], ask: RecallQuery, *, below: bool
 ) -> Recall:
     """
     Return the answer to *ask*, which may have a filter of the caller's own.

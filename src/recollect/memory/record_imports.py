@@ -18,33 +18,30 @@ if TYPE_CHECKING:
 
 
 def open_record_import(
-    memory: RecordImports, *, depth: int = 1, restore_erased: bool = False
+    memory: ImportMethods, *, depth: int = 1, restore_erased: bool = False
 ) -> RecordImport:
     """Return an import of records into *memory*, to be given them batch by batch."""
-    return memory._record_import(depth=depth, restore_erased=restore_erased)  # noqa: SLF001 (one module)
+    from recollect.lifecycle.record_import import RecordImport
+
+    runtime = memory._runtime  # noqa: SLF001 (one module)
+    return RecordImport(
+        memory.store,
+        runtime.assistants,
+        runtime.wrote,
+        depth=depth,
+        restore_erased=restore_erased,
+    )
 
 
 def ignore_note(_: RecordNote) -> None:
     """Ignore a note; the default callback."""
 
 
-class RecordImports:
+class ImportMethods:
     """The part of `Recollect` that imports exported records."""
 
     store: Store
     _runtime: MemoryRuntime
-
-    def _record_import(self, *, depth: int = 1, restore_erased: bool = False) -> RecordImport:
-        from recollect.lifecycle.record_import import RecordImport
-
-        runtime = self._runtime
-        return RecordImport(
-            self.store,
-            runtime.assistants,
-            runtime.wrote,
-            depth=depth,
-            restore_erased=restore_erased,
-        )
 
     async def import_records(
         self,
@@ -75,7 +72,8 @@ class RecordImports:
         from recollect.lifecycle.scope_batches import take_window, windows_of
 
         batches = [batch for _, batch in batches_of(records)]
-        record_import, new, places = self._record_import(restore_erased=restore_erased), 0, 0
+        record_import = open_record_import(self, restore_erased=restore_erased)
+        new = places = 0
         record_import.expect(records)
         for window in windows_of(batches):
             taken = await take_window(record_import, window, partial(record_import.take, last=True))

@@ -32,7 +32,7 @@ from recollect.stores.validation import to_datetime
 OTHERS_READ: Final = 10_000
 """Memories of one type that are read for a review."""
 OTHERS_MAX: Final = 2_000
-"""Those of them that are compared with what waits: the ones that were told last."""
+"""The newest of them that are compared with what waits."""
 FORMATIONS_READ: Final = 100
 """Newest formations in which the messages are looked for that ended a memory."""
 _ROWS_A_PAGE: Final = 500

@@ -229,13 +229,13 @@ class MemoryRuntime(EmbedderSwitch):
         if self.options.formation is None:
             return False
         await load_modules("recollect.formation.config")
-        each = self.assistants
-        return any(one.model for one in (each.default, *each.named.values()))
+        assistants = self.assistants
+        return any(each.model for each in (assistants.default, *assistants.named.values()))
 
     def _consolidates(self) -> bool:
         """Return True if an assistant has a cron line for it: only then its modules are loaded."""
-        each = self.assistants
-        return any(one.consolidate for one in (each.default, *each.named.values()))
+        assistants = self.assistants
+        return any(each.consolidate for each in (assistants.default, *assistants.named.values()))
 
     def _note_formation(self, scope: Scope, result: FormationResult) -> None:
         """Make the vectors of what was formed due at once, then call the user's callback."""

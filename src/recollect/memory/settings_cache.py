@@ -9,7 +9,7 @@ from recollect.stores.contract.base import Store
 
 ValueT = TypeVar("ValueT")
 
-STANDING_MAX: Final = 10_000
+VALUES_MAX: Final = 10_000
 """Most cached values; one more clears the cache."""
 
 
@@ -38,7 +38,7 @@ class SettingsCache(Generic[ValueT]):
         if stamp is None or stamp < self._stamp:
             return
         # A newer stamp means that settings changed: everything cached before is stale.
-        if stamp > self._stamp or len(self._kept) >= STANDING_MAX:
+        if stamp > self._stamp or len(self._kept) >= VALUES_MAX:
             self._kept.clear()
             self._stamp = stamp
         self._kept[name] = value

@@ -16,6 +16,7 @@ from recollect.memory.version_remainder import MessageAddress
 from recollect.records import Json, Revision, Scope
 from recollect.side_records import UNDONE_MESSAGE, PutSideRecord, undone_key
 from recollect.stores.contract.base import Store
+from recollect.stores.pages import each_row
 from recollect.stores.plans.undo import UNDONE
 from recollect.stores.validation import check_time, to_datetime
 
@@ -47,18 +48,15 @@ async def read_undone(store: Store, scope: Scope) -> UndoneMessages:
     """Return the messages of a scope that were taken back."""
     at: dict[MessageAddress, datetime] = {}
     passed: dict[VersionAddress, frozenset[MessageAddress]] = {}
-    cursor: str | None = None
-    while True:
-        page = await store.side_records(scope, UNDONE_MESSAGE, cursor=cursor, limit=MARKS_A_PAGE)
-        for record in page.rows:
-            value: Any = record.value
-            at[value["thread"], value["message"]] = to_datetime(value["at"])
-            for each in value["passed"]:
-                because = frozenset((thread, message) for thread, message in each["because"])
-                passed[each["type"], each["key"], each["version"]] = because
-        cursor = page.cursor
-        if cursor is None:
-            return UndoneMessages(at=at, passed=passed)
+    async for record in each_row(
+        lambda cursor: store.side_records(scope, UNDONE_MESSAGE, cursor=cursor, limit=MARKS_A_PAGE)
+    ):
+        value: Any = record.value
+        at[value["thread"], value["message"]] = to_datetime(value["at"])
+        for each in value["passed"]:
+            because = frozenset((thread, message) for thread, message in each["because"])
+            passed[each["type"], each["key"], each["version"]] = because
+    return UndoneMessages(at=at, passed=passed)
 
 
 def undone_mark(

@@ -11,7 +11,7 @@ from recollect.formation.rivals import is_single, rivals_of, subject_key
 from recollect.formation.scope_types import type_in_force
 from recollect.formation.succession import is_told_later, told_at
 from recollect.formation.types import MemoryType
-from recollect.recall.context_plan import MemoryName
+from recollect.recall.context_plan import MemoryName, memory_name
 from recollect.records import Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.proposal_names import is_named, proposed_for
@@ -49,7 +49,7 @@ async def read_waiting_changes(
         for change, memory in _changes(of_type, by_type[name], type_):
             fields = _changed_fields(memory, change)
             if fields:
-                address = memory.scope, memory.type, memory.key
+                address = memory_name(memory)
                 found[address] = found.get(address, frozenset()) | fields
     return found
 

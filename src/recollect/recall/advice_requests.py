@@ -10,20 +10,20 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final
 
 from recollect.formation.support.stances import stances_in
 from recollect.recall.query_analysis import is_question
-from recollect.recall.results import Recalled
-from recollect.records import Memory, Message, Scope
+from recollect.recall.results import Recalled, ScopedMessage
+from recollect.records import Memory, Message
+from recollect.stores.field_evidence import each_evidence
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
 
 ADVICE_ENTRIES: Final = 5
 """Entries that a request for advice gets beside those that bear on its words."""
 REQUEST_CHARACTERS_MAX: Final = 240
-"""A longer turn has words enough of its own to be searched by."""
+"""Longest turn that counts as a request: a longer one has enough words to search by."""
 READ_CHARACTERS: Final = 2_000
 """Characters of an entry that are read for an attitude."""
 ATTITUDE_QUERY: Final = (
@@ -125,13 +125,14 @@ def entries_for_advice(found: Sequence[Recalled]) -> list[Recalled]:
     message that these memories rest on, only the clauses that they do not tell count: "nuts, and
     Jonas can't eat prawns" may have become a memory of the nuts alone.
     """
-    memories = [each for each in found if isinstance(each.content, Memory)]
-    told = defaultdict[tuple[Scope, str, str], set[str]](set)
-    for each in memories:
-        if isinstance(each.content, Memory):
-            terms = set(terms_of(each.content.text))
-            for quote in chain.from_iterable(each.content.evidence.values()):
-                told[each.scope, quote.thread, quote.message] |= terms
+    memories = list[Recalled]()
+    told = defaultdict[ScopedMessage, set[str]](set)
+    for each in found:
+        if isinstance(content := each.content, Memory):
+            memories.append(each)
+            terms = set(terms_of(content.text))
+            for cited in each_evidence(content.evidence):
+                told[each.scope, cited.thread, cited.message] |= terms
     said = [
         each
         for each in found

@@ -19,8 +19,9 @@ from recollect.ports import Vector
 from recollect.recall.bm25 import length_norm, saturated
 from recollect.recall.collection_slice import CollectionSlice, Postings, newest_entries, slices_of
 from recollect.recall.eligibility import Eligibility, EligibilityPeriod, eligible
+from recollect.recall.index_names import MESSAGE
 from recollect.recall.scope_index import ScopeIndex
-from recollect.recall.segment import MESSAGE, AnyArray, Searched
+from recollect.recall.segment import AnyArray, JoinedSegment
 from recollect.recall.segment_joins import joined_postings, joined_vectors
 from recollect.stores.change_feed import ReadMoments
 from recollect.stores.validation import to_datetime
@@ -41,8 +42,8 @@ SCATTERED_FROM: Final = 9
 """Segments from which on searching a joined copy of the collection is faster."""
 FEW_SESSIONS: Final = 3
 """Sessions up to which their openings do not count."""
-_SESSION_DAYS_BYTES: Final = 16
-"""Size of `Collection.session_days`, per session: two int64."""
+_SESSION_TIMES_BYTES: Final = 16
+"""Size of `Collection.session_times`, per session: two int64."""
 _SPEAKING_BYTES: Final = 16
 """Size of `Collection.personal`, `opening` and `said_as`, per entry: four float32."""
 _COLUMNS: Final = (
@@ -143,11 +144,11 @@ class Collection:
         columns = () if self._shares_columns else (getattr(self, name) for name in _COLUMNS)
         ranks = (each.rank for each in self.slices)
         derived = (self.begins_session, self.session, self.session_length, self.window_length)
-        joined = (each.segment for each in self.slices if isinstance(each.segment, Searched))
+        joined = (each.segment for each in self.slices if isinstance(each.segment, JoinedSegment))
         impacts = () if self._impacts is None else (self._impacts,)
         arrays = (self.scope, *columns, *ranks, *derived, *joined, *impacts)
         own: int = sum(each.nbytes for each in arrays)
-        return own + _SESSION_DAYS_BYTES * self.sessions + _SPEAKING_BYTES * len(self)
+        return own + _SESSION_TIMES_BYTES * self.sessions + _SPEAKING_BYTES * len(self)
 
     def keep_ahead(self, question: object, found: list[Any]) -> None:
         """Cache the signals computed for *question* before its search runs."""
@@ -179,7 +180,7 @@ class Collection:
         for cached in ("size_bytes", "_vectors_are_entries"):
             vars(same).pop(cached, None)
         own_places = np.arange(len(self), dtype=np.int32)
-        searched = Searched(*postings, *vectors)
+        searched = JoinedSegment(*postings, *vectors)
         if len(self) and self.has_single_entry_sessions:
             # Such collections (a namespace of a key-value store) may span thousands of scopes:
             # saturating every count once makes each later search a sum of products.
@@ -244,7 +245,7 @@ class Collection:
         return best[self.session]
 
     @cached_property
-    def session_days(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def session_times(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Times (µs) of the first and last entry of each session."""
         firsts = np.flatnonzero(self.begins_session)
         return np.minimum.reduceat(self.time, firsts), np.maximum.reduceat(self.time, firsts)

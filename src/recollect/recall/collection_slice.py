@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.segment import Searched, Segment
+from recollect.recall.segment import JoinedSegment, Segment
 
 Postings: TypeAlias = tuple[NDArray[np.int32], NDArray[np.unsignedinteger]]
 """Positions of the entries of a segment that hold a term, and the term's count in each."""
@@ -24,7 +24,7 @@ class CollectionSlice:
     is the order of the collection. All eligible entries stand from *first* up to *end*, exclusive.
     """
 
-    segment: Segment | Searched
+    segment: Segment | JoinedSegment
     rank: NDArray[np.int32]
     is_whole: bool
     is_all: bool = False

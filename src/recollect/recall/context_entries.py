@@ -14,16 +14,9 @@ from typing import Final
 
 from recollect.ports import TokenCounter
 from recollect.recall.citation_handles import Handles
-from recollect.recall.context import (
-    GAP,
-    ContextEntry,
-    LeftOut,
-    clock_above,
-    heading_above,
-    line_of,
-    shown,
-)
-from recollect.recall.context_plan import ContextPlan, TokenRoom
+from recollect.recall.context import ContextEntry, LeftOut
+from recollect.recall.context_plan import ContextPlan, TokenRoom, memory_name
+from recollect.recall.context_text import GAP, clock_above, heading_above, line_of, shown
 from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.memory_sentences import (
@@ -34,9 +27,10 @@ from recollect.recall.memory_sentences import (
     sentence_with_type,
     validity_of,
 )
-from recollect.recall.results import Recalled
+from recollect.recall.results import Recalled, ScopedMessage
 from recollect.records import Memory, Message, Revision, Scope
 from recollect.stores.fast_records import maker_of
+from recollect.stores.field_evidence import each_evidence
 from recollect.text.analysis import terms_of
 from recollect.text.lapsed_mark import LAPSED
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
@@ -150,7 +144,7 @@ class EntryPacker:
         """Return the text shown of an entry within *budget* tokens, and whether it is complete."""
         content = candidate.entry.content
         if isinstance(content, Memory):
-            name = content.scope, content.type, content.key
+            name = memory_name(content)
             former, waits = self._plan.former.get(name), name in self._plan.waiting
             noted = _sentence_with_notes(content, former, chinese=self._chinese, waits=waits)
             speaker = content.speaker or self._plan.speakers.get(name)
@@ -235,15 +229,15 @@ def _memories_before_repeats(ordered: list[_Candidate]) -> list[_Candidate]:
     return [each for _, each in sorted(keyed, key=itemgetter(0))]
 
 
-def _replaced_words(entry: Recalled) -> tuple[list[tuple[Scope, str, str]], set[str]]:
-    """Return the messages, by scope, thread and id, that a memory may hide, and its terms."""
+def _replaced_words(entry: Recalled) -> tuple[list[ScopedMessage], set[str]]:
+    """Return the messages that a memory may hide, and its terms."""
     content = entry.content
     # Only a memory of trusted words may hide the message it rests on: a document or a tool
     # could otherwise replace what the user said.
     if not isinstance(content, Memory) or content.trust != "user":
         return [], set()
-    evidence = (each for quotes in content.evidence.values() for each in quotes)
-    messages = [(entry.scope, each.thread, each.message) for each in evidence]
+    cited = each_evidence(content.evidence)
+    messages = [(entry.scope, each.thread, each.message) for each in cited]
     return messages, _memory_terms(content)
 
 
@@ -311,7 +305,7 @@ class _ShownEntries:
     """The entries shown so far, to check whether a further one only repeats them."""
 
     def __init__(self) -> None:
-        self._terms_by_message: dict[tuple[Scope, str, str], set[str]] = {}
+        self._terms_by_message: dict[ScopedMessage, set[str]] = {}
         self._texts: set[tuple[Scope, str]] = set()
 
     def add(self, candidate: _Candidate) -> None:

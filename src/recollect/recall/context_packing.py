@@ -15,18 +15,12 @@ from typing import Final
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
 from recollect.recall.citation_handles import Handles
-from recollect.recall.context import (
-    FRAME,
-    Context,
-    ContextEntry,
-    LeftOut,
-    ProfileDocument,
-    rendered,
-)
+from recollect.recall.context import Context, ContextEntry, LeftOut, ProfileDocument
 from recollect.recall.context_entries import LINE_TOKENS_MIN, EntryPacker
 from recollect.recall.context_plan import ContextPlan, TokenRoom, checked_counter
 from recollect.recall.context_profile import profile_documents
 from recollect.recall.context_selection import replies_among, select_entries, worth_adding
+from recollect.recall.context_text import FRAME, rendered
 from recollect.recall.excerpts import with_places
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message

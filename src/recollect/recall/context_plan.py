@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from recollect.errors import UsageError
+from recollect.formation.succession import has_ended
 from recollect.ports import TokenCounter
 from recollect.recall.field_changes import FieldChange
 from recollect.recall.relevance import IDLE_BELOW
@@ -24,6 +25,11 @@ COUNTER_ERRORS: Final = (
 MemoryName: TypeAlias = tuple[Scope, str, str]
 """Scope, type and key of a memory."""
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
+
+
+def memory_name(memory: Memory) -> MemoryName:
+    """Return the scope, type and key of a memory."""
+    return memory.scope, memory.type, memory.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +73,7 @@ class ContextPlan:
 
     def has_ended(self, content: Message | Memory) -> bool:
         """Return True for a memory that was no longer true when the query was asked."""
-        until = content.valid_until if isinstance(content, Memory) else None
-        return until is not None and until <= self.now
+        return isinstance(content, Memory) and has_ended(content, self.now)
 
     @property
     def is_chinese(self) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from recollect.recall.citation_handles import Handles
-from recollect.recall.context import ProfileDocument, profile_heading, shown
-from recollect.recall.context_plan import ContextPlan, TokenRoom
+from recollect.recall.context import ProfileDocument
+from recollect.recall.context_plan import ContextPlan, TokenRoom, memory_name
+from recollect.recall.context_text import profile_heading, shown
 from recollect.recall.field_changes import FieldChange
 from recollect.recall.memory_sentences import WAITING, day_of
 from recollect.records import Json, Memory, Revision
@@ -38,7 +39,7 @@ def profile_documents(
         name = handle.of(memory.scope, f"{memory.type}/{memory.key}")
         heading = room.count(profile_heading(name, memory, chinese=plan.is_chinese) + "\n")
         left = min(share, room.tokens) - heading
-        former = plan.former.get((memory.scope, memory.type, memory.key))
+        former = plan.former.get(memory_name(memory))
         lines = [_field_line(plan, memory, each, former) for each in memory.value]
         lines = [each for each in lines if each]
         kept = set[int]()
@@ -96,11 +97,11 @@ def _field_line(plan: ContextPlan, memory: Memory, name: str, former: Revision |
     if isinstance(before, list | tuple) and isinstance(value, list | tuple):
         before = [each for each in before if each not in value] or None
     if words and former and before not in (None, value):
-        changes = plan.changes.get((memory.scope, memory.type, memory.key), {})
+        changes = plan.changes.get(memory_name(memory), {})
         change = changes.get(name) or FieldChange(until=former.valid_until or memory.updated_at)
         was = memory_text({"": before}).removeprefix(": ")
         words += f" ({_change_note(change, chinese=chinese)}: {was})"
-    waiting = plan.waiting.get((memory.scope, memory.type, memory.key), ())
+    waiting = plan.waiting.get(memory_name(memory), ())
     if words and name in waiting:
         words += f" ({WAITING[chinese]})"
     return f"- {shown(words)}" if words else ""

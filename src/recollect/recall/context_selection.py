@@ -10,7 +10,7 @@ from typing import Final
 
 from recollect.recall.advice_requests import ADVICE_ENTRIES, tells_diet
 from recollect.recall.context import ContextEntry, LeftOut, LeftOutReason
-from recollect.recall.context_plan import ContextPlan, MemoryName
+from recollect.recall.context_plan import ContextPlan, MemoryName, memory_name
 from recollect.recall.empty_turns import (
     is_empty_answer,
     is_empty_turn,
@@ -20,11 +20,13 @@ from recollect.recall.empty_turns import (
 from recollect.recall.restatements import without_restatements
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message
+from recollect.stores.field_evidence import each_evidence
+from recollect.stores.provenance import cited_message
 
 TAIL_BELOW: Final = 0.0007
 """Relevance below which entries are left out, if the best one reaches ``TAIL_FROM``."""
 TAIL_FROM: Final = 0.2
-"""Below this relevance of the best entry the tail is cut later, in proportion."""
+"""Relevance of the best entry below which ``TAIL_BELOW`` shrinks in proportion."""
 AROUND_ENTRIES: Final = 10
 """Best entries whose neighbouring messages are shown as well if there is room."""
 MEMORIES_ADDED: Final = 5
@@ -62,7 +64,7 @@ def select_entries(
         ranked, restating = without_restatements(ranked)
     reason_against = _Reasons(plan, ranked, history, _least_relevance(plan, best))
     # The profile shows the documents.
-    addresses = {(each.scope, each.type, each.key) for each in documents}
+    addresses = set(map(memory_name, documents))
     ranked = [each for each in _memories_first(ranked) if _address(each) not in addresses]
     attitudes = _shown_attitudes(plan, ranked, addresses, reason_against)
     repeats = [LeftOut(entry=each, reason="repeats") for each in restating]
@@ -134,7 +136,7 @@ def _is_active(plan: ContextPlan, entry: Recalled) -> bool:
 
 def _address(entry: Recalled) -> MemoryName | None:
     content = entry.content
-    return (content.scope, content.type, content.key) if isinstance(content, Memory) else None
+    return memory_name(content) if isinstance(content, Memory) else None
 
 
 def worth_adding(
@@ -232,8 +234,7 @@ class _Reasons:
         if isinstance(content, Message):
             place = content.thread, content.id
             return place in known or (entry.scope, *place) in self._same
-        evidence = (each for many in content.evidence.values() for each in many)
-        rests_on = {(each.thread, each.message) for each in evidence}
+        rests_on = set(map(cited_message, each_evidence(content.evidence)))
         return bool(rests_on) and rests_on <= known
 
 
@@ -266,8 +267,7 @@ def _memories_first(ranked: Sequence[Recalled]) -> list[Recalled]:
     for at, each in enumerate(ranked):
         best = at + 0.5  # a memory stays behind the entry at its own place
         if isinstance(each.content, Memory):
-            for evidence in each.content.evidence.values():
-                for rest in evidence:
-                    best = min(best, place.get((each.scope, rest.thread, rest.message), best))
+            for cited in each_evidence(each.content.evidence):
+                best = min(best, place.get((each.scope, *cited_message(cited)), best))
         keyed.append((best, at, each))
     return [each for _, _, each in sorted(keyed, key=itemgetter(0, 1))]

@@ -6,17 +6,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias, get_args
+from typing import Final, NamedTuple, get_args
 
 from recollect.formation.value_identity import normalised
-from recollect.recall.results import Recalled
-from recollect.records import Evidence, Json, Memory, Message, Scope, Trust
+from recollect.recall.results import Recalled, ScopedMessage
+from recollect.records import Evidence, Json, Memory, Message, Trust
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.json_pointers import covers, leaves
 from recollect.text.analysis import fold
 from recollect.text.searchable import memory_text
-
-Said: TypeAlias = tuple[Scope, str, str]
-"""A message: scope, thread, id."""
 
 _RANK: Final[dict[Trust, int]] = {trust: place for place, trust in enumerate(get_args(Trust))}
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
@@ -44,7 +42,7 @@ class SaidAlready:
     def __init__(self, entries: Sequence[Recalled], *, is_tight: bool) -> None:
         self._entries = [_Entry(each) for each in entries]
         self._is_tight = is_tight
-        self._by_message: dict[Said, list[_Entry]] = defaultdict(list)
+        self._by_message: dict[ScopedMessage, list[_Entry]] = defaultdict(list)
         self._messages: list[_Entry] = []
 
     def keep(self, place: int) -> None:
@@ -96,14 +94,12 @@ class _Entry:
         return role if role in {"user", "assistant"} else "external"
 
     @cached_property
-    def messages(self) -> set[Said]:
+    def messages(self) -> set[ScopedMessage]:
         """The message itself, or all messages that the memory cites."""
         if isinstance(self.content, Message):
             return {(self.scope, self.content.thread, self.content.id)}
         return {
-            (self.scope, each.thread, each.message)
-            for evidence in self.content.evidence.values()
-            for each in evidence
+            (self.scope, each.thread, each.message) for each in each_evidence(self.content.evidence)
         }
 
     @cached_property

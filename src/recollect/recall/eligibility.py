@@ -10,9 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.recall.index_names import MESSAGE
 from recollect.recall.query import Kinds, RecallQuery
 from recollect.recall.scope_index import LiveSegment, ScopeIndex
-from recollect.recall.segment import ALWAYS, MESSAGE, NEVER, Segment
+from recollect.recall.segment import ALWAYS, NEVER, Segment
 from recollect.records import UNRECALLED_TYPES
 from recollect.stores.change_feed import Feed
 from recollect.stores.validation import check_time

@@ -19,9 +19,9 @@ compile_phrases()  # while this module is loaded on a worker thread, not on the 
 EntryT = TypeVar("EntryT")
 ContentOf: TypeAlias = Callable[[EntryT], Message | Memory]
 POLITE_CHARACTERS_MAX: Final = 60
-"""Longer turns of an assistant always say something."""
+"""Longest turn of an assistant that can be a mere pleasantry."""
 QUESTION_CHARACTERS_MAX: Final = 80
-"""Longer questions tell something of whoever asks."""
+"""Longest question that can tell nothing about whoever asks it."""
 
 # Short for a decision: what it takes up stands in the turn before.
 _DECIDES: Final = re.compile(

@@ -1,4 +1,4 @@
-"""Messages whose words alone say that they hold nothing: an end, and a slip put right."""
+"""Find messages that no longer hold by words alone: "I no longer …", and corrected slips."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from recollect.records import Message
 from recollect.text.chinese_scripts import simplified
 
 CHARACTERS_MAX: Final = 100
-"""A longer message says more than that something is over."""
+"""Longest message that can say only that something is over."""
 SOON: Final = timedelta(minutes=15)
-"""Within which a slip is put right: the message before it is that of the slip."""
+"""Time within which a message corrects the one before it: "No wait, I meant Lille"."""
 _END: Final = re.compile(
     r"\W*(?:(?:well|so|oh|no|actually|by the way|btw)[, ]+)*(?:I|we)\b(?:"
     r"(?:['\u2019]m| am| are)? no longer [^,.;!?]+"
@@ -23,7 +23,7 @@ _END: Final = re.compile(
     r"|我们?(?:[现現]在|已[经經]|早就)*不再[^，。！？；,;!?]{1,16}[。！!.\s]*",
     re.IGNORECASE,
 )
-_PUTS_RIGHT: Final = re.compile(
+_CORRECTS: Final = re.compile(
     r"\W*(?:(?:no|wait|sorry|oops|whoops|oh|actually|correction|scratch that|my (?:bad|mistake))\b"
     r"[\s,.!:;\u2026\u2014\u2013-]*)+(?:I meant?\b|make (?:that|it)\b|it['\u2019]?s\b)"
     r"|\W*(?:(?:不对|不是|等等|等一?下|[说打写]错了?|抱歉|口误)[\s，。！、,.!…]*)+"
@@ -37,10 +37,10 @@ _ASKS_WHICH: Final = re.compile(
 
 def ended_statements(entries: Sequence[Recalled], query: str) -> Iterator[int]:
     """
-    Yield the places of messages that tell nothing which holds, as their words say.
+    Yield the places of messages that no longer hold.
 
-    "I don't live in Braga any more" answers no question for a place, but one of yes or no. And
-    "I moved to Lyon" is nothing, if its speaker went on with "No wait, I meant Lille".
+    "I don't live in Braga any more" answers no question for a place, but one of yes or no. "I moved
+    to Lyon" does not hold if its speaker went on with "No wait, I meant Lille".
     """
     is_open = _ASKS_WHICH.search(simplified(query)) is not None
     said: list[tuple[int, Message]] = [
@@ -53,20 +53,20 @@ def ended_statements(entries: Sequence[Recalled], query: str) -> Iterator[int]:
     for at, message in said:
         if is_open and _END.fullmatch(simplified(message.text).strip()):
             yield at
-        if _PUTS_RIGHT.match(simplified(message.text)):
-            yield from _before(entries, said, at, message)
+        if _CORRECTS.match(simplified(message.text)):
+            yield from _corrected(entries, said, at, message)
 
 
-def _before(
-    entries: Sequence[Recalled], said: Sequence[tuple[int, Message]], at: int, right: Message
+def _corrected(
+    entries: Sequence[Recalled], said: Sequence[tuple[int, Message]], at: int, correction: Message
 ) -> Iterator[int]:
-    """Yield the place of the message that *right* puts right, if it was found."""
+    """Yield the place of the message that *correction* corrects, if it was found."""
     earlier = [
         (each.time, place)
         for place, each in said
         if entries[place].scope == entries[at].scope
-        and (each.thread, each.name) == (right.thread, right.name)
-        and right.time - SOON <= each.time <= right.time
+        and (each.thread, each.name) == (correction.thread, correction.name)
+        and correction.time - SOON <= each.time <= correction.time
         and place != at
     ]
     if earlier:

@@ -25,7 +25,7 @@ GAP: Final = "[…]"
 """The mark in an excerpt for passages that are left out."""
 _PLACE: Final = re.compile(r"\b(\d{1,3})(?:st|nd|rd|th)\b|第(\d{1,3})")
 _SATURATION: Final = 0.6
-"""How often a term must occur for about half of its weight; as K1 of BM25."""
+"""Occurrences of a term that give it half of its weight, as K1 does in BM25."""
 _LATER: Final = 0.001
 """Cost of each passage before one: of equals the first wins."""
 _NEIGHBOUR: Final = 0.4

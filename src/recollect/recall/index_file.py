@@ -20,7 +20,8 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.scope_index import LiveSegment, Names, ScopeIndex
+from recollect.recall.index_names import IndexNames
+from recollect.recall.scope_index import LiveSegment, ScopeIndex
 from recollect.recall.segment import AnyArray, Segment, constant, is_constant
 from recollect.records import Json, Scope
 from recollect.stores.change_feed import IndexFile
@@ -73,7 +74,7 @@ class SessionTable:
         return SessionTable(self.high[at], self.low[at], self.number[at])
 
 
-class FiledNames(Names):
+class FiledNames(IndexNames):
     """The names of an index in a file; sessions written later are added in memory."""
 
     def __init__(self, table: SessionTable, first: int) -> None:
@@ -91,7 +92,7 @@ def _session_hash(thread: int, session: str) -> tuple[int, int]:
     return int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big")
 
 
-def _table_of(names: Names) -> SessionTable:
+def _table_of(names: IndexNames) -> SessionTable:
     """Return all sessions of *names*, which other threads may extend during the call."""
     known = names.sessions.copy()  # one step under the interpreter's lock
     hashes = np.array([_session_hash(*name) for name in known], np.uint64).reshape(-1, 2)

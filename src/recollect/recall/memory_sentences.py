@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from recollect.records import JsonObject, Memory
-from recollect.stores.field_evidence import is_written_over
+from recollect.stores.field_evidence import each_evidence, is_written_over
 from recollect.stores.json_pointers import parse_pointer
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import has_chinese
@@ -18,7 +18,7 @@ PLACES_MAX: Final = 3
 """Files named at most as the origin of a memory; its evidence has all of them."""
 WAITING: Final = ("a change waits for review", "有更改待批准")
 """
-Beside what a quarantined memory would change, in English and in Chinese; never its value.
+The note at a value that a quarantined memory would change, in English and in Chinese.
 
 The Chinese labels have characters that are the same in both scripts.
 """
@@ -26,9 +26,7 @@ _REFUSED_FIELD: Final = frozenset({"pointer", "value"})
 """Fields of a memory that keeps a rejected field of another one from being formed again."""
 _WEEKDAYS: Final = "Mon Tue Wed Thu Fri Sat Sun".split()
 _FACT: Final = ("subject", "predicate", "object")
-_SENTENCE_FIELDS: Final = (
-    *("content", "memory", "text", "fact", "note", "statement", "sentence", "summary"),
-)
+_SENTENCE_FIELDS: Final = "content memory text fact note statement sentence summary".split()
 """Fields whose text can be read by itself."""
 
 
@@ -55,7 +53,7 @@ def sentence_of(value: JsonObject) -> str:
     >>> sentence_of({"pointer": "/interests/0", "value": "fishing"})
     'interests: fishing'
     """
-    if all(isinstance(value.get(name), str | int | float) for name in _FACT):
+    if _is_fact(value):
         return _joined([str(value[name]) for name in _FACT])
     content, context = value.get("content"), value.get("context")
     if isinstance(content, str) and content and (context is None or isinstance(context, str)):
@@ -72,6 +70,10 @@ def sentence_of(value: JsonObject) -> str:
     if only is not None and (only[0] in _SENTENCE_FIELDS or only[0] == "instructions"):
         return only[1]
     return memory_text(value)
+
+
+def _is_fact(value: JsonObject) -> bool:
+    return all(isinstance(value.get(name), str | int | float) for name in _FACT)
 
 
 def _only_text(value: JsonObject) -> tuple[str, str] | None:
@@ -113,8 +115,7 @@ def sentence_with_type(memory: Memory) -> str:
     """
     sentence = memory_sentence(memory.value, memory.text)
     value = memory.value
-    is_fact = all(isinstance(value.get(name), str | int | float) for name in _FACT)
-    if is_fact or any(isinstance(value.get(name), str) for name in _SENTENCE_FIELDS):
+    if _is_fact(value) or any(isinstance(value.get(name), str) for name in _SENTENCE_FIELDS):
         return sentence
     only = _only_text(value)
     is_document = memory.key == memory.type or memory.speaker is not None
@@ -191,7 +192,7 @@ def origin_of(memory: Memory, *, chinese: bool = False) -> str:
     """
     if memory.trust != "agent":
         return ""
-    cited = (each for found in memory.evidence.values() for each in found)
+    cited = each_evidence(memory.evidence)
     every = list(dict.fromkeys(str(each.file) for each in cited if each.file is not None))
     places = every if len(every) <= PLACES_MAX else [*every[:PLACES_MAX], "…"]
     where = "、".join(places) if chinese else ", ".join(places)

@@ -71,7 +71,8 @@ class Outside:
             raise LimitError(what, len(self.name), NAME_CHARACTERS_MAX, "NAME_CHARACTERS_MAX")
         self._store = store
         self._vectors = vectors
-        self._identity = f"outside:{self.name}"
+        self.known_identity = f"outside:{self.name}"
+        """The name under which the store records the mirror's progress."""
         self._woken = anyio.Event()
         # One batch at a time: an entry that is erased while it is mirrored must be removed after it
         # was added, not before.
@@ -126,11 +127,6 @@ class Outside:
                 with anyio.move_on_after(SWEEP_S):
                     await self._woken.wait()
 
-    @property
-    def known_identity(self) -> str:
-        """The name under which the store records the mirror's progress."""
-        return self._identity
-
     def _note_success(self) -> None:
         self.last_error, self._query_failed = None, False
         self._monitor.succeeded()
@@ -151,7 +147,7 @@ class Outside:
             StoreError: The external store failed.
         """
         await self.remove_left()
-        scopes = await self._store.unembedded_scopes(self._identity)
+        scopes = await self._store.unembedded_scopes(self.known_identity)
         for scope_id in scopes:
             await self._next(scope_id)
         return bool(scopes)
@@ -169,7 +165,7 @@ class Outside:
 
     async def _next(self, scope_id: int) -> bool:
         async with self._turn:
-            batch = await self._store.unembedded(scope_id, self._identity)
+            batch = await self._store.unembedded(scope_id, self.known_identity)
             if batch is not None:
                 # An erase may leave an entry both rewritten (in the batch) and marked for removal:
                 # remove first, or the new text would be removed with the old.
@@ -183,7 +179,7 @@ class Outside:
         if entries:
             await to_thread.run_sync(self._vectors.add, batch.scope, entries)
         done = [(uid, text_hash, b"") for uid, text_hash, _ in batch.entries]
-        kept = await self._store.keep_vectors(batch, self._identity, done)
+        kept = await self._store.keep_vectors(batch, self.known_identity, done)
         LOG.debug("mirrored %d of %d entries of %r", kept, len(done), batch.scope)
         if kept < len(done) and await self._store.scope_id(batch.scope) != batch.scope_id:
             # The scope was erased during the call, so that no feed will name these entries again.

@@ -1,4 +1,4 @@
-"""Lower entries that do not stand: what is over, and what only repeats the question."""
+"""Correct the order of a ranking: lower entries that are over, or only repeat the question."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from recollect.formation.succession import has_ended
 from recollect.recall.ended_statements import ended_statements
 from recollect.recall.query_analysis import asks_about_past
-from recollect.recall.results import Recalled, lapsed_marks
-from recollect.records import Memory, Message, Scope
+from recollect.recall.results import Recalled, ScopedMessage, lapsed_marks
+from recollect.records import Memory, Message
 from recollect.text.analysis import terms_of
 from recollect.text.chinese_scripts import simplified
 from recollect.text.field_words import words_asked_for
 
 STANDING: Final = "standing"
-"""The name of the signal."""
+"""The signal of entries that are lowered."""
 OVER: Final = -1.5
-"""For what is over: it comes behind what holds and bears on the question about as well."""
+"""Added to the score of an entry that is over: current ones of about the same score go before."""
 PERSONAL: Final = "personal"
-"""The name of the signal of what is about oneself."""
+"""The signal of entries about the user."""
 ASKED: Final = 1.5
-"""For a profile: its other fields make it long, so that its words alone count for little."""
+"""Added to the score of a profile with the field asked for: its other fields dilute its words."""
 REPEATED: Final = -4.0
-"""For a question asked before, which answers nothing: it comes behind all that may."""
+"""Added to the score of the same question, asked before: every possible answer goes before it."""
 REPEATED_AMONG: Final = 32
-"""How many of the best entries are read for that: a worse one is far behind already."""
+"""Best entries that are checked for repeating the question: worse ones are far behind already."""
 REPEATED_CHARACTERS_MAX: Final = 100
-"""A longer message says more than a question."""
+"""Longest message that can be a question and nothing else."""
 
 # Cheaper than `is_question`, and wider: it is asked of every entry, and the terms decide.
 _ASKS: Final = re.compile(r"[?？吗嗎呢哪谁誰几幾么麼]|^\W*(?:wh|how\b)", re.IGNORECASE)
@@ -47,24 +48,26 @@ _ASKS_CHINESE: Final = re.compile(
 )
 
 
-def by_standing(
+def corrected_order(
     entries: Sequence[Recalled],
     query: str,
-    lapsed: Collection[tuple[Scope, str, str]],
+    lapsed: Collection[ScopedMessage],
     now: datetime,
     *,
     has_memories: bool = True,
 ) -> list[Recalled]:
     """
-    Return *entries*, best first, with lower scores for those that do not stand.
+    Return *entries*, best first, with corrected scores.
 
-    A message of the user that asks nothing but *query* is lowered, and in Chinese a short one that
-    asks for anything about the user. So is what is over, unless
-    *query* asks about the past: messages in *lapsed*, by scope, thread and id, which are marked as
-    well, memories that had ended by *now*, and messages whose own words say that they are over.
-    A profile is raised by a question about oneself that asks for one of its fields and nothing
-    else. Those of equal scores keep their order. *has_memories* is False for a scope of messages
-    alone, in which nothing but repeated questions is corrected.
+    - A user's message that only asks *query* is lowered; in Chinese, also a short one that asks
+      for anything about the user.
+    - Unless *query* asks about the past, entries that are over are lowered: messages in
+      *lapsed*, which are marked as well; memories that had ended by *now*; and messages that say
+      so themselves, such as "I no longer live in Braga".
+    - A profile is raised if *query* asks for one of the user's own fields and nothing else.
+
+    Entries of equal scores keep their order. *has_memories* is False for a scope of messages alone:
+    what these say themselves is then not read.
     """
     asked, is_past = _ASKING.union(terms_of(query)), asks_about_past(query)
     marked = list(lapsed_marks(entries, lapsed))
@@ -111,8 +114,7 @@ def _has_asked_field(entry: Recalled, query: str) -> bool:
 
 def _is_over(entry: Recalled, now: datetime) -> bool:
     content = entry.content
-    until = content.valid_until if isinstance(content, Memory) else None
-    return entry.has_lapsed or (until is not None and until <= now)
+    return entry.has_lapsed or (isinstance(content, Memory) and has_ended(content, now))
 
 
 def _repeats(content: Message | Memory, asked: Collection[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -41,16 +41,20 @@ class Hit:
 _HIT: Final = maker_of(Hit)
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedEntries:
     """
-    The hits of a search, best first, and the weight of each query term, by its hash.
+    The best entries of a collection, best first: *searched* of *eligible* entries were ranked.
 
-    *has_more*: further entries are relevant enough.
+    *term_weights* is the weight of each query term, by its hash. *strength* is the weight of the
+    embedder's vectors. *has_more*: further entries are relevant enough for the answer.
     """
 
-    best: list[Hit]
-    term_weights: Mapping[int, float]
+    hits: list[Hit] = field(default_factory=list)
+    term_weights: Mapping[int, float] = field(default_factory=dict)
+    searched: int
+    eligible: int
+    strength: float
     has_more: bool = False
 
 
@@ -63,7 +67,7 @@ def search(
     outside: OutsideHits | None = None,
     strength: float = STRENGTH,
     min_score: float = 0.0,
-) -> Hits:
+) -> RankedEntries:
     """
     Return the *limit* best entries of *collection*, best first.
 
@@ -71,8 +75,9 @@ def search(
     weight of vectors; it is 1 for MiniLM. With a *min_score* there are more, so that *limit* of
     them have at least this relevance, if so many of the best ``MATCHES_MAX`` have.
     """
+    found = RankedEntries(searched=len(collection), eligible=collection.eligible, strength=strength)
     if not len(collection):
-        return Hits([], {})
+        return found
     similar = None if vector is None else collection.similarity(vector)
     postings = collection.postings(question.terms)
     signals = signals_of(collection, question, similar, outside=outside, postings=postings)
@@ -91,13 +96,14 @@ def search(
         ranking.order,
         ranking.score,
     )
-    end = reaching(bearing, min_score, limit) if min_score else limit
+    end = _candidates(bearing, min_score, limit) if min_score else limit
     has_more = bool((bearing[end:] >= min_score).any()) if min_score else len(collection) > end
-    return Hits(_hits(collection, ranking, bearing, end), weights, has_more)
+    hits = _hits(collection, ranking, bearing, end)
+    return replace(found, hits=hits, term_weights=weights, has_more=has_more)
 
 
-def reaching(bearing: Floats, min_score: float, limit: int) -> int:
-    """Return how many candidates to read, so that *limit* of them have at least *min_score*."""
+def _candidates(bearing: Floats, min_score: float, limit: int) -> int:
+    """Return how many of the best entries to take, so that *limit* have at least *min_score*."""
     places = np.flatnonzero(bearing >= min_score)[:limit]
     return max(limit, int(places[-1]) + 1 if len(places) else 0)
 

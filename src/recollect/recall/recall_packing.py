@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from recollect.ports import TokenCounter
+
+if TYPE_CHECKING:  # it knows the results, which know the reasons below
+    from recollect.recall.duplicates import SaidAlready
 
 DropReason = Literal["limit", "budget", "repeats", "score", "empty"]
 """
@@ -25,25 +28,13 @@ class Packed:
     tokens: int
 
 
-class Kept(Protocol):
-    """Tracks the entries already in an answer; see `SaidAlready`."""
-
-    def keep(self, place: int) -> None:
-        """Add the entry at *place* of the ranking to the answer."""
-        ...
-
-    def says(self, place: int) -> bool:
-        """Return True if the entry at *place* only repeats one in the answer."""
-        ...
-
-
 def packed(
     texts: Sequence[str],
     *,
     limit: int,
     budget_tokens: int | None,
     count: TokenCounter,
-    said: Kept | None = None,
+    said: SaidAlready | None = None,
     drops: Callable[[int], DropReason | None] | None = None,
 ) -> Packed:
     """

@@ -5,7 +5,7 @@ Recall, from a query to its answer, in seven steps.
 2. `read_collection`: bring the indexes of the scopes up to date, in a read transaction.
 3. `rank_entries`: find the entries that bear on the query, best first (pure).
 4. `StoreSnapshot.entries`: read the best of them, in the same transaction.
-5. `by_standing`: lower what is over, and what only repeats the question (pure).
+5. `corrected_order`: lower what is over, and what only repeats the question (pure).
 6. `rerank_order`: if there is a reranker, put the best in its order.
 7. `pack_answer`: keep what fits limit and budget (pure).
 
@@ -33,7 +33,7 @@ from recollect.recall.index_cache import Indexes, TakenIndex
 from recollect.recall.outside_vectors import Outside, OutsideHits
 from recollect.recall.query import RecallQuery, Where, asked_on, check_ask
 from recollect.recall.query_analysis import read_question
-from recollect.recall.rank_corrections import by_standing
+from recollect.recall.rank_corrections import corrected_order
 from recollect.recall.ranking import Hit, look_ahead, text_to_embed
 from recollect.recall.recall_packing import packed
 from recollect.recall.rerank_order import CANDIDATES, Reranking, reordered
@@ -95,7 +95,7 @@ async def recall(parts: RecallParts, scopes: Sequence[Scope] | Below, query: Rec
         prepared, found = await _search_now(parts, listed, query)
     at = _standing_at(query, parts.store.now())
     lapsed = await _lapsed_among(parts.store, found)
-    entries = by_standing(
+    entries = corrected_order(
         _recalled_entries(found), query.query, lapsed, at, has_memories=found.may_be_over
     )
     answer = pack_answer(entries, found, prepared, parts)

@@ -28,7 +28,7 @@ from recollect.text.data_files import read_rows
 IDLE_BELOW: Final = 0.025
 IDLE_BELOW_BY_WORDS: Final = 0.0125
 """
-By default a query whose best entry is below gets no entries: with vectors, and without.
+Relevance that the best entry must reach for any to be shown, by default: with vectors, without.
 
 On the sets the levels were chosen on, fewer than two in a hundred answerable questions stay below;
 on talk by other authors, four.

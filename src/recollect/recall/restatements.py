@@ -16,9 +16,9 @@ from recollect.text.small_talk import is_small_talk
 from recollect.text.word_caches import word_cache
 
 RESTATEMENT_CHARACTERS_MAX: Final = 200
-"""A longer turn of an assistant says something of its own."""
+"""Longest turn of an assistant that can be a mere restatement."""
 SAID_CHARACTERS_MAX: Final = 600
-"""A longer message is shown as an excerpt, which may lack what a restatement sums up."""
+"""Longest message restated: of a longer one, an excerpt is shown, which may lack what counts."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 # Words by which an assistant confirms, as terms: stems in lower case.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from recollect.recall.memory_sentences import label_with_origin
 from recollect.recall.recall_packing import DropReason
@@ -18,6 +18,10 @@ from recollect.text.searchable import message_text
 
 if TYPE_CHECKING:
     from recollect.messages import AnyMessage
+
+
+ScopedMessage: TypeAlias = tuple[Scope, str, str]
+"""Scope, thread and id of a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,9 +162,9 @@ def in_time(entry: Recalled) -> tuple[datetime, str, int, str]:
 
 
 def lapsed_marks(
-    entries: Iterable[Recalled], lapsed: Collection[tuple[Scope, str, str]]
+    entries: Iterable[Recalled], lapsed: Collection[ScopedMessage]
 ) -> Iterator[Recalled]:
-    """Yield *entries* with marks at the messages in *lapsed*, by scope, thread and id."""
+    """Yield *entries* with marks at the messages in *lapsed*."""
     if not lapsed:
         yield from entries
         return

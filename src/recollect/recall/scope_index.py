@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.feed_columns import FeedColumns, columns_of_blocks, columns_of_entries
+from recollect.recall.index_names import IndexNames
 from recollect.recall.segment import (
-    MESSAGE,
     AnyArray,
-    Numbers,
     Segment,
     build_segment,
     constant,
@@ -33,45 +31,12 @@ from recollect.recall.segment_joins import joined_postings, joined_vectors
 from recollect.records import Scope
 from recollect.stores.change_feed import Cursor, Feed
 
-NameT = TypeVar("NameT")
-
 MERGE_ENTRIES_MAX: Final = 2_048
 """Size up to which segments are merged by a search; larger ones in the background by `merged`."""
 MERGE_RATIO: Final = 4
 """A segment is merged with newer ones only if it is at most this many times their size."""
 SEGMENTS_MAX: Final = 8
 """An index of more segments is merged in the background, so that searches stay fast."""
-
-
-class Names:
-    """
-    Maps an index's sessions, speakers and types to numbers.
-
-    Numbers are only added, so that all successors of an index share one map.
-    """
-
-    def __init__(self, first: int = 1) -> None:
-        self.sessions: dict[tuple[int, str], int] = {}
-        self.speakers: dict[str, int] = {}
-        self.kinds: dict[str, int] = {}
-        # ``next`` and ``setdefault`` are atomic: threads may waste a number, but never share one.
-        self._numbers = count(first)
-
-    def session(self, thread: int, session: str) -> int:
-        """Return the number of a session of the thread with this number."""
-        return self._number(self.sessions, (thread, session))
-
-    def speaker(self, name: str | None) -> int:
-        """Return the number of a speaker; 0 for one without a name."""
-        return 0 if name is None else self._number(self.speakers, name)
-
-    def kind(self, type_: str | None) -> int:
-        """Return the number of a type of memory; ``MESSAGE`` for a message."""
-        return MESSAGE if type_ is None else self._number(self.kinds, type_)
-
-    def _number(self, numbers: dict[NameT, int], name: NameT) -> int:
-        found = numbers.get(name)
-        return numbers.setdefault(name, next(self._numbers)) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +60,7 @@ class ScopeIndex:
     seq: int = 0
     epoch: int = -1
     parts: tuple[LiveSegment, ...] = ()
-    names: Names = field(default_factory=Names)
+    names: IndexNames = field(default_factory=IndexNames)
 
     @cached_property
     def cursor(self) -> Cursor:
@@ -140,9 +105,8 @@ def _columns_of(feed: Feed) -> FeedColumns | None:
     return columns_of_entries(feed.entries) if feed.entries else None
 
 
-def _part_of(found: FeedColumns, names: Names) -> LiveSegment:
-    numbers = Numbers(session=names.session, speaker=names.speaker, kind=names.kind)
-    segment = build_segment(found, numbers)
+def _part_of(found: FeedColumns, names: IndexNames) -> LiveSegment:
+    segment = build_segment(found, names)
     return LiveSegment(segment, np.ones(len(segment), np.bool_))
 
 

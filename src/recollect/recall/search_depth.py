@@ -42,9 +42,8 @@ def deeper(query: RecallQuery, answer: Recall, ranked: int) -> RecallQuery | Non
     """
     Return *query* with more candidates if too few of the *ranked* ones could be in its answer.
 
-    So too if one in the answer was lowered after the ranking, such as a question asked before: an
-    entry that was not ranked may be better. ``None`` if the limit or the budget is what keeps
-    others out.
+    Also if an entry of the answer was lowered after the ranking, as a repeated question is: one
+    that was not ranked may be better. ``None`` if only the limit or the budget keeps others out.
     """
     if ranked < CONSIDERED_MIN and any(STANDING in each.signals for each in answer.entries):
         return replace(query, depth=CONSIDERED_MIN)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.feed_columns import FeedColumns, RawVectors
+from recollect.recall.index_names import IndexNames
 from recollect.stores.vector_codec import split_vectors
 from recollect.text.stored_terms import StoredTerms, decode_joined_terms
 
@@ -22,8 +23,6 @@ NEVER: Final = np.iinfo(np.int64).max
 ALWAYS: Final = np.iinfo(np.int64).min
 
 ROLES: Final = {"user": 0, "assistant": 1, "system": 2, "tool": 3}
-MESSAGE: Final = 0
-"""The kind of a message; memories have the number of their type, from 1 on."""
 FEW: Final = 256
 """Entries up to which names are numbered in a loop: numpy's fixed cost would be higher."""
 _FEW_HASHES: Final = 4_096
@@ -50,7 +49,7 @@ class EntryVectors(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class JoinedSegment:
     """Postings and vectors of joined segments, which is all a search reads; see `Segment`."""
 
     hashes: NDArray[np.uint64]
@@ -150,18 +149,9 @@ def is_constant(column: AnyArray) -> bool:
     return column.strides == (0,)
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """Numbers that a scope's index assigns to its sessions, speakers and types."""
-
-    session: Callable[[int, str], int]
-    speaker: Callable[[str | None], int]
-    kind: Callable[[str | None], int]
-
-
-def build_segment(found: FeedColumns, numbers: Numbers) -> Segment:
-    """Return a segment of the entries *found*."""
-    key = session_numbers(found, numbers.session) << 32 | found.position
+def build_segment(found: FeedColumns, names: IndexNames) -> Segment:
+    """Return a segment of the entries *found*; new names get their numbers in *names*."""
+    key = session_numbers(found, names.session) << 32 | found.position
     order = None if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
     terms = decode_joined_terms(found.terms, found.terms_sizes, order)
     uid = _ordered(found.uid, order)
@@ -171,9 +161,9 @@ def build_segment(found: FeedColumns, numbers: Numbers) -> Segment:
         uid=uid,
         key=_ordered(key, order),
         time=_ordered(found.time, order),
-        speaker=_numbered(found.speaker, order, numbers.speaker, len(uid)),
+        speaker=_numbered(found.speaker, order, names.speaker, len(uid)),
         role=_ordered(role, order),
-        kind=_numbered(found.type, order, numbers.kind, len(uid)),
+        kind=_numbered(found.type, order, names.kind, len(uid)),
         thread=_ordered(found.thread, order),
         length=terms.length.astype(np.int32),
         has_time_expression=terms.has_time_expression,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from recollect.recall.segment import (
     EntryVectors,
+    JoinedSegment,
     Postings,
-    Searched,
     Segment,
     runs_of,
     sorted_hashes,
@@ -21,7 +21,7 @@ Ranks = Sequence[NDArray[np.int32]]
 """For each segment, the position of each of its entries in the result; -1 to leave it out."""
 
 
-def joined_postings(segments: Sequence[Segment | Searched], ranks: Ranks) -> Postings:
+def joined_postings(segments: Sequence[Segment | JoinedSegment], ranks: Ranks) -> Postings:
     """Return the postings of all *segments*, by hash."""
     # Whole arrays instead of a loop: there may be thousands of segments of a few entries.
     firsts = _firsts([len(rank) for rank in ranks])
@@ -52,7 +52,7 @@ def postings_order(
 
 
 def joined_vectors(
-    segments: Sequence[Segment | Searched], ranks: Ranks, length: int
+    segments: Sequence[Segment | JoinedSegment], ranks: Ranks, length: int
 ) -> EntryVectors:
     """Return the vectors of the *length* entries of all *segments*."""
     row = np.full(length, -1, np.int32)

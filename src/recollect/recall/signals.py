@@ -145,7 +145,7 @@ def date_signal(
 ) -> Floats:
     """Return 1 for entries of sessions within the days *wanted* of a zone, else 0."""
     found = np.zeros(len(collection), np.float32)
-    firsts, lasts = collection.session_days
+    firsts, lasts = collection.session_times
     for days in wanted:
         if (days.last - days.first).days > LONGEST_LIFTED_DAYS:
             continue

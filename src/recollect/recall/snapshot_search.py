@@ -7,7 +7,7 @@ ones, all at one moment of the store. `recall_walk` comes before it and after it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,7 +20,7 @@ from recollect.recall.index_file_upkeep import from_file
 from recollect.recall.outside_vectors import OutsideHits
 from recollect.recall.query import RecallQuery, asked_on
 from recollect.recall.query_analysis import read_question
-from recollect.recall.ranking import Hit, search, text_to_embed
+from recollect.recall.ranking import RankedEntries, search, text_to_embed
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.search_depth import considered
 from recollect.recall.strength import STRENGTH
@@ -66,23 +66,6 @@ class PreparedQuery:
     outside: OutsideHits | None = None
     candidates: int = 0
     strength: float = STRENGTH
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedEntries:
-    """
-    The best entries of a collection, best first: *searched* of *eligible* entries were ranked.
-
-    *term_weights* is the weight of each query term, by its hash. *strength* is the weight of the
-    embedder's vectors. *has_more*: further entries may be in the answer as well.
-    """
-
-    hits: Sequence[Hit]
-    term_weights: Mapping[int, float]
-    searched: int
-    eligible: int
-    strength: float = STRENGTH
-    has_more: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +201,7 @@ def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> R
     query = prepared.query
     question = read_question(query.query, *asked_on(query, now))
     limit = max(prepared.candidates, considered(query, may_repeat=collection.holds_both))
-    found = search(
+    return search(
         collection,
         question,
         prepared.vector,
@@ -226,12 +209,4 @@ def rank_entries(collection: Collection, prepared: PreparedQuery, now: int) -> R
         outside=prepared.outside,
         strength=prepared.strength,
         min_score=query.min_score,
-    )
-    return RankedEntries(
-        hits=found.best,
-        term_weights=found.term_weights,
-        searched=len(collection),
-        eligible=collection.eligible,
-        strength=prepared.strength,
-        has_more=found.has_more,
     )

@@ -13,7 +13,7 @@ from recollect.records import Scope, ScopeLike
 from recollect.stores.validation import check_id, check_ids, check_scope
 
 SAMPLE_QUESTIONS_MIN: Final = 20
-"""Fewer questions would leave the choice to chance."""
+"""Questions that a sample has at least: with fewer, chance would decide."""
 SAMPLE_QUESTIONS_MAX: Final = 10_000
 """Questions that a sample has at most."""
 _FIELDS: Final = ("query", "scope", "thread", "messages", "memories", "asked_at")

@@ -1,9 +1,10 @@
-"""The evidence of one place in a document: its own, that of its parts, and of the whole."""
+"""The evidence of a memory, and of one place in it: its own, of its parts, and of the whole."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain
 from typing import TypeAlias
 
 from recollect.records import Evidence, EvidenceMap
@@ -15,13 +16,17 @@ MessageTimes: TypeAlias = Mapping[tuple[str, str], datetime]
 """Times of messages by thread and id."""
 
 
+def each_evidence(evidence: EvidenceMap) -> Iterator[Evidence]:
+    """Yield all evidence of a memory, place by place."""
+    return chain.from_iterable(evidence.values())
+
+
 def messages_cited(evidence: Iterable[EvidenceMap]) -> list[tuple[str, str]]:
     """Return the messages that evidence cites, by thread and id, each once."""
     cited = {
         cited_message(each)
         for map_ in evidence
-        for found in map_.values()
-        for each in found
+        for each in each_evidence(map_)
         if not each.is_finding and each.thread != MEMORY_THREAD
     }
     return sorted(cited)
@@ -34,7 +39,7 @@ def place_evidence(place: str, evidence: EvidenceMap) -> list[Evidence]:
 
 def is_written_over(evidence: EvidenceMap) -> bool:
     """Return True if a person wrote a part of the value over what a message says."""
-    return any(each.quote == ORIGIN_QUOTE for found in evidence.values() for each in found)
+    return any(each.quote == ORIGIN_QUOTE for each in each_evidence(evidence))
 
 
 def cites_nothing_new(place: str, before: EvidenceMap, after: EvidenceMap) -> bool:

@@ -159,6 +159,11 @@ def named_version(name: str) -> tuple[str, str, int] | None:
     return type_.replace("~1", "/").replace("~0", "~"), key, int(version)
 
 
+def cited_version(thread: str, name: str) -> tuple[str, str, int] | None:
+    """Return the type, key and version that evidence cites, ``None`` if it cites a message."""
+    return named_version(name) if thread == MEMORY_THREAD else None
+
+
 def merged_into(type_: str, key: str) -> str:
     """Return the cause for ending a memory that was merged into the one at (type, key)."""
     return f"{MERGED}{type_}/{key}"

@@ -38,8 +38,8 @@ CALL_S: Final = 300.0
 
 
 @dataclass(slots=True)
-class Run:
-    """The state of a consolidation run."""
+class ConsolidationState:
+    """The state of a consolidation: the answers so far, and why no more were asked for."""
 
     combinations: list[Combination] = field(default_factory=list)
     exchanges: list[ModelExchange] = field(default_factory=list)
@@ -68,13 +68,13 @@ class Questioner:
         self._model = model
         self._count = count
 
-    async def ask(self, lease: Lease, view: ConsolidationInput) -> Run:
+    async def ask(self, lease: Lease, view: ConsolidationInput) -> ConsolidationState:
         """Ask the model about the unexamined groups, within limits and while it is available."""
         derived: dict[MemoryAddress, list[Memory]] = {}
         for each in view.derived:
             for name, key, _ in sources_of(each):
                 derived.setdefault((name, key), []).append(each)
-        run = Run()
+        run = ConsolidationState()
         for type_ in self._settings.types:
             groups = [each for each in view.unseen if each.type == type_.name]
             for batch in batches_of(type_, groups, derived, self._count):
@@ -84,7 +84,7 @@ class Questioner:
                     return run
         return run
 
-    async def _ask_about(self, lease: Lease, batch: Batch, run: Run) -> bool:
+    async def _ask_about(self, lease: Lease, batch: Batch, run: ConsolidationState) -> bool:
         """Ask about one batch, with retries for faults; return True if it was answered."""
         texts, wording = self._texts_for(batch)
         request = request_of(batch, texts)
@@ -122,7 +122,9 @@ class Questioner:
             texts = replace(texts, instructions=settings.prompts.consolidation)
         return texts, settings.prompts.texts(language)
 
-    async def _over_limit(self, scope: Scope, run: Run, request: ModelRequest) -> str:
+    async def _over_limit(
+        self, scope: Scope, run: ConsolidationState, request: ModelRequest
+    ) -> str:
         """Return the reason if the next request would exceed a limit, "" if not."""
         limits, asked = self._settings.limits, run.asked
         next_tokens = self._count("\n".join([request.system, *(t.text for t in request.turns)]))

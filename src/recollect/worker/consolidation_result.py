@@ -21,7 +21,7 @@ from recollect.records import Json, JsonObject, Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import UNDO, Undo
 from recollect.text.scope_paths import written_scope
-from recollect.worker.consolidation_calls import Run
+from recollect.worker.consolidation_calls import ConsolidationState
 
 OUTDATED: Final = "what it was derived from has changed"
 """Reason in the receipt for dropping a derived memory."""
@@ -86,7 +86,7 @@ async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) 
 
 def receipt_of_consolidation(
     scope: Scope,
-    run: Run,
+    run: ConsolidationState,
     changes: Sequence[DerivedChange],
     dropped: Sequence[Memory],
     *,

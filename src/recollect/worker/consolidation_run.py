@@ -47,7 +47,7 @@ from recollect.stores.unit_of_work import Proviso
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.text.scope_paths import written_scope
 from recollect.worker.assembly import Models
-from recollect.worker.consolidation_calls import Questioner, Run
+from recollect.worker.consolidation_calls import ConsolidationState, Questioner
 from recollect.worker.consolidation_input import (
     PAGE_ROWS,
     ConsolidationInput,
@@ -281,7 +281,7 @@ class Consolidator:
         self,
         lease: Lease,
         view: ConsolidationInput,
-        run: Run,
+        run: ConsolidationState,
         dropped: Sequence[Memory],
         *,
         model: Model,

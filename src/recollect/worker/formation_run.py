@@ -49,7 +49,7 @@ from recollect.worker.formation_input import (
     reread_offer,
 )
 from recollect.worker.formation_result import FormationResult
-from recollect.worker.former import Models, Search
+from recollect.worker.former import ModelByName, Search
 from recollect.worker.lease_renewal import extending, release_if_possible
 from recollect.worker.model_calls import FormationDialogue
 from recollect.worker.retry_delays import backoff_s, model_wait_s
@@ -108,7 +108,7 @@ class FormationRun:
 
     _store: Store
     _search: Search
-    _models: Models
+    _models: ModelByName
     _assistants: Assistants
     _count: TokenCounter
 

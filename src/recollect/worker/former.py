@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recollect.formation.config import Assistants
     from recollect.worker.formation_result import FormationResult
 
-Models: TypeAlias = Callable[[str | None], Model]
+ModelByName: TypeAlias = Callable[[str | None], Model]
 """Returns the model with a name, the default one for ``None``."""
 Search: TypeAlias = Callable[[Scope, str, Sequence[str], int], Awaitable[Sequence[Memory]]]
 """Async search for memories by scope, query, types and limit; best first."""
@@ -31,7 +31,7 @@ class Former:
         self,
         store: Store,
         search: Search,
-        models: Models,
+        models: ModelByName,
         assistants: Assistants,
         *,
         count_tokens: TokenCounter,

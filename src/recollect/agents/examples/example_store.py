@@ -33,7 +33,7 @@ from recollect.errors import NotFoundError, UsageError
 from recollect.memory.conflict_retries import retried
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
-from recollect.memory.pagination import each_message
+from recollect.memory.pagination import each_memory, each_message
 from recollect.ports import TokenCounter
 from recollect.recall.query import Where
 from recollect.records import (
@@ -233,7 +233,7 @@ class Examples:
         if where == self.scope:
             memory = await guarded(memory, where)
         if await memory.thread(where, thread) is None:
-            raise NotFoundError(f"there is no thread {thread!r} in {where!r}")
+            raise NotFoundError(f"there is no thread {thread!r} in {written_scope(where)}")
         named = tuple(check_texts(tags, "tag"))
         messages = [each async for each in each_message(memory, where, thread)]
         every = list(exchanges_in(messages))
@@ -251,15 +251,10 @@ class Examples:
 
     async def _with_answer(self, memory: Recollect, given: Example) -> list[Example]:
         """Return the examples with this input and output, with any reason."""
-        found: list[Example] = []
         same: JsonObject = {"input": given.input, "output": given.output}
-        async for page in each_page(
-            lambda cursor: memory.memories(
-                self.scope, type_=EXAMPLE_TYPE, filter_=same, cursor=cursor, limit=WRITES_MAX
-            )
-        ):
-            found += examples_in_force(page.rows, to_datetime(memory.store.now()))
-        return found
+        found = each_memory(memory, self.scope, EXAMPLE_TYPE, conditions=same)
+        now = to_datetime(memory.store.now())
+        return examples_in_force([each async for each in found], now)
 
     async def _select(
         self,

@@ -9,6 +9,7 @@ from recollect.agents.instructions.instruction_records import OutcomeCounts, Pro
 from recollect.agents.instructions.proposals import InstructionProposals
 from recollect.errors import UsageError
 from recollect.memory.facade import Recollect
+from recollect.memory.pagination import each_memory
 from recollect.records import INSTRUCTIONS_OUTCOME, JsonObject, Memory, PutMemory, Scope
 from recollect.sync.method_pairs import method_pair
 
@@ -55,9 +56,9 @@ class Outcomes(InstructionProposals):
     ) -> tuple[OutcomeCounts, ...]:
         """Return the outcomes by pair of versions, in order."""
         wanted: JsonObject = {"agent": self.agent}
-        found = await self._read_all(memory, self._where(user), INSTRUCTIONS_OUTCOME, wanted)
+        where = self._where(user)
         by_version: dict[tuple[int, int], list[Memory]] = defaultdict(list)
-        for each in found:
+        async for each in each_memory(memory, where, INSTRUCTIONS_OUTCOME, conditions=wanted):
             version, theirs = each.value.get("version"), each.value.get("user_version")
             if isinstance(version, int) and isinstance(theirs, int):
                 by_version[version, theirs].append(each)

@@ -43,6 +43,7 @@ from recollect.errors import NotFoundError, ProposalRefusedError, UsageError, Ve
 from recollect.formation.instruction_rules import INSTRUCTIONS_CHARACTERS_MAX
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
+from recollect.memory.pagination import each_memory
 from recollect.observability.logs import kind_of, package_logger
 from recollect.observability.spans import answer_of
 from recollect.records import (
@@ -57,11 +58,11 @@ from recollect.records import (
     Scope,
     ScopeLike,
 )
-from recollect.stores.pages import each_row
 from recollect.stores.provenance import NO_WORDS, Source, Words, grouped, words_of
-from recollect.stores.validation import PAGE_ROWS_MAX, to_datetime
+from recollect.stores.validation import to_datetime
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
+from recollect.text.scope_paths import written_scope
 
 LOG: Final = package_logger("recollect.agents.instructions")
 REFLECTION: Final = "reflection"
@@ -232,8 +233,9 @@ class InstructionProposals(InstructionDocuments):
     ) -> tuple[InstructionsProposal, ...]:
         """Return the proposals for one document, oldest first, or only those of a *status*."""
         wanted: JsonObject = {"agent": self.agent, **({"status": status} if status else {})}
-        found = await self._read_all(memory, self._where(user), INSTRUCTIONS_PROPOSAL, wanted)
-        return tuple(map(proposal_of, found))
+        where = self._where(user)
+        found = each_memory(memory, where, INSTRUCTIONS_PROPOSAL, conditions=wanted)
+        return tuple([proposal_of(each) async for each in found])
 
     proposals, aproposals = method_pair(_proposals)
 
@@ -254,8 +256,9 @@ class InstructionProposals(InstructionDocuments):
     async def _cases(self, memory: Recollect) -> tuple[ScoringCase, ...]:
         """Return the stored cases, by name."""
         wanted: JsonObject = {"agent": self.agent}
-        found = await self._read_all(memory, self.scope, INSTRUCTIONS_CASE, wanted)
-        return tuple(case for each in found if (case := case_of(each)) is not None)
+        found = each_memory(memory, self.scope, INSTRUCTIONS_CASE, conditions=wanted)
+        cases = [case_of(each) async for each in found]
+        return tuple(each for each in cases if each is not None)
 
     cases, acases = method_pair(_cases)
 
@@ -352,8 +355,9 @@ class InstructionProposals(InstructionDocuments):
         where = self._where(user)
         found = await memory.get(where, INSTRUCTIONS_PROPOSAL, proposal)
         if found is None or found.value.get("agent") != self.agent:
-            msg = f"there is no proposal {proposal!r} for {self.agent!r} in {where!r}"
-            raise NotFoundError(msg)
+            raise NotFoundError(
+                f"there is no proposal {proposal!r} for {self.agent!r} in {written_scope(where)}"
+            )
         read = proposal_of(found)
         if read.status != "waiting":
             msg = (
@@ -371,18 +375,6 @@ class InstructionProposals(InstructionDocuments):
             evidence=memory.evidence,
             cause=proposal.status,
         )
-
-    async def _read_all(
-        self, memory: Recollect, where: Scope, type_: str, wanted: JsonObject
-    ) -> list[Memory]:
-        return [
-            row
-            async for row in each_row(
-                lambda cursor: memory.memories(
-                    where, type_=type_, filter_=wanted, cursor=cursor, limit=PAGE_ROWS_MAX
-                )
-            )
-        ]
 
 
 def _with_rules(prompt: Prompt, rules: tuple[str, ...], user: Scope | None) -> Prompt:

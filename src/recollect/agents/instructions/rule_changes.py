@@ -72,21 +72,16 @@ def check_rules(
             repeated (also among the *fixed* ones); or they are too many or too long.
     """
     if not rules:
-        refuse("no rule is left: instructions need at least one")
+        raise ProposalRefusedError("no rule is left: instructions need at least one")
     if wrong := wrong_rules(rules, characters_max=characters_max):
-        refuse(wrong)
+        raise ProposalRefusedError(wrong)
     above = {normalised(each) for each in fixed} - {normalised(each) for each in stored}
     seen: set[str] = set()
     for each in rules:
         words = normalised(each)
         if words in above | seen:
-            refuse(f"the rule {each[:80]!r} is there already")
+            raise ProposalRefusedError(f"the rule {each[:80]!r} is there already")
         seen.add(words)
-
-
-def refuse(reason: str) -> None:
-    """Raise `ProposalRefusedError`."""
-    raise ProposalRefusedError(reason)
 
 
 def check_changes(changes: Sequence[RuleChange]) -> None:
@@ -98,15 +93,16 @@ def check_changes(changes: Sequence[RuleChange]) -> None:
             too long; or a rule is invalid.
     """
     if len(changes) > CHANGES_MAX:
-        refuse(f"it has {len(changes)} changes; the limit CHANGES_MAX is {CHANGES_MAX}")
+        msg = f"it has {len(changes)} changes; the limit CHANGES_MAX is {CHANGES_MAX}"
+        raise ProposalRefusedError(msg)
     if any(not each.reason.strip() for each in changes):
-        refuse("a change has no reason: give what went wrong, and why it helps")
+        raise ProposalRefusedError("a change has no reason: give what went wrong, and why it helps")
     length = sum(len(each.reason) for each in changes)
     if length > REASONS_CHARACTERS_MAX:
         limit = f"the limit REASONS_CHARACTERS_MAX is {REASONS_CHARACTERS_MAX}"
-        refuse(f"its reasons have {length} characters; {limit}")
+        raise ProposalRefusedError(f"its reasons have {length} characters; {limit}")
     if wrong := wrong_rules([each.rule for each in changes if each.kind != "remove"]):
-        refuse(wrong)
+        raise ProposalRefusedError(wrong)
 
 
 def recordable(changes: Sequence[RuleChange]) -> tuple[RuleChange, ...]:
@@ -151,11 +147,13 @@ def applied(
     named = [each.number for each in changes if each.number is not None]
     for number in named:
         if 1 <= number <= len(fixed):
-            refuse(f"rule {number} is fixed and cannot change: {fixed[number - 1][:80]!r}")
+            msg = f"rule {number} is fixed and cannot change: {fixed[number - 1][:80]!r}"
+            raise ProposalRefusedError(msg)
         if not len(fixed) < number <= len(fixed) + len(rules):
-            refuse(f"there is no rule {shown(number)}; there are {len(fixed) + len(rules)}")
+            msg = f"there is no rule {shown(number)}; there are {len(fixed) + len(rules)}"
+            raise ProposalRefusedError(msg)
     if len(set(named)) < len(named):
-        refuse("two changes name the same rule: make them one")
+        raise ProposalRefusedError("two changes name the same rule: make them one")
     # From the last rule to the first, so that a removal does not shift the numbers still to come.
     last_first = sorted(changes, key=lambda each: -(each.number or 0))
     steps = [_step(each, len(fixed), grounds) for each in last_first if each.kind != "add"]
@@ -212,8 +210,7 @@ def rules_of(stored: Memory | None) -> tuple[str, ...]:
     if wrong:
         raise UsageError(
             f"version {stored.version} of the instructions {stored.key!r} of "
-            f"{written_scope(stored.scope)} "
-            f"cannot be used: {wrong}. Write new rules, or roll back"
+            f"{written_scope(stored.scope)} cannot be used: {wrong}. Write new rules, or roll back"
         )
     return rules_in(stored.value)
 

@@ -48,7 +48,6 @@ from recollect.records import (
     Scope,
     Write,
 )
-from recollect.stores.validation import to_datetime
 from recollect.text.searchable import memory_text
 from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.formation_input import read_offer, read_present, read_speakers
@@ -93,14 +92,16 @@ class CallAttempt:
         """
         memory = self.memory
         words, finding = list(dict.fromkeys(source.quotes)), source.finding
-        said = new_messages(memory, words) if self.hearing else []
+        said = quoted_messages(memory.store, words) if self.hearing else []
         window = await self._window(said)
         cited, wrong = ([UNCITED], "") if finding else citations(words, window)
         if not wrong and target is not None:
             wrong = outdated(target, arguments)
             arguments = as_patch(arguments, target, source)
-        if wrong or not arguments:
-            return receipt_of(()) if not wrong else refused(wrong)
+        if wrong:
+            return refused(wrong)
+        if not arguments:
+            return receipt_of(())
         seen = await self._related(arguments)
         offer = await self._offer(window, target, seen if finding else None)
         call = ToolCall(name=tool, arguments=arguments_of(arguments, cited, target), id=_CALL)
@@ -207,12 +208,6 @@ class CallAttempt:
         # Leave documents out, so that a save to an existing one is reconciled instead of refused.
         entries = [each for each in offer.known.values() if not each.is_document]
         return offer_of(types, entries, "", offer.whose)
-
-
-def new_messages(memory: Recollect, words: Sequence[str]) -> list[NewMessage]:
-    """Return *words* as new user messages, with ids and the time of the store."""
-    store = memory.store
-    return quoted_messages(words, [store.new_name() for _ in words], to_datetime(store.now()))
 
 
 def _ground_call(window: Window, offer: Offer, call: ToolCall) -> tuple[list[Grounded], list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from typing import Final, ParamSpec
 
-from recollect.agents.tools.call_attempt import MESSAGES_SEEN, CallAttempt, new_messages
+from recollect.agents.tools.call_attempt import MESSAGES_SEEN, CallAttempt
 from recollect.agents.tools.confirmation_tokens import position_of, token_for
 from recollect.agents.tools.tool_answers import id_of, moment_in, refused, results_within, unknown
 from recollect.agents.tools.tool_definitions import (
@@ -20,7 +20,7 @@ from recollect.agents.tools.tool_definitions import (
     tools_of,
 )
 from recollect.agents.tools.tool_findings import CallSource, source_of
-from recollect.agents.tools.tool_quotes import Hearing, quotes_wrong
+from recollect.agents.tools.tool_quotes import Hearing, quoted_messages, quotes_wrong
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.formation.tool_names import PATCH
 from recollect.formation.types import MemoryType
@@ -241,12 +241,12 @@ class MemoryTools:
             about = f"{said}: erase {dict(found.value)!r}?"
             return {"status": status, "reason": about, "token": fresh}
         answer = self._hearing.answer.strip() if self._hearing else ""
-        if not answer if self._hearing else of_user <= asked_at:
+        has_answered = bool(answer) if self._hearing else of_user > asked_at
+        if not has_answered:
             return refused("the user has said nothing since: ask, and wait for the answer")
-        if answer and self._hearing:
-            await self._hearing.keep(
-                memory, self.scope, self.thread, new_messages(memory, [answer]), []
-            )
+        if self._hearing:
+            agreed = quoted_messages(memory.store, [answer])
+            await self._hearing.keep(memory, self.scope, self.thread, agreed, [])
         target = EraseMemory(type=found.type, key=found.key, expected=found.version)
         try:
             await memory.erase(self.scope, target)

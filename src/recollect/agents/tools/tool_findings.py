@@ -16,6 +16,7 @@ from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
 from recollect.formation.support.judgement import PREFERENCE_FIELDS
 from recollect.formation.types import MemoryType
 from recollect.records import Evidence, FileLines, Json, JsonObject, Memory, PutMemory
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.file_lines import check_file_lines
 from recollect.stores.json_pointers import join_pointer, leaves
 from recollect.stores.validation import check_text, encode_json
@@ -132,7 +133,7 @@ def is_known(memory: Memory, write: PutMemory, found: Evidence) -> bool:
     """Return True if *write* only repeats a finding that *memory* has as evidence."""
     if (memory.value, memory.state) != (write.value, write.state):
         return False
-    known = (each for cited in memory.evidence.values() for each in cited if each.is_finding)
+    known = (each for each in each_evidence(memory.evidence) if each.is_finding)
     return any(replace(each, message=found.message, group=0) == found for each in known)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Protocol
 
 from recollect.formation.citations import cited_words
@@ -12,7 +11,9 @@ from recollect.formation.grounding.quotes import find_quote
 from recollect.formation.window import Window
 from recollect.memory.facade import Recollect
 from recollect.records import Memory, Message, NewMessage, PutMemory, Scope, Write
-from recollect.stores.validation import check_texts
+from recollect.stores.contract.base import Store
+from recollect.stores.field_evidence import each_evidence
+from recollect.stores.validation import check_texts, to_datetime
 
 
 class Hearing(Protocol):
@@ -39,12 +40,10 @@ class Hearing(Protocol):
         """
 
 
-def quoted_messages(quotes: Sequence[str], ids: Sequence[str], now: datetime) -> list[NewMessage]:
-    """Return *quotes* as user messages with *ids*."""
-    return [
-        NewMessage(role="user", text=quote, id=id_, time=now)
-        for quote, id_ in zip(quotes, ids, strict=True)
-    ]
+def quoted_messages(store: Store, quotes: Sequence[str]) -> list[NewMessage]:
+    """Return *quotes* as new user messages, with ids and the time of the store."""
+    now = to_datetime(store.now())
+    return [NewMessage(role="user", text=each, id=store.new_name(), time=now) for each in quotes]
 
 
 def as_stored(said: Sequence[NewMessage], thread: str, after: int) -> list[Message]:
@@ -94,8 +93,6 @@ def citations(quotes: Sequence[str], window: Window) -> tuple[list[str], str]:
 
 def rests_already(memory: Memory, write: PutMemory, thread: str, quotes: Sequence[str]) -> bool:
     """Return True if *write* only repeats quotes that *memory* has as evidence."""
-    known = {
-        each.quote for found in memory.evidence.values() for each in found if each.thread == thread
-    }
+    known = {each.quote for each in each_evidence(memory.evidence) if each.thread == thread}
     is_same = (memory.value, memory.state) == (write.value, write.state)
     return is_same and all(each[:QUOTE_CHARACTERS_MAX] in known for each in quotes)

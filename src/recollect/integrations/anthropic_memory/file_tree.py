@@ -16,6 +16,7 @@ from recollect.integrations.anthropic_memory.file_paths import (
 )
 from recollect.integrations.anthropic_memory.file_texts import content_of, numbered, places_of
 from recollect.records import DeleteMemory, EvidenceMap, Memory, PutMemory, Write
+from recollect.stores.field_evidence import each_evidence
 from recollect.stores.provenance import all_of
 from recollect.stores.validation import check_text
 
@@ -176,8 +177,7 @@ class FileTree:
         """Return the next version of a file with a new text, citing the agent's finding."""
         evidence = file.evidence
         (new,) = self.found[""]
-        cited = (each for found in evidence.values() for each in found)
-        if not any(each.source == new.source for each in cited):
+        if not any(each.source == new.source for each in each_evidence(evidence)):
             # The old and the new text cannot be told apart, so erasing either source erases all.
             evidence = {**evidence, "": all_of([tuple(evidence.get("", ())), (new,)])}
         return _next(file, at, text, cause, evidence)

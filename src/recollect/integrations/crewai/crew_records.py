@@ -13,7 +13,7 @@ from recollect.errors import UsageError
 from recollect.formation.succession import has_ended
 from recollect.integrations.entry_ids import entry_id
 from recollect.integrations.storable_items import storable_text
-from recollect.recall.context import shown
+from recollect.recall.context_text import shown
 from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import EvidenceMap, Memory, Message, PutMemory
 from recollect.text.searchable import message_text

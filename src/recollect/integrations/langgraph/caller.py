@@ -131,10 +131,8 @@ def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
     # What one scope's memory tells would be said in the other's thread.
     if place[0] != scope:
         raise UsageError(
-            f"the run's thread_id {named!r} names a thread of the scope "
-            f"{written_scope(place[0])}, and the "
-            f"middleware or tools are those of {written_scope(scope)}: give both the same "
-            "scope, or name "
-            "the thread by thread=… here"
+            f"the run's thread_id {named!r} names a thread of the scope {written_scope(place[0])}, "
+            f"and the middleware or tools are those of {written_scope(scope)}: give both the same "
+            "scope, or name the thread by thread=… here"
         )
     return place[1]

@@ -157,10 +157,9 @@ def _id_of(given: str, find_scope: Callable[[], Scope]) -> str:
         return thread_id_of(scope, given)
     if place[0] != scope:
         raise UsageError(
-            f"the thread_id {given!r} names a thread of the scope "
-            f"{written_scope(place[0])}, and this "
-            f"checkpointer is that of {written_scope(scope)}: give a thread of its own, as "
-            "a plain text"
+            f"the thread_id {given!r} names a thread of the scope {written_scope(place[0])}, and "
+            f"this checkpointer is that of {written_scope(scope)}: give a thread of its own, as a "
+            "plain text"
         )
     return given
 

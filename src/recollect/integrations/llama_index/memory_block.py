@@ -78,11 +78,9 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         # A block of a scope above, such as a team's, tells what all below it may know.
         if stored[1][: len(self._scope)] != self._scope:
             raise UsageError(
-                f"the chat store keeps the thread {session!r} in "
-                f"{written_scope(stored[1])}, and the "
-                f"block would tell it what {written_scope(self._scope)} said: give both the "
-                "same scope, or the "
-                "block one above the store's"
+                f"the chat store keeps the thread {session!r} in {written_scope(stored[1])}, and "
+                f"the block would tell it what {written_scope(self._scope)} said: give both the "
+                "same scope, or the block one above the store's"
             )
 
     def _items(self, session: str | None) -> ThreadItems:

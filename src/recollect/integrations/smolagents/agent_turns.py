@@ -45,9 +45,9 @@ def claim_agent(agent: MultiStepAgent, scope: Scope) -> None:
             claim = _claims.get(each)
             if claim is not None and claim.scope != scope:
                 raise UsageError(
-                    f"the agent belongs to the scope {written_scope(claim.scope)} and keeps "
-                    "what was said "
-                    f"there: give each conversation of {written_scope(scope)} an agent of its own"
+                    f"the agent belongs to the scope {written_scope(claim.scope)} and keeps what "
+                    f"was said there: give each conversation of {written_scope(scope)} an agent of "
+                    "its own"
                 )
         for each in family:
             _claims.setdefault(each, AgentClaim(scope))

@@ -195,8 +195,11 @@ _ROWS: Final[Mapping[str, type[Any]]] = {
     "dropped_sides": SideRow,
 }
 _VALUES: Final = {name: values_of(row, _DERIVED) for name, row in _ROWS.items()}
-"""Functions that take the content of a row, without derived columns."""
-"""For each field of an effect, a function that returns the digested values of one row."""
+"""
+For each field of an effect, a function that returns the digested values of one row.
+
+These are its content, without derived columns.
+"""
 
 
 def _part_of(effect: Effect, scope_id: int) -> _Part:

@@ -21,8 +21,8 @@ from recollect.stores.remainder import (
     MERGED,
     Remainder,
     Sources,
+    cited_version,
     merged_into,
-    named_version,
     remainder_of,
     version_name,
 )
@@ -141,7 +141,7 @@ def replaced_by(rows: Rows, gone: Iterable[MemoryRow]) -> list[MemoryRow]:
     found: dict[int, MemoryRow] = {}
     for row in gone:
         for thread, name in sorted(row_evidence(row)):
-            named = named_version(name) if thread == MEMORY_THREAD else None
+            named = cited_version(thread, name)
             source = rows.memory(row.scope_id, named[0], named[1]) if named else None
             if source and source.cause == merged_into(row.type, row.key):
                 found[source.uid] = source

@@ -24,7 +24,7 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.receipt_sources import sources_of
-from recollect.stores.remainder import MEMORY_THREAD, named_version
+from recollect.stores.remainder import cited_version
 from recollect.stores.rows import ReceiptRow
 from recollect.stores.validation import check_id, check_list, check_object
 
@@ -264,7 +264,7 @@ def _sources_of_receipt(record: JsonObject) -> dict[tuple[str, str, str], EraseT
     for thread, name in (sources_of(receipt) or ()) if isinstance(receipt, Mapping) else ():
         found["thread", thread, ""] = EraseThread(thread=thread)
         found["message", thread, name] = EraseMessages(thread=thread, messages=[name])
-        if thread == MEMORY_THREAD and (named := named_version(name)):
+        if named := cited_version(thread, name):
             found["memory", named[0], named[1]] = EraseMemory(type=named[0], key=named[1])
     return found
 

@@ -122,7 +122,6 @@ def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     if scope.fence != lease.fence or scope.lease_owner is None:
         raise LeaseLostError(
             f"the lease {lease.fence} on {written_scope(lease.scope)} has ended (it is at "
-            f"{scope.fence}): "
-            "drop the result, claim again"
+            f"{scope.fence}): drop the result, claim again"
         )
     return scope

@@ -14,7 +14,7 @@ from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.lanes import LANES, redriven_lanes
 from recollect.stores.plans.pending_messages import again_of, due_at_once, with_again
 from recollect.stores.receipt_sources import sources_of
-from recollect.stores.remainder import MEMORY_THREAD, named_version
+from recollect.stores.remainder import cited_version
 from recollect.stores.rows import FormationRow, ReceiptPlace, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.stores.validation import (
@@ -127,17 +127,13 @@ class Erasure:
         sources = sources_of(receipt)
         if sources is None:
             return False
-        touched = {named[:2] for thread, each in sources if (named := _version_in(thread, each))}
+        touched = {named[:2] for thread, each in sources if (named := cited_version(thread, each))}
         touched |= {address for address, _ in outcomes_in(receipt)}
         return not (
             self.names & sources
             or self.addresses & touched
             or any(thread in self.threads for thread, _ in sources)
         )
-
-
-def _version_in(thread: str, name: str) -> tuple[str, str, int] | None:
-    return named_version(name) if thread == MEMORY_THREAD else None
 
 
 def blanked_formations(rows: Rows, scope_id: int, erasure: Erasure) -> list[FormationRow]:

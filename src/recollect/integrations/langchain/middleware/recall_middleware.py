@@ -25,7 +25,8 @@ from recollect.integrations.langgraph.caller import Whose, check_whose, present_
 from recollect.integrations.langgraph.home_loop import HomeLoop
 from recollect.memory.facade import Recollect
 from recollect.ports import TokenCounter
-from recollect.recall.context import Context, rendered
+from recollect.recall.context import Context
+from recollect.recall.context_text import rendered
 from recollect.recall.query import Where, check_score
 from recollect.records import Scope
 from recollect.stores.validation import TEXT_CHARACTERS_MAX, readable
