@@ -166,7 +166,7 @@ async def _recalled(
 
 
 async def recall_of_types(
-    memory: RecallCalls, scopes: Sequence[Scope], query: str, *, limit: int, where: Where
+    memory: RecallMethods, scopes: Sequence[Scope], query: str, *, limit: int, where: Where
 ) -> Recall:
     """Return the answer of `Recollect.recall`, with types of the caller's own in *where*."""
     # Such a type need not be known to the memory, and its name may look like one that is.
