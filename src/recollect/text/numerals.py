@@ -64,6 +64,8 @@ _SUFFIX: Final = re.compile(
     r"|(?P<mixed>[ ][1-9]/[1-9](?![\d/]))",
     re.IGNORECASE,
 )
+_BEFORE_YEAR: Final = re.compile(r"\b(?:in|since|from|till|until|of) $", re.IGNORECASE)
+"""What stands before a year of two digits: "closed in 03"."""
 _PAIR: Final = re.compile(r"(?:1\d\d|2\d\d|[6-9]\d)/(?:1[0-4]\d|[3-9]\d)(?![\d/])")
 """A blood pressure, 146/90: two numbers, no fraction."""
 _CURRENCY: Final = "$€£¥₹₩"
@@ -200,10 +202,13 @@ def _decade(suffix: str, value: Fraction) -> int | None:
 
 
 def _short_year(text: str, match: re.Match[str], value: Fraction) -> set[Fraction]:
-    """Return the years that '98 or 98年 may mean."""
+    """Return the years that '98, 98年 or "in 03" may mean."""
     is_short = match.end() - match.start() == 2
+    before = text[max(match.start() - 6, 0) : match.start()]
     if is_short and (
-        text[match.start() - 1 : match.start()] == "'" or text.startswith("年", match.end())
+        before.endswith("'")
+        or text.startswith("年", match.end())
+        or (match.group().startswith("0") and _BEFORE_YEAR.search(before))
     ):
         return {value + 1900, value + 2000}
     return set()

@@ -222,7 +222,7 @@ def _week_on(match: re.Match[str], said_on: date) -> list[Days | None]:
 
 
 def _weekdays_ago(match: re.Match[str], said_on: date) -> list[Days | None]:
-    weekday = WEEKDAYS.index(match["weekday"].lower())
+    weekday = weekday_number(match["weekday"])
     last = said_on - timedelta(days=(said_on.weekday() - weekday) % 7 or 7)
     return [relative_span(last - timedelta(days=7))]
 
@@ -287,6 +287,7 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
     ("weekend after", r"\bweekend after next\b",
      lambda _, day: [relative_span(_monday(day, 2) + timedelta(days=4), 3)]),
     ("week", r"\btomorrow week\b|\ba week tomorrow\b", _fixed(8)),
+    (" before last", rf"\b{_WEEKDAY_NAME} before last\b", _weekdays_ago),
     ("two ", rf"\btwo (?P<weekday>{'|'.join(WEEKDAYS)})s ago\b", _weekdays_ago),
     ("two ", r"\btwo (?P<season>spring|summer|autumn|fall|winter)s ago\b", _seasons_ago),
     ("last ", rf"\blast (?:{'|'.join(WEEKDAYS)}) of (?:the|this) month\b",

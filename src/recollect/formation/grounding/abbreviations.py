@@ -16,6 +16,9 @@ _KNOWN: Final = tuple(
     adbe adobe|orcl oracle|crm salesforce|ba boeing|ge generalelectric|gm generalmotors
     jpm jpmorgan|wmt walmart|dis disney|sbux starbucks|mcd mcdonalds|pg procterandgamble
     k8s kubernetes|gcp googlecloud|vw volkswagen|bmw 宝马|kfc 肯德基|chatgpt gpt
+    chch christchurch|akl auckland|invers invercargill|welly wellington|brissie brisbane
+    melb melbourne|mobay montegobay|ochi ochorios|jozi joburg jhb johannesburg|brum birmingham
+    manc manchester|philly philadelphia|nola neworleans|vegas lasvegas|blr bangalore bengaluru
     py python|js javascript|ts typescript|pg postgres postgresql|gh github
     """.replace("\n", "|").split("|")
     if row.strip()

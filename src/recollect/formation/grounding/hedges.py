@@ -70,8 +70,8 @@ _DOUBTS: Final = tuple(
             r"|(?:记不清|不记得|想不起来)"
         ),
         (
-            r"我(?:觉得|想(?=[他她它这那])|认为|以为)(?=[^，。！？\n]{0,12}(?:是|在|有|会"
-            r"|要))(?![^，。！？\n]{0,20}(?:好|棒|有趣|不错|重要|漂亮|难|应该))"
+            r"我(?:觉得|想(?=[他她它这那])|认为|以为)(?=[^，,。！？\n]{0,12}(?:是|在|有|会"
+            r"|要))(?![^，,。！？\n]{0,20}(?:好|棒|有趣|不错|重要|漂亮|难|应该))"
         ),
     )
 )
@@ -96,12 +96,12 @@ _HEARSAY: Final = tuple(
             r"|\bsupposedly\b|\ballegedly\b|\bapparently\b)"
         ),
         (
-            r"听[说讲]|听[^，。！？\s我你]{1,8}[说讲](?!说)|[A-Z]{2,8} ?[说讲](?!明)"
+            r"听[说讲]|听[^，,。！？\s我你]{1,8}[说讲](?!说)|[A-Z]{2,8} ?[说讲](?!明)"
             r"|(?:微信|业主|家长|小区)群里?(?:有人|都|在)?[说讲传]|据说|传[言闻说]|谣传|(?:有人|人家|大家|网路?络?上?|新闻|报[道纸]上?)都?[说讲](?!的)|(?<![跟和对向同给找与其])(?:他|她|他们|我[妈爸哥姐弟妹]{1,2}|我?(?:朋友|同事|老婆"
             r"|老公|妻子|丈夫|老师|老板))(?:跟我|告诉我|和我|都|总)?(?:说(?!的话)|讲(?!的话)|认为"
             r"|觉得|告诉)"
         ),
-        r"(?:根据|按照?|依照?|照)[^，。\n]{1,20}(?:说法|的话|所说)",
+        r"(?:根据|按照?|依照?|照)[^，,。\n]{1,20}(?:说法|的话|所说)",
     )
 )
 _INTENTIONS: Final = tuple(
@@ -122,7 +122,8 @@ _KEPT: Final = lazy_pattern(
     r"|suggests?|suggested|advises?|advised|warns?|warned|orders?|ordered|asks?|asked|promised?"
     r"|if|unless|provided|in case|whether|depend(?:s|ing|ent)"
     r"|(?:not|n't|yet to) (?:yet )?(?:decided?|settled?)"
-    r"|by \w+'s account|in the opinion)\b"
+    r"|by \w+'s account|in the opinion"
+    r"|\w+'s (?:limit|advice|rule|orders|instructions?|recommendation|opinion|view|estimate))\b"
     r"|可能|也许|或许|大概|好像|似乎|估计|不确定|说不定|听说|据说|认为|觉得|猜|(?<!小)说(?![话明法])|称|告诉"
     r"|以为|考虑|打算|未确认|不一定|没想好|[没未]有?决定|多半|八成|倾向|未必|而定|如果"
     r"|是否|要不要|若|要是|假如|应该|(?<![合续签契节制预特邀公违租])约(?![定会好了])|左右|上下|疑似|怀疑|疑|预计|估计|未定|待定"
@@ -142,7 +143,7 @@ _CONSENT: Final = lazy_pattern(
 )
 _AGREED: Final = lazy_pattern(
     r"\b(?:agreed (?:with|between)|agreement with|(?:deal|arrangement) with)\b"
-    r"|[和跟与同][^，。；]{1,8}(?:约|谈|讲|商)[好定]",
+    r"|[和跟与同][^，,。；]{1,8}(?:约|谈|讲|商)[好定]",
     re.IGNORECASE,
 )
 _CONDITION: Final = lazy_pattern(r"\b(?:if|as long as|provided)\b|如果|只要|要是", re.IGNORECASE)
@@ -178,7 +179,7 @@ _TELLER: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _OF_THEMSELVES: Final = lazy_pattern(
-    r"[\s,:]*(?:that )?(?:she|he|they|it)(?:'\w+)?\b|(?![\x00-\x7f]|[^，。！？\s]{0,4}[我你])",
+    r"[\s,:]*(?:that )?(?:she|he|they|it)(?:'\w+)?\b|(?![\x00-\x7f]|[^，,。！？\s]{0,4}[我你])",
     re.IGNORECASE,
 )
 """The reported clause goes on with its teller: "she moved"; 她说太重, without another subject."""

@@ -19,7 +19,8 @@ from recollect.text.chinese_scripts import simplified
 _CUE: Final = re.compile(
     r"\b(?:no|not|never|n't|don't|dont|doesn't|didn't|isn't|won't|can't"
     r"|cant|wont|doesnt|didnt|isnt|arent|wasnt|havent|hasnt|any ?more|no longer|stop\w*"
-    r"|quit\w*|g[ai]ve up|giving up|cancel\w*|scrap\w*|drop\w*|end(?:ed|s)?|over|done|finish\w*"
+    r"|quit\w*|g[ai]ve up|giving up|cancel\w*|scrap\w*|drop\w*|f[ae]lls? (?:away|through)"
+    r"|end(?:ed|s)?|over|done|finish\w*"
     r"|complet\w*|gone|left|leav(?:e|es|ing)|lost|sold|sell\w*|broke|broken|split|divorc\w*|died"
     r"|dead"
     r"|passed|moved|mov(?:e|es|ing)|chang\w*|switch\w*|swap\w*|replac\w*|instead|now|new|forget"

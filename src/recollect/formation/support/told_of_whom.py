@@ -104,6 +104,7 @@ _NAMES_RELATIVE: Final = lazy_pattern(
     rf"|(?P<亲>{KIN_HAN})(?:名?叫|是)(?P<名>[\u3400-\u9fff]{{2,4}}))\W*$"
 )
 """A clause of a value that only tells the name of a relative."""
+_CAPITALISED: Final = lazy_pattern(r"\s*(?P<name>[A-Z][a-z]\w*)")
 _HE: Final = lazy_pattern(r"\W*(?:he|she|his|her)\b|[他她]", re.IGNORECASE)
 """Begins a clause that may be about either of two who were named before."""
 _ADDRESSED: Final = lazy_pattern(
@@ -207,10 +208,16 @@ def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, 
             is_apposed = is_listed and _bracketed(named[0]).search(text) is not None
             about = named[0] if is_alone and not (is_other or is_apposed) else ""
             told.update(named)
-        elif told - {about} and _HE.match(clause.text):
-            about = ""
+        elif (told - {about} and _HE.match(clause.text)) or _begins_with_name(clause.text):
+            about = ""  # "Tavita XL, Mako S. $92 each": what follows is not about Tavita
         if about and clause.words:
             yield about, clause
+
+
+def _begins_with_name(clause: str) -> bool:
+    """Return True if a clause begins with a name, as its capital tells, and no everyday word."""
+    first = _CAPITALISED.match(clause)
+    return first is not None and fold(first["name"]) not in COMMON
 
 
 def _exchanged_with_user(text: str, cited: Sequence[Passage]) -> Iterator[str]:
@@ -241,7 +248,8 @@ def _is_relative_named(value: str, cited: Sequence[Passage]) -> bool:
     found = _NAMES_RELATIVE.search(simplified(value))
     if found is None:
         return False
-    named = rf"{found['kin'] or found['亲']},? ?{re.escape(found['name'] or found['名'])}"
+    kin, name = found["kin"] or found["亲"], re.escape(found["name"] or found["名"])
+    named = rf"{kin},? ?{name}|\b{name},? (?:that'?s|is|he'?s|she'?s) (?:the|my|our) {kin}\b"
     return any(re.search(named, simplified(each.text), re.IGNORECASE) for each in cited)
 
 
