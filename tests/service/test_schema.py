@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Any, cast
 
 import httpx
@@ -21,7 +22,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+import recollect
 from recollect.formation.rule_model import RuleModel
+from recollect.memory.facade import Recollect
 from recollect.server.http import scope_access as reaching
 from recollect.server.http.api_operations import OPERATIONS
 from recollect.server.http.openapi import operations
@@ -58,8 +61,12 @@ def lines(_: object, value: Any) -> bytes:
 
 @pytest.fixture(scope="module")
 def formed() -> Iterator[Served]:
-    """Run a service with a model."""
-    with serving(model=RuleModel()) as found:
+    """Run a service with a model and a worker: a request may wait for what the worker forms."""
+
+    def opened() -> AbstractAsyncContextManager[Recollect]:
+        return recollect.open("memory:", embedder="none", model=RuleModel())
+
+    with serving(opened, model=RuleModel()) as found:
         yield found
 
 
