@@ -126,6 +126,8 @@ def test_what_a_person_wrote_outlives_the_words_it_corrected(
     @settings(settings.get_profile("sample"), max_examples=COUNTS[backend])
     @given(seed=st.integers(0, 2**32 - 1))
     @example(seed=3)  # a message that says what a person wrote over another one's words
+    @example(seed=638)  # a value by hand that keeps the evidence of the one that it replaces
+    @example(seed=459)  # two messages that say one field after a person wrote it
     def all_is_as_it_was(seed: int) -> None:
         assert [] == asyncio.run(faults(open_empty, seed))
 

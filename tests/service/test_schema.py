@@ -80,8 +80,9 @@ def filled(client: httpx.Client) -> Mapping[str, str]:
     client.put("/v1/memories/Fact/f", json=fact).raise_for_status()
     thread = {"thread_id": KNOWN["thread_id"], "if_exists": "do_nothing"}  # of an earlier test
     client.post("/threads", json=thread).raise_for_status()
-    (formation,) = client.post("/v1/form").raise_for_status().json()["formations"]
-    return {**KNOWN, "formation": formation["id"]}
+    client.post("/v1/form").raise_for_status()
+    listed = client.get("/v1/formations").raise_for_status().json()["formations"]
+    return {**KNOWN, "formation": listed[0]["id"]}
 
 
 class Walk:

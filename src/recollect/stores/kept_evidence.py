@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from recollect.records import SPEAKER_MARK, EvidenceMap, JsonObject
@@ -31,6 +31,7 @@ from recollect.stores.provenance import (
     words_in,
     words_in_path,
 )
+from recollect.stores.remainder import ORIGIN_QUOTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ class _ReplacedVersion:
         found = self._carried(pointer, leaf, given, said, past)
         # Without evidence of its own the value was written by hand, over what the messages say.
         if given or leaf in self._equal:
-            return found
+            return _lent_as_origin(found, given, words_in(leaf), said)
         words = words_in(leaf)
         dropped = self._at[pointer].words if pointer in self._at else NO_WORDS
         origin = as_origin(found, words, dropped - words - words_in_path(pointer))
@@ -190,7 +191,9 @@ class _ReplacedVersion:
         """Return *given* with the evidence of those words of a new leaf that it does not say."""
         here = [self._at[pointer]] if pointer in self._at else []
         nearest = [*here, *self._equal.get(leaf, ())]
-        words = words_in(leaf) | words_in_path(pointer)
+        names = words_in_path(pointer)
+        # Where a value stands already, its own evidence tells who brought the name of its place.
+        words = words_in(leaf) | (names & here[0].words if here else names)
         new = words.difference(*map(said, given), *(each.words for each in nearest))
         # Past versions are read from the store: only if a word is in none of the nearer sources.
         if new.isdisjoint(words_in(leaf)) or not self._others.lacks(new):
@@ -198,6 +201,23 @@ class _ReplacedVersion:
         nearest += past.same(pointer, leaf)
         others = [self._others, past.origins]
         return carried_over(words, given, said, nearest=nearest, others=others)
+
+
+def _lent_as_origin(found: Found, given: Found, words: Words, said: Said) -> Found:
+    """
+    Return *found*, where *given* says all *words* with what only lent a name as such an origin.
+
+    A value that a person wrote lends the name of its field to the next one. The quote of that one
+    says nothing of the one after it, which an undo must leave.
+    """
+    own = set(map(cited_message, given))
+    lent = [each for each in found if cited_message(each) not in own]
+    is_by_hand = any(each.quote == ORIGIN_QUOTE for each in lent)
+    if not is_by_hand or not words <= NO_WORDS.union(*map(said, given)):
+        return found
+    return tuple(
+        dict.fromkeys(replace(each, quote=ORIGIN_QUOTE) if each in lent else each for each in found)
+    )
 
 
 def _kept_of_same(words: Words, before: Found, given: Found, said: Said) -> Found:
