@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import recollect
+from benchmarks.deciding_time import measured_deciding
 from benchmarks.second_readings import SecondReader, is_reading
 from recollect.errors import UsageError
 from recollect.formation.config import FormationSettings
@@ -42,8 +43,8 @@ class PlayedFormation:
     The result of forming a conversation with one answer.
 
     *offered* are the ids, as the case has them, of the memories that the request showed, by their
-    ids there. *seconds* is processor time. *memories* is everything afterwards, *contexts* what
-    prompts get for later questions.
+    ids there. *seconds* is processor time, *deciding_s* that of the deciding alone. *memories* is
+    everything afterwards, *contexts* what prompts get for later questions.
     """
 
     request: ModelRequest | None
@@ -51,6 +52,7 @@ class PlayedFormation:
     result: FormationResult | None
     calls: int
     seconds: float
+    deciding_s: float
     memories: tuple[Memory, ...] = ()
     known: Mapping[str, Memory] = field(default_factory=dict)
     contexts: tuple[Context, ...] = ()
@@ -148,7 +150,8 @@ async def played(
         await _say(memory, clock, [line for line in case["lines"] if line["new"]])
         said.append(calls)
         began = time.process_time()
-        results = await memory.form(SCOPE)
+        with measured_deciding() as deciding:
+            results = await memory.form(SCOPE)
         seconds = time.process_time() - began
         page = await memory.memories(SCOPE, limit=500)
         contexts = [
@@ -163,6 +166,7 @@ async def played(
         result=results[-1] if results else None,
         calls=len(asked),
         seconds=seconds,
+        deciding_s=deciding.seconds,
         memories=page.rows,
         known=known,
         contexts=tuple(contexts),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -52,6 +53,8 @@ class RightAnswers:
     entries: int = 0
     near: int = 0
     milliseconds: list[float] = field(default_factory=list)
+    deciding: list[float] = field(default_factory=list)
+    """Milliseconds of the deciding alone."""
 
 
 @dataclass(slots=True)
@@ -149,6 +152,7 @@ def _count(row: RightAnswers, case: Case, calls: Sequence[Call], done: PlayedFor
     row.kept += done.passes
     row.model_calls += done.calls
     row.milliseconds.append(1_000 * done.seconds)
+    row.deciding.append(1_000 * done.deciding_s)
     now = max(each["time"] for each in case["lines"])
     in_force = {
         each["id"] for each in case["known"] if not each.get("until") or each["until"] >= now[:10]
@@ -195,6 +199,7 @@ def replay_page(report: ReplayReport) -> str:
         rows = [row for row in report.wrong if row.half == half]
         counts = [sum(getattr(r, name) for r in rows) for name in ("answers", "active", "as_user")]
         lines.append(f"{half:<34}" + "".join(f"{count:>14}" for count in counts))
+    lines.append(_deciding_line(report.right))
     return "\n".join([*lines, *(f"  {each}"[:220] for each in report.told)])
 
 
@@ -211,6 +216,18 @@ def _right_line(row: RightAnswers) -> str:
         else "-",
     )
     return f"{f'{row.half}, {row.language}':<34}" + "".join(f"{each:>14}" for each in cells)
+
+
+def _deciding_line(rows: Sequence[RightAnswers]) -> str:
+    times = [each for row in rows for each in row.deciding]
+    if len(times) < 2:
+        return "no answer was decided"
+    p95 = statistics.quantiles(times, n=20)[-1]
+    return (
+        f"deciding alone, of {len(times)} answers: {statistics.fmean(times):.1f} ms on average,"
+        f" {p95:.1f} ms at the 95th percentile (≤ 20); Python looks for garbage after"
+        f" {gc.get_threshold()[0]:,} objects"
+    )
 
 
 def _share(part: int, whole: int) -> str:

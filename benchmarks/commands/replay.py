@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -27,8 +28,21 @@ Example:
     is_flag=True,
     help="Play the half kept apart, and some talks of months, with the recorded second readings.",
 )
+@click.option(
+    "--as-service",
+    "is_as_service",
+    is_flag=True,
+    help="Look for garbage as seldom as `recollect serve` does, which is faster.",
+)
 @report_option()
-def replay_bench(*, data: str, tells_all: bool, is_read_again: bool, json_file: str | None) -> None:
+def replay_bench(
+    *,
+    data: str,
+    tells_all: bool,
+    is_read_again: bool,
+    is_as_service: bool,
+    json_file: str | None,
+) -> None:
     """
     Count right answers that are stored at once, and wrong ones that become active.
 
@@ -37,7 +51,11 @@ def replay_bench(*, data: str, tells_all: bool, is_read_again: bool, json_file: 
     """
     from benchmarks.formation_replay import replay, replay_page
     from benchmarks.session_replay import SESSIONS, played_talks, sessions_page
+    from recollect.cli.service_run import GARBAGE_OBJECTS
 
+    if is_as_service:
+        gc.freeze()
+        gc.set_threshold(GARBAGE_OBJECTS)
     play = partial(replay, Path(data), tells_all=tells_all, is_read_again=is_read_again)
     report = run(play)
     click.echo(replay_page(report))

@@ -130,6 +130,8 @@ def test_since_when_is_answered_by_the_message_that_told_it(asked: str, told: st
         ),
         (("We moved house! We're in Bristol now",), "Where do I live?", "Bristol"),
         (("I teach piano in Bath",), "Do you remember my job?", "piano"),
+        (("I bought a phone for 300 euros",), "What is my phone number?", "nothing"),
+        (("We see the dentist at 4pm", "oh it's Tuesday"), "What time is the dentist?", "4pm”."),
         (("I like tea",), "And before?", "nothing"),
         (("I have two cats, one Maine Coon",), "What are my cats called?", "nothing"),
     ],

@@ -41,7 +41,8 @@ _CHANGES: Final = re.compile(
 """Words that tell how something is since a change."""
 _WHY: Final = re.compile(r"\bwhy\b|\bhow come\b|为什么|為什麼", re.IGNORECASE)
 _CORRECTS: Final = re.compile(
-    r"\W*(?:(?:no|nope|sorry|oh|wait|oops|actually|correction|i mean|i meant)\b[\s,.!:;—-]*)+"
+    r"\W*(?:oh\b[\s,.!—-]*)?"
+    r"(?:(?:no|nope|sorry|wait|oops|actually|correction|i mean|i meant)\b[\s,.!:;—-]*)+"
     r"(?=(?:it'?s|it is|that'?s|make (?:it|that)|not|the \d|(?:at|on|in|for) |\d|mon|tue|wed|thu"
     r"|fri|sat|sun)\w*)"
     r"|\W*make (?:that|it) "

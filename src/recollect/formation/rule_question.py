@@ -326,7 +326,7 @@ class RuleQuestion:
             terms -= _stems_in(self._object.words)
             runs = tuple(each for each in runs if each not in self._object.words)
         said = _stems_in(_POSSESSIVE.sub("", plain))
-        if len(terms) > 1 and re.search(r"\d", plain):
+        if len(terms) > 1 and re.search(r"\d(?:[ -]?\d){4}|[A-Z]\d|\d[A-Z]", plain):
             terms -= _NUMBER_STEMS  # "my plate number" may be told as "plate KX19"
         return terms <= said and all(_has_run(run, plain) for run in runs)
 
