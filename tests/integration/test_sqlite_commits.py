@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -19,7 +18,7 @@ from recollect.errors import (
 )
 from recollect.records import NewMessage, PutMemory
 from recollect.stores.sqlite.store import SQLiteStore
-from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows, changed_effect
+from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows
 
 ADA = ("users", "ada")
 LAYER = "watched"
@@ -181,42 +180,6 @@ async def test_a_failure_concerns_its_caller_alone(store: SQLiteStore, layer: Wa
     assert ["first", "before", "after"] == await said(store)
     assert None is await store.get(ADA, "Fact", "pet")
     assert 1 == layer.commits
-
-
-@pytest.mark.parametrize(
-    ("text", "error"), [("twice", StoreError), ("\ud800", UsageError)], ids=["row", "value"]
-)
-async def test_a_plan_that_fails_half_written_leaves_nothing(
-    store: SQLiteStore, layer: Watched, text: str, error: type[Exception]
-) -> None:
-    """Rows written before an unforeseen failure are undone; its group is kept, in one commit."""
-    async with Gate(store):
-        calls = [
-            asyncio.create_task(say(store, "before", "m1")),
-            asyncio.create_task(store._transact(lambda rows: half_written(rows, text))),
-            asyncio.create_task(say(store, "after", "m1b")),
-        ]
-    outcomes = await asyncio.gather(*calls, return_exceptions=True)
-
-    assert [outcomes[0], outcomes[2]] == [None, None]
-    assert isinstance(outcomes[1], error)
-    assert ["first", "before", "after"] == await said(store)
-    assert 1 == layer.commits
-
-
-def half_written(rows: Rows, text: str) -> PlannedWrite[None]:
-    """Return two copies of Ada's newest message under one id; the second says *text*."""
-    scope = rows.scope(ADA)
-    assert scope is not None
-    thread = rows.thread(scope.id, "talk")
-    assert thread is not None
-    (newest,) = rows.last_messages(scope.id, thread.number, before=None, limit=1)
-    copies = [
-        replace(newest, uid=newest.uid ^ place, position=newest.position + place, id="copy")
-        for place in (1, 2)
-    ]
-    messages = [copies[0], replace(copies[1], text=text)]
-    return PlannedWrite(changed_effect(NOTHING, messages=messages), None)
 
 
 async def test_a_caller_sees_those_before_it_in_its_group(store: SQLiteStore) -> None:

@@ -45,17 +45,13 @@ Work: TypeAlias = Plan[Any] | Errand
 ResultT = TypeVar("ResultT")
 
 
-class _HalfWrittenError(Exception):
-    """A plan failed after it had written rows, and has no savepoint to roll back to."""
-
-
 class Writer:
     """
     Runs plans in order of arrival, many per commit (group commit).
 
     Plans that arrive during a commit share the next one; a plan that arrives alone is run at once.
-    An error affects only the caller of its plan. If the commit fails, nothing of its group is
-    written, and all callers get the error.
+    Each plan has its own savepoint, so that its errors affect only its caller. If the commit fails,
+    nothing of its group is written, and all callers get the error.
     """
 
     def __init__(
@@ -206,19 +202,6 @@ class Writer:
             self._connected().pragma("secure_delete", "ON")
 
     def _transact(self, calls: list[ThreadCall[Work]]) -> None:
-        """Run *calls* in one transaction and commit it; again with savepoints if one needs its."""
-        # A savepoint takes a twentieth of an append, and hardly ever is one rolled back to: a plan
-        # reads before it writes, and refuses by what it has read.
-        try:
-            self._run_transaction(calls, self._carry_out)
-        except _HalfWrittenError:
-            self._run_transaction(calls, self._carry_out_apart)
-
-    def _run_transaction(
-        self,
-        calls: list[ThreadCall[Work]],
-        carry_out: Callable[[apsw.Connection, ThreadCall[Work]], None],
-    ) -> None:
         """Run *calls* in one transaction and commit it; roll it back on an error."""
         self._frees_room = False
         connection = self._connected()
@@ -230,7 +213,7 @@ class Writer:
             self.stamps.begin(connection)
             before = connection.total_changes()
             for call in calls:
-                carry_out(connection, call)
+                self._carry_out(connection, call)
             if connection.total_changes() != before:
                 # Every log must have a copy of the secret's row: see `bootstrap`.
                 connection.execute(WRITES["sign_commit"])
@@ -245,25 +228,16 @@ class Writer:
         # A commit to a file that was deleted or replaced meanwhile must not be acknowledged.
         self._identity.check()
 
-    def _carry_out_apart(self, connection: apsw.Connection, call: ThreadCall[Work]) -> None:
-        """Run one plan in a savepoint, so that it is undone alone if it fails half-written."""
-        connection.execute("SAVEPOINT plan")
-        with suppress(_HalfWrittenError):
-            self._carry_out(connection, call)
-        if call.error is not None:
-            connection.execute("ROLLBACK TO plan")
-        connection.execute("RELEASE plan")
-
     def _carry_out(self, connection: apsw.Connection, call: ThreadCall[Work]) -> None:
         """
-        Run one plan, and keep its result or error for its caller.
+        Run one plan in a savepoint, and keep its result or error for its caller.
 
         Raises:
             StoreError: SQLite failed, so that the whole transaction must be rolled back.
-            _HalfWrittenError: The plan failed, and some of its rows are written.
         """
         rows = SQLiteRows(connection, self.stamps.present)
-        before = connection.total_changes()
+        # A plan that raises is undone alone; the other callers of this commit do not notice.
+        connection.execute("SAVEPOINT plan")
         with call, store_errors(self._location.path):
             try:
                 with decoding(connection):
@@ -283,9 +257,8 @@ class Writer:
             # transaction, and with it the plans before.
             if isinstance(cause, apsw.Error) and not isinstance(cause, apsw.ConstraintError):
                 raise call.error
-            # SQLite undoes the statement that failed, but not those before it.
-            if connection.total_changes() != before:
-                raise _HalfWrittenError
+            connection.execute("ROLLBACK TO plan")
+        connection.execute("RELEASE plan")
 
     def _commit(self, connection: apsw.Connection) -> None:
         try:
