@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
+from recollect.formation.newer_writes import reconcile_beside_others
 from recollect.worker import formation_run
 from recollect.worker.model_calls import FormationDialogue
 
@@ -37,7 +38,7 @@ def measured_deciding() -> Iterator[DecidingTime]:
     """Measure the deciding of all formations inside the block."""
     deciding = DecidingTime()
     take = deciding.measured(FormationDialogue._take)  # noqa: SLF001 (what is measured is inside)
-    reconcile = deciding.measured(formation_run.reconcile_beside_others)
+    reconcile = deciding.measured(reconcile_beside_others)
     with (
         mock.patch.object(FormationDialogue, "_take", take),
         mock.patch.object(formation_run, "reconcile_beside_others", reconcile),

@@ -180,7 +180,7 @@ class SaidTimeContract(Contract):
         assert ({"a": 1}, MAY) == (left.value, left.said_at)
 
     async def test_what_a_person_wrote_over_is_as_new_as_that_write(self, store: Store) -> None:
-        """A document with one part written over what a message says has no *said_at*."""
+        """One with a part written over what a message says has none."""
         await tell_of_old(store)
         said = [Evidence(thread=TALK, message="m1", quote="the words of m1")]
         over = [Evidence(thread=TALK, message="m2", quote="")]

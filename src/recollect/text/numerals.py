@@ -65,7 +65,7 @@ _SUFFIX: Final = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_YEAR: Final = re.compile(r"\b(?:in|since|from|till|until|of) $", re.IGNORECASE)
-"""What stands before a year of two digits: "closed in 03"."""
+"""Words before a year of two digits: "closed in 03"."""
 _PAIR: Final = re.compile(r"(?:1\d\d|2\d\d|[6-9]\d)/(?:1[0-4]\d|[3-9]\d)(?![\d/])")
 """A blood pressure, 146/90: two numbers, no fraction."""
 _CURRENCY: Final = "$€£¥₹₩"

@@ -22,7 +22,6 @@ from recollect.cli.store_choice import opened, time_now
 from recollect.errors import NotFoundError, UsageError
 from recollect.memory.pagination import PAGE_ROWS, each_memory, each_thread, scopes_of
 from recollect.records import Json, JsonObject, Memory, Message, Revision, Thread
-from recollect.stores.field_evidence import each_evidence
 from recollect.text.scope_paths import written_scope
 from recollect.wire.elements import time_to_json
 from recollect.wire.messages import message_to_json
@@ -219,6 +218,8 @@ async def _history(target: Target, type_: str, key: str) -> None:
 
 
 def _quotes(revision: Revision) -> str:
+    from recollect.stores.field_evidence import each_evidence  # loads the analysis of texts
+
     found = [
         place_of_evidence(each) + (f" “{each.quote}”" if each.quote else "")
         for each in each_evidence(revision.evidence)

@@ -66,8 +66,8 @@ class MemoryStore(Transactor):
         """
         Apply *writes* in order, all or none; each sees the ones before it.
 
-        A memory's *said_at* is set to the time of the newest message among its evidence; to none
-        if a part of it is written over what a message says.
+        A memory's *said_at* is set to the time of the newest message among its evidence. One with
+        a part written over what a message says has none.
 
         Args:
             writes: At most ``WRITES_MAX``.
