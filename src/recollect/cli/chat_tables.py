@@ -9,7 +9,6 @@ from recollect.cli.commands.recall import words_of
 from recollect.cli.layout import minute, place_of_evidence, who_of
 from recollect.cli.output import INDENT, print_entry, print_line, short
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
-from recollect.stores.field_evidence import each_evidence
 
 if TYPE_CHECKING:
     from recollect.formation.review_records import LaterWords
@@ -25,6 +24,8 @@ Words: TypeAlias = Mapping[tuple[str, str], Message]
 
 async def dated_words(memory: Recollect, scope: Scope, found: Iterable[Memory | Revision]) -> Words:
     """Return the messages that memories cite, among the newest ``MESSAGES_LOOKED_AT`` a thread."""
+    from recollect.stores.field_evidence import each_evidence  # loads the analysis of texts
+
     threads = {cited.thread for each in found for cited in each_evidence(each.evidence)}
     words: dict[tuple[str, str], Message] = {}
     for thread in sorted(threads):
