@@ -65,6 +65,15 @@ def of_team(call: Any, *known: Any) -> Case:
     return {**case(["u: x"], call, known=known), "lines": TEAM}
 
 
+def of_pay(value: str) -> Case:
+    """Return a note of what one speaker plays and another one earns."""
+    call = note(value, "1: i go third", "2: i earn 40 an hour now, working at the rink")
+    lines = spoken(
+        ("Ruaridh", "i go third"), ("Tavita", "i earn 40 an hour now, working at the rink")
+    )
+    return {**case(["u: x"], call), "lines": lines}
+
+
 RIGHT: Final[Mapping[str, Case]] = {
     "a year of two digits": case(
         [f"u: {MILL}"],
@@ -123,6 +132,8 @@ WRONG: Final[Mapping[str, Case]] = {
         known=[known_note("The physio Anneke allows 8 kilos.")],
     ),
     "another speaker's size": of_team(note("Ruaridh is XL now.", "3: im XL now too")),
+    "another speaker's pay, behind a verb": of_pay("Ruaridh goes third. Earns 40 an hour."),
+    "another speaker's work, behind a verb": of_pay("Ruaridh goes third. Working for 40 an hour."),
 }  # fmt: skip
 MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
     "03 is a number alone": (

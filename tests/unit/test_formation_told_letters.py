@@ -186,7 +186,7 @@ def test_a_rule_that_is_missing_stops_a_right_answer(
 
 
 def test_what_a_letter_changes_is_not_the_users_word() -> None:
-    """It is in force as its author's, and an attack that nobody shows changes nothing."""
+    """It is in force as its author's, with the trust of words of others."""
     shown = verdict_on(RIGHT["a letter that the user shows moves a day"])
 
     assert (1, 0) == (shown.active, shown.as_user)

@@ -205,10 +205,11 @@ class _ReplacedVersion:
 
 def _lent_as_origin(found: Found, given: Found, words: Words, said: Said) -> Found:
     """
-    Return *found*, where *given* says all *words* with what only lent a name as such an origin.
+    Return the evidence *found* of a value of these *words*, without quotes of former values.
 
-    A value that a person wrote lends the name of its field to the next one. The quote of that one
-    says nothing of the one after it, which an undo must leave.
+    A value that a person wrote passes on the evidence of its field's name to the next value, and
+    that one its own quote to the next. Where *given* says all the words, such a quote says nothing
+    of the value: its message stays as an origin, for an erase, and an undo of it leaves the value.
     """
     own = set(map(cited_message, given))
     lent = [each for each in found if cited_message(each) not in own]

@@ -321,7 +321,7 @@ class Heard:
         for name in value.names:
             missing = self._words.missing(name)
             if missing and (amount := _AMOUNT.match(value.text, missing.start)):
-                # One with spaces is a number for itself.
+                # An amount with spaces is checked among the numbers.
                 if " " not in amount["digits"] and not self._has_numbers(amount["digits"]):
                     yield name.start, f"the number {amount.group()}"
                 continue

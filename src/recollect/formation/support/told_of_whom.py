@@ -215,9 +215,13 @@ def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _begins_with_name(clause: str) -> bool:
-    """Return True if a clause begins with a name, as its capital tells, and no everyday word."""
+    """Return True if a clause begins with a name: a capital, no everyday word and no verb form."""
     first = _CAPITALISED.match(clause)
-    return first is not None and fold(first["name"]) not in COMMON
+    return (
+        first is not None
+        and fold(first["name"]) not in COMMON
+        and not first["name"].endswith(("s", "ed", "ing"))
+    )
 
 
 def _exchanged_with_user(text: str, cited: Sequence[Passage]) -> Iterator[str]:
