@@ -19,7 +19,7 @@ STILL_STOPPED = {
     *(("r12-e1", 4), ("r12-e2", 3), ("r13-e1", 4), ("r14-e4", 2)),
     *(("r17-e3", 4), ("r17-e4", 3), ("r17-e6", 2)),
     *(("r20-s2", 4), ("r20-t2", 4)),
-    *(("r21-e2", 1), ("r21-e3", 2), ("r21-e4", 1), ("r21-t1", 1)),
+    *(("r21-e2", 1), ("r21-e3", 2), ("r21-e4", 1), ("r21-t1", 1), ("r21-t2", 2)),
     ("r22-e2", 1),
     ("r23-e4", 4),
     ("r24-e5", 2),
@@ -37,7 +37,8 @@ ask her about that"); what another speaker does, kept from an older version; sav
 the assistant advised and the user has begun ("在攒了"); a change of a note that is kept in
 other words by now; a name that another speaker said, in a profile; a boss's "ok" told as
 settled; two notes of a pasted letter that name no author; running as an interest, for a
-race that was entered; the name of an exam that only an earlier request told; a name by which a
+race that was entered; the name of an exam that only an earlier request told; a photographer whom
+a long message names among much else, so that he is not offered; a name by which a
 pasted mail addresses the user;
 where somebody works, told beside what she thinks; a name by which another speaker introduces one;
 an age of before, and an order in a message without a full stop; what a sister says of her dog, told

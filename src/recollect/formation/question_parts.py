@@ -9,7 +9,7 @@ from typing import Final
 
 from recollect.formation.rule_relevance import THINGS
 from recollect.formation.rule_topics import topics_of
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 
 PARTS_MAX: Final = 4
 _ENGLISH: Final = re.compile(
@@ -18,7 +18,7 @@ _ENGLISH: Final = re.compile(
     re.IGNORECASE,
 )
 _CHINESE: Final = re.compile("[？；，、](?:[还還]有|以及|而且|那[么麼]?|又)?|[还還]有|以及|和")
-_ASKS_CHINESE: Final = re.compile("什么|啥|哪|谁|几|多少|怎么|何时|多大|[吗呢]|(.)[不没]\\1")
+_ASKS_CHINESE: Final = re.compile("什么|啥|哪|谁|几|多少|(?<!不)怎么|何时|多大|[吗呢]|(.)[不没]\\1")
 _OF_ANOTHER: Final = re.compile(
     r"\b(?:he|she|it|they|him|her|its|his|their|them)\b|[他她它牠]", re.IGNORECASE
 )
@@ -60,7 +60,7 @@ def without_opening(asked: str) -> str:
     >>> without_opening("Hi, where do I live?"), without_opening("你好，我住在哪裡？")
     ('where do I live?', '我住在哪裡？')
     """
-    found = _OPENING.match(asked) or _OPENING_CHINESE.match(simplified(asked))
+    found = _OPENING.match(asked) or _OPENING_CHINESE.match(written_chinese(asked))
     return asked[found.end() :] if found else asked
 
 
@@ -73,10 +73,10 @@ def whole_question(asked: str, talk: Sequence[str]) -> str:
     >>> whole_question("那以前呢？", ["我住哪里？"])
     '以前我住哪里？'
     """
-    if not (found := _AND_BEFORE.fullmatch(simplified(asked))):
+    if not (found := _AND_BEFORE.fullmatch(written_chinese(asked))):
         return asked
     before = next((e for e in reversed(talk) if e.rstrip().endswith(("?", "？"))), "")
-    if not before or _AND_BEFORE.fullmatch(simplified(before)):
+    if not before or _AND_BEFORE.fullmatch(written_chinese(before)):
         return asked
     return f"以前{before}" if found["chinese"] else f"{before.rstrip('? ')} before?"
 
@@ -138,4 +138,4 @@ def _chinese(asked: str) -> Iterator[str]:
 
 
 def _asks(text: str) -> bool:
-    return bool(_ASKS_CHINESE.search(simplified(text)))
+    return bool(_ASKS_CHINESE.search(written_chinese(text)))

@@ -55,7 +55,7 @@ from recollect.formation.rule_statements import (
     SENTENCE_CHARACTERS_MAX,
 )
 from recollect.formation.rule_topics import topic_of_field, topics_of
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 from recollect.text.rule_replies import Language, is_rule_reply, language_of
 from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
@@ -154,14 +154,14 @@ def answer_of(
     language = language_of(said, "\n".join(talk), "\n".join(each.text for each in lines))
     if is_small_talk(said):
         return sentence_of_reply(_kind_of_small_talk(said), language)
-    if _FORGETS.search(simplified(said)):
+    if _FORGETS.search(written_chinese(said)):
         return sentence_of_reply("forget", language)
     told_here = [
         told
         for message in talk
         for told in (*(each for each in earlier if each.quote in message), *_told_in(message))
     ]
-    if ASKS_ALL.search(simplified(said)):
+    if ASKS_ALL.search(written_chinese(said)):
         return _answer_of_all(lines, earlier, language)
     if noted:
         answer = _answer_of_news(noted, lines, language)
@@ -169,13 +169,13 @@ def answer_of(
             answer += gap(language) + _answer_of_question(asked, lines, told_here, language)
         return answer
     question = whole_question(without_opening(said), talk)
-    if ASKS.search(simplified(question)):
+    if ASKS.search(written_chinese(question)):
         return _answer_of_question(question, lines, told_here, language)
     return sentence_of_reply("kept", language)
 
 
 def _kind_of_small_talk(said: str) -> str:
-    plain = simplified(said)
+    plain = written_chinese(said)
     return next((name for name, rule in _SMALL_TALK if rule.search(plain)), "small_talk")
 
 
@@ -192,7 +192,7 @@ def _told_in(message: str) -> Iterator[ToldByUser]:
 
 
 def _is_request(sentence: str) -> bool:
-    plain = simplified(sentence)
+    plain = written_chinese(sentence)
     return bool(ASKS.search(plain) or _FORGETS.search(plain))
 
 
@@ -342,12 +342,17 @@ def _when_told(
     said: str, best: RememberedLine | None, lines: Sequence[RememberedLine], language: Language
 ) -> str:
     """Return the dated message that tells what a memory without a day says, if it is asked when."""
-    if best is None or not best.is_memory or best.day or not _ASKS_SINCE.search(simplified(said)):
+    if (
+        best is None
+        or not best.is_memory
+        or best.day
+        or not _ASKS_SINCE.search(written_chinese(said))
+    ):
         return ""
     value = best.text.partition(": ")[2] or best.text
     told = [e for e in lines if e.speaker == "user" and value in e.text]
     found = min(told, default=None, key=lambda each: each.day or date.max)
-    if found is None or ASKS.search(simplified(found.text)):
+    if found is None or ASKS.search(written_chinese(found.text)):
         return ""
     return _quote_of(found, [] if found.day else [found], language)
 
@@ -378,7 +383,7 @@ def _quote_of_earlier(
 ) -> str:
     """Return a sentence that quotes the user's earlier messages about it, if they add anything."""
     lines = [RememberedLine(text=each.quote, field=each.field, speaker="user") for each in earlier]
-    asks_before = bool(ASKS_BEFORE.search(simplified(said)))
+    asks_before = bool(ASKS_BEFORE.search(written_chinese(said)))
     best_told = partial(best_of, names=names)
     found = best_told(said, lines) or best_told(said, lines, was_replaced=True)
     if found is None:

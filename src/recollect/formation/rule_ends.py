@@ -9,7 +9,7 @@ from typing import Final
 from recollect.formation import rule_patterns as english
 from recollect.formation import rule_patterns_chinese as chinese
 from recollect.formation.rule_statements import SENTENCE_CHARACTERS_MAX, own_words_in
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 from recollect.text.sentences import sentence_matches
 
 _KIN: Final = r"my (?:husband|wife|partner|boyfriend|girlfriend|fianc[eé]e?)"
@@ -155,11 +155,13 @@ class ToldEnd:
 
     def ends(self, value: str) -> bool:
         """Return True if *value*, as a profile has it, is what is over."""
-        named = simplified(self.of)
+        named = written_chinese(self.of)
         return (
             not named
             or re.search(
-                rf"(?<![A-Za-z]){re.escape(named)}(?![A-Za-z])", simplified(value), re.IGNORECASE
+                rf"(?<![A-Za-z]){re.escape(named)}(?![A-Za-z])",
+                written_chinese(value),
+                re.IGNORECASE,
             )
             is not None
         )
@@ -178,7 +180,7 @@ def ends_in(words: str) -> list[ToldEnd]:
     >>> ends_in("My sister broke up with Tom.")
     []
     """
-    if _NOT_MEANT.search(simplified(words)):
+    if _NOT_MEANT.search(written_chinese(words)):
         return []
     sentences = (each.group().strip() for each in sentence_matches(own_words_in(words)))
     read = (_stated_in(each) for each in sentences if len(each) <= SENTENCE_CHARACTERS_MAX)
@@ -186,7 +188,7 @@ def ends_in(words: str) -> list[ToldEnd]:
 
 
 def _stated_in(sentence: str) -> ToldEnd | None:
-    plain = simplified(sentence).replace("\u2019", "'").rstrip("。！!.")
+    plain = written_chinese(sentence).replace("\u2019", "'").rstrip("。！!.")
     rules: list[tuple[str, re.Pattern[str]]] = []
     if not (english.QUESTION.search(sentence) or _is_denied(plain)):
         rules += _ENGLISH

@@ -19,7 +19,7 @@ from recollect.formation import rule_patterns_chinese as chinese
 from recollect.formation.remembered_lines import RememberedLine
 from recollect.formation.rule_question import RuleQuestion
 from recollect.formation.rule_topics import PERSONS, topic_of_field, topics_of
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 
 _DENIES: Final = re.compile(
     r"\b(?:no longer|any ?more|any longer|passed away|died|ran away|got rid of|is gone|are gone)\b"
@@ -135,7 +135,7 @@ def is_bare_correction(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return simplified(text).replace("\u2019", "'")
+    return written_chinese(text).replace("\u2019", "'")
 
 
 def _is_stated(text: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 
 _INSTRUMENTS: Final = (
     r"(?:piano|guitar|violin|viola|cello|double bass|bass|drums|flute|clarinet|oboe|bassoon|trumpet"
@@ -107,7 +107,7 @@ def asked_object(asked: str, names: Iterable[str] = ()) -> AskedObject | None:
     >>> asked_object("Which instrument do I play?").is_told_by("My brother plays the cello.")
     False
     """
-    plain = simplified(asked)
+    plain = written_chinese(asked)
     for asks, told in _CHINESE:
         if found := asks.search(plain):
             return AskedObject(words=found[0], told=told)

@@ -27,7 +27,7 @@ from recollect.formation.rule_visits import (
 )
 from recollect.formation.support.content_words import stem_of
 from recollect.text.analysis import terms_of
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 from recollect.text.sentences import sentence_matches
 
 _COMMON: Final = frozenset(
@@ -47,11 +47,11 @@ _COMMON: Final = frozenset(
     )
 )
 _COMMON_CHINESE: Final = re.compile(
-    "什么时候|什么地方|什么东西|什么|啥|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[所间个](?:大学|学校)"
+    "什么时候|什么地方|什么东西|什么(?:名(?!字))?|啥名?|些|何时|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[所间个](?:大学|学校)"
     "|哪一?[里儿边个家天年月日号]?玩?|[做干](?:什么|啥)|干[嘛吗]|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
     "|以前|之前|曾经|过去|原来|今[天年晚]|明[天年]|昨天|去年|名字|告诉|知道|记得|还有|是不是|有没有"
     "|[我你您他她它们的地得了着过在是有和与吗呢吧啊呀嘛里谁叫也还都就会要能把被从向到放去来最很这那]"
-    "|[\\d年月日号]+|[^\u3400-\u9fff]+"
+    "|[一两二三四五六七八九十几]+[只条]|[\\d年月日号]+|[^\u3400-\u9fff]+"
 )
 _POSSESSIVE: Final = re.compile(r"['\u2019]s\b")
 _NUMBER: Final = (
@@ -218,7 +218,7 @@ class RuleQuestion:
         if "home" in found:
             found -= {"move"}
         if "dislikes" in found:
-            found -= {"dislikes"} if "not_eaten" in found else {"interests"}
+            found -= {"interests", "dislikes"} if "not_eaten" in found else {"interests"}
         if "allergy" in found:
             found -= {"not_eaten"}
         found |= self.about
@@ -227,12 +227,12 @@ class RuleQuestion:
     @property
     def _asks_name(self) -> bool:
         """Whether it asks for the name of something else than the user."""
-        return "name" in topics_of(self.text) and not _OWN_NAME.search(simplified(self.text))
+        return "name" in topics_of(self.text) and not _OWN_NAME.search(written_chinese(self.text))
 
     @cached_property
     def _plain(self) -> str:
         """The question without the words of its topics."""
-        plain = _OF_SOMEBODY.sub(" ", simplified(self.text))
+        plain = _OF_SOMEBODY.sub(" ", written_chinese(self.text))
         for name, rule in TOPICS:
             if name in self.topics:
                 plain = rule.sub(" ", plain)
@@ -272,18 +272,18 @@ class RuleQuestion:
 
     def shared_with(self, line: RememberedLine) -> int:
         """Return how many of the things that are asked about a line names, by topic or word."""
-        plain = simplified(line.text)
+        plain = written_chinese(line.text)
         topics = (topics_of(plain) | {topic_of_field(line.field)}) - {"name"}
         runs = sum(_has_run(run, plain) for run in self.runs)
         return len(self.topics & topics) + len(self.terms & _stems_in(plain)) + runs
 
     def _is_visit_met(self, said: str, line: RememberedLine) -> bool:
-        plain = simplified(said)
+        plain = written_chinese(said)
         is_told = self._visit is not None and self._visit.is_told_by(plain)
         return is_told and self._has_kind(said, plain, line)
 
     def _is_met(self, said: str, line: RememberedLine) -> bool:
-        plain = simplified(said)
+        plain = written_chinese(said)
         topics = topics_of(_THING_WORKS.sub(" ", said)) | {topic_of_field(line.field)}
         if "dislikes" in topics:
             topics -= {"interests"}
@@ -305,7 +305,7 @@ class RuleQuestion:
 
     def introduces(self, line: RememberedLine) -> bool:
         """Return True if a line says who somebody is, and the question asks that."""
-        found = _WHO_IS.fullmatch(simplified(self.text))
+        found = _WHO_IS.fullmatch(written_chinese(self.text))
         if found is None:
             return False
         name = re.escape(found["name"] or found["chinese"])
@@ -317,7 +317,7 @@ class RuleQuestion:
             rf"|(?:我|我的|[她他])(?:老[公婆]|[男女]朋?友|丈夫|妻子|先生|太太|伴侣|[姐妹哥弟爸妈]{{1,2}}"
             rf"|同事|老板|朋友)(?:叫|是)? ?{name}|{name} ?是(?!谁|不是)"
         )
-        return re.search(told, simplified(line.text)) is not None
+        return re.search(told, written_chinese(line.text)) is not None
 
     def has_words(self, plain: str) -> bool:
         """Return True if a text has the words of the question, or the thing of the kind asked."""
@@ -332,11 +332,11 @@ class RuleQuestion:
 
     def has_kind(self, line: RememberedLine) -> bool:
         """Return True if a line has a time, where the question asks when, and so on."""
-        return self._has_kind(line.text, simplified(line.text), line)
+        return self._has_kind(line.text, written_chinese(line.text), line)
 
     def _has_kind(self, said: str, plain: str, line: RememberedLine) -> bool:
         """Return True if a text has a time, where the question asks when, and so on."""
-        asked = simplified(self.text)
+        asked = written_chinese(self.text)
         if _ASKS_FIRM.search(asked) and not _FIRM.search(plain):
             return False
         kind = next((has for asks, has in _KINDS if asks.search(asked)), None)

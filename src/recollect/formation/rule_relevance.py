@@ -18,13 +18,14 @@ from recollect.formation.rule_later_words import tells_end
 from recollect.formation.rule_question import RuleQuestion
 from recollect.formation.rule_topics import TOPICS, topic_of_field, topics_of
 from recollect.text.analysis import terms_of
-from recollect.text.chinese_scripts import is_chinese, simplified
+from recollect.text.cantonese import written_chinese
+from recollect.text.chinese_scripts import is_chinese
 from recollect.text.days import MONTH_NAME, month_number
 
 ASKS: Final = re.compile(
     r"[?？]\s*$|^\W*(?:what|when|where|which|who|whom|whose|how|why|do|does|did|is|are|am|was|were"
     r"|can|could|have|has|had|should|tell me)\b"
-    r"|[吗呢]\W*$|什么|啥|哪|谁|几|多少|怎么|何时|是不是|有没有|干[嘛吗]|是[^，。]{1,8}还是",
+    r"|[吗呢]\W*$|什么|啥|哪|谁|几|多少|(?<!不)怎么|何时|是不是|有没有|干[嘛吗]|是[^，。]{1,8}还是",
     re.IGNORECASE,
 )
 _IS_QUESTION: Final = re.compile(
@@ -124,7 +125,7 @@ def best_of(
     answers how it was before, unless it *was_replaced* since. *names* are those of the user, who
     is meant by them.
     """
-    plain = simplified(said)
+    plain = written_chinese(said)
     on = day_in(said) or _month_in(plain)
     asks_before = on is None and bool(ASKS_BEFORE.search(plain))
     names |= own_names(lines)
@@ -154,7 +155,7 @@ def best_of(
         for number, each in enumerate(lines)
         if each.text.strip() != said.strip()
         and not (asks_before and each.is_so_now)
-        and (asks_past or on is not None or not _USED_TO.search(simplified(each.text)))
+        and (asks_past or on is not None or not _USED_TO.search(written_chinese(each.text)))
         and not (on is not None and _is_of_another_time(each, on, lines))
         and question.is_met_by(each)
     ]
@@ -166,7 +167,7 @@ def present_question(
     said: str, lines: Sequence[RememberedLine], about: frozenset[str] = frozenset()
 ) -> RuleQuestion | None:
     """Return a question about how things are now; ``None`` for one about another time."""
-    plain = simplified(said)
+    plain = written_chinese(said)
     if day_in(said) or _month_in(plain) or ASKS_BEFORE.search(plain):
         return None
     names = own_names(lines)
@@ -187,7 +188,9 @@ def with_others(
     if best is None:
         return []
     topics = topics_of(said)
-    is_counted = topics & _COUNTED and "name" not in topics and _ASKS_EVERY.search(simplified(said))
+    is_counted = (
+        topics & _COUNTED and "name" not in topics and _ASKS_EVERY.search(written_chinese(said))
+    )
     if not topics & _EVERY and not is_counted:
         return [best]
     question = RuleQuestion(text=_WHEN.sub(" ", said), names=own_names(lines))
@@ -205,10 +208,10 @@ def with_others(
 
 def homes_asked(said: str, lines: Sequence[RememberedLine]) -> list[RememberedLine]:
     """Return the home now, and the one that "我还住在台北吗？" names; none for other questions."""
-    asked = _STILL_AT_HOME.fullmatch(simplified(said).strip())
+    asked = _STILL_AT_HOME.fullmatch(written_chinese(said).strip())
     homes = [each for each in lines if each.field == "home"] if asked else []
     now = [each for each in homes if each.is_so_now]
-    former = [each for each in homes if asked and asked["place"] in simplified(each.text)]
+    former = [each for each in homes if asked and asked["place"] in written_chinese(each.text)]
     return [*now, *(each for each in former if not each.is_so_now)] if now else []
 
 
@@ -220,7 +223,7 @@ def before_now(said: str, lines: Sequence[RememberedLine]) -> str:
     >>> before_now("Where did I live before Bergen?", [home])
     'Where did I live before?'
     """
-    found = _BEFORE_HOME.search(simplified(said)) if "home" in topics_of(said) else None
+    found = _BEFORE_HOME.search(written_chinese(said)) if "home" in topics_of(said) else None
     if found is None or "home" not in topics_of(said[: found.start()] + said[found.end() :]):
         return said
     place = said[slice(*found.span("place" if found["place"] else "chinese"))]
@@ -313,7 +316,7 @@ def _score(
         return score + 0.5 + (1.0 if asks_past else -2.0) * (line.tense == "until")
     if _IS_QUESTION.fullmatch(line.text.strip()):
         return 0.0  # what was only asked answers nothing
-    is_question = bool(ASKS.search(simplified(line.text)))
+    is_question = bool(ASKS.search(written_chinese(line.text)))
     return max(0.1, score - 0.6 * (line.speaker == "assistant") - 2.0 * is_question)
 
 

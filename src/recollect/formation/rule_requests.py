@@ -28,7 +28,7 @@ from recollect.formation.rule_topics import topics_of
 from recollect.formation.value_identity import normalised
 from recollect.ports import ModelRequest, Tool, ToolCall
 from recollect.records import Json
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 
 _HEADINGS: Final[dict[str, str]] = {
     getattr(texts, name): name
@@ -319,11 +319,11 @@ def _note_calls(
 
 def _former_note(said: str, known: Sequence[Mapping[str, Json]], main: str) -> str | None:
     """Return the id of the note that tells another value of what can have only one."""
-    thing = _HAS_ONE.match(simplified(said))
+    thing = _HAS_ONE.match(written_chinese(said))
     for each in known if thing else ():
         value = each["value"]
         told = value.get(main) if each["type"] == "Note" and isinstance(value, Mapping) else None
-        other = _HAS_ONE.match(simplified(told)) if isinstance(told, str) else None
+        other = _HAS_ONE.match(written_chinese(told)) if isinstance(told, str) else None
         if thing and other and _thing_of(thing) == _thing_of(other):
             return str(each["id"])
     return None

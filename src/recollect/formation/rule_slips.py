@@ -14,7 +14,7 @@ from recollect.formation.rule_statements import (
     asked_in,
     statements_in,
 )
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 from recollect.text.time_expressions import has_time_expression
 
 _BEFORE_MAX: Final = 4
@@ -65,7 +65,7 @@ def put_right(number: int, speaker: str, words: str, before: str) -> list[RuleSt
     if len(words) > SENTENCE_CHARACTERS_MAX:
         return []
     plain = words.replace("\u2019", "'")
-    found = _ENGLISH.fullmatch(plain) or _CHINESE.fullmatch(simplified(plain))
+    found = _ENGLISH.fullmatch(plain) or _CHINESE.fullmatch(written_chinese(plain))
     if found is None or (found["bare"] and not found["opening"]):
         return []
     meant = _ARTICLE.sub("", words[slice(*found.span("value"))]).strip()
@@ -75,7 +75,7 @@ def put_right(number: int, speaker: str, words: str, before: str) -> list[RuleSt
     right = [
         replace(each, number=number, speaker=speaker, quote=words.strip())
         for told in statements_in(number, speaker, before)
-        if told.field in _ONE_VALUE and slip in {"", simplified(str(told.value))}
+        if told.field in _ONE_VALUE and slip in {"", written_chinese(str(told.value))}
         for each in statements_in(number, speaker, told.quote.replace(str(told.value), meant))
         if each.field == told.field and str(each.value) == meant != str(told.value)
     ]
@@ -96,7 +96,7 @@ def put_right_among(
     """
     if len(words) > SENTENCE_CHARACTERS_MAX:
         return []
-    found = _ENGLISH.fullmatch(words) or _CHINESE.fullmatch(simplified(words))
+    found = _ENGLISH.fullmatch(words) or _CHINESE.fullmatch(written_chinese(words))
     for before in reversed(earlier[-_BEFORE_MAX:] if found else []):
         if right := put_right(number, speaker, words, before):
             return right
@@ -115,7 +115,7 @@ def told_in(number: int, speaker: str, words: str) -> list[RuleStatement]:
     ['Coimbra']
     """
     every = statements_in(number, speaker, words)
-    plain = simplified(words).replace("\u2019", "'")
+    plain = written_chinese(words).replace("\u2019", "'")
     found = _WITHIN.search(plain) if len(words) <= SENTENCE_CHARACTERS_MAX else None
     if found is None:
         return every

@@ -16,7 +16,7 @@ from recollect.formation import rule_patterns as english
 from recollect.formation import rule_patterns_chinese as chinese
 from recollect.formation.grounding.foreign_text import foreign_spans
 from recollect.formation.wording.reported_words import is_name, quotation_spans, reported_spans
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 from recollect.text.numerals_chinese import chinese_values
 from recollect.text.sentences import sentence_matches
 
@@ -89,7 +89,7 @@ def own_words_in(words: str) -> str:
     'She wrote ________________. I live in Oslo.'
     """
     spans = [*foreign_spans(words)]
-    spans += [(start, end) for _, start, end in reported_spans(simplified(words))]
+    spans += [(start, end) for _, start, end in reported_spans(written_chinese(words))]
     spans += [
         (start, end)
         for start, end in quotation_spans(words, unclosed=True)
@@ -162,7 +162,7 @@ def _is_meant(sentence: str, start: int, match: re.Match[str]) -> bool:
 
 def _chinese_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
     """Yield what a sentence states, in order; a note goes on until the next statement."""
-    plain = simplified(sentence).rstrip("。！!.")
+    plain = written_chinese(sentence).rstrip("。！!.")
     opening = chinese.OPENING.match(plain)
     start = opening.end() if opening else 0
     if chinese.QUESTION.search(plain, start):

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from recollect.formation.rule_patterns_chinese import JOBS
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 
 TOPICS: Final = tuple(
     (name, re.compile(rule, re.IGNORECASE))
@@ -23,6 +23,7 @@ TOPICS: Final = tuple(
                 r"|住|我家(?!里?的)|我的家(?![人庭])|地址|(?<!公司)(?<!学校)(?<!单位)(?<!公室)搬到了?[^，。！？]{1,8}了"
             ),
         ),
+        ("origin", "来自|老家|哪[里儿]的?人|祖籍|籍贯"),
         ("move", r"\bmov(?:e|es|ed|ing)\b|搬家?"),
         (
             "age",
@@ -36,22 +37,23 @@ TOPICS: Final = tuple(
             (
                 r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living|i teach|retired|resigned"
                 r"|laid off|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b"
-                r"|工作|职业|上班|[辞离]职"
-                r"|[做干当](?:什么|啥)(?:工作|职业)?的|做哪[行个]"
-                rf"|[是当做](?:一?[名个位])?(?:(?![我你他她的])[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
+                r"|工作|职业|上班|[辞离]职|在[^，。！？我你做]{1,8}做(?![饭菜梦客])"
+                r"|[做干当](?:什么|啥)(?:工作?|职业|(?:工作|职业)?的)|做哪[行个]"
+                rf"|[是当做](?:一?[名个位])?(?:(?![我你他她]|的(?!士))[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
             ),
         ),
         ("interests", r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies))\b|喜欢|爱好|兴趣"),
         ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
         (
             "not_eaten",
-            r"[我也都](?:[很最]?讨厌|从?不(?:[能会爱]|喜欢)?)吃|讨厌的(?:[蔬青水]?[菜果]|食物)",
+            r"[我也都](?:[很最]?讨?厌|从?不(?:[能会爱]|(?:太|怎么|大)?喜欢)?)吃|讨厌的(?:[蔬青水]?[菜果]|食物)",
         ),
         (
             "allergy",
             (
                 r"\ballerg\w+\b|\bcan(?:'t|not| not) I (?:eat|take|have|drink)\b"
-                r"|\bI can(?:'t|not| not) (?:eat|drink)\b|过敏|我(?:都|还)?(?:不能|不可以)[吃喝用]"
+                r"|\bI can(?:'t|not| not) (?:eat|drink)\b|过敏|敏感"
+                r"|我(?:都|还)?(?:不能|不可以)[吃喝用]"
             ),
         ),
         ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
@@ -71,14 +73,17 @@ TOPICS: Final = tuple(
             (
                 r"\b(?:dislikes?|hates?|detests?|loathes?|(?:can't|cannot) stand|not fond of"
                 r"|(?:don't|do not|doesn't|does not|didn't)(?: \w+)? (?:like|enjoy)|don't I like)\b"
-                r"|讨厌|厌恶|受不了|不(?:太|怎么|大)?喜欢"
+                r"|讨厌|厌[恶吃喝]|受不了|不(?:太|怎么|大)?喜欢"
             ),
         ),
         ("wedding", r"\bweddings?\b|\b(?:get|gets|getting|be|marrying) married\b|婚礼|结婚"),
         ("birthday", r"\b(?:birthday|born)\b|生日|出生"),
-        ("child", r"\b(?:child(?:ren)?|kids?|daughters?|sons?|baby)\b|女儿|儿子|孩子|小孩|宝宝"),
-        ("daughter", r"\bdaughters?\b|女儿"),
-        ("son", r"\bsons?\b|儿子"),
+        (
+            "child",
+            r"\b(?:child(?:ren)?|kids?|daughters?|sons?|baby)\b|女儿|儿子|孩子|小孩|宝宝|[长次幼][子女]",
+        ),
+        ("daughter", r"\bdaughters?\b|女儿|[长次幼]女"),
+        ("son", r"\bsons?\b|儿子|[长次幼]子"),
         ("due", r"\b(?:deadlines?|due)\b|截止|交"),
         ("text", r"\btexts?\b|文字"),
         ("book", r"\bbooks?\b|(?<![念读教])书"),
@@ -108,5 +113,5 @@ def topic_of_field(field: str) -> str:
 
 def topics_of(text: str) -> frozenset[str]:
     """Return the topics that a text is about."""
-    plain = simplified(text).replace("_", " ")
+    plain = written_chinese(text).replace("_", " ")
     return frozenset(name for name, rule in TOPICS if rule.search(plain))

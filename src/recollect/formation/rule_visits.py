@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.formation.rule_topics import TOPICS, topics_of
-from recollect.text.chinese_scripts import simplified
+from recollect.text.cantonese import written_chinese
 
 _ASKS: Final = re.compile(
     r"\b(?:do|does|did|is|are|will|can|shall|was|were)\s+(?P<who>[\w'\u2019]+"
@@ -121,7 +121,7 @@ def asked_visit(
     >>> visit.is_told_by("My mother visits her sister on 5 May")
     False
     """
-    plain = simplified(asked)
+    plain = written_chinese(asked)
     towns = "|".join(map(re.escape, sorted(places)))
     found = _ASKS.search(plain)
     rest = _REST % (towns or "here")

@@ -4,7 +4,8 @@ The analyser: split text into terms, for entries and queries alike, in every lan
 Words of scripts with spaces are lower-cased and stripped of accents; in ASCII also of English stop
 words and endings. Scripts without spaces give each character and each pair of neighbours, which
 need no dictionary and found more than trigrams or a segmenter. Traditional Chinese characters count
-as their simplified ones, so that a question in one script finds what was said in the other.
+as their simplified ones, and words of Cantonese as those of written Chinese, so that a question in
+one finds what was said in the other.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import Final
 
 import Stemmer
 
+from recollect.text.cantonese import written_chinese
 from recollect.text.chinese_scripts import simplified
 from recollect.text.word_caches import word_cache
 
-ANALYSER_VERSION: Final = 5
+ANALYSER_VERSION: Final = 6
 """Version stored with terms; raise it whenever the same text gives other terms."""
 
 STOP_WORDS: Final = frozenset(
@@ -88,7 +90,7 @@ def terms_of(text: str) -> list[str]:
     """
     if text.isascii():
         return [term for token in ascii_tokens(text) for term in ascii_terms(token)]
-    text = simplified(_POSSESSIVE.sub("", unicodedata.normalize("NFKC", text)))
+    text = written_chinese(_POSSESSIVE.sub("", unicodedata.normalize("NFKC", text)))
     found: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match.group()
