@@ -342,12 +342,8 @@ def _when_told(
     said: str, best: RememberedLine | None, lines: Sequence[RememberedLine], language: Language
 ) -> str:
     """Return the dated message that tells what a memory without a day says, if it is asked when."""
-    if (
-        best is None
-        or not best.is_memory
-        or best.day
-        or not _ASKS_SINCE.search(written_chinese(said))
-    ):
+    asks_since = _ASKS_SINCE.search(written_chinese(said))
+    if best is None or not best.is_memory or best.day or not asks_since:
         return ""
     value = best.text.partition(": ")[2] or best.text
     told = [e for e in lines if e.speaker == "user" and value in e.text]
