@@ -83,6 +83,8 @@ NOTE: Final = re.compile(
     r"|got (?:a new|an? (?:cat|dog|puppy|kitten|job)|married|engaged))"
     r"|[Ii] (?:hate|prefer|speak|own|never|always|don't (?:like|eat|drink)|can't (?:eat|stand)"
     r"|was born|have (?:an? |two |three )(?!question|problem|idea|feeling|look))\b"
+    r"|[Ii](?:'ve| have) got (?:an? |two |three |four )(?:\w+ )?"
+    r"(?:kids?|child(?:ren)?|sons?|daughters?|brothers?|sisters?|cats?|dogs?|pets?|twins)\b"
     r"|[Ii](?:'m| am) moving (?:back )?to (?:[A-Z]|the (?:coast|country)))"
 )
 OPENING: Final = re.compile(

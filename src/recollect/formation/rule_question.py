@@ -16,9 +16,10 @@ from itertools import pairwise
 from typing import Final
 
 from recollect.formation.remembered_lines import RememberedLine
+from recollect.formation.rule_kinds import KINDS, SO_OLD
 from recollect.formation.rule_objects import AskedObject, asked_object
 from recollect.formation.rule_statements import own_words_in
-from recollect.formation.rule_topics import TOPICS, topic_of_field, topics_of
+from recollect.formation.rule_topics import PERSONS, TOPICS, topic_of_field, topics_of
 from recollect.formation.rule_visits import (
     AskedVisit,
     asked_visit,
@@ -54,14 +55,6 @@ _COMMON_CHINESE: Final = re.compile(
     "|[一两二三四五六七八九十几]+[只条]|[\\d年月日号]+|[^\u3400-\u9fff]+"
 )
 _POSSESSIVE: Final = re.compile(r"['\u2019]s\b")
-_NUMBER: Final = (
-    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty"
-    r"|half|once|twice|[一二三四五六七八九十两百千半])"
-)
-_MONTHS: Final = (
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur"
-    r"|sun)days?"
-)
 _STANDS: Final = re.compile(
     r"\b(?:which|what) (?:\w+ ){1,2}?(?P<verb>stands?|sits?|lies|hangs?|grows?)"
     r"(?= (?:on|in|at|by|near|under|behind)\b)",
@@ -71,60 +64,6 @@ _STANDS: Final = re.compile(
 _AMBIGUOUS: Final = {"left": "leav", "saw": "see", "found": "find", "felt": "feel"}
 """Forms of verbs that are other words as well, with the stems of the verbs."""
 _GOES_ON: Final = re.compile(r"(?:she|he|they|it)\b|[她他]", re.IGNORECASE)
-_SO_OLD: Final = re.compile(
-    rf"\b(?:is|was|turns|turned|she's|he's) (?!\d{{4}}){_NUMBER}"
-    r"(?=\W*$|[.,;!]|(?: and| now| today| yesterday| last| already| in)\b)",
-    re.IGNORECASE,
-)
-_KINDS: Final = tuple(
-    (re.compile(asks, re.IGNORECASE), re.compile(has, re.IGNORECASE))
-    for asks, has in (
-        (
-            r"\bwhy\b|为什么",
-            r"\b(?:because|since|so|as|due to|therefore|reason|to)\b|[;；:：]|因为|由于|所以|为了",
-        ),
-        (
-            r"\bhow old\b|\bage\b|几岁|多大",
-            (
-                r"\bage\b|\baged\b|years? old|\b(?:is|am|turned|was|he's|she's|i'm) "
-                rf"{_NUMBER}\b(?! \w+s\b)|{_NUMBER}岁|born"
-            ),
-        ),
-        (
-            (
-                r"\bhow much (?:is|are|was|were|did|do|does|rent|money)\b|\bcosts?\b|\bprice\b"
-                r"|多少钱|价"
-            ),
-            r"[$€£¥]|\b(?:euros?|dollars?|pounds?|kr|kroner|francs?|yuan|cents?)\b|[元块镑]|free",
-        ),
-        (
-            r"\bhow (?:much|many|long|far|often)\b|多少|多久|多长|几[个次]",
-            rf"\b{_NUMBER}\b|{_NUMBER}",
-        ),
-        (
-            (
-                r"\bwhen\b|\bwhat (?:time|day|date)\b|\bdeadline\b"
-                "|什么时候|几[点号月]|何时|哪一?个?[天年月日号]"
-            ),
-            (
-                rf"\b(?:{_MONTHS}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}|\d{{1,2}}[:.]\d\d|o'clock"
-                r"|(?:\d{1,2} ?)?[ap]m|today|tomorrow|yesterday|tonight|noon|midnight|weekends?"
-                r"|(?:next|last|this|every|each) \w+|\w+ ago|(?:end|start|beginning|middle) of"
-                r"|morning|evening|afternoon|autumn|spring|summer|winter)\b"
-                r"|[月号日点]|\d年|[今明昨后前][天年]|去年|月底|年[底初]|周末|星期|周|礼拜|节|春|夏|秋|冬|每"
-            ),
-        ),
-        (
-            r"\bwhere\b|哪[里儿边]|什么地方|\baddress\b",
-            (
-                r"\b(?:in|at|on|to|under|behind|near|by|from|inside|above|below|beside|between"
-                r"|outside|into|over) (?:the|my|our|a|an|his|her|their|[A-Z\u3400-\u9fff])"
-                r"|\bhome\b|[在住到里去]"
-            ),
-        ),
-    )
-)
-"""Patterns of what a question asks for, and of what an entry has that tells it."""
 _ASKS_FIRM: Final = re.compile("哪[家间]?公司")
 _FIRM: Final = re.compile(r"在|\b(?:at|for)\b")
 """An entry without it names a job, and not where it is done."""
@@ -158,6 +97,7 @@ _WHO_IS: Final = re.compile(
     r"|(?P<chinese>[^\s，。？！是]{1,12}?)是谁\W*",
     re.IGNORECASE,
 )
+_OF_FOOD: Final = frozenset({"dislikes", "interests", "allergy", "not_eaten"})
 _TOWN: Final = frozenset({"city", "town", "place", "village", "country"})
 """Kinds of what a home is, which an entry on it need not name."""
 _TOWN_CHINESE: Final = re.compile("城市|国家|城镇|地方")
@@ -247,6 +187,7 @@ class RuleQuestion:
         needless = _stems_in(stands["verb"]) if stands else frozenset()
         needless |= _PRICE_STEMS if _ASKS_PRICE.search(self.text) else frozenset()
         needless |= _TOWN_STEMS if "home" in self.topics else frozenset()
+        needless |= _FOOD_STEMS if self.topics & _OF_FOOD else frozenset()
         found = _stems_in(latin, besides=_COMMON) - names - needless
         if found or self.topics or self.runs:
             return found
@@ -287,8 +228,10 @@ class RuleQuestion:
         topics = topics_of(_THING_WORKS.sub(" ", said)) | {topic_of_field(line.field)}
         if "dislikes" in topics:
             topics -= {"interests"}
+        if topics & PERSONS:
+            topics |= {"family"}
         is_of_another = self.topics & _PERSONS or self.terms or self.runs
-        if "age" in self.topics and is_of_another and _SO_OLD.search(plain):
+        if "age" in self.topics and is_of_another and SO_OLD.search(plain):
             topics |= {"age"}
         if line.field in _PERSONS and re.search(r"\bin (?-i:[A-Z])", plain):
             topics |= {"home"}
@@ -339,7 +282,7 @@ class RuleQuestion:
         asked = written_chinese(self.text)
         if _ASKS_FIRM.search(asked) and not _FIRM.search(plain):
             return False
-        kind = next((has for asks, has in _KINDS if asks.search(asked)), None)
+        kind = next((has for asks, has in KINDS if asks.search(asked)), None)
         if kind is not None:
             is_dated = line.is_memory and bool(line.tense) and "when" in asked.lower()
             return is_dated or topic_of_field(line.field) in self.topics or bool(kind.search(plain))
@@ -369,6 +312,7 @@ def _stems_in(text: str, *, besides: frozenset[str] = frozenset()) -> frozenset[
 _TOWN_STEMS: Final = frozenset(map(stem_of, _TOWN))
 _NUMBER_STEMS: Final = frozenset(map(stem_of, ("number", "numbers")))
 _VERB_STEMS: Final = frozenset(map(stem_of, ("drink", "eat", "use", "own", "need", "make", "keep")))
+_FOOD_STEMS: Final = frozenset(map(stem_of, ("food", "foods", "dish", "dishes")))
 _PRICE_STEMS: Final = frozenset(map(stem_of, ("cost", "costs", "price", "pay")))
 
 

@@ -55,7 +55,7 @@ _USED_TO: Final = re.compile(
 )
 """A statement of how it was, which tells nothing of how it is now."""
 THINGS: Final = frozenset(name for name, _ in TOPICS) - {
-    *("name", "home", "move", "age", "occupation", "interests", "answers", "not_eaten"),
+    *("name", "home", "move", "age", "occupation", "interests", "answers", "not_eaten", "family"),
     *("allergy", "birthday", "dislikes", "wedding"),
 }
 """Topics that are persons, animals and things, for which a pronoun may stand."""
@@ -104,7 +104,7 @@ _ASKS_EVERY: Final = re.compile(
 )
 _COUNTED: Final = frozenset({"pet", "sister", "brother", "child"})
 """Topics of which somebody may have several."""
-_EVERY: Final = frozenset({"allergy", "dislikes"})
+_EVERY: Final = frozenset({"allergy", "dislikes", "family"})
 """Topics of which an answer leaves out nothing."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 _PLACE: Final = re.compile(r"\b[A-Z]\w{2,}|[\u3400-\u9fff]{2,}")

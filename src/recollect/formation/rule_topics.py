@@ -19,10 +19,11 @@ TOPICS: Final = tuple(
             "home",
             (
                 r"\b(?:(?<!for a )liv(?:e|es|ed|ing)(?! up to\b)|home|address"
-                r"|moved to (?-i:(?=[A-Z]))|moved house)\b"
+                r"|moved to (?-i:(?=[A-Z]))|moved house|moved in(?:to)? with)\b"
                 r"|住|我家(?!里?的)|我的家(?![人庭])|地址|(?<!公司)(?<!学校)(?<!单位)(?<!公室)搬到了?[^，。！？]{1,8}了"
             ),
         ),
+        ("family", r"\bfamily\b|家人|家里(?:人|有谁|有哪些人|都有谁|几口人)"),
         ("origin", "来自|老家|哪[里儿]的?人|祖籍|籍贯"),
         ("move", r"\bmov(?:e|es|ed|ing)\b|搬家?"),
         (
@@ -36,6 +37,8 @@ TOPICS: Final = tuple(
             "occupation",
             (
                 r"\b(?:work(?:s|ed|ing)?|jobs?|occupation|for a living|i teach|retired|resigned"
+                r"|(?-i:\bI|\bwe) (?:run|own|manage) (?:an?|my|the|our) (?:\w+ ){0,3}?"
+                r"(?:shop|store|caf[eé]|business|company|farm|bakery|restaurant|salon|studio|garage|pub|bar|agency|clinic|hotel)"
                 r"|laid off|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b"
                 r"|工作|职业|上班|[辞离]职|在[^，。！？我你做]{1,8}做(?![饭菜梦客])"
                 r"|[做干当](?:什么|啥)(?:工作?|职业|(?:工作|职业)?的)|做哪[行个]"
@@ -51,7 +54,9 @@ TOPICS: Final = tuple(
         (
             "allergy",
             (
-                r"\ballerg\w+\b|\bcan(?:'t|not| not) I (?:eat|take|have|drink)\b"
+                r"\ballerg\w+\b|\b(?:ha(?:s|ve)|needs?|ought) to avoid\b"
+                r"|\bshould(?:n't)? \w+ (?:avoid|eat)\b"
+                r"|\bcan(?:'t|not| not) I (?:eat|take|have|drink)\b"
                 r"|\bI can(?:'t|not| not) (?:eat|drink)\b|过敏|敏感"
                 r"|我(?:都|还)?(?:不能|不可以)[吃喝用]"
             ),
