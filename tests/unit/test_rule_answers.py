@@ -66,7 +66,7 @@ BLOCK = render_block(
             "我的家在哪裡？",
             "我記得：「Mira lives in Porto, Rua das Amoreiras 18」（自2025年3月29日）。",
         ),
-        ("我的家人是谁？", "我没有找到答案。你告诉我，我就记下来。"),
+        ("我的家人是谁？", "我记得：“姐妹：Ines”（2025年4月12日）。"),
         (
             "我的貓叫什麼名字？",
             "我記得：「Mira's cat is called 汤圆 (Tangyuan)」（自2025年3月21日）。",

@@ -37,7 +37,7 @@ KINDS: Final = tuple(
                 r"\bhow much (?:is|are|was|were|did|do|does|rent|money)\b|\bcosts?\b|\bprice\b"
                 r"|多少钱|价"
             ),
-            r"[$€£¥]|\b(?:euros?|dollars?|pounds?|kr|kroner|francs?|yuan|cents?)\b|[元块镑]|free",
+            r"[$€£¥]|\b(?:euros?|dollars?|pounds?|kr|kroner|francs?|yuan|cents?|quid|bucks|pence|grand)\b|[元块镑]|free",
         ),
         (
             r"\bhow (?:much|many|long|far|often)\b|多少|多久|多长|几[个次]",
@@ -50,7 +50,8 @@ KINDS: Final = tuple(
             ),
             (
                 rf"\b(?:{_MONTHS}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}|\d{{1,2}}[:.]\d\d|o'clock"
-                r"|(?:\d{1,2} ?)?[ap]m|today|tomorrow|yesterday|tonight|noon|midnight|weekends?"
+                r"|(?:\d{1,2} ?)?[ap]m|at \d{1,2}|today|tomorrow"
+                r"|yesterday|tonight|noon|midnight|weekends?"
                 r"|(?:next|last|this|every|each) \w+|\w+ ago|(?:end|start|beginning|middle) of"
                 r"|morning|evening|afternoon|autumn|spring|summer|winter)\b"
                 r"|[月号日点]|\d年|[今明昨后前][天年]|去年|月底|年[底初]|周末|星期|周|礼拜|节|春|夏|秋|冬|每"

@@ -26,16 +26,17 @@ _DENIES: Final = re.compile(
     r"|\bI(?:'ve| have)?(?: just| recently| finally| already| now)?"
     r" (?:quit|left|lost|sold|stopped|gave (?:up|away)|given (?:up|away)|retired)\b"
     r"|\bI(?:'ve| have)? (?:been laid off|got (?:laid off|fired))\b"
+    r"|\bpaid (?:[\w']+ ){1,4}?back\b|\bpaid (?:it|that|them|him|her)? ?off\b|\bsettled up\b"
     r"|\b(?:broke|broken|split) up\b|\b(?:is|are|was|were) (?:called off|cancell?ed"
     r"|off(?! (?:to|his|her|their|my|the|on|in|with|for)\b))\b"
     r"|(?:[已早经就都也]|现在|如今)不(?!是因)[^，。！？；]{1,10}了|不再|没有?(?:[^，。！？；]{1,8})?了"
-    r"|(?<=[\u3400-\u9fff]{2})不[去来做学干办搬]了|取消了?|去世|[死戒]了|[卖丢送](?:掉|走|人)?了|辞[职掉]|离职|退休|分手|离婚",
+    r"|(?<=[\u3400-\u9fff]{2})不[去来做学干办搬]了|取消了?|去世|[死戒]了|[卖丢送](?:掉|走|人)?了|辞[职掉]|离职|退休|分手|离婚|还清|(?:钱|债)(?:都|已经?)?还(?:给|了)",
     re.IGNORECASE,
 )
 """Words that tell an end."""
 _CHANGES: Final = re.compile(
     r"\b(?:moved|now|changed|switched|renamed|has become|instead|turned \d+)\b"
-    r"|搬|换(?:[了成到]|工作)|改[成为叫]|变成|现在|如今",
+    r"|满了?[\d一二三四五六七八九十]+岁|搬|换(?:[了成到]|工作)|改[成为叫到在]|变成|现在|如今",
     re.IGNORECASE,
 )
 """Words that tell how something is since a change."""

@@ -29,11 +29,18 @@ _JOBS: Final = (
 )
 FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("user_name", re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? I(?:'m| am) {_NAME}")),
-    ("user_name", re.compile(rf"(?:[Mm]y name(?: is|'s)|[Cc]all me|[Ii] go by) ?{_NAME}")),
+    (
+        "user_name",
+        re.compile(
+            r"(?:[Mm]y name(?: is|'s)|[Cc]all me|[Ii] go by"
+            r"|\b(?:everyone|everybody|people|(?:all )?my friends|most people|they) calls? me)"
+            rf" ?{_NAME}"
+        ),
+    ),
     (
         "home",
         re.compile(
-            r"(?:\b[Ii](?: now)? live in"
+            r"(?:\b[Ii](?: now)? live (?:with (?:my )?[\w ]{2,30}? )?in"
             r"|\b[Ii](?:'m| am) \d{1,3}(?: years old)?,? and live in"
             rf"|\b[Ii](?:'ve| have)?(?: just)? moved(?: back)?(?: from [A-Z]\w+)? to) ?{_PLACE}"
         ),

@@ -80,7 +80,7 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("home", f"{_WHEN}我们?家{_WHEN}(?:住在?|搬[到去]了?|在){_NO_PLACE} ?{_TOWN}"),
         (
             "age",
-            "我(?:今年|现在|已经)*满?(\\d{1,3}|[一二三四五六七八九十百]{1,4})岁",
+            "我(?:今年|现在|已经)*满?(\\d{1,3}|[一二三四五六七八九十百]{1,4})(?:岁|(?<=今年\\d\\d))",
             "(?=[，。！；,;!了啦]|$)",
         ),
         (
@@ -131,7 +131,7 @@ NOTE: Final = re.compile(
 GOES_ON: Final = re.compile(
     f"{_WHEN}我们?{_WHEN}(?:搬家?了|(?:早就)?不.+了$|不是?住.+$|不是[一名个]*.*{JOBS}$"
     "|(?:以前|之前|原来|原本|曾经|过去)是?(?:住|在).+$|是[^，]{2,6}$"
-    "|辞职|离职|从.+[离辞]职|换了?(?:新?工作|公司)|在.+(?:工作|上班)$)"
+    "|(?:升职|转正|毕业|跳槽|失业|退休)了|辞职|离职|从.+[离辞]职|换了?(?:新?工作|公司)|在.+(?:工作|上班)$)"
 )
 """A clause that states no field, after which one without a subject is about the user as well."""
 IS_PART: Final = re.compile("[^市]+[区县镇乡村路街道里号弄]$")

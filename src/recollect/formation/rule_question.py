@@ -69,12 +69,13 @@ _FIRM: Final = re.compile(r"在|\b(?:at|for)\b")
 """An entry without it names a job, and not where it is done."""
 _OWN_NAME: Final = re.compile(
     r"\b(?:my|her|his) (?:(?:first|last|full|own) )?names?\b(?! of)|\b(?:am i|i(?:'m| am)) called\b"
-    r"|\bwho am i\b|我的?(?:姓名|名字|全名)|我叫|我是谁",
+    r"|\bwho am i\b|\bcalls? me\b|我的?(?:姓名|名字|全名)|我叫|我是谁",
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(
     r"\b(?:called|named|names? (?:is|was|are)|it's|(?:sister|brother|mother|father|mum|dad|wife"
-    r"|husband|partner|daughter|son|friend|boss|dog|cat|teacher|dentist|doctor|(?:is|was) )"
+    r"|husband|partner|girlfriend|boyfriend|fianc[eé]e?|mate|neighbou?r|daughter"
+    r"|son|friend|boss|dog|cat|teacher|dentist|doctor|(?:is|was) )"
     r"|(?:sisters|brothers|daughters|sons|children|kids|friends|dogs|cats|pets)"
     r"(?= ?[:,(–—-]| are ))"
     r"(?: are)?[ :,(–—'\"\u201c-]*(?-i:[A-Z\u3400-\u9fff])|叫 ?[^\s什啥]|名字?是",
@@ -86,7 +87,7 @@ _OF_SOMEBODY: Final = re.compile(
     r"|what(?:'s)? happened (?:to|with)|(?:what|how) about|tell me (?:more |something )?about"
     r"|how(?:'s| is| are| was)(?= (?:my |our )?\w+(?: doing| feeling| these days)?\W*$)"
     r"|(?:doing|feeling|these days)(?=\W*$))\b"
-    r"|怎么了|怎么样了?|怎样了|好吗|近况",
+    r"|说说|讲讲|聊聊|介绍一?下?|怎么了|怎么样了?|怎样了|好吗|近况",
     re.IGNORECASE,
 )
 """Words that ask for anything about somebody: "What's wrong with Biscuit?"."""
@@ -103,6 +104,11 @@ _TOWN: Final = frozenset({"city", "town", "place", "village", "country"})
 _TOWN_CHINESE: Final = re.compile("城市|国家|城镇|地方")
 _ASKS_PRICE: Final = re.compile(r"\bhow much (?:\w+ ){1,6}costs?\b|\bprice of\b", re.IGNORECASE)
 """A question for a price, which an entry tells by its currency: "for 1,150 euros"."""
+_OWES: Final = re.compile(r"\bow(?:e|es|ed)\b", re.IGNORECASE)
+"""What is owed is money: an entry tells its amount."""
+_PAID_BACK: Final = re.compile(
+    r"\bpaid (?:[\w']+ ){0,4}?(?:back|off)\b|还清|[钱债](?:都|已经?)?还(?:给|了)", re.IGNORECASE
+)
 _THING_WORKS: Final = re.compile(
     r"\b(?:the|it|this|that|which|everything|nothing)\b(?: \w+){0,3}? works?\b"
     r"(?! (?:as|at|for|in|with)\b)",
@@ -187,6 +193,7 @@ class RuleQuestion:
         needless = _stems_in(stands["verb"]) if stands else frozenset()
         needless |= _PRICE_STEMS if _ASKS_PRICE.search(self.text) else frozenset()
         needless |= _TOWN_STEMS if "home" in self.topics else frozenset()
+        needless |= _MONEY_STEMS if _OWES.search(self.text) else frozenset()
         needless |= _FOOD_STEMS if self.topics & _OF_FOOD else frozenset()
         found = _stems_in(latin, besides=_COMMON) - names - needless
         if found or self.topics or self.runs:
@@ -198,6 +205,7 @@ class RuleQuestion:
         """The other words in Chinese: runs of characters between the usual words."""
         plain = _TOWN_CHINESE.sub(" ", self._plain) if "home" in self.topics else self._plain
         plain = plain.replace("养", " ") if "pet" in self.topics else plain
+        plain = plain.replace("钱", " ") if "欠" in plain else plain
         return tuple(filter(None, _COMMON_CHINESE.split(plain)))
 
     def is_met_by(self, line: RememberedLine) -> bool:
@@ -271,6 +279,9 @@ class RuleQuestion:
         said = _stems_in(_POSSESSIVE.sub("", plain))
         if len(terms) > 1 and re.search(r"\d(?:[ -]?\d){4}|[A-Z]\d|\d[A-Z]", plain):
             terms -= _NUMBER_STEMS  # "my plate number" may be told as "plate KX19"
+        if _PAID_BACK.search(plain):
+            terms -= _OWE_STEMS  # who has paid it back owes nothing any more
+            runs = tuple(each.replace("欠", "") for each in runs)
         return terms <= said and all(_has_run(run, plain) for run in runs)
 
     def has_kind(self, line: RememberedLine) -> bool:
@@ -289,7 +300,8 @@ class RuleQuestion:
         if self._asks_name:
             return line.field in _PERSONS or _NAMED.search(plain) is not None
         if _WHO.search(self.text):
-            if self.introduces(line):
+            # "I owe my brother 50" answers "Who do I owe money to?"
+            if self.introduces(line) or (topics_of(plain) - self.topics) & PERSONS:
                 return True
             return bool(set(_PROPER.findall(said)) - set(_PROPER.findall(self.text)) - self.names)
         return True
@@ -312,6 +324,8 @@ def _stems_in(text: str, *, besides: frozenset[str] = frozenset()) -> frozenset[
 _TOWN_STEMS: Final = frozenset(map(stem_of, _TOWN))
 _NUMBER_STEMS: Final = frozenset(map(stem_of, ("number", "numbers")))
 _VERB_STEMS: Final = frozenset(map(stem_of, ("drink", "eat", "use", "own", "need", "make", "keep")))
+_MONEY_STEMS: Final = frozenset({stem_of("money")})
+_OWE_STEMS: Final = frozenset(map(stem_of, ("owe", "owed")))
 _FOOD_STEMS: Final = frozenset(map(stem_of, ("food", "foods", "dish", "dishes")))
 _PRICE_STEMS: Final = frozenset(map(stem_of, ("cost", "costs", "price", "pay")))
 

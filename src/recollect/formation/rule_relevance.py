@@ -24,7 +24,7 @@ from recollect.text.days import MONTH_NAME, month_number
 
 ASKS: Final = re.compile(
     r"[?？]\s*$|^\W*(?:what|when|where|which|who|whom|whose|how|why|do|does|did|is|are|am|was|were"
-    r"|can|could|have|has|had|should|tell me)\b"
+    r"|can|could|have|has|had|should|tell me)\b|^\W*(?:说说|讲讲|聊聊|介绍一?下?)我"
     r"|[吗呢]\W*$|什么|啥|哪|谁|几|多少|(?<!不)怎么|何时|是不是|有没有|干[嘛吗]|是[^，。]{1,8}还是",
     re.IGNORECASE,
 )

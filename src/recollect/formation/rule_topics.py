@@ -13,7 +13,10 @@ TOPICS: Final = tuple(
     for name, rule in (
         (
             "name",
-            r"\b(?:names?|named|called|who am i)\b|我叫|名字|名叫|叫(?:什么|[啥她他])|我是谁|就叫",
+            (
+                r"\b(?:names?|named|called|who am i|calls? me)\b"
+                r"|我叫|名字|名叫|叫(?:什么|[啥她他])|我是谁|就叫"
+            ),
         ),
         (
             "home",
@@ -23,6 +26,7 @@ TOPICS: Final = tuple(
                 r"|住|我家(?!里?的)|我的家(?![人庭])|地址|(?<!公司)(?<!学校)(?<!单位)(?<!公室)搬到了?[^，。！？]{1,8}了"
             ),
         ),
+        ("rise", r"\b(?:wak(?:e|es|ing)|woke|gets?|getting|got) up\b|起床"),
         ("family", r"\bfamily\b|家人|家里(?:人|有谁|有哪些人|都有谁|几口人)"),
         ("origin", "来自|老家|哪[里儿]的?人|祖籍|籍贯"),
         ("move", r"\bmov(?:e|es|ed|ing)\b|搬家?"),
@@ -41,7 +45,7 @@ TOPICS: Final = tuple(
                 r"(?:shop|store|caf[eé]|business|company|farm|bakery|restaurant|salon|studio|garage|pub|bar|agency|clinic|hotel)"
                 r"|laid off|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b"
                 r"|工作|职业|上班|[辞离]职|在[^，。！？我你做]{1,8}做(?![饭菜梦客])"
-                r"|[做干当](?:什么|啥)(?:工作?|职业|(?:工作|职业)?的)|做哪[行个]"
+                r"|我(?:现在|目前|如今)?是?[做干](?:什么|啥)\W*$|[做干当](?:什么|啥)(?:工作?|职业|(?:工作|职业)?的)|做哪[行个]"
                 rf"|[是当做](?:一?[名个位])?(?:(?![我你他她]|的(?!士))[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
             ),
         ),
@@ -58,7 +62,7 @@ TOPICS: Final = tuple(
                 r"|\bshould(?:n't)? \w+ (?:avoid|eat)\b"
                 r"|\bcan(?:'t|not| not) I (?:eat|take|have|drink)\b"
                 r"|\bI can(?:'t|not| not) (?:eat|drink)\b|过敏|敏感"
-                r"|我(?:都|还)?(?:不能|不可以)[吃喝用]"
+                r"|我(?:都|还)?(?:不能|不可以)[吃喝用]|(?:不能|不可以)[吃喝碰](?:什么|啥|哪)"
             ),
         ),
         ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
