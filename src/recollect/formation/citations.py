@@ -27,6 +27,9 @@ _WRITTEN: Final = re.compile(
     re.DOTALL,
 )
 
+_BARE: Final = re.compile(r"\s*#?(?P<message>\d{1,9})(?:\s+(?P<path>/[^\s:\uff1a]*))?\s*")
+"""A message without words, which is cited as a whole if it is short: ``3 /user_name``."""
+
 
 def cited_words(message: int, quote: str, path: str = "") -> str:
     """
@@ -78,6 +81,8 @@ def read_citation(citation: Json, where: str) -> Citation:
 
 
 def _from_words(written: str, where: str) -> Citation:
+    if bare := _BARE.fullmatch(written):
+        return Citation(message=int(bare["message"]), quote="", path=bare["path"] or "")
     found = _WRITTEN.fullmatch(written)
     if found is None:
         reason = f"{where} must begin with the number of a message, as in {CITED_FORM!r}"

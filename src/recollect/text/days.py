@@ -17,7 +17,8 @@ WEEKDAY_CUE: Final = "|".join(each[:3] for each in WEEKDAYS)
 """A text without any of these names no month, and no weekday, in English."""
 
 YEAR_SHIFTS: Final = {
-    "大前年": -3, "前年": -2, "去年": -1, "旧年": -1, "今年": 0, "明年": 1, "出年": 1, "后年": 2,
+    "大前年": -3, "前年": -2, "去年": -1, "旧年": -1, "今年": 0, "明年": 1,
+    "出年": 1, "下年": 1, "后年": 2,
 }  # fmt: skip
 """Chinese words for years, as distances from the year in which they are said."""
 YEAR_WORD: Final = "|".join(YEAR_SHIFTS)

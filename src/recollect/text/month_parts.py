@@ -15,9 +15,9 @@ _PARTS: Final = {
     **dict.fromkeys(("second", "第二"), (7, 17)),
     **dict.fromkeys(("third", "第三"), (14, 24)),
     **dict.fromkeys(("last", "最后一", "第四"), (20, 31)),
-    **dict.fromkeys(("start", "beginning", "early", "初", "上旬"), (1, 10)),
+    **dict.fromkeys(("start", "beginning", "early", "初", "头", "上旬"), (1, 10)),
     **dict.fromkeys(("mid", "middle", "中", "中旬"), (10, 20)),
-    **dict.fromkeys(("late", "end", "底", "末", "下旬"), (20, 31)),
+    **dict.fromkeys(("late", "end", "底", "末", "尾", "下旬"), (20, 31)),
 }
 _SHORTEST_MONTH: Final = 28
 _MONTHS_NAMED: Final = lazy_pattern(rf"\b{MONTH_NAME}\b", re.IGNORECASE)

@@ -24,7 +24,7 @@ NUMERAL_CHARACTERS_MAX: Final = 24
 
 _RUN: Final = re.compile(
     rf"(?P<parts>百分之)?(?P<run>(?:\d{{1,12}}(?:\.\d{{1,6}})?(?=[十百千万亿]))?[{NUMERAL}]"
-    rf"(?:[{NUMERAL}]|(?<=[十百千万亿零])\d{{1,4}}(?=[十百千万亿]"
+    rf"(?:(?!二手)[{NUMERAL}]|(?<=[十百千万亿零])\d{{1,4}}(?=[十百千万亿]"
     rf"|(?!\d))){{0,{NUMERAL_CHARACTERS_MAX}}}"
     rf"|(?<=百分之)\d{{1,12}})"
     rf"(?:(?P<below>分之)(?P<above>[{NUMERAL}]{{1,4}})"

@@ -57,7 +57,7 @@ _SEASON_CUE: Final = "spring|summer|autumn|fall|winter"
 _SEASON: Final = rf"(?P<season>{_SEASON_CUE})"
 _WHICH: Final = {
     "last": -1, "this": 0, "next": 1, "past": -1, "previous": -1, "coming": 1,
-    "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2,
+    "上上": -2, "上": -1, "这": 0, "本": 0, "今": 0, "呢": 0, "下": 1, "下下": 2,
     **YEAR_SHIFTS,
 }  # fmt: skip
 _WHICH_EN: Final = r"(?P<which>last|this|next|past|previous|coming)"
@@ -69,9 +69,9 @@ _FIXED_DAYS: Final = (
     ("today|tonight|tonite|2nite|this |今",
      (r"\b(?:today|tonight|tonite|2nite|(?:this|earlier this) (?:morning|afternoon|evening))\b"
       r"|今[天晚早日]"), 0),
-    ("tomo|tmr|2moro|明|听日",
+    ("tomo|tmr|2moro|明|听[日晚朝]",
      (r"\b(?:tomorrow|tmrw|tmr|tomoz|2moro)\b(?<!after tomorrow)|明[天晚早日]"
-      r"|听日(?!语|文|本|剧|复)"), 1),
+      r"|听(?:[晚朝]|日(?!语|文|本|剧|复))"), 1),
     ("tomorrow|后", r"\b(?:the )?day after tomorrow\b|(?<!大)后[天日]", 2),
     ("大前", r"大前[天日]", -3), ("大后", r"大后[天日]", 3),
 )  # fmt: skip
@@ -186,8 +186,10 @@ def _years_on(match: re.Match[str], said_on: date) -> list[Days | None]:
 def _weekday(match: re.Match[str], said_on: date) -> list[Days | None]:
     weekday = weekday_number(match["weekday"])
     which = _WHICH[match["which"].lower()]
-    # "Last Friday" may be the most recent one or that of last week, "next Friday" likewise.
-    weeks = {-1: (-1, 0), 0: (0,), 1: (0, 1)}[which]
+    # "Last Friday" may be the most recent one or that of last week, "next Friday" likewise. On a
+    # Saturday "this Wednesday" is the coming one, or was three days ago.
+    is_past = which == 0 and weekday < said_on.weekday()
+    weeks = {-1: (-1, 0), 0: (0, 1) if is_past else (0,), 1: (0, 1)}[which]
     days = [relative_span(_monday(said_on, each) + timedelta(days=weekday)) for each in weeks]
     return [
         each
@@ -303,7 +305,7 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
     ("周|星期|礼拜",
      r"(?P<which>上上|下下|上|这|本|下)个?(?:周|星期|礼拜)(?![一二三四五六日天末])", _week),
     ("周末", r"(?P<which>上|这|本|下)?个?周末", _weekend),
-    ("月", rf"(?P<which>上上|下下|上|这|本|下)个?月(?:{_CDAY})?", _month),
+    ("月", rf"(?P<which>上上|下下|上|这|本|今|呢|下)个?月(?:{_CDAY})?", _month),
     ("年", rf"{_CYEAR}的?(?:(?P<season>[春夏秋冬](?![节至]))|{_CMONTH}(?:{_CDAY})?)?", _year),
     ("[周期拜]",
      rf"(?:{_CWHICH}个?)?(?:周|星期|礼拜|拜)(?P<weekday>[一二三四五六日天])(?![天次回节个趟])",
@@ -334,13 +336,13 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
      rf"|beginning|early|mid|middle|late)(?:[ -]?of"
      rf"|[ -](?:in )?)? ?{_NAMED_MONTH}"),
      part_of_month),
-    ("月", rf"{_CMONTH}(?P<part>初|中旬|底|末|上旬|下旬)", part_of_month),
+    ("月", rf"{_CMONTH}(?P<part>初|头|中旬|底|末|尾|上旬|下旬)", part_of_month),
     ("month",
      r"\b(?P<part>start|beginning|middle|end) of (?:the|this|next) month\b", part_of_month),
     ("end of", (r"\b(?:until|till?|through|thru|up to) (?:the )?(?P<part>end) of"
      rf" (?:{_NAMED_MONTH}|(?:the|this|next) month\b)"), until_month_end),
-    ("月", rf"[到至](?:{_CMONTH}|(?P<which>这|本|下)?个?月)(?P<part>[底末])", until_month_end),
-    ("月", r"(?P<which>上|这|本|下)?个?月(?P<part>初|中|底|末)", part_of_month),
+    ("月", rf"[到至](?:{_CMONTH}|(?P<which>这|本|下)?个?月)(?P<part>[底末尾])", until_month_end),
+    ("月", r"(?P<which>上|这|本|下)?个?月(?P<part>初|头|中|底|末|尾)", part_of_month),
     (WEEKDAY_CUE, rf"\b(?:a|two) weeks? (?:on |from )?{_WEEKDAY_NAME}", _week_on),
     ("week", rf"\b{_WEEKDAY_NAME} week\b", _week_on),
     (" after next| before last",

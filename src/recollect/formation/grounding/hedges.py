@@ -53,7 +53,8 @@ _DOUBTS: Final = tuple(
         r"\b(?:maybe|perhaps|probably|possibly|presumably|apparently|allegedly|supposedly)\b",
         (
             r"\b(?:might|may|could) (?:be|have|also|move|go|get|become|change|quit|take"
-            r"|start|try)\b|\b(?:i|we|he|she|they|it|there) (?:might\b|may\b(?! not\b))"
+            r"|start|try)\b|\b(?:i|we|he|she|they|it|there)"
+            r" (?:might\b|may\b(?! not\b))(?! as well be \w+ing\b)"
             r"|\bmay not (?!eat|drink|have|use|take|touch|do\b)"
             r"|\b(?:(?:can't|cannot|don't) (?:quite )?(?:remember|recall)"
             r" (?:if|whether|when|which|how)"

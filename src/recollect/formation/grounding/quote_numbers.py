@@ -14,18 +14,24 @@ from recollect.formation.window import Window, WindowLine
 SEARCHED_CHARACTERS_MAX: Final = 50_000
 """Characters of a window searched for a quote, the users' new messages first."""
 
+BARE_CHARACTERS_MAX: Final = 300
+"""A message of at most so many characters may be cited without quoting it."""
+
 
 def renumbered(operation: Operation, window: Window) -> Operation:
     """
     Return *operation* with each quote cited from the message that says it.
 
-    The name of the message's own speaker stands for its first words. A quote is left alone if its
+    The name of the message's own speaker stands for its first words, and no quote at all for the
+    whole of a short message. A quote is left alone if its
     message says it, if no message does, if its number is that of no
     message, or if it is too short to be told from a chance.
     """
 
     def corrected(citation: Citation) -> Citation:
         line = window.line(citation.message)
+        if line is not None and not citation.quote and len(line.text) <= BARE_CHARACTERS_MAX:
+            return replace(citation, quote=line.text)
         if line is None or line.find(citation.quote) is not None:
             return citation
         if line.message.name and citation.quote.strip().strip("@:：") == line.message.name:

@@ -19,6 +19,8 @@ from recollect.text.word_caches import word_cache
 
 WORD_CHARACTERS_MAX: Final = 64
 """A longer run of letters (a key, an encoded file) counts by its first characters only."""
+_CLIPPED_MIN: Final = 5
+"""Fewest letters of a word without its last g: shorter ones ("rain") are words of their own."""
 _PREFIX: Final = 4
 _SLIP_CHARACTERS_MAX: Final = 24
 _SHORT_MIN: Final = 3
@@ -97,6 +99,13 @@ def stem_of(folded: str) -> str:
     return str(_STEMMER.stemWord(_IRREGULAR.get(folded, folded)))
 
 
+def _spoken_stem(folded: str) -> str:
+    """Return the stem of a word that is written as it is spoken: "tearin", "lookin'"; else ""."""
+    word = folded.removesuffix("'")
+    is_clipped = len(word) >= _CLIPPED_MIN and word.isascii() and word.endswith("in")
+    return stem_of(f"{word}g") if is_clipped else ""
+
+
 def word_of(letters: str) -> Token:
     """
     Return the word that some letters of a word in lower-case ASCII are by themselves.
@@ -155,7 +164,7 @@ class WordIndex:
             self.characters.update(token.key)
             self.pairs.update(a + b for a, b in zip(token.key, token.key[1:], strict=False))
             return
-        for key in (token.key, token.folded):
+        for key in (token.key, token.folded, _spoken_stem(token.folded)):
             if key and key not in self.keys:
                 self.keys.add(key)
                 self._by_prefix[key[:_PREFIX]].add(key)

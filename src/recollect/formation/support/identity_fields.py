@@ -14,7 +14,7 @@ _NAME: Final = re.compile(
     r"\b(?:i am|i'm|im|my name|name's|names|call me|called|known as|this is|it's|its|name|nickname"
     r"|ich bin|heisse|heiße|mein name|nenn|soy|me llamo|llamame|mi nombre|je suis|je m'appelle|sou"
     r"|me chamo|meu nome|sono|mi chiamo|regards|cheers|best|yours|signed|love"
-    r"|dear)\b|-- ?\w|^\W*\w+\W*$"
+    r"|dear)\b|-- ?\w|^\W*\w+\W*$|(?:^|[.!?,\n]\s*)(?-i:[A-Z])\w+ here\b(?! (?:is|are|was|were)\b)"
     r"|我叫|我是|叫我|名字|本人|称呼|喊我|亲爱|[你您]好|我姓|咱叫|我的名|です|といいます|呼んで|이름|입니다",
     re.IGNORECASE | re.MULTILINE,
 )

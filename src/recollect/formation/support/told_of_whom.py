@@ -91,6 +91,11 @@ _REPORTED: Final = lazy_pattern(
     rf"|(?:{KIN_HAN}|他|她|佢|个[仔女]){_REPORTS_CANTONESE})",
     re.IGNORECASE,
 )
+_WANTS_HAN: Final = lazy_pattern(
+    r"[\W_]*(?:[也就都很还]|真的|其实|一直){0,2}"
+    r"(?:[不唔]?想(?![你您我]|让|叫|请|.{0,3}(?:什么|啥|哪|谁))|[不唔]?(?:喜欢|钟意|打算|愿意)|讨厌|自己)"
+)
+"""Begins what somebody reports of themselves: 我老婆说想搬 is about her."""
 _REPORTED_IN_VALUE: Final = lazy_pattern(
     rf"^[\W_]{{0,4}}(?:(?:(?:the )?user's|his|her|their|my) (?:\w+ )?(?:{KIN})(?: [A-Z]\w+)?"
     rf" {_REPORTS}\b(?: that\b)?"
@@ -287,7 +292,7 @@ def _told_by_subject(text: str) -> Iterator[tuple[Subject, TextClause]]:
 def _subject_said(text: str) -> Subject:
     """Return who a clause of what was said speaks of."""
     said = _REPORTED.sub("", text)
-    if _THIRD.search(said):
+    if _THIRD.search(said) or (said != text and _WANTS_HAN.match(said)):
         return "other"
     if _FIRST.search(said):
         return "user"
