@@ -99,6 +99,8 @@ RIGHT: Final[Mapping[str, Case]] = {
         ["u: 我妈说想吃什么就做什么"], note("用户想吃什么就做什么", "1: 我妈说想吃什么就做什么")),
 }  # fmt: skip
 WRONG: Final[Mapping[str, Case]] = {
+    "a form at school is no year": case(
+        ["u: 我下年級要換班"], note("用戶2026年換班", "1: 我下年級要換班")),
     "what a wife says that she wants": case(
         ["u: 我老婆说想搬家"], note("用户想搬家", "1: 我老婆说想搬家")),
     "what a husband says that he does not want": case(

@@ -26,9 +26,16 @@ KINDS: Final = tuple(
             r"\b(?:because|since|so|as|due to|therefore|reason|to)\b|[;；:：]|因为|由于|所以|为了",
         ),
         (
+            r"\b(?:what|which) colou?r\b|什么颜色|啥颜?色",
+            (
+                r"\b(?:red|blue|green|yellow|black|white|gr[ae]y|brown|orange|pink|purple|beige"
+                r"|gold|silver|navy|teal|maroon|turquoise|violet)\b|[红蓝绿黄黑白灰棕橙粉紫金银]"
+            ),
+        ),
+        (
             r"\bhow old\b|\bage\b|几岁|多大",
             (
-                r"\bage\b|\baged\b|years? old|\b(?:is|am|turned|was|he's|she's|who's|i'm) "
+                r"\bage\b|\baged\b|years? old|\b(?:is|am|turn(?:ed|s)?|was|he's|she's|who's|i'm) "
                 rf"{_NUMBER}\b(?! \w+s\b)|{_NUMBER}岁|born"
             ),
         ),
@@ -50,7 +57,7 @@ KINDS: Final = tuple(
             ),
             (
                 rf"\b(?:{_MONTHS}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}|\d{{1,2}}[:.]\d\d|o'clock"
-                r"|(?:\d{1,2} ?)?[ap]m|at \d{1,2}|today|tomorrow"
+                r"|(?:\d{1,2} ?)?[ap]m|at \d{1,2}|on the (?:first|second|third|last)|today|tomorrow"
                 r"|yesterday|tonight|noon|midnight|weekends?"
                 r"|(?:next|last|this|every|each) \w+|\w+ ago|(?:end|start|beginning|middle) of"
                 r"|morning|evening|afternoon|autumn|spring|summer|winter)\b"

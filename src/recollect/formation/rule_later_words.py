@@ -35,7 +35,8 @@ _DENIES: Final = re.compile(
 )
 """Words that tell an end."""
 _CHANGES: Final = re.compile(
-    r"\b(?:moved|now|changed|switched|renamed|has become|instead|turned \d+)\b"
+    r"\b(?:moved|now|changed|switched|renamed|has become|instead|turned \d+"
+    r"|found (?:my|our|the|it|him|her|them))\b|找到了"
     r"|满了?[\d一二三四五六七八九十]+岁|搬|换(?:[了成到]|工作)|改[成为叫到在]|变成|现在|如今",
     re.IGNORECASE,
 )

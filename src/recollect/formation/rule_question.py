@@ -48,7 +48,7 @@ _COMMON: Final = frozenset(
     )
 )
 _COMMON_CHINESE: Final = re.compile(
-    "什么时候|什么地方|什么东西|什么(?:名(?!字))?|啥名?|些|何时|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[所间个](?:大学|学校)"
+    "什么时候|什么地方|什么东西|什么颜色|啥颜?色|什么(?:名(?!字))?|啥名?|些|何时|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[所间个](?:大学|学校)"
     "|哪一?[里儿边个家天年月日号]?玩?|[做干](?:什么|啥)|干[嘛吗]|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
     "|以前|之前|曾经|过去|原来|今[天年晚]|明[天年]|昨天|去年|名字|告诉|知道|记得|还有|是不是|有没有"
     "|[我你您他她它们的地得了着过在是有和与吗呢吧啊呀嘛里谁叫也还都就会要能把被从向到放去来最很这那]"
@@ -94,7 +94,7 @@ _OF_SOMEBODY: Final = re.compile(
 _WHO: Final = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _PROPER: Final = re.compile("\\b[A-Z][A-Za-z\u00c0-\u024f-]+")
 _WHO_IS: Final = re.compile(
-    r"\W*who(?:['\u2019]s| is| was) (?P<name>[A-Z]\w*(?: [A-Z]\w+)*)\W*"
+    r"\W*who(?:['\u2019]s| is| was) (?P<name>(?:(?:Mrs?|Ms|Dr|Prof)\.? )?[A-Z]\w*(?: [A-Z]\w+)*)\W*"
     r"|(?P<chinese>[^\s，。？！是]{1,12}?)是谁\W*",
     re.IGNORECASE,
 )
@@ -104,6 +104,8 @@ _TOWN: Final = frozenset({"city", "town", "place", "village", "country"})
 _TOWN_CHINESE: Final = re.compile("城市|国家|城镇|地方")
 _ASKS_PRICE: Final = re.compile(r"\bhow much (?:\w+ ){1,6}costs?\b|\bprice of\b", re.IGNORECASE)
 """A question for a price, which an entry tells by its currency: "for 1,150 euros"."""
+_ASKS_COLOUR: Final = re.compile(r"\b(?:what|which) colou?r\b", re.IGNORECASE)
+"""A question that a colour answers, whether or not it is called one."""
 _OWES: Final = re.compile(r"\bow(?:e|es|ed)\b", re.IGNORECASE)
 """What is owed is money: an entry tells its amount."""
 _PAID_BACK: Final = re.compile(
@@ -194,6 +196,7 @@ class RuleQuestion:
         needless |= _PRICE_STEMS if _ASKS_PRICE.search(self.text) else frozenset()
         needless |= _TOWN_STEMS if "home" in self.topics else frozenset()
         needless |= _MONEY_STEMS if _OWES.search(self.text) else frozenset()
+        needless |= _COLOUR_STEMS if _ASKS_COLOUR.search(self.text) else frozenset()
         needless |= _FOOD_STEMS if self.topics & _OF_FOOD else frozenset()
         found = _stems_in(latin, besides=_COMMON) - names - needless
         if found or self.topics or self.runs:
@@ -326,6 +329,7 @@ _NUMBER_STEMS: Final = frozenset(map(stem_of, ("number", "numbers")))
 _VERB_STEMS: Final = frozenset(map(stem_of, ("drink", "eat", "use", "own", "need", "make", "keep")))
 _MONEY_STEMS: Final = frozenset({stem_of("money")})
 _OWE_STEMS: Final = frozenset(map(stem_of, ("owe", "owed")))
+_COLOUR_STEMS: Final = frozenset(map(stem_of, ("colour", "color")))
 _FOOD_STEMS: Final = frozenset(map(stem_of, ("food", "foods", "dish", "dishes")))
 _PRICE_STEMS: Final = frozenset(map(stem_of, ("cost", "costs", "price", "pay")))
 

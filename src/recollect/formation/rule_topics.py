@@ -22,18 +22,25 @@ TOPICS: Final = tuple(
             "home",
             (
                 r"\b(?:(?<!for a )liv(?:e|es|ed|ing)(?! up to\b)|home|address"
-                r"|moved to (?-i:(?=[A-Z]))|moved house|moved in(?:to)? with)\b"
+                r"|moved to (?-i:(?=[A-Z]))|moved house|moved in(?:to)? with"
+                r"|shar(?:e|es|ing) (?:an? |my |our )?(?:flat|house|apartment|room|place))\b"
                 r"|住|我家(?!里?的)|我的家(?![人庭])|地址|(?<!公司)(?<!学校)(?<!单位)(?<!公室)搬到了?[^，。！？]{1,8}了"
             ),
         ),
         ("rise", r"\b(?:wak(?:e|es|ing)|woke|gets?|getting|got) up\b|起床"),
         ("family", r"\bfamily\b|家人|家里(?:人|有谁|有哪些人|都有谁|几口人)"),
-        ("origin", "来自|老家|哪[里儿]的?人|祖籍|籍贯"),
+        (
+            "origin",
+            (
+                r"\bcom(?:e|es|ing) from\b|\bfrom\W*$|\bi(?:'m| am) from\b|\bgrew up\b"
+                r"|来自|老家|哪[里儿]的?人|祖籍|籍贯"
+            ),
+        ),
         ("move", r"\bmov(?:e|es|ed|ing)\b|搬家?"),
         (
             "age",
             (
-                r"\b(?:age|aged|how old|years old|turn(?:s|ed) \d+)\b"
+                r"\b(?:age|aged|how old|years old|turn(?:s|ed|ing)? \d+)\b"
                 r"|多大|几岁|[\d一二三四五六七八九十]岁"
             ),
         ),
@@ -86,7 +93,7 @@ TOPICS: Final = tuple(
             ),
         ),
         ("wedding", r"\bweddings?\b|\b(?:get|gets|getting|be|marrying) married\b|婚礼|结婚"),
-        ("birthday", r"\b(?:birthday|born)\b|生日|出生"),
+        ("birthday", r"\b(?:birthday|born|turn(?:s|ed|ing)? \d+ on)\b|生日|出生"),
         (
             "child",
             r"\b(?:child(?:ren)?|kids?|daughters?|sons?|baby)\b|女儿|儿子|孩子|小孩|宝宝|[长次幼][子女]",

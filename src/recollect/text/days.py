@@ -21,7 +21,7 @@ YEAR_SHIFTS: Final = {
     "出年": 1, "下年": 1, "后年": 2,
 }  # fmt: skip
 """Chinese words for years, as distances from the year in which they are said."""
-YEAR_WORD: Final = "|".join(YEAR_SHIFTS)
+YEAR_WORD: Final = "|".join(YEAR_SHIFTS).replace("下年", "下年(?!级)")
 
 
 class Days(NamedTuple):
