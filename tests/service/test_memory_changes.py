@@ -317,3 +317,19 @@ def test_a_restore_ends_other_memories_than_its_own(client: httpx.Client, served
     for ends in ([one], [two, two]):
         answer = client.post(path, params=where, json={"version": 1, "ends": ends})
         assert 422 == answer.status_code
+
+
+@pytest.mark.parametrize("written", ["2025", "202510", "20251031", 2025, "2025-10"])
+def test_a_year_or_a_month_is_no_moment_at_which_a_memory_ends(
+    client: httpx.Client, written: object
+) -> None:
+    """As seconds since 1970 it would end the memory half a century before it began."""
+    scope = {"scope": "month"}
+    body = {"value": note("I sing"), "valid_until": written}
+
+    answer = client.put("/v1/memories/Note/choir", params=scope, json=body)
+
+    assert 422 == answer.status_code
+    assert 404 == client.get("/v1/memories/Note/choir", params=scope).status_code
+    asked = client.get("/v1/memories", params={**scope, "valid_at": str(written)})
+    assert 422 == asked.status_code
