@@ -19,6 +19,7 @@ from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
+    Below,
     CursorParameter,
     IdempotencyKey,
     Limit,
@@ -42,12 +43,13 @@ router: Final = strict_router(prefix="/v1", tags=["memories"], route_class=Named
 async def review(
     reach: Reading,
     valid_at: Time | None = None,
+    below: Below = False,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
 ) -> JsonAnswer:
     """Return the quarantined memories by type and key, each with what was said about it since."""
     read = partial(reach.memory.review, valid_at=valid_at)
-    found, after = await reach.read_page(_REVIEW, read, cursor=cursor, limit=limit)
+    found, after = await reach.read_page(_REVIEW, read, cursor=cursor, limit=limit, below=below)
     return {"memories": [waiting_to_json(each, reach.relative) for each in found], "cursor": after}
 
 
