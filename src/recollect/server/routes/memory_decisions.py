@@ -27,6 +27,7 @@ from recollect.server.http.scope_access import (
     Reading,
     Writing,
 )
+from recollect.server.http.type_registry import check_address
 from recollect.server.routes.memories import ADDRESS, Key, TypeName, answered, existing_memory
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import EndRequest, RejectRequest, RestoreRequest, Time
@@ -171,6 +172,7 @@ async def _restoring_writes(
 
     Raises:
         NotFoundError: The memory, or that version of it, does not exist.
+        UsageError: It is from before its type was migrated to the other `update_mode`.
     """
     current = await existing_memory(reach, type_, key)
     revisions = await reach.memory.history(reach.scope, type_, key)
@@ -194,6 +196,9 @@ async def _restoring_writes(
     )
     if found.state != "active":
         return [restored]
+    if found.valid_until is None:
+        # An entry that a migration ended would stop the formation of the scope.
+        await check_address(reach, type_, key, None)
     then = replace(current, value=found.value, evidence=found.evidence, state=found.state)
     await load_modules("recollect.memory.review")
     from recollect.memory.review import releasing_writes
