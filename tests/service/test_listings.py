@@ -241,7 +241,7 @@ def test_a_listing_that_fills_its_pages_ends(client: httpx.Client, below: str, l
                 f"/v1/memories/Note/{key}", params={"scope": scope}, json={"value": note(key)}
             )
             assert answer.is_success
-    asked = {"scope": "full", "below": below, "limit": limit}
+    asked: dict[str, Any] = {"scope": "full", "below": below, "limit": limit}
     scopes = 3 if below == "true" else 1
 
     found, cursor = [], None

@@ -77,9 +77,9 @@ def test_what_waits_below_is_listed_with_its_scope_for_a_key_that_may(
         asyncio.run_coroutine_threadsafe(act, memory.loop).result(30)
     asked: dict[str, Any] = {"scope": "team", "below": "true", "limit": 1}
 
-    client, found, cursor = connect(served), [], None
+    client, found, cursor = connect(served), list[list[str]](), None
     while cursor or not found:
-        more = {"cursor": cursor} if cursor else {}
+        more: dict[str, Any] = {"cursor": cursor} if cursor else {}
         page = client.get("/v1/review", params={**asked, **more}).json()
         found += [each["scope"] for each in page["memories"]]
         cursor = page["cursor"]
