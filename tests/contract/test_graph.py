@@ -23,6 +23,15 @@ def graph(memory: Recollect) -> KnowledgeGraph:
     return KnowledgeGraph(memory, ADA)
 
 
+@pytest.fixture
+async def heard(memory: Recollect) -> None:
+    """Say what the evidence of facts cites."""
+    texts = {"m0": "Sam lives in Oslo", "m1": "I, Sam, still live in Oslo. I live in Oslo"}
+    said = [NewMessage(role="user", text=text, id=id_) for id_, text in texts.items()]
+    await memory.append(ADA, "talk", said)
+
+
+@pytest.mark.usefixtures("heard")
 async def test_a_correction_ends_the_old_fact_and_history_keeps_both(
     graph: KnowledgeGraph, clock: FrozenClock
 ) -> None:
@@ -146,6 +155,7 @@ async def test_what_can_be_several_stands_side_by_side(graph: KnowledgeGraph) ->
     assert {"Inception", "Tenet"} == {each.object for each in await graph.afacts("nolan")}
 
 
+@pytest.mark.usefixtures("heard")
 async def test_said_again_a_fact_gains_evidence_and_no_twin(graph: KnowledgeGraph) -> None:
     first = Evidence(thread="talk", message="m0", quote="Sam lives in Oslo")
     said = Evidence(thread="talk", message="m1", quote="I, Sam, still live in Oslo")
@@ -160,6 +170,7 @@ async def test_said_again_a_fact_gains_evidence_and_no_twin(graph: KnowledgeGrap
     assert 2 == len(await graph.arevisions(fact))
 
 
+@pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize("evidence", [[], [SAID]], ids=["none", "a message"])
 async def test_a_fact_of_a_program_begins_to_rest_on_nothing(
     graph: KnowledgeGraph, evidence: list[Evidence]

@@ -13,6 +13,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.review_records import LaterWords
 from recollect.formation.types import ENTITY, FACT, NOTE, USER
 from recollect.formation.value_identity import proposal_key
+from recollect.memory import review_page
 from recollect.memory.facade import Recollect
 from recollect.ports import ToolCall
 from recollect.records import (
@@ -228,6 +229,23 @@ async def test_the_newest_five_are_shown(talk: Talk) -> None:
     (found,) = await talk.since()
 
     assert ["h9", "h8", "h7", "h6", "h5"] == [each.memory.key for each in found]
+
+
+async def test_of_many_memories_those_that_changed_last_are_read(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are listed by key, and what was said last may be at the end."""
+    monkeypatch.setattr(review_page, "OTHERS_READ", 3)
+    monkeypatch.setattr(review_page, "_ROWS_A_PAGE", 2)
+    await talk.say(1, home("waits", "Oslo", "quarantined"))
+    for day in range(2, 7):
+        await talk.say(day, home(f"h{day}", f"Town{day}", subject="Ben"))
+    await talk.say(8, home("z", "Rome"))
+    await talk.say(9, put("Note", "n", content="Mira lives in Oslo."))
+
+    ((found,),) = await talk.since()
+
+    assert "z" == found.memory.key
 
 
 async def test_what_waits_beside_it_is_not_in_force(talk: Talk) -> None:

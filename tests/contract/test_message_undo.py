@@ -1,5 +1,6 @@
 """Undo of a message: its formation is taken back as a whole, what it ended included."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -279,6 +280,39 @@ async def test_a_list_that_was_emptied_since_goes_with_what_it_held(open_empty: 
         assert emptied is not None
         assert {"interests": []} == dict(emptied.value)
         assert await memory.get(ADA, "User", "User") is None
+
+
+async def test_a_note_without_its_content_is_gone(open_empty: Opener) -> None:
+    """When it matters says nothing alone: neither an undo nor an erase leaves it."""
+    for act in ("undo", "erase"):
+        clock = FrozenClock()
+        scripted = ScriptedModel([[noted("I whistle", "at home")], [at_work()]])
+        async with opened(open_empty(clock, SeededIds(1)), scripted) as memory:
+            (content,) = await told(memory, clock, "I whistle at home.")
+            await told(memory, clock, "And at work.")
+            (note,) = (await memory.memories(ADA)).rows
+            assert {"content": "I whistle", "context": "at work"} == dict(note.value)
+
+            if act == "undo":
+                await taken_back(memory, content, ("Note", note.key))
+            else:
+                await memory.erase(ADA, EraseMessages(thread=TALK, messages=[content]))
+
+            assert [] == list((await memory.memories(ADA)).rows)
+
+
+def noted(content: str, context: str) -> ToolCall:
+    """Return the call that keeps a note of the first message."""
+    because = [{"message": 1, "quote": f"{content} {context}"}]
+    arguments = {"value": {"content": content, "context": context}, "because": because}
+    return ToolCall(name="Note", arguments=json.dumps(arguments))
+
+
+def at_work() -> ToolCall:
+    """Return the call by which the second message changes when the note matters."""
+    because = [{"message": 2, "quote": "And at work"}]
+    change = {"op": "replace", "path": "/context", "value": "at work", "because": because}
+    return ToolCall(name="patch_memory", arguments=json.dumps({"id": "m1", "changes": [change]}))
 
 
 async def test_what_a_person_wrote_since_stays(open_empty: Opener) -> None:

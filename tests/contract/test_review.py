@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 import pytest
 
-from recollect.errors import VersionConflictError
+from recollect.errors import UsageError, VersionConflictError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.scope_types import settings_write
 from recollect.formation.types import FACT, NOTE
@@ -241,3 +241,43 @@ async def test_an_erase_makes_no_later_value_one_that_was_to_change(open_empty: 
     later = profile(home="Rome", user_name="Oslo")
     with pytest.raises(VersionConflictError):
         await approved_profile(store, clock, profile(home="Oslo"), replace(later, expected=1))
+
+
+def note(content: str) -> JsonObject:
+    return {"context": "in passing", "content": content}
+
+
+async def approved_after_migration(store: Store) -> str:
+    """Approve a note that waits since before notes became one document; return how it forms."""
+    async with AsyncExitStack() as stack:
+        before = await opened(
+            stack, store, PutMemory(type="Note", key="boat", value=note("I own a boat"))
+        )
+        waiting = PutMemory(
+            type="Note", key="waits", value=note("I own a ship"), state="quarantined"
+        )
+        await before.apply(ADA, [waiting])
+        await before.migrate_type(ADA, "Note", "patch")
+        patched = FormationSettings(types=(FACT, replace(NOTE, update_mode="patch")))
+        memory = Recollect(
+            before.store, embedder="none", model="rules", formation=patched, worker=False
+        )
+        await stack.enter_async_context(memory)
+        with suppress(UsageError):
+            await memory.approve(ADA, "Note", "waits")
+        await memory.append(ADA, "talk", "My sister sings.")
+        return "".join(each.end for each in await memory.form(ADA))
+
+
+async def test_what_waits_since_before_a_migration_does_not_stop_the_formation(
+    open_empty: Opener,
+) -> None:
+    """In force, an entry of what is one document by now would keep all messages waiting."""
+    assert "formed" == await approved_after_migration(open_empty(FrozenClock(), SeededIds(1)))
+
+
+def test_an_approval_in_another_mode_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(review, "check_key", lambda *_: None)
+    store = InProcessStore(clock=FrozenClock(), ids=SeededIds(1))
+
+    assert "formed" != asyncio.run(approved_after_migration(store))

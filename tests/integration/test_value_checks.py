@@ -1,15 +1,17 @@
 """`put` takes what the type allows, and no type whose name is a slip of the pen."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import pytest
 
 import recollect
 from recollect import UsageError
+from recollect.agents.examples import Examples, example_store
 from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE as NOTE_TYPE
 from recollect.formation.types import USER, MemoryType
+from recollect.graph import EntityGraph, KnowledgeGraph, KnowledgeTriple, fact_methods
 from recollect.memory import cited_messages
 from recollect.memory.facade import Recollect
 from recollect.recall.query import Where
@@ -219,6 +221,58 @@ async def test_evidence_that_was_erased_does_not_come_back(
             await memory.put(ADA, "Note", "tea", NOTE, evidence=evidence)
 
     assert await memory.get(ADA, "Note", "tea") is None
+
+
+Keep: TypeAlias = Callable[[Recollect, Sequence[Evidence]], Awaitable[object]]
+KEPT: Final[Mapping[str, Keep]] = {
+    "an example": lambda memory, cited: Examples(memory, ADA).aadd(
+        "What does Ada drink?", "Tea.", evidence=cited
+    ),
+    "feedback": lambda memory, cited: Examples(memory, ADA).aadd_feedback(
+        "What does Ada drink?", "Rum.", score=0.0, correction="Tea.", evidence=cited
+    ),
+    "a fact": lambda memory, cited: KnowledgeGraph(memory, ADA).aadd(
+        "Ada", "likes", "tea", evidence=cited
+    ),
+    "a triple": lambda memory, cited: EntityGraph(KnowledgeGraph(memory, ADA)).aadd_triple(
+        KnowledgeTriple("Ada", "likes", "tea"), evidence=cited
+    ),
+}
+
+
+@pytest.mark.parametrize("door", KEPT)
+async def test_evidence_that_was_erased_comes_back_by_no_door(memory: Recollect, door: str) -> None:
+    """No later erase would find what rests on it."""
+    (cited,) = (await told(memory))["/content"]
+    await memory.erase(ADA, EraseThread(thread="talk"))
+
+    with pytest.raises(UsageError, match="append it first"):
+        await KEPT[door](memory, [cited])
+
+    assert () == (await memory.memories(ADA)).rows
+    (again,) = (await told(memory))["/content"]
+    await KEPT[door](memory, [again])
+    await memory.erase(ADA, EraseThread(thread="talk"))
+    assert () == (await memory.memories(ADA)).rows
+
+
+@pytest.mark.parametrize("door", KEPT)
+async def test_a_door_without_the_check_is_caught(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch, door: str
+) -> None:
+    """The mutant: what rests on an erased message is kept."""
+
+    async def unchecked(view: Recollect, _scope: object, _cited: object, change: Any) -> object:
+        return await change(view)
+
+    for module in (example_store, fact_methods):
+        monkeypatch.setattr(module, "citing", unchecked)
+    (cited,) = (await told(memory))["/content"]
+    await memory.erase(ADA, EraseThread(thread="talk"))
+
+    await KEPT[door](memory, [cited])
+
+    assert (await memory.memories(ADA)).rows
 
 
 async def test_a_check_that_an_erase_overtakes_is_caught(

@@ -210,3 +210,48 @@ def test_a_scope_is_listed_only_if_it_holds_something(client: httpx.Client) -> N
 
     assert [[], [], []] == [listed("nobody"), listed("users"), listed("users", "bob")]
     assert [["users", "ada"]] == listed("users", "ada") == listed("users", below=True)
+
+
+@pytest.mark.parametrize(
+    "query", [{"order": "newest"}, {"below": "true"}, {"order": "newest", "below": "true"}]
+)
+def test_a_misspelt_type_is_told_in_every_listing(
+    client: httpx.Client, query: Mapping[str, str]
+) -> None:
+    """One of which there are none yet is no error."""
+    kept(client, "misspelt", "Note/boat", value=note("boat"))
+    asked = {"scope": "misspelt", **query}
+
+    wrong = client.get("/v1/memories", params={**asked, "type": "Notes"})
+
+    assert 422 == wrong.status_code
+    assert "did you mean 'Note'" in wrong.json()["detail"]
+    for name, count in (("Fact", 0), ("Ship", 0), ("Note", 1)):
+        right = client.get("/v1/memories", params={**asked, "type": name})
+        assert count == len(right.json()["memories"]), right.text
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4])
+@pytest.mark.parametrize("below", ["false", "true"])
+def test_a_listing_that_fills_its_pages_ends(client: httpx.Client, below: str, limit: int) -> None:
+    """A page that ends with its scope does not begin anew with that scope."""
+    for scope in (["full"], ["full", "a"], ["full", "b"]):
+        for key in ("one", "two"):
+            answer = client.put(
+                f"/v1/memories/Note/{key}", params={"scope": scope}, json={"value": note(key)}
+            )
+            assert answer.is_success
+    asked: dict[str, Any] = {"scope": "full", "below": below, "limit": limit}
+    scopes = 3 if below == "true" else 1
+
+    found, cursor = [], None
+    for _ in range(2 * scopes + 1):
+        page = client.get("/v1/memories", params=asked | ({"cursor": cursor} if cursor else {}))
+        found += [(each["scope"], each["key"]) for each in page.json()["memories"]]
+        cursor = page.json()["cursor"]
+        if cursor is None:
+            break
+
+    assert cursor is None
+    every = [(["full", *more], key) for more in ((), ("a",), ("b",)) for key in ("one", "two")]
+    assert every[: 2 * scopes] == found

@@ -1,13 +1,14 @@
 """One change to several memories: all of them or none, and all back with one token."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import httpx
 import pytest
 
-from recollect.records import PutMemory
+from recollect.formation.scope_types import settings_write
+from recollect.records import JsonObject, PutMemory
 from recollect.server import undo
 from recollect.server.testing import ROOT_SCOPE, Served
 
@@ -317,3 +318,42 @@ def test_a_restore_ends_other_memories_than_its_own(client: httpx.Client, served
     for ends in ([one], [two, two]):
         answer = client.post(path, params=where, json={"version": 1, "ends": ends})
         assert 422 == answer.status_code
+
+
+@pytest.mark.parametrize("written", ["2025", "202510", "20251031", 2025, "2025-10"])
+def test_a_year_or_a_month_is_no_moment_at_which_a_memory_ends(
+    client: httpx.Client, written: object
+) -> None:
+    """As seconds since 1970 it would end the memory half a century before it began."""
+    scope = {"scope": "month"}
+    body = {"value": note("I sing"), "valid_until": written}
+
+    answer = client.put("/v1/memories/Note/choir", params=scope, json=body)
+
+    assert 422 == answer.status_code
+    assert 404 == client.get("/v1/memories/Note/choir", params=scope).status_code
+    asked = client.get("/v1/memories", params={**scope, "valid_at": str(written)})
+    assert 422 == asked.status_code
+
+
+def test_an_entry_of_what_is_a_document_by_now_is_not_restored(
+    client: httpx.Client, served: Served
+) -> None:
+    """In force again, it would stop the formation of the scope."""
+    where = {"scope": "migrated"}
+    field: JsonObject = {"type": "object", "properties": {"to": {"type": "string"}}}
+    trip: JsonObject = {"name": "Trip", "description": "A journey.", "parameters": field}
+    memory, scope = served.service.memory, (*ROOT_SCOPE, "migrated")
+
+    def behind(act: Coroutine[Any, Any, object]) -> None:
+        assert memory.loop is not None
+        asyncio.run_coroutine_threadsafe(act, memory.loop).result(30)
+
+    behind(memory.put(scope, "Trip", "one", {"to": "Oslo"}))
+    behind(memory.migrate_type(scope, "Trip", "patch"))
+    behind(memory.store.apply(scope, [settings_write([{**trip, "update_mode": "patch"}])]))
+
+    restored = client.post("/v1/memories/Trip/one/restore", params=where, json={"version": 1})
+
+    assert 422 == restored.status_code
+    assert "one document in each scope" in restored.json()["detail"]

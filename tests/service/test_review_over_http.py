@@ -1,7 +1,7 @@
 """`GET /v1/review`: what waits, with what was said since, as the library returns it."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -63,3 +63,27 @@ def test_a_cursor_of_another_listing_is_refused(served: Served) -> None:
         answer = client.get("/v1/review", params={"scope": CLO[0], "cursor": "x"})
 
     assert 400 <= answer.status_code < 500
+
+
+def test_what_waits_below_is_listed_with_its_scope_for_a_key_that_may(
+    served: Served, connect: Callable[..., httpx.Client], new_key: Callable[..., str]
+) -> None:
+    """Scope by scope and page by page; a scope whose name merely begins alike is none below."""
+    memory = served.service.memory
+    assert memory.loop is not None
+    for scope in (("team",), ("team", "ada"), ("team", "bo"), ("teams",)):
+        waiting = PutMemory(type="Fact", key="waits", value=HOME, state="quarantined")
+        act = memory.apply(("acme", *scope), [waiting])
+        asyncio.run_coroutine_threadsafe(act, memory.loop).result(30)
+    asked: dict[str, Any] = {"scope": "team", "below": "true", "limit": 1}
+
+    client, found, cursor = connect(served), list[list[str]](), None
+    while cursor or not found:
+        more: dict[str, Any] = {"cursor": cursor} if cursor else {}
+        page = client.get("/v1/review", params={**asked, **more}).json()
+        found += [each["scope"] for each in page["memories"]]
+        cursor = page["cursor"]
+
+    assert [["team"], ["team", "ada"], ["team", "bo"]] == found
+    only_read = connect(served, new_key(served, "read"))
+    assert 403 == only_read.get("/v1/review", params=asked).status_code

@@ -51,6 +51,64 @@ def test_a_last_day_to_come_is_not_over() -> None:
     assert end > datetime(2025, 10, 10, 23, tzinfo=UTC)
 
 
+LATER: Final = datetime(2025, 12, 2, tzinfo=UTC)
+IN_A_MONTH: Final = [
+    ("2025-10", "I left Acme in October", "2025-10-31"),
+    ("October 2025", "the lease from Mr. Ode ran out in October", "2025-10-31"),
+    ("2025年10月", "我十月份离职了", "2025-10-31"),
+    ("2025 年 10 月", "我十月份離職了", "2025-10-31"),
+    ("2025-W40", "I was sick in the last week of it", "2025-10-05"),
+    ("2025年第40週", "那一週之後就沒去了", "2025-10-05"),
+    ("2024", "we gave the car up in 2024", "2024-12-31"),
+    ("2024年", "2024年就不养猫了", "2024-12-31"),
+]
+BEGUN_IN: Final = [
+    ("2025-10", "I moved to Turku in October", "2025-10-01"),
+    ("2025-10", "it is 40 a month from October 2025", "2025-10-01"),
+    ("2025年10月", "从十月起租金涨到两千", "2025-10-01"),
+    ("2025年10月", "我十月份搬到台北了", "2025-10-01"),
+    ("2024", "on my own since 2024", "2024-01-01"),
+]
+
+
+@pytest.mark.parametrize(("written", "told", "day"), IN_A_MONTH)
+def test_an_end_in_a_month_is_over_with_it(written: str, told: str, day: str) -> None:
+    end = ended_at(written, told, LATER)
+
+    assert end is not None
+    assert (end.date().isoformat(), end.hour) == (day, 23)
+
+
+@pytest.mark.parametrize(("written", "told", "day"), BEGUN_IN)
+def test_what_begins_in_a_month_follows_from_its_first_day(
+    written: str, told: str, day: str
+) -> None:
+    end = ended_at(written, told, LATER)
+
+    assert end is not None
+    assert (end.date().isoformat(), end.hour) == (day, 0)
+
+
+def test_what_ended_this_month_is_over_when_it_is_said() -> None:
+    assert ended_at("2025-10", "I left Acme in October", SAID) == SAID
+
+
+def test_a_month_to_come_is_not_over() -> None:
+    end = ended_at("2025-11", "the contract ends in November", SAID)
+
+    assert end is not None
+    assert end.date().isoformat() == "2025-11-30"
+
+
+def test_an_end_in_the_month_of_the_beginning_comes_after_it() -> None:
+    began = datetime(2025, 10, 9, tzinfo=UTC)
+
+    end = ended_at("2025-10", "I moved on in October again", LATER, began)
+
+    assert end is not None
+    assert end.date().isoformat() == "2025-10-31"
+
+
 def test_each_day_taken_for_a_first_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validity, "end_of", validity.moment_of)
 

@@ -292,6 +292,20 @@ def test_a_patch_and_an_end_of_one_entry_do_not_both_happen() -> None:
     assert ["changed", "refused"] == actions(outcomes)
 
 
+def test_a_memory_ends_with_the_month_that_an_end_names() -> None:
+    """Its first day would be before the memory began, and then the day of the telling counts."""
+    known = memory(
+        "Note",
+        {"context": "in passing", "content": "I own a boat"},
+        valid_from=datetime(2026, 3, 9, tzinfo=UTC),
+    )
+
+    (outcome,) = after(End(call="e", target="m1", because=(cited(2),), at="2026-03"), known=[known])
+
+    assert isinstance(outcome.write, EndMemory)
+    assert "2026-03-31" == outcome.write.at.date().isoformat()
+
+
 # Rejected
 
 

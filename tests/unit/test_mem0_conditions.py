@@ -166,6 +166,9 @@ def test_a_deep_id_is_none() -> None:
         (None, None),
         ("", None),
         ("2026-12-31", "2027-01-01T00:00:00+00:00"),
+        ("20261231", "2027-01-01T00:00:00+00:00"),
+        ("2026-W53", "2027-01-04T00:00:00+00:00"),
+        ("2026-W53-4", "2027-01-01T00:00:00+00:00"),
         ("2026-12-31T10:00:00", "2026-12-31T10:00:00+00:00"),
         ("2026-12-31T10:00:00+02:00", "2026-12-31T10:00:00+02:00"),
     ],
@@ -176,7 +179,7 @@ def test_a_day_ends_when_it_is_over(written: str | None, ends: str | None) -> No
     assert ends == (found and found.isoformat())
 
 
-@pytest.mark.parametrize("written", ["soon", "2026-13-01", "9999-12-31"])
+@pytest.mark.parametrize("written", ["soon", "2026-13-01", "9999-12-31", "2026-10", "2026"])
 def test_what_is_no_day_is_refused(written: str) -> None:
     with pytest.raises(UsageError):
         end_of_day(written)

@@ -16,6 +16,7 @@ from recollect.chat.corrections import correction_of
 from recollect.errors import GoneError, NotFoundError, StaleReadError, UsageError
 from recollect.formation.config import FormationSettings
 from recollect.formation.rule_model import RuleModel
+from recollect.memory.cited_messages import apply_cited
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
 from recollect.models import ModelChoice, open_model
@@ -225,7 +226,8 @@ class Chatbot:
 
         Raises:
             NotFoundError: The memory or the place in it does not exist.
-            UsageError: The result would not fit its type's schema.
+            UsageError: The result would not fit its type's schema; or the words that it rests on
+                were erased meanwhile.
         """
         memory = await self.memory.get(self.scope, type_, key)
         if memory is None:
@@ -239,7 +241,7 @@ class Chatbot:
         )
         because = Evidence(thread=message.thread, message=message.id, quote=said)
         write = correction_of(memory, pointer, value, because=because, types=types)
-        (corrected,) = await self.memory.apply(self.scope, [write])
+        (corrected,) = await apply_cited(self.memory, self.scope, [write])
         return corrected or memory
 
     def _request(self, conversation: Sequence[Message], known: Context) -> ModelRequest:

@@ -179,10 +179,11 @@ def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutco
     memory = present.offer.known[operation.target]
     at = said_at = _said_at([operation], present)
     quotes = "\n".join(each.quote for each in operation.because)
-    if moment := ended_at(operation.at, quotes, said_at) if operation.at else None:
+    began = memory.valid_from
+    if moment := ended_at(operation.at, quotes, said_at, began) if operation.at else None:
         # A date before the memory's own beginning is a slip of the model; the end itself is not.
-        at = said_at if memory.valid_from and moment <= memory.valid_from else moment
-    if memory.valid_from is not None and at <= memory.valid_from:
+        at = said_at if began and moment <= began else moment
+    if began is not None and at <= began:
         reason = f"it would end at {at:%Y-%m-%d}, before it began"
         return OperationOutcome(action="refused", type=memory.type, key=memory.key, reason=reason)
     doubts = list(grounds.doubts)

@@ -23,6 +23,7 @@ from recollect.graph.values import (
     Value,
     shown,
 )
+from recollect.memory.cited_messages import citing
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, Revision, Trust, Write
 from recollect.stores.plans.erase_targets import EraseReceipt
@@ -56,7 +57,8 @@ class FactMethods(GraphAccess):
         the old one, which stays as history. See `NewFact` for the arguments.
 
         Raises:
-            UsageError: A name is empty, or an argument is outside its range.
+            UsageError: A name is empty, or an argument is outside its range; or *evidence* names a
+                message that is not there, or was erased.
             VersionConflictError: Concurrent writes won ``TRIES_MAX`` times.
         """
         new = NewFact(
@@ -80,6 +82,9 @@ class FactMethods(GraphAccess):
 
         Args:
             facts: The facts; with the facts that they end, at most ``WRITES_MAX`` writes.
+
+        Raises:
+            UsageError: The evidence of one names a message that is not there, or was erased.
         """
         for each in facts:
             for name, time in (("since", each.since), ("until", each.until)):
@@ -90,7 +95,11 @@ class FactMethods(GraphAccess):
             planned = plan_additions(view, facts)
             return planned, [write for each in planned for write in each.writes]
 
-        planned = await self.change(memory, plan)
+        async def change(view: Recollect) -> list[PlannedFact]:
+            return await self.change(view, plan)
+
+        evidence = [cited for each in facts for cited in each.evidence]
+        planned = await citing(memory, self.scope, evidence, change)
         view = await self.read(memory)
         return tuple(_addition(each, view) for each in planned)
 

@@ -190,7 +190,8 @@ class FormationMethods(ABC):
 
         Raises:
             NotFoundError: The memory does not exist.
-            UsageError: The memory is not in quarantine.
+            UsageError: The memory is not in quarantine, or waits since before its type was
+                migrated to the other `update_mode`.
             VersionConflictError: What it would change has changed since, or it is not at version
                 *expected*.
         """

@@ -21,7 +21,7 @@ from recollect.memory.version_remainder import MessageAddress, Messages, left_of
 from recollect.records import Evidence, EvidenceMap, Json, Revision
 from recollect.stores.json_pointers import is_list, is_same, join_pointer
 from recollect.stores.plans.undo import UNDONE
-from recollect.stores.remainder import split_pointer
+from recollect.stores.remainder import lost_statement, split_pointer
 
 NOBODY: Final[Messages] = frozenset()
 _ATTRIBUTES: Final = ("valid_from", "valid_until", "trust", "state")
@@ -94,6 +94,8 @@ def replayed(revisions: Sequence[Revision], inputs: ReplayInputs) -> Replayed:
     for each in _not_reverted(revisions, inputs):
         replay.take(each, before)
         before = each
+    if before is not None and lost_statement(before.value, replay.found.value):
+        replay.found.parts.clear()
     return replay.found
 
 

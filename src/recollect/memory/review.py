@@ -11,6 +11,7 @@ from recollect.formation.config import Assistants
 from recollect.formation.rivals import is_single
 from recollect.formation.scope_types import type_in_force
 from recollect.formation.verdicts import approval_of, rejection_of
+from recollect.memory.value_checks import check_key
 from recollect.records import (
     DeleteMemory,
     EndMemory,
@@ -62,7 +63,11 @@ async def approving_writes(
         present = {(each.type, each.key): each for each in found[memory.key]} | dict(decided or {})
         rivals = [each for each in present.values() if each.type == memory.type]
     before = await _value_before(store, scope, memory, proposal_for)
-    return approval_of(memory, proposal_for, before=before, type_=known, rivals=rivals)
+    writes = approval_of(memory, proposal_for, before=before, type_=known, rivals=rivals)
+    if proposal_for is None and known is not None:
+        # It may wait since before its type was migrated; in force it would stop the formation.
+        check_key([known], writes[0].type, writes[0].key, None)
+    return writes
 
 
 async def _value_before(

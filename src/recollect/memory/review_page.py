@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from heapq import nlargest
 from typing import Final
 
 from anyio import to_thread
@@ -27,10 +28,11 @@ from recollect.records import Json, Memory, MemoryAddress, Page, Revision, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.field_evidence import MessageTimes, messages_cited
 from recollect.stores.pages import each_page, each_row
+from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.validation import to_datetime
 
 OTHERS_READ: Final = 10_000
-"""Memories of one type that are read for a review."""
+"""Memories of one type that are read for a review; of more, those that changed last."""
 OTHERS_MAX: Final = 2_000
 """The newest of them that are compared with what waits."""
 FORMATIONS_READ: Final = 100
@@ -104,21 +106,31 @@ async def _read_others(
     store: Store, scope: Scope, type_: str, oldest: datetime, now: datetime
 ) -> list[Memory]:
     """Return what may have been said since *oldest*, and what may have ended since."""
-    found: list[Memory] = []
-    read = 0
+    read: list[Memory] = []
     async for page in each_page(
         lambda cursor: store.memories(scope, type_=type_, cursor=cursor, limit=_ROWS_A_PAGE)
     ):
-        read += len(page.rows)
-        found += (
-            each
-            for each in page.rows
-            if each.state != "quarantined"
-            and (each.updated_at if is_over(each, now) else told_at(each)) >= oldest
-        )
-        if read >= OTHERS_READ:
+        read += page.rows
+        if len(read) >= OTHERS_READ and page.cursor is not None:
+            # The listing is by key: what was said last may be at its end.
+            read = await store.read(partial(_changed_last, scope=scope, type_=type_))
             break
+    found = [
+        each
+        for each in read
+        if each.state != "quarantined"
+        and (each.updated_at if is_over(each, now) else told_at(each)) >= oldest
+    ]
     return sorted(found, key=told_at)[-OTHERS_MAX:]
+
+
+def _changed_last(snapshot: StoreSnapshot, scope: Scope, type_: str) -> list[Memory]:
+    """Return the memories of a type that changed last, ``OTHERS_READ`` at most."""
+    _, known = snapshot.summaries(scope)
+    rows = zip(known.updated_at, known.uid, known.type, strict=True)
+    newest = nlargest(OTHERS_READ, ((at, uid) for at, uid, name in rows if name == type_))
+    found = snapshot.entries([(scope, uid) for _, uid in newest], are_memories=True)
+    return [each.content for each in found if isinstance(each.content, Memory)]
 
 
 def _oldest(waiting: Memory) -> datetime:

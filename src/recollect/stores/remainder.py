@@ -26,6 +26,19 @@ REDUCED: Final = "erase"
 """Cause of the version that an erase left of another one, in whose place and time it stands."""
 _PLACE: Final = re.compile("0|[1-9][0-9]{0,8}")
 
+_STATEMENTS: Final = (
+    (frozenset({"content"}), frozenset({"content", "context"})),
+    (
+        frozenset({"subject", "predicate", "object"}),
+        frozenset({"subject", "predicate", "object", "object_type", "several"}),
+    ),
+)
+"""
+Fields without which a note or a fact says nothing, and all fields that one may have.
+
+The stores do not know the types; values of this form are notes and facts, whatever their type.
+"""
+
 MEMORY_THREAD: Final = "memory:"
 """Reserved thread id under which evidence cites versions of memories (`version_name`)."""
 ORIGIN_QUOTE: Final = ""
@@ -84,7 +97,21 @@ def remainder_of(
         kept = dict(_shifted(kept, path, in_list=_is_list_item(value, path)))
     if not isinstance(remaining, Mapping) or (unfounded and not remaining):
         return None
-    return Remainder(remaining, kept)
+    return None if lost_statement(value, remaining) else Remainder(remaining, kept)
+
+
+def lost_statement(value: JsonObject, left: Mapping[str, Json]) -> bool:
+    """
+    Return True if a note or a fact lost what it states: *left* of its *value* says nothing.
+
+    >>> note = {"context": "at home", "content": "I whistle"}
+    >>> lost_statement(note, {"context": "at home"}), lost_statement(note, {"content": "I whistle"})
+    (True, False)
+    """
+    return any(
+        needed <= value.keys() <= allowed and not needed <= left.keys()
+        for needed, allowed in _STATEMENTS
+    )
 
 
 def unfounded_places(evidence: Sources, erased: AbstractSet[tuple[str, str]]) -> set[str]:

@@ -30,6 +30,7 @@ from recollect.agents.examples.selection import (
     relevance_of,
 )
 from recollect.errors import NotFoundError, UsageError
+from recollect.memory.cited_messages import citing
 from recollect.memory.conflict_retries import retried
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
@@ -119,7 +120,8 @@ class Examples:
             evidence: The messages of which the example was made; erasing them erases it.
 
         Raises:
-            UsageError: Input or output is blank, *score* is not from 0 to 1, or *tags* is a text.
+            UsageError: Input or output is blank, *score* is not from 0 to 1, or *tags* is a text;
+                or *evidence* names a message that is not there, or was erased.
             ConflictError: The example was rejected.
             VersionConflictError: Concurrent writes won ``TRIES_MAX`` times.
         """
@@ -132,7 +134,7 @@ class Examples:
                 tags=tuple(check_texts(tags, "tag")),
             )
         )
-        return await self._store(memory, new, {"": tuple(evidence)} if evidence else {}, trust)
+        return await self._store_cited(memory, new, evidence, trust)
 
     add, aadd = method_pair(_add)
 
@@ -148,6 +150,16 @@ class Examples:
 
         stored = await retried(attempt, TRIES_MAX)
         return (example_of(stored) if stored else None) or new
+
+    async def _store_cited(
+        self, memory: Recollect, new: Example, evidence: Sequence[Evidence], trust: Trust
+    ) -> Example:
+        """Store a validated example if the messages that it was made of are there."""
+
+        async def store(view: Recollect) -> Example:
+            return await self._store(view, new, {"": tuple(evidence)} if evidence else {}, trust)
+
+        return await citing(memory, self.scope, evidence, store)
 
     async def _add_feedback(
         self,
@@ -193,7 +205,7 @@ class Examples:
             await self._add(
                 memory, each.input, each.output, reason=each.reason, score=score, trust=trust
             )
-        return await self._store(memory, better, {"": tuple(evidence)} if evidence else {}, trust)
+        return await self._store_cited(memory, better, evidence, trust)
 
     add_feedback, aadd_feedback = method_pair(_add_feedback)
 

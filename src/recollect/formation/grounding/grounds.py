@@ -20,6 +20,7 @@ from recollect.formation.grounding.quotes import hedges_in, keeps_hedge
 from recollect.formation.grounding.telling_reasons import without_reasons
 from recollect.formation.grounding.validity import (
     day_of_change,
+    end_of,
     is_about,
     is_told_ahead,
     moment_of,
@@ -138,7 +139,7 @@ def _is_plan(operation: Insert, since: str | None, heard: HeardWindow) -> bool:
 
 def _is_recent(end: End, heard: HeardWindow) -> bool:
     """Return True if an end has no date, or one at most a month before it was said."""
-    moment = moment_of(end.at) if end.at else None
+    moment = end_of(end.at) if end.at else None
     said = [each.line.message.time for each in heard.passages(end.because)]
     return moment is None or any(abs(time - moment) <= _RECENT for time in said)
 

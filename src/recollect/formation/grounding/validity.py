@@ -11,7 +11,7 @@ from recollect.formation.grounding.told_dates import LAST_DAY, dates_of_value
 from recollect.stores.validation import check_time
 from recollect.text.calendar_dates import absolute_dates
 from recollect.text.chinese_scripts import simplified
-from recollect.text.days import Days
+from recollect.text.days import MONTH_NAME, Days
 from recollect.text.lazy_patterns import lazy_pattern
 from recollect.text.numerals import plain
 from recollect.text.short_texts import kept_if_short
@@ -24,6 +24,14 @@ _CHANGES: Final = lazy_pattern(
     r"|chang(?:es?|ing)|new|becomes?)\b|[起涨升]|开始|改[为成到]|变",
     re.IGNORECASE,
 )
+_BEGINS_THEN: Final = lazy_pattern(
+    r"\b(?:since|as of|moved|started|began|begun|switched|joined|changed)\b"
+    rf"|\bfrom (?:the |early |late |next |last |this )*(?:{MONTH_NAME}\b|(?:19|20)\d\d|Q[1-4])"
+    r"|[搬换]|开始|入职|[从自].{0,12}起|[月年周](?:份)?起",
+    re.IGNORECASE,
+)
+"""Words that tell what begins in a month or a year, and not only what ends in it."""
+_ISO_WEEK: Final = re.compile(r"(\d{4})-?W(\d\d)|(\d{4})年第(\d{1,2})周", re.IGNORECASE)
 _MONTH_DAYS_MAX: Final = 31
 DATE_CHARACTERS_MAX: Final = 100
 
@@ -44,12 +52,12 @@ def moment_of(written: str) -> datetime | None:
 
 def end_of(written: str) -> datetime | None:
     """
-    Return the moment at which a validity until a date ends: when the day, month or year is over.
+    Return the moment at which a validity until a date ends: with the last day of it.
 
     Who says "until the 29th" of a party on that day means that it is still to come that morning.
 
-    >>> [str(end_of(each).date()) for each in ("2024-05-07", "2023-01", "2023")]
-    ['2024-05-07', '2023-01-31', '2023-12-31']
+    >>> [str(end_of(each).date()) for each in ("2024-05-07", "2023-W02", "2023-01", "2023")]
+    ['2024-05-07', '2023-01-15', '2023-01-31', '2023-12-31']
     """
     found = interval_of(written)
     if found is None:
@@ -61,29 +69,47 @@ def end_of(written: str) -> datetime | None:
         return None
 
 
-def ended_at(written: str, told: str, said: datetime) -> datetime | None:
+def ended_at(
+    written: str, told: str, said: datetime, began: datetime | None = None
+) -> datetime | None:
     """
     Return the moment of an end on the day *written*, which the words *told* at *said* tell.
 
     A last day is part of what ends with it, up to the words that tell its end; any other day
-    begins what follows.
+    begins what follows. A week, a month or a year is over with its last day, unless the words tell
+    what begins in it; but what *began* in it cannot have ended before.
 
     >>> said = datetime(2025, 9, 25, tzinfo=UTC)
     >>> str(ended_at("2025-09-19", "the last session was on the 19th", said))
     '2025-09-19 23:59:59.999999+00:00'
     >>> str(ended_at("2025-09-19", "driving again since the 19th", said))
     '2025-09-19 00:00:00+00:00'
+    >>> str(ended_at("2025-08", "I left the choir in August", said))
+    '2025-08-31 23:59:59.999999+00:00'
     """
     begins, ends = moment_of(written), end_of(written)
-    if begins is None or ends is None or LAST_DAY.search(simplified(told)) is None:
+    if begins is None or ends is None:
+        return begins
+    begins_then = began is None or began < begins or began > ends
+    if begins_then and not _is_over_with(written, simplified(told)):
         return begins
     return ends if not begins <= said <= ends else said
+
+
+def _is_over_with(written: str, told: str) -> bool:
+    """Return True if what ends lasts to the end of the days *written*, as *told*."""
+    found = interval_of(written)
+    if found is None or found.first == found.last:
+        return LAST_DAY.search(told) is not None
+    return LAST_DAY.search(told) is not None or _BEGINS_THEN.search(told) is None
 
 
 @kept_if_short
 def interval_of(written: str) -> Days | None:
     """Return the days of a date of any precision; ``None`` if it is none, or may be several."""
     text = plain(written[:DATE_CHARACTERS_MAX]).strip().rstrip(".")
+    if week := _ISO_WEEK.fullmatch(simplified(text)):
+        return _week_of(*(int(each) for each in week.groups() if each))
     found = {
         days
         for each in (*absolute_dates(text, None), *year_parts_in(text, _ANY_DAY))
@@ -91,6 +117,14 @@ def interval_of(written: str) -> Days | None:
         for days in each.stretches
     }
     return found.pop() if len(found) == 1 else None
+
+
+def _week_of(year: int, week: int) -> Days | None:
+    try:
+        monday = date.fromisocalendar(year, week, 1)
+        return Days(monday, monday + timedelta(days=6))
+    except (ValueError, OverflowError):
+        return None
 
 
 def day_of_change(until: str, told: str) -> str | None:

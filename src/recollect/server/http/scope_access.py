@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Annotated, Final, Protocol, TypeVar
 
 from fastapi import Depends, Header, Query, Request
@@ -151,9 +152,9 @@ class Reach:
         held = self.after(listing, cursor)
         at, inner = _place(held)
         found: list[RowT] = []
-        for scope in await self.scopes(below=below):
-            if list(scope) < at:  # scopes before the cursor, which are in order
-                continue
+        # Scopes before the cursor are left out: they are in order.
+        left = [each for each in await self.scopes(below=below) if list(each) >= at]
+        for scope, following in zip_longest(left, left[1:]):
             position = inner if list(scope) == at else None
             while len(found) < limit:
                 page = await page_of(scope, cursor=position, limit=limit - len(found))
@@ -161,8 +162,11 @@ class Reach:
                 position = page.cursor
                 if position is None:
                     break
-            if len(found) >= limit:
+            if position is not None:
                 return found, self.cursor(listing, [list(scope), position])
+            if len(found) >= limit and following is not None:
+                # A scope that ends with the page would begin anew under its own name.
+                return found, self.cursor(listing, [list(following), None])
         return found, None
 
 

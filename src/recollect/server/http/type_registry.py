@@ -13,6 +13,7 @@ from recollect.memory.facade import Recollect
 from recollect.memory.value_checks import check_document, check_key
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.scope_access import Reach
+from recollect.stores.plans.changes import Below
 from recollect.text.coded_text import with_code
 
 _CHECKS: Final = (
@@ -64,6 +65,23 @@ async def types_of(reach: Reach) -> tuple[MemoryType, ...]:
 async def keep_types(memory: Recollect, scope: Scope, types: tuple[MemoryType, ...]) -> None:
     """Set the types of the scope, and of scopes below without their own."""
     await memory.store.apply(scope, [settings_write([each.as_config() for each in types])])
+
+
+async def check_listed_type(reach: Reach, type_: str | None, *, below: bool) -> None:
+    """
+    Refuse a misspelt name of a type in a listing that found nothing; see `check_type_names`.
+
+    Raises:
+        UsageError: The name looks like that of a known type.
+    """
+    if type_ is None:
+        return
+    await load_modules("recollect.memory.type_names")
+    from recollect.memory.type_names import check_type_names
+
+    service, scopes = reach.service, (reach.scope,)
+    asked = Below(scopes) if below else scopes
+    await check_type_names(service.memory.store, service.assistants, asked, [type_])
 
 
 async def check_address(reach: Reach, type_: str, key: str, expected: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Final
@@ -164,22 +165,26 @@ class BatchDeletionRequest(Passed):
     memories: list[BatchDeletion] = Field(min_length=1, max_length=BATCH_MAX)
 
 
+_DATE: Final = re.compile(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d|(?P<week>W\d\d))")
+
+
 def end_of_day(written: str | None) -> datetime | None:
     """
-    Return the end of a date in UTC, or the moment if *written* has a time.
+    Return the end of a day or week in UTC, or the moment if *written* has a time.
 
     Raises:
         UsageError: It is neither a date nor a time.
 
-    >>> end_of_day("2026-05-01").isoformat()
-    '2026-05-02T00:00:00+00:00'
+    >>> [end_of_day(each).isoformat() for each in ("2026-05-01", "20260501")]
+    ['2026-05-02T00:00:00+00:00', '2026-05-02T00:00:00+00:00']
     """
     if not written:
         return None
     try:
-        if len(written) == len("2026-05-01"):
+        if whole := _DATE.fullmatch(written):
             day = date.fromisoformat(written).toordinal()
-            return datetime.fromordinal(day + 1).replace(tzinfo=UTC)
+            days = 7 if whole["week"] else 1
+            return datetime.fromordinal(day + days).replace(tzinfo=UTC)
         moment = datetime.fromisoformat(written)
     except (ValueError, OverflowError):
         msg = f"expiration_date is a day such as '2026-05-01', not {written[:80]!r}"

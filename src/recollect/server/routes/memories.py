@@ -35,7 +35,7 @@ from recollect.server.http.scope_access import (
     Reading,
     Writing,
 )
-from recollect.server.http.type_registry import check_address, check_value
+from recollect.server.http.type_registry import check_address, check_listed_type, check_value
 from recollect.server.memory_listings import (
     ListingFilter,
     ListingRequest,
@@ -120,6 +120,8 @@ async def memories(
     found, after = await reach.read_page(
         _MEMORIES, read, cursor=cursor, limit=limit, below=below, wanted=has_key
     )
+    if below and not found:
+        await check_listed_type(reach, type, below=True)
     return {"memories": [memory_to_json(each, reach.relative) for each in found], "cursor": after}
 
 
@@ -163,6 +165,8 @@ async def _listed(reach: Reach, asked: ListingRequest) -> JsonAnswer:
     if asked.below:
         reach.may("read", below=True)
     found = await read_listing(reach, asked)
+    if not found.listing.total:
+        await check_listed_type(reach, asked.wanted.type, below=asked.below)
     counts: JsonObject = {
         "total": found.listing.total,
         "types": dict(found.listing.types),

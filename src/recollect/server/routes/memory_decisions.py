@@ -19,6 +19,7 @@ from recollect.server.http.query_params import strict_router
 from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import (
     LIMIT,
+    Below,
     CursorParameter,
     IdempotencyKey,
     Limit,
@@ -26,6 +27,7 @@ from recollect.server.http.scope_access import (
     Reading,
     Writing,
 )
+from recollect.server.http.type_registry import check_address
 from recollect.server.routes.memories import ADDRESS, Key, TypeName, answered, existing_memory
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import EndRequest, RejectRequest, RestoreRequest, Time
@@ -42,12 +44,13 @@ router: Final = strict_router(prefix="/v1", tags=["memories"], route_class=Named
 async def review(
     reach: Reading,
     valid_at: Time | None = None,
+    below: Below = False,
     cursor: CursorParameter = None,
     limit: Limit = LIMIT,
 ) -> JsonAnswer:
     """Return the quarantined memories by type and key, each with what was said about it since."""
     read = partial(reach.memory.review, valid_at=valid_at)
-    found, after = await reach.read_page(_REVIEW, read, cursor=cursor, limit=limit)
+    found, after = await reach.read_page(_REVIEW, read, cursor=cursor, limit=limit, below=below)
     return {"memories": [waiting_to_json(each, reach.relative) for each in found], "cursor": after}
 
 
@@ -169,6 +172,7 @@ async def _restoring_writes(
 
     Raises:
         NotFoundError: The memory, or that version of it, does not exist.
+        UsageError: It is from before its type was migrated to the other `update_mode`.
     """
     current = await existing_memory(reach, type_, key)
     revisions = await reach.memory.history(reach.scope, type_, key)
@@ -192,6 +196,9 @@ async def _restoring_writes(
     )
     if found.state != "active":
         return [restored]
+    if found.valid_until is None:
+        # An entry that a migration ended would stop the formation of the scope.
+        await check_address(reach, type_, key, None)
     then = replace(current, value=found.value, evidence=found.evidence, state=found.state)
     await load_modules("recollect.memory.review")
     from recollect.memory.review import releasing_writes

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from recollect.errors import UsageError
 from recollect.records import EndMemory, EvidenceKind, NewMessage, PutMemory, Role, Trust, Write
@@ -16,8 +17,19 @@ from recollect.stores.validation import ID_CHARACTERS_MAX
 from recollect.text.coded_text import with_code
 from recollect.wire.elements import evidence_from_json
 
+_DATE_IN_DIGITS: Final = re.compile(r"(?:19|20)\d\d(?:\d\d){0,2}")
+
+
+def _refuse_date_in_digits(given: object) -> object:
+    """Raise ValueError for 2025 or 202510, which pydantic takes for seconds since 1970."""
+    if isinstance(given, str | int) and _DATE_IN_DIGITS.fullmatch(str(given)):
+        msg = f"{given} is a date without a time: write it whole, as in 2026-01-31T09:00:00Z"
+        raise ValueError(msg)
+    return given
+
+
 Id = Annotated[str, Field(min_length=1, max_length=ID_CHARACTERS_MAX)]
-Time = AwareDatetime
+Time = Annotated[AwareDatetime, BeforeValidator(_refuse_date_in_digits)]
 Object = dict[str, JsonValue]
 CHANGED_MAX: Final = 200
 """Maximum memories in one bulk change."""
