@@ -140,4 +140,53 @@ async function edited() {
   }
 }
 
-await told({ receipts, opened, trueThen, nextDay, counts, days, edited }, { facts, page, noted, close });
+/** A fact that was told before it began is not yet true on that day, and what it follows still is: on each screen. */
+async function notYet() {
+  const asOf = "known=2025-03-20";
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.goto(`${base}/#/memories?${SCOPE}&type=Fact&${asOf}`);
+  const job = page.locator(".row-body", { hasText: "exhibition writer" });
+  await job.locator(".badge").waitFor();
+  await page.locator(".total", { hasText: "not yet true" }).waitFor();
+  const memories = { job: await job.innerText(), total: await page.locator(".total").innerText() };
+  await facts.picture(page, "not-yet");
+  await page.goto(`${base}/#/graph?${SCOPE}&${asOf}`);
+  await page.locator(".plain-table tbody tr").first().waitFor();
+  const graph = await page.locator(".plain-table tbody").innerText();
+  await page.goto(`${base}/#/overview?${SCOPE}&${asOf}`);
+  await page.locator(".of-all").waitFor();
+  const overview = { all: await page.locator(".of-all").innerText(), facts: await page.locator(".of-type", { hasText: "fact" }).innerText() };
+  await page.goto(`${base}/#/chat?${SCOPE}&${asOf}`);
+  await page.locator(".composer-past").waitFor();
+  await page.locator(".memories-button .count").waitFor();
+  facts.tell("not_yet", { memories, graph, overview, chat: await page.locator(".memories-button .count").innerText() });
+}
+
+/** The bar of days shows the day that the address names, also after its other button was pressed on the screen before. */
+async function mode() {
+  const pressed = async () => (await page.locator(".time-mode[aria-pressed=true]").innerText()).replaceAll("\n", " ");
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await page.locator("#true-on").waitFor();
+  await page.locator(".day-button:visible").click();
+  await page.locator(".time-mode").nth(1).click();
+  const chosen = await pressed();
+  await page.getByRole("link", { name: "Graph", exact: true }).click();
+  await page.locator("#true-on").waitFor();
+  const next = await pressed();
+  await page.locator(".time-mode").nth(1).click();
+  await page.evaluate((scope) => { location.hash = `#/graph?${scope}&on=2025-03-12`; }, SCOPE);
+  await page.locator("#true-on").waitFor();
+  facts.tell("mode", { chosen, next, linked: await pressed() });
+}
+
+/** What was true before a fact stands below it, however much was written since. */
+async function newer() {
+  for (let count = 0; count < 30; count += 1) await page.request.put(`${base}/v1/memories/Note/newer-${count}?${SCOPE}`, { data: { value: { note: `Mira bought book ${count}.` } } });
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.locator(".changed-row", { hasText: "Mira bought book" }).first().waitFor();
+  const home = page.locator(".sentences li", { hasText: "Mira lives in Porto" });
+  await home.locator(".sentence-before").waitFor();
+  facts.tell("newer", await home.innerText());
+}
+
+await told({ receipts, opened, trueThen, nextDay, counts, days, edited, notYet, mode, newer }, { facts, page, noted, close });
