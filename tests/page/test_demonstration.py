@@ -121,6 +121,15 @@ def test_what_begins_later_is_not_yet_true_on_any_screen(story: Story) -> None:
     assert known == told["chat"]
 
 
+def test_what_begins_later_has_not_ended(story: Story) -> None:
+    """Today too it is counted apart, and on the overview as in the list."""
+    told = story.facts["later"]
+    before = story.facts["counts"]["overview"]
+
+    assert f"{before} · 1 not yet true" == told["overview"]
+    assert f"{told['overview']} · 1 to review" == told["list"]
+
+
 def test_the_bar_of_days_shows_the_day_of_the_address(story: Story) -> None:
     """Another screen begins with what is true, and a link shows the day that it names."""
     told = story.facts["mode"]

@@ -179,6 +179,17 @@ async function mode() {
   facts.tell("mode", { chosen, next, linked: await pressed() });
 }
 
+/** Today, what begins later is counted apart from what has ended: on the overview and in the list. */
+async function later() {
+  await page.request.put(`${base}/v1/memories/Fact/home-oslo?${SCOPE}`, { data: { value: { subject: "Mira", predicate: "plans to live in", object: "Oslo" }, valid_from: new Date(Date.now() + 9e8).toISOString() } });
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.locator(".of-all", { hasText: "not yet true" }).waitFor();
+  const overview = await page.locator(".of-all").innerText();
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await page.locator(".total", { hasText: "not yet true" }).waitFor();
+  facts.tell("later", { overview, list: await page.locator(".total").innerText() });
+}
+
 /** What was true before a fact stands below it, however much was written since. */
 async function newer() {
   for (let count = 0; count < 30; count += 1) await page.request.put(`${base}/v1/memories/Note/newer-${count}?${SCOPE}`, { data: { value: { note: `Mira bought book ${count}.` } } });
@@ -189,4 +200,4 @@ async function newer() {
   facts.tell("newer", await home.innerText());
 }
 
-await told({ receipts, opened, trueThen, nextDay, counts, days, edited, notYet, mode, newer }, { facts, page, noted, close });
+await told({ receipts, opened, trueThen, nextDay, counts, days, edited, notYet, mode, later, newer }, { facts, page, noted, close });
