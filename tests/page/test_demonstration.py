@@ -113,8 +113,9 @@ def test_what_begins_later_is_not_yet_true_on_any_screen(story: Story) -> None:
     known = told["overview"]["all"].split()[0]
 
     assert "not yet true" in told["memories"]["job"]
-    assert f"{told['overview']['facts'].split()[0]} memories · 1 not yet true" == (
-        told["memories"]["total"]
+    assert (
+        f"{told['overview']['facts'].split()[0]} memories · 1 not yet true"
+        == (told["memories"]["total"])
     )
     assert "copy editor" in told["graph"]
     assert "exhibition writer" not in told["graph"]
