@@ -237,5 +237,5 @@ function Former({ memory: { type, key, version } }: { memory: Memory }) {
   const history = useAsked(() => api.history(scope, type, key), [scope, type, key, version]);
   const former = [...formerFields(history.value?.revisions ?? [])];
   if (!former.length) return null;
-  return <span className="sentence-before">{t("overview.before")} {former.map(([pointer, text], place) => <span key={pointer}>{place > 0 && " · "}<span className="said-name">{spoken(pointer, named)}</span> <del>{text}</del></span>)}</span>;
+  return <span className="sentence-before">{t("overview.before")}{former.map(([pointer, text], place) => <span key={pointer}>{place > 0 && " · "}<span className="said-name">{spoken(pointer, named)}</span> <del>{text}</del></span>)}</span>;
 }

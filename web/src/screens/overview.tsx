@@ -175,8 +175,8 @@ function Sentence({ memory, now, changed, isNow = false, words, said = "", hasSt
         <span className="sentence-said">
           <Said memory={memory} />
           <RestsOn words={words} as="span" />
-          {words === undefined && said && <span className="sentence-before">{t("overview.by_hand")} <del>{said}</del></span>}
-          {former.map((each) => <span key={each.key} className="sentence-before">{t("overview.before")} <del>{each.sentence}</del></span>)}
+          {words === undefined && said && <span className="sentence-before">{t("overview.by_hand")}<del>{said}</del></span>}
+          {former.map((each) => <span key={each.key} className="sentence-before">{t("overview.before")}<del>{each.sentence}</del></span>)}
         </span>
         <span className="row-when">{hasState && <StateBadge memory={memory} now={now} />} <When at={timeOf(memory)} /></span>
       </a>
@@ -248,7 +248,7 @@ function Recalled({ glance, again }: { glance: Glance; again: () => void }) {
           <li key={`${memory.type}/${memory.key}`} className="recalled-row">
             <TypeSign type={memory.type} isNamed={false} />
             <span>
-              <a className="said" href={memoryLink(memory, scope)}>{memory.sentence}</a>
+              <a className="said" href={memoryLink(memory, scope)}><Said memory={memory} /></a>
               <a className="recalled-for" href={linkTo(["recall"], scope, { q: query })}>{t("overview.asked", { words: query })}</a>
             </span>
             <span className="count" title={t("overview.times", { count })}>{count}<span className="unseen"> {t("overview.times", { count })}</span></span>
