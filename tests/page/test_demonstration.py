@@ -145,6 +145,25 @@ def test_what_was_before_stands_below_a_fact_after_many_notes(story: Story) -> N
     assert "Mira lives in Utrecht" in story.facts["newer"]
 
 
+def test_the_field_for_a_message_grows_with_it(story: Story) -> None:
+    """All of some sentences is in sight, and a long text leaves room for the talk."""
+    told = story.facts["typed"]
+
+    assert told["none"] == told["again"]
+    assert told["none"]["height"] < told["some"]["height"] < told["many"]["height"]
+    assert told["some"]["hidden"] <= 1
+    assert told["many"]["height"] <= 844 * 0.3
+
+
+def test_a_chinese_reader_reads_names_and_words(story: Story) -> None:
+    """Of a recalled profile and of a key, also in a narrow window."""
+    told = story.facts["in_chinese"]
+
+    assert "咖啡" in told["recalled"]
+    assert "coffee" not in told["recalled"]
+    assert min(told["keys"]) >= 60
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("memory", ["User/User", "Fact/home-porto"])
 def test_the_button_that_saves_an_edit_is_in_sight(story: Story, memory: str, width: int) -> None:

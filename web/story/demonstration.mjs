@@ -200,4 +200,35 @@ async function newer() {
   facts.tell("newer", await home.innerText());
 }
 
-await told({ receipts, opened, trueThen, nextDay, counts, days, edited, notYet, mode, later, newer }, { facts, page, noted, close });
+/** The field for a message is as high as what is typed, up to a part of the window. */
+async function typed() {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  const field = page.locator("#composer");
+  await field.waitFor();
+  const sizes = async (words) => {
+    await field.fill(words);
+    return field.evaluate((element) => ({ height: element.clientHeight, hidden: element.scrollHeight - element.clientHeight }));
+  };
+  facts.tell("typed", { none: await sizes(""), some: await sizes("I like rowing on the river in the morning. ".repeat(5)), many: await sizes("很長的話。".repeat(1000)), again: await sizes("") });
+}
+
+/** In Chinese too: a profile that was recalled has its fields' names, and a key is told in words, not in single characters. */
+async function inChinese() {
+  await page.request.post(`${base}/v1/recall?${SCOPE}`, { data: { query: "coffee: one espresso in the morning; sister: Ines, in Ghent; partner: Rui", limit: 1 } });
+  await page.request.post(`${base}/v1/keys`, { data: { name: "reader", scope: ["mira"], permissions: ["read", "write", "erase"] } });
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.evaluate(() => localStorage.setItem("recollect.page", JSON.stringify({ language: "zh-hant", theme: "light" })));
+  await page.reload();
+  const row = page.locator(".recalled-row", { hasText: "Rui" });
+  await row.waitFor();
+  const recalled = await row.locator(".said").first().innerText();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${base}/#/settings?${SCOPE}`);
+  const cells = page.locator("#keys tbody td");
+  await cells.first().waitFor();
+  facts.tell("in_chinese", { recalled, keys: await cells.evaluateAll((all) => all.slice(0, 5).map((each) => each.getBoundingClientRect().width)) });
+  await page.evaluate(() => localStorage.removeItem("recollect.page"));
+}
+
+await told({ receipts, opened, trueThen, nextDay, counts, days, edited, notYet, mode, later, newer, typed, inChinese }, { facts, page, noted, close });

@@ -225,7 +225,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
             <a className={each.id === chosen ? "thread here" : "thread"} aria-current={each.id === chosen ? "page" : undefined} href={linkTo(["chat", each.id], scope)}>
               <span className="thread-name" title={each.id}>{named.get(each.id)?.title}</span>
               <span className="thread-about">
-                {same.has(each.id) && <>{wording.moment(whenOf(each))}{!isPast && " · "}</>}{!isPast && t("chat.count", { count: each.count })}{!same.has(each.id) && <>{!isPast && " · "}<When at={whenOf(each)} /></>}
+                {!isPast && `${t("chat.count", { count: each.count })} · `}{same.has(each.id) ? wording.moment(whenOf(each)) : <When at={whenOf(each)} />}
                 {!isPast && each.formed < each.last && <span className="pending-dot" title={t("chat.pending")} />}
               </span>
             </a>
