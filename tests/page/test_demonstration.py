@@ -99,12 +99,69 @@ def test_memories_are_counted_in_one_way(story: Story) -> None:
 
 
 def test_a_day_is_the_same_wherever_it_stands(story: Story) -> None:
-    """The cat was renamed on 22 March, as is said beside it; the plan to move has ended."""
+    """The cat was renamed on 22 March, as is said beside it; the plan to move ended on the 29th."""
     told = story.facts["days"]
 
     assert "22 Mar 2025" in told["overview"]
     assert "22 Mar 2025" == told["since"]
-    assert ["ended" in each for each in told["plans"]] == [True]
+    assert ["ended 29 Mar 2025" in each for each in told["plans"]] == [True]
+
+
+def test_what_begins_later_is_not_yet_true_on_any_screen(story: Story) -> None:
+    """On 20 March she had the new job from 14 April, and still the old one."""
+    told = story.facts["not_yet"]
+    known = told["overview"]["all"].split()[0]
+
+    assert "not yet true" in told["memories"]["job"]
+    assert (
+        f"{told['overview']['facts'].split()[0]} memories · 1 not yet true"
+        == (told["memories"]["total"])
+    )
+    assert "copy editor" in told["graph"]
+    assert "exhibition writer" not in told["graph"]
+    assert known == told["chat"]
+
+
+def test_what_begins_later_has_not_ended(story: Story) -> None:
+    """Today too it is counted apart, and on the overview as in the list."""
+    told = story.facts["later"]
+    before = story.facts["counts"]["overview"]
+
+    assert f"{before} · 1 not yet true" == told["overview"]
+    assert f"{told['overview']} · 1 to review" == told["list"]
+
+
+def test_the_bar_of_days_shows_the_day_of_the_address(story: Story) -> None:
+    """Another screen begins with what is true, and a link shows the day that it names."""
+    told = story.facts["mode"]
+
+    assert ["Believed on Today", "True on Today", "True on 12 Mar 2025"] == [
+        told[each] for each in ("chosen", "next", "linked")
+    ]
+
+
+def test_what_was_before_stands_below_a_fact_after_many_notes(story: Story) -> None:
+    """The overview names only the newest changes: what a fact replaced is asked for by itself."""
+    assert "Mira lives in Utrecht" in story.facts["newer"]
+
+
+def test_the_field_for_a_message_grows_with_it(story: Story) -> None:
+    """All of some sentences is in sight, and a long text leaves room for the talk."""
+    told = story.facts["typed"]
+
+    assert told["none"] == told["again"]
+    assert told["none"]["height"] < told["some"]["height"] < told["many"]["height"]
+    assert told["some"]["hidden"] <= 1
+    assert told["many"]["height"] <= 844 * 0.3
+
+
+def test_a_chinese_reader_reads_names_and_words(story: Story) -> None:
+    """Of a recalled profile and of a key, also in a narrow window."""
+    told = story.facts["in_chinese"]
+
+    assert "咖啡" in told["recalled"]
+    assert "coffee" not in told["recalled"]
+    assert min(told["keys"]) >= 60
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -104,7 +104,7 @@ def test_what_was_said_is_formed_and_shown_beside_the_talk(story: Story) -> None
     """The Memories panel counts down, and after forming shows what was inferred."""
     assert re.fullmatch(r"Forms in \d+:\d\d", story.facts["countdown"])
     assert "Lisbon" in story.facts["panel_after_forming"]
-    assert "All is formed" in story.facts["panel_after_forming"]
+    assert "This thread is formed" in story.facts["panel_after_forming"]
 
 
 def test_the_turn_that_brought_a_memory_is_marked_and_can_be_undone(story: Story) -> None:
@@ -210,7 +210,7 @@ def test_a_name_that_no_fact_has_is_looked_for_elsewhere(story: Story) -> None:
     """The graph draws facts and entities: a profile or a message may name it."""
     told = story.facts["graph_unknown"]
 
-    assert "No fact names “Nobody”" in told["said"]
+    assert "No fact of this day names “Nobody”" in told["said"]
     assert "a profile, a note or a message" in told["said"]
     assert "#/recall?q=Nobody" == told["leads"]
 

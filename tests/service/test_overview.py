@@ -219,6 +219,18 @@ def test_recalls_are_counted_and_a_deleted_memory_is_left_out(client: httpx.Clie
 
 
 @on_every_store
+def test_recalls_are_counted_where_the_empty_scope_was_looked_at(client: httpx.Client) -> None:
+    """The first message is no erase: what was asked since is told."""
+    scope = {"scope": ["users", "new"]}
+    assert [] == glance(client, **scope)["recalled"]
+
+    kept(client, "Note/boat", {"context": "boat", "content": "The boat leaks."}, **scope)
+    client.post("/v1/recall", params=scope, json={"query": "Which boat?"})
+
+    assert ["Which boat?"] == [each["query"] for each in glance(client, **scope)["recalled"]]
+
+
+@on_every_store
 def test_an_erase_by_another_program_takes_the_queries_along(
     served: Served, client: httpx.Client
 ) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -367,6 +368,25 @@ def test_the_graph_of_a_scope_is_shown_around_an_entity(client: httpx.Client) ->
     assert [("knows", "a")] == [(each["predicate"], each["fact"]) for each in near["edges"]]
     assert ["Ada", "Bob", "Cyd"] == [each["name"] for each in far["nodes"]]
     assert (1, True) == (len(few["nodes"]), few["more"])
+
+
+def test_the_graph_shows_what_was_believed_to_be_true_on_the_day(client: httpx.Client) -> None:
+    """As recall and the overview do: not what was known of a later day."""
+    scope = {"scope": "graph"}
+    value = {"subject": "Ada", "predicate": "lives in", "object": "Oslo"}
+    begins, ends = (datetime.now(UTC) + timedelta(days=days) for days in (1, 3))
+    times = {"valid_from": begins.isoformat(), "valid_until": ends.isoformat()}
+    client.put("/v1/memories/Fact/home", params=scope, json={"value": value, **times})
+
+    shown = []
+    for days in (0, 2, 4):
+        at = (datetime.now(UTC) + timedelta(days=days)).isoformat()
+        asked = {**scope, "known_at": at}
+        shown.append(len(client.get("/v1/graph", params=asked).json()["edges"]))
+    both = {**scope, "known_at": at, "valid_at": (begins + timedelta(hours=1)).isoformat()}
+
+    assert [0, 1, 0] == shown
+    assert 1 == len(client.get("/v1/graph", params=both).json()["edges"])
 
 
 @on_every_store

@@ -201,3 +201,25 @@ def test_what_was_told_in_other_words_is_found(
             return await bot.reply(asked)
 
     assert told in asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "value", "quote"),
+    [
+        ("My name is Bea and I live in Turku.", "I moved to Tampere.", "Tampere", None),
+        ("我叫陳雅婷，住在台南。", "我搬到台中了。", "台中", "我搬到台中"),
+    ],
+)
+def test_a_field_rests_on_the_words_for_its_last_value_alone(
+    first: str, later: str, value: str, quote: str | None
+) -> None:
+    """One formation reads both messages; the former home is no evidence for the new one."""
+    with recollect.open_sync("memory:", embedder="none", model=RuleModel(), worker=False) as memory:
+        for text in (first, later):
+            memory.append("ana", "talk", [{"role": "user", "content": text}])
+        memory.form("ana")
+        profile = memory.get("ana", "User", "User")
+
+    assert profile is not None
+    assert value == profile.value["home"]
+    assert [quote or later.rstrip(".")] == [each.quote for each in profile.evidence["/home"]]

@@ -140,4 +140,95 @@ async function edited() {
   }
 }
 
-await told({ receipts, opened, trueThen, nextDay, counts, days, edited }, { facts, page, noted, close });
+/** A fact that was told before it began is not yet true on that day, and what it follows still is: on each screen. */
+async function notYet() {
+  const asOf = "known=2025-03-20";
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.goto(`${base}/#/memories?${SCOPE}&type=Fact&${asOf}`);
+  const job = page.locator(".row-body", { hasText: "exhibition writer" });
+  await job.locator(".badge").waitFor();
+  await page.locator(".total", { hasText: "not yet true" }).waitFor();
+  const memories = { job: await job.innerText(), total: await page.locator(".total").innerText() };
+  await facts.picture(page, "not-yet");
+  await page.goto(`${base}/#/graph?${SCOPE}&${asOf}`);
+  await page.locator(".plain-table tbody tr").first().waitFor();
+  const graph = await page.locator(".plain-table tbody").innerText();
+  await page.goto(`${base}/#/overview?${SCOPE}&${asOf}`);
+  await page.locator(".of-all").waitFor();
+  const overview = { all: await page.locator(".of-all").innerText(), facts: await page.locator(".of-type", { hasText: "fact" }).innerText() };
+  await page.goto(`${base}/#/chat?${SCOPE}&${asOf}`);
+  await page.locator(".composer-past").waitFor();
+  await page.locator(".memories-button .count").waitFor();
+  facts.tell("not_yet", { memories, graph, overview, chat: await page.locator(".memories-button .count").innerText() });
+}
+
+/** The bar of days shows the day that the address names, also after its other button was pressed on the screen before. */
+async function mode() {
+  const pressed = async () => (await page.locator(".time-mode[aria-pressed=true]").innerText()).replaceAll("\n", " ");
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await page.locator("#true-on").waitFor();
+  await page.locator(".day-button:visible").click();
+  await page.locator(".time-mode").nth(1).click();
+  const chosen = await pressed();
+  await page.getByRole("link", { name: "Graph", exact: true }).click();
+  await page.locator("#true-on").waitFor();
+  const next = await pressed();
+  await page.locator(".time-mode").nth(1).click();
+  await page.evaluate((scope) => { location.hash = `#/graph?${scope}&on=2025-03-12`; }, SCOPE);
+  await page.locator("#true-on").waitFor();
+  facts.tell("mode", { chosen, next, linked: await pressed() });
+}
+
+/** Today, what begins later is counted apart from what has ended: on the overview and in the list. */
+async function later() {
+  await page.request.put(`${base}/v1/memories/Fact/home-oslo?${SCOPE}`, { data: { value: { subject: "Mira", predicate: "plans to live in", object: "Oslo" }, valid_from: new Date(Date.now() + 9e8).toISOString() } });
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.locator(".of-all", { hasText: "not yet true" }).waitFor();
+  const overview = await page.locator(".of-all").innerText();
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await page.locator(".total", { hasText: "not yet true" }).waitFor();
+  facts.tell("later", { overview, list: await page.locator(".total").innerText() });
+}
+
+/** What was true before a fact stands below it, however much was written since. */
+async function newer() {
+  for (let count = 0; count < 30; count += 1) await page.request.put(`${base}/v1/memories/Note/newer-${count}?${SCOPE}`, { data: { value: { note: `Mira bought book ${count}.` } } });
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.locator(".changed-row", { hasText: "Mira bought book" }).first().waitFor();
+  const home = page.locator(".sentences li", { hasText: "Mira lives in Porto" });
+  await home.locator(".sentence-before").waitFor();
+  facts.tell("newer", await home.innerText());
+}
+
+/** The field for a message is as high as what is typed, up to a part of the window. */
+async function typed() {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${base}/#/chat?${SCOPE}`);
+  const field = page.locator("#composer");
+  await field.waitFor();
+  const sizes = async (words) => {
+    await field.fill(words);
+    return field.evaluate((element) => ({ height: element.clientHeight, hidden: element.scrollHeight - element.clientHeight }));
+  };
+  facts.tell("typed", { none: await sizes(""), some: await sizes("I like rowing on the river in the morning. ".repeat(5)), many: await sizes("很長的話。".repeat(1000)), again: await sizes("") });
+}
+
+/** In Chinese too: a profile that was recalled has its fields' names, and a key is told in words, not in single characters. */
+async function inChinese() {
+  await page.request.post(`${base}/v1/recall?${SCOPE}`, { data: { query: "coffee: one espresso in the morning; sister: Ines, in Ghent; partner: Rui", limit: 1 } });
+  await page.request.post(`${base}/v1/keys`, { data: { name: "reader", scope: ["mira"], permissions: ["read", "write", "erase"] } });
+  await page.goto(`${base}/#/overview?${SCOPE}`);
+  await page.evaluate(() => localStorage.setItem("recollect.page", JSON.stringify({ language: "zh-hant", theme: "light" })));
+  await page.reload();
+  const row = page.locator(".recalled-row", { hasText: "Rui" });
+  await row.waitFor();
+  const recalled = await row.locator(".said").first().innerText();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${base}/#/settings?${SCOPE}`);
+  const cells = page.locator("#keys tbody td");
+  await cells.first().waitFor();
+  facts.tell("in_chinese", { recalled, keys: await cells.evaluateAll((all) => all.slice(0, 5).map((each) => each.getBoundingClientRect().width)) });
+  await page.evaluate(() => localStorage.removeItem("recollect.page"));
+}
+
+await told({ receipts, opened, trueThen, nextDay, counts, days, edited, notYet, mode, later, newer, typed, inChinese }, { facts, page, noted, close });

@@ -42,7 +42,7 @@ async function say(text) {
 
 async function formNow() {
   await page.locator("#memories-panel button:not([disabled])", { hasText: "Form now" }).click();
-  await panel.getByText("All is formed").waitFor();
+  await panel.getByText("This thread is formed").waitFor();
 }
 
 const audited = (name) => auditedBy(page, facts, name);
@@ -441,7 +441,7 @@ async function enterWithKey() {
 async function formedByItself() {
   await say("I live in Lisbon. I like rock climbing.");
   await panel.getByText("rock climbing").first().waitFor();
-  await panel.getByText("All is formed").waitFor();
+  await panel.getByText("This thread is formed").waitFor();
   facts.tell("formed_by_itself", await panel.innerText());
   await page.locator(".stored-mark").first().waitFor();
 }

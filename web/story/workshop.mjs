@@ -98,7 +98,7 @@ async function believed() {
   facts.tell("then", await page.locator(".then").innerText());
   await page.getByRole("link", { name: "Recall", exact: true }).click();
   await page.locator("#search").waitFor();
-  facts.tell("carried", { recall: await page.getByLabel("Believed on").first().inputValue() });
+  facts.tell("carried", { recall: await page.locator(".ask-options").getByLabel("Believed on").inputValue() });
   await page.getByRole("link", { name: "Graph", exact: true }).click();
   await page.locator(".plain-table tbody tr").first().waitFor();
   facts.tell("graph_then", await page.locator(".plain-table tbody").innerText());

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
 import { countedOf, inForceOf, NO_COUNTS, NOTHING } from "../src/lib/counts";
 import { byType, changeOf, formationOf, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
-import { isEnded } from "../src/lib/past";
+import { isEnded, isLater } from "../src/lib/past";
 import { changedAt, isExample, saidBefore } from "../src/lib/overview_changes";
 
 const NOW = Date.parse("2026-05-10T12:00:00Z");
@@ -59,17 +59,26 @@ describe("numbers over time", () => {
 
 test("memories in force are counted, and beside them those that have ended", () => {
   const counts = (total: number, types: Record<string, number>) => ({ ...NOTHING, total, types });
-  expect(inForceOf(counts(6, { Note: 2, Fact: 4, User: 0 }), counts(10, { Note: 2, Fact: 7, Old: 1, User: 0 }))).toEqual({ total: 6, ended: 4, types: [{ type: "Fact", count: 4 }, { type: "Note", count: 2 }] });
+  expect(inForceOf(counts(6, { Note: 2, Fact: 4, User: 0 }), counts(10, { Note: 2, Fact: 7, Old: 1, User: 0 }))).toEqual({ total: 6, ended: 4, later: 0, types: [{ type: "Fact", count: 4 }, { type: "Note", count: 2 }] });
   expect(inForceOf(NOTHING, NOTHING)).toEqual(NO_COUNTS);
+  expect(inForceOf(counts(6, {}), counts(10, {}), 1)).toMatchObject({ total: 6, ended: 3, later: 1 });
 });
 
 test("the list counts as the overview does: what has ended, waits or was rejected is no memory beside them", () => {
   const listed = { total: 19, states: { active: 16, quarantined: 2, rejected: 1 } };
   expect(countedOf(listed, "", 13)).toEqual([["memories.total", 13], ["overview.ended_count", 3], ["memories.waiting_count", 2], ["memories.rejected_count", 1]]);
   expect(countedOf({ ...listed, total: 16 }, "active", 13)).toEqual([["memories.total", 13], ["overview.ended_count", 3]]);
+  expect(countedOf({ ...listed, total: 16 }, "active", 13, 2)).toEqual([["memories.total", 13], ["overview.ended_count", 1], ["memories.later_count", 2]]);
+  expect(countedOf({ ...listed, total: 2 }, "quarantined", 13, 2)).toEqual([["memories.waiting_count", 2]]);
   expect(countedOf({ ...listed, total: 2 }, "quarantined", 13)).toEqual([["memories.waiting_count", 2]]);
   expect(countedOf({ total: 3, states: { active: 3 } }, "", 0)).toEqual([["overview.ended_count", 3]]);
   expect(countedOf({ total: 0, states: {} }, "", 0)).toEqual([["memories.total", 0]]);
+});
+
+test("what begins later is not yet true, unless only the clocks differ", () => {
+  const at = (ms: number) => memory("a", { valid_from: new Date(NOW + ms).toISOString() });
+  expect([-1, 0, 30_000, 61_000].map((ms) => isLater(at(ms), NOW))).toEqual([false, false, false, true]);
+  expect(isLater(memory("a", { valid_from: null }), NOW)).toBe(false);
 });
 
 test("what is over no longer counts", () => {

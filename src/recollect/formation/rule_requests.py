@@ -249,7 +249,7 @@ def _profile_calls(
 
 def _inserted(told: list[RuleStatement]) -> ToolCall:
     value: dict[str, Json] = {}
-    because: list[Json] = []
+    cited: dict[str, list[Json]] = {}
     for each in told:
         path = f"/{each.field}"
         if each.field in _LISTS:
@@ -260,8 +260,11 @@ def _inserted(told: list[RuleStatement]) -> ToolCall:
                 path += f"/{len(listed)}"
                 listed.append(each.value)
         else:
+            if value.get(each.field) != each.value:
+                cited.pop(path, None)  # words that state the former value do not support this one
             value[each.field] = each.value
-        because.append(cited_words(each.number, each.quote, path))
+        cited.setdefault(path, []).append(cited_words(each.number, each.quote, path))
+    because = [words for found in cited.values() for words in found]
     arguments = json.dumps({"value": value, "because": because}, ensure_ascii=False)
     return ToolCall(name="User", arguments=arguments)
 

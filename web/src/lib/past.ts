@@ -12,6 +12,12 @@ type Dated = Pick<Memory, "valid_from" | "said_at" | "updated_at">;
 /** Whether it is over, and no longer true. */
 export const isEnded = ({ valid_until }: Pick<Memory, "valid_until">, now = Date.now()): boolean => valid_until !== null && Date.parse(valid_until) <= now;
 
+/** The clocks of the service and of the browser may be so far apart. */
+const CLOCKS_MS = 60_000;
+
+/** Whether it begins to be true only after a moment. */
+export const isLater = ({ valid_from }: Pick<Memory, "valid_from">, now = Date.now()): boolean => valid_from !== null && Date.parse(valid_from) > now + CLOCKS_MS;
+
 /** The time by which the service lists a memory. */
 export const listedAt = ({ valid_from, said_at, updated_at }: Dated): string => valid_from ?? said_at ?? updated_at;
 

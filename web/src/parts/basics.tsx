@@ -4,6 +4,7 @@ import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } fr
 import { canPass } from "../api/problem";
 import type { Memory, Scope } from "../api/shapes";
 import { useAct } from "../lib/act";
+import { isEnded, isLater } from "../lib/past";
 import { useAround, useWording, type Toast } from "../lib/session";
 import { linkTo } from "../lib/route";
 import { Icon } from "./icons";
@@ -24,11 +25,14 @@ export function Badge({ kind, children }: { kind?: string; children: ReactNode }
   return <span className={kind ? `badge badge-${kind}` : "badge"}>{children}</span>;
 }
 
-export function StateBadge({ memory, now = Date.now() }: { memory: Pick<Memory, "state" | "valid_until">; now?: number }) {
+/** What keeps a memory from being in force: the day beside it is that on which it began, so an end has its own. */
+export function StateBadge({ memory, now = Date.now() }: { memory: Pick<Memory, "state" | "valid_from" | "valid_until">; now?: number }) {
   const { t } = useAround();
+  const wording = useWording();
   if (memory.state === "rejected") return <Badge kind="wrong">{t("state.rejected")}</Badge>;
   if (memory.state === "quarantined") return <Badge kind="warn">{t("state.quarantined")}</Badge>;
-  if (memory.valid_until && Date.parse(memory.valid_until) <= now) return <Badge>{t("state.ended")}</Badge>;
+  if (isEnded(memory, now)) return <Badge>{t("state.ended", { when: wording.ago(memory.valid_until ?? "") })}</Badge>;
+  if (isLater(memory, now)) return <Badge>{t("state.later")}</Badge>;
   return null;
 }
 

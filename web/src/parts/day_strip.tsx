@@ -43,7 +43,7 @@ export function DayStrip({ place, days, isAsked }: { place: string; days: Days; 
   if (!first || (first >= dayOf(Date.now()) && isToday(days))) return isAsked && !oldest.isLoading ? <div className="day-strip"><p className="notice">{t("time.only_today")}</p></div> : null;
   return (
     <div className={isAsked || !isToday(days) ? "day-strip" : "day-strip offered"}>
-      <TimeBar first={first} days={days} change={change} />
+      <TimeBar key={place} first={first} days={days} change={change} />
       {says && <p className="day-says" role="status">{t(says)}</p>}
     </div>
   );

@@ -18,6 +18,9 @@ export function TimeBar({ first, days, change }: { first: string; days: Days; ch
   const { t } = useAround();
   const wording = useWording();
   const [mode, setMode] = useState<Mode>(days.known && !days.on ? "known" : "on");
+  // A link to another day shows that day, not the one that this button left at today.
+  useEffect(() => { if (days.on && !days.known) setMode("on"); }, [days.on]);
+  useEffect(() => { if (days.known && !days.on) setMode("known"); }, [days.known]);
   const said = (day: string) => (day ? wording.day(day) : t("profile.today"));
   return (
     <div className={isToday(days) ? "time-bar" : "time-bar past"} role="group" aria-label={t("time")}>

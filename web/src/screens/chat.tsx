@@ -11,7 +11,7 @@ import { useErasures } from "../lib/erasures";
 import { BEGIN_MESSAGES, firstWords } from "../lib/first_words";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { ownerOf } from "../lib/owned_shelf";
-import { broughtBy, endedIn, isEnded, withEnded, type Ended } from "../lib/past";
+import { broughtBy, endedIn, isEnded, isLater, withEnded, type Ended } from "../lib/past";
 import { keptTalks } from "../lib/kept_talks";
 import { newestFirst, noteThread, threadToOpen } from "../lib/last_thread";
 import { isAway } from "../lib/reach";
@@ -225,7 +225,7 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
             <a className={each.id === chosen ? "thread here" : "thread"} aria-current={each.id === chosen ? "page" : undefined} href={linkTo(["chat", each.id], scope)}>
               <span className="thread-name" title={each.id}>{named.get(each.id)?.title}</span>
               <span className="thread-about">
-                {same.has(each.id) && <>{wording.moment(whenOf(each))}{!isPast && " · "}</>}{!isPast && t("chat.count", { count: each.count })}{!same.has(each.id) && <>{!isPast && " · "}<When at={whenOf(each)} /></>}
+                {!isPast && `${t("chat.count", { count: each.count })} · `}{same.has(each.id) ? wording.moment(whenOf(each)) : <When at={whenOf(each)} />}
                 {!isPast && each.formed < each.last && <span className="pending-dot" title={t("chat.pending")} />}
               </span>
             </a>
@@ -286,7 +286,8 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
   const outcomes = useLatest(useAsked(() => (isPast ? Promise.resolve(NO_OUTCOMES) : outcomesOf(scope, thread)), [scope, thread, settled, isPast]).value) ?? NO_OUTCOMES;
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
   const inferred = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);
-  const inForce = inferred.filter((each) => !isEnded(each, isPast ? Date.parse(until) : undefined)).length;
+  const at = isPast ? Date.parse(until) : undefined;
+  const inForce = inferred.filter((each) => !isEnded(each, at) && !isLater(each, at)).length;
   const brought = useMemo(
     () => withEnded(broughtBy(inferred, thread), outcomes.ended, outcomes.memories),
     [inferred, outcomes, thread],

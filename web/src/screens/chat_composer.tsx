@@ -1,6 +1,6 @@
 /** The field in which a message is written. What is typed outlasts a look at another screen. */
 
-import { useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { useAround, useHere } from "../lib/session";
 import { Icon } from "../parts/icons";
 
@@ -16,6 +16,13 @@ export function Composer({ isBegun, text, setText, isAnswering, say, stop }: {
   const { me } = useHere();
   const [assistant, setAssistant] = useState("");
   const area = useRef<HTMLTextAreaElement>(null);
+  // As high as what is typed, up to a limit of the style sheet: lines that the browser breaks count as well.
+  useLayoutEffect(() => {
+    const field = area.current;
+    if (!field) return;
+    field.style.height = "auto";
+    field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
+  }, [text]);
   const said = text.trim();
   const send = () => {
     if (!said || isAnswering) return;
@@ -35,7 +42,7 @@ export function Composer({ isBegun, text, setText, isAnswering, say, stop }: {
         ref={area}
         id="composer"
         autoFocus={isBegun}
-        rows={Math.min(8, Math.max(1, text.split("\n").length))}
+        rows={1}
         value={text}
         placeholder={t("chat.say")}
         aria-label={t("chat.say")}

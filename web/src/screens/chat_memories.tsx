@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Memory, Thread } from "../api/shapes";
 import { clock, useFormNow } from "../lib/form_now";
 import { useNow } from "../lib/asking";
-import { isEnded, newestFirst, ownFirst, speakerOf, timeOf } from "../lib/past";
+import { isEnded, isLater, newestFirst, ownFirst, speakerOf, timeOf } from "../lib/past";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
 import { memoryLink, StateBadge, When } from "../parts/basics";
@@ -51,7 +51,7 @@ export function MemoriesPanel({ thread, until, standing, memories, error, refres
       )}
       {names.map((name) => (
         <section key={name} className="panel-type">
-          <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{active.filter((each) => each.type === name && !isEnded(each, at)).length}</span></h3>
+          <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{active.filter((each) => each.type === name && !isEnded(each, at) && !isLater(each, at)).length}</span></h3>
           <ul>
             {trueFirst(active.filter((each) => each.type === name), at).map((memory) => (
               <li key={memory.key} className={`panel-memory${fresh.has(`${memory.type}/${memory.key}/${memory.version}`) ? " fresh" : ""}${isEnded(memory, at) ? " ended" : ""}`}>

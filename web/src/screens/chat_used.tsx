@@ -34,12 +34,12 @@ export function Used({ use, references, known, ...answer }: AnswerGiven & { use?
   const label = !ordered.length ? "chat.used_nothing" : ordered[0]?.isQuoted ? "chat.used" : "chat.given";
   return (
     <div className="used">
-      <span className="used-label" title={t(label === "chat.used" ? "chat.used_about" : "chat.given_about")}>{t(label)}</span>
+      {(shown.length > 0 || !rest) && <span className="used-label" title={t(label === "chat.used" ? "chat.used_about" : "chat.given_about")}>{t(label)}</span>}
       <ul className="used-chips" role="list" aria-label={t("chat.recalled", { count: ordered.length })}>
         {shown.map((each, place) => <li key={place}>{each.position !== undefined ? <MessageChip {...each} position={each.position} /> : each.memory && <MemoryChip {...each} memory={each.memory} {...answer} />}</li>)}
       </ul>
       {isAll && <button type="button" className="plain mark-undo" onClick={() => setAll(false)}>{t("chat.used_fewer")}</button>}
-      {rest > 0 && <button type="button" className="plain mark-undo" title={t("chat.used_all", { count: ordered.length })} onClick={() => setAll(true)}>{t("chat.used_more", { count: rest })}<span className="unseen"> {t("chat.used_all", { count: ordered.length })}</span></button>}
+      {rest > 0 && <button type="button" className="plain mark-undo" title={t(shown.length ? "chat.used_all" : "chat.given_about", { count: ordered.length })} onClick={() => setAll(true)}>{t(shown.length ? "chat.used_more" : "chat.given_more", { count: rest })}<span className="unseen"> {t("chat.used_all", { count: ordered.length })}</span></button>}
       {prompt && <button type="button" className="plain mark-undo" onClick={() => setPromptOpen(true)}>{t("chat.prompt", { tokens: wording.number(prompt.tokens) })}</button>}
       {isPromptOpen && prompt && <PromptShown prompt={prompt} close={() => setPromptOpen(false)} />}
     </div>

@@ -11,7 +11,7 @@ import { PART, useListing, type ListedPart, type Listing } from "../lib/listing"
 import { ORDERS, orderIn, type Order } from "../lib/orders";
 import { formerFields } from "../lib/former_fields";
 import { countedOf, NOTHING } from "../lib/counts";
-import { inForceOn } from "../lib/in_force";
+import { countsOn } from "../lib/in_force";
 import { changedSince, speakerOf, listedAt } from "../lib/past";
 import { spoken } from "../lib/pointer";
 import { go, linkTo, useRoute } from "../lib/route";
@@ -82,7 +82,7 @@ export default function Memories() {
   const types = useAsked(() => api.types(scope), [scope]);
   const listing = useListing((offset, limit, signal) => askPart(scope, filters, offset, limit, signal), [scope, filters]);
   // The listing has also what has ended: how many are in force is asked apart. Of words or recalls only what was found is counted.
-  const inForce = useAsked(() => (isCountedApart(filters) ? Promise.resolve(NOTHING) : inForceOn(scope, filters, { type: filters.type, below: filters.below === "1" })), [scope, filters]);
+  const inForce = useAsked(() => (isCountedApart(filters) ? Promise.resolve({ ...NOTHING, later: 0 }) : countsOn(scope, filters, { type: filters.type, below: filters.below === "1" })), [scope, filters]);
   const again = () => {
     listing.again();
     inForce.again();
@@ -116,7 +116,7 @@ export default function Memories() {
             ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); set({ q: "", type: "", state: "", on: "", known: "" }); }}>{t("memories.clear")}</button></Empty>
             : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
         )}
-        {listing.counts && total !== undefined && total > 0 && <Total filters={filters} counts={listing.counts} inForce={inForce.value?.total} isFar={isFar} />}
+        {listing.counts && total !== undefined && total > 0 && <Total filters={filters} counts={listing.counts} inForce={inForce.value} isFar={isFar} />}
         {total !== undefined && total > 0 && (
           <div className={listing.isFormer ? "former-rows" : undefined}>
             <VirtualRows
@@ -192,11 +192,11 @@ function Filtering({ filters, set, counts, inForce, known }: { filters: Filters;
   );
 }
 
-function Total({ filters, counts, inForce, isFar }: { filters: Filters; counts: MemoryCounts; inForce: number | undefined; isFar: boolean }) {
+function Total({ filters, counts, inForce, isFar }: { filters: Filters; counts: MemoryCounts; inForce: { total: number; later: number } | undefined; isFar: boolean }) {
   const { t } = useAround();
   const wording = useWording();
   const word = isFar ? "memories.nearest" : filters.q ? "memories.best" : isByRecalls(filters) ? "memories.recalled" : null;
-  const told = word ? [[word, counts.total] as const] : inForce === undefined ? [] : countedOf(counts, filters.state, inForce);
+  const told = word ? [[word, counts.total] as const] : inForce === undefined ? [] : countedOf(counts, filters.state, inForce.total, inForce.later);
   return <p className="total" role="status">{told.map(([each, count]) => t(each, { count, total: wording.number(count) })).join(" · ") || "\u00a0"}</p>;
 }
 
@@ -237,5 +237,5 @@ function Former({ memory: { type, key, version } }: { memory: Memory }) {
   const history = useAsked(() => api.history(scope, type, key), [scope, type, key, version]);
   const former = [...formerFields(history.value?.revisions ?? [])];
   if (!former.length) return null;
-  return <span className="sentence-before">{t("overview.before")} {former.map(([pointer, text], place) => <span key={pointer}>{place > 0 && " · "}<span className="said-name">{spoken(pointer, named)}</span> <del>{text}</del></span>)}</span>;
+  return <span className="sentence-before">{t("overview.before")}{former.map(([pointer, text], place) => <span key={pointer}>{place > 0 && " · "}<span className="said-name">{spoken(pointer, named)}</span> <del>{text}</del></span>)}</span>;
 }

@@ -10,7 +10,7 @@ import { useSought } from "../lib/erasures";
 import { changesBetween } from "../lib/diff";
 import { NO_COUNTS } from "../lib/counts";
 import { countsInForce } from "../lib/in_force";
-import { formerOf } from "../lib/one_after_another";
+import { formerOf, useOthers } from "../lib/one_after_another";
 import { byType, changeOf, mainQuote, quotesOf } from "../lib/overview";
 import { changedAt, isExample, saidBefore } from "../lib/overview_changes";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
@@ -81,7 +81,7 @@ function Filled({ glance, days, again }: { glance: Glance; days: Days; again: ()
           <section className="block">
             <h2>{t("overview.known")}<a className="block-link" href={linkTo(["memories"], scope)}>{t("overview.all")}</a></h2>
             {profiles.filter(isDocument).map((each) => <ProfileCard key={`${each.type}/${each.key}`} memory={each} quotes={quotesOf(glance.quotes, each)} isNow={isNow} />)}
-            {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} former={formerOf(each, changed)} words={mainQuote(quotesOf(glance.quotes, each), each)} said={saidBefore(glance.newest, each)} />)}</ul>}
+            {rest.length > 0 && <ul className="sentences">{rest.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} changed={changed} isNow={isNow} words={mainQuote(quotesOf(glance.quotes, each), each)} said={saidBefore(glance.newest, each)} />)}</ul>}
           </section>
           {isNow && <Recalled glance={glance} again={again} />}
         </div>
@@ -114,10 +114,10 @@ function OfTypes({ days }: { days: Days }) {
   const wording = useWording();
   const asked = useAsked(() => countsInForce(scope, days), [scope, days]);
   useChanges(scope, asked.again);
-  const { total, ended, types } = asked.value ?? NO_COUNTS;
+  const { total, ended, later, types } = asked.value ?? NO_COUNTS;
   return (
     <ul className="of-types" aria-label={t("overview.by_type")}>
-      {total > 0 && <li className="of-all">{t("memories.total", { count: total, total: wording.number(total) })}{ended > 0 && ` · ${t("overview.ended_count", { count: ended })}`}</li>}
+      {total > 0 && <li className="of-all">{t("memories.total", { count: total, total: wording.number(total) })}{ended > 0 && ` · ${t("overview.ended_count", { count: ended })}`}{later > 0 && ` · ${t("memories.later_count", { count: later })}`}</li>}
       {types.slice(0, TYPES).map(({ type, count }) => (
         <li key={type}><a title={t("overview.of_type")} className={`of-type tint-${lookOf(type).tint}`} href={linkTo(["memories"], scope, { type, ...days })}><TypeSign type={type} /><span>{type in COUNTED ? t(COUNTED[type as keyof typeof COUNTED], { count }) : t("counted.other", { type: named(type), count })}</span></a></li>
       ))}
@@ -162,9 +162,12 @@ function RestsOn({ words, as: As }: { words: string | undefined; as: "dd" | "spa
 }
 
 /** A memory as a line, with its words and what was true before; its state is left out where all have the same one. */
-function Sentence({ memory, now, former = [], words, said = "", hasState = true }: { memory: Memory; now: number; former?: readonly Memory[]; words?: string; /** What it said before it was changed. */ said?: string; hasState?: boolean }) {
+function Sentence({ memory, now, changed, isNow = false, words, said = "", hasState = true }: { memory: Memory; now: number; /** Among what changed lately stands, as a rule, what was true before. */ changed?: readonly Memory[]; isNow?: boolean; words?: string; /** What it said before it was changed. */ said?: string; hasState?: boolean }) {
   const { t } = useAround();
   const { scope } = useHere();
+  const lately = changed ? formerOf(memory, changed) : [];
+  const others = useOthers(scope, isNow && changed && !lately.length ? memory : undefined);
+  const former = lately.length ? lately : formerOf(memory, others);
   return (
     <li>
       <a className="sentence" href={memoryLink(memory, scope)}>
@@ -172,8 +175,8 @@ function Sentence({ memory, now, former = [], words, said = "", hasState = true 
         <span className="sentence-said">
           <Said memory={memory} />
           <RestsOn words={words} as="span" />
-          {words === undefined && said && <span className="sentence-before">{t("overview.by_hand")} <del>{said}</del></span>}
-          {former.map((each) => <span key={each.key} className="sentence-before">{t("overview.before")} <del>{each.sentence}</del></span>)}
+          {words === undefined && said && <span className="sentence-before">{t("overview.by_hand")}<del>{said}</del></span>}
+          {former.map((each) => <span key={each.key} className="sentence-before">{t("overview.before")}<del>{each.sentence}</del></span>)}
         </span>
         <span className="row-when">{hasState && <StateBadge memory={memory} now={now} />} <When at={timeOf(memory)} /></span>
       </a>
@@ -245,7 +248,7 @@ function Recalled({ glance, again }: { glance: Glance; again: () => void }) {
           <li key={`${memory.type}/${memory.key}`} className="recalled-row">
             <TypeSign type={memory.type} isNamed={false} />
             <span>
-              <a className="said" href={memoryLink(memory, scope)}>{memory.sentence}</a>
+              <a className="said" href={memoryLink(memory, scope)}><Said memory={memory} /></a>
               <a className="recalled-for" href={linkTo(["recall"], scope, { q: query })}>{t("overview.asked", { words: query })}</a>
             </span>
             <span className="count" title={t("overview.times", { count })}>{count}<span className="unseen"> {t("overview.times", { count })}</span></span>

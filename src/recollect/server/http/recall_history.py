@@ -65,8 +65,10 @@ class RecallLog:
     async def follow(self, store: Store, scope: Scope) -> None:
         """Drop the recalls of *scope* if anything was erased there since the first was noted."""
         (place,) = await store.places([scope])
-        if self._epochs.setdefault(scope, place.epoch) != place.epoch:
+        if self._epochs.get(scope, place.epoch) != place.epoch:
             self.forget(scope)
+        # An empty scope has no epoch: its first message, which draws one, is no erase.
+        if place.epoch:
             self._epochs[scope] = place.epoch
 
     def follows(self, scope: Scope) -> bool:

@@ -35,7 +35,8 @@ async def graph(
     """
     Return the entities within *depth* steps of one, nearest first, or those with the most facts.
 
-    *more* is true if the *limit* left some out.
+    *more* is true if the *limit* left some out. With *known_at* alone the facts are those that were
+    believed to be true then, as in recall and the overview.
     """
     await load_modules("recollect.graph")
     from recollect.graph.graph_access import moment_of, read_once, read_past
@@ -46,7 +47,7 @@ async def graph(
         view = await read_once(reach.memory, reach.scope)
     else:
         view = await read_past(reach.memory, reach.scope, known_at)
-    at = moment_of(valid_at, view)
+    at = moment_of(valid_at or known_at, view)
     if entity is None:
         facts = [each for each in view.facts() if holds(each.memory, at)]
         keys = _by_degree(view, facts)
