@@ -238,11 +238,7 @@ def _replaced_words(entry: Recalled) -> tuple[list[ScopedMessage], set[str]]:
         return [], set()
     cited = each_evidence(content.evidence)
     messages = [(entry.scope, each.thread, each.message) for each in cited]
-    return messages, _memory_terms(content)
-
-
-def _memory_terms(content: Memory) -> set[str]:
-    return set(terms_of(f"{content.speaker or ''} {_sentence_with_notes(content)}"))
+    return messages, set(terms_of(f"{content.speaker or ''} {_sentence_with_notes(content)}"))
 
 
 def _message_terms(content: Message) -> set[str]:

@@ -169,8 +169,6 @@ def _vectors_of_blocks(
         return RawVectors(row, ())
     if ((sizes != size) & (sizes > 0)).any():
         raise ValueError(f"vectors of {size} bytes, and of others")
-    return RawVectors(row, [_page(each, size) for each in blocks if each.data])
-
-
-def _page(block: VectorBlock, size: int) -> NDArray[np.uint8]:
-    return np.frombuffer(block.data, np.uint8).reshape(-1, size)
+    return RawVectors(
+        row, [np.frombuffer(each.data, np.uint8).reshape(-1, size) for each in blocks if each.data]
+    )
