@@ -11,7 +11,7 @@ import recollect
 from recollect import NewMessage, SyncRecollect
 from recollect.errors import UsageError
 from recollect.formation.grounding.foreign_text import without_recalled
-from recollect.integrations.langchain.middleware.prompt_placement import with_block, words_of
+from recollect.integrations.langchain.middleware.request_middleware import with_block, words_of
 from recollect.recall import rendering as render
 from recollect.recall.rendering import PREAMBLE, Record, render_block
 from recollect.recall.results import Recall, in_time, record_of

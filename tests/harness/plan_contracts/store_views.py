@@ -14,7 +14,7 @@ from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.unit_of_work import Effect, Rows
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
-from recollect.testing.contract_settings_stamps import KEY, setting
+from recollect.testing.contract_transactions import KEY, setting
 from recollect.testing.frozen_clock import FrozenClock
 
 

@@ -11,15 +11,13 @@ from typing import Final
 from langchain_core.messages import BaseMessage
 
 from recollect.errors import UsageError
-from recollect.integrations.langchain.middleware.prompt_placement import (
+from recollect.integrations.langchain.middleware.request_middleware import (
+    AgentRequest,
+    RequestMiddleware,
     asked_in,
     query_of,
     with_block,
     words_of,
-)
-from recollect.integrations.langchain.middleware.request_middleware import (
-    AgentRequest,
-    RequestMiddleware,
 )
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import HomeLoop
