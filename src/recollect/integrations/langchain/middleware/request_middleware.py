@@ -60,14 +60,14 @@ def is_said(message: BaseMessage) -> bool:
     return not is_summary(message) and LC_SOURCE not in message.additional_kwargs
 
 
-def words_of(message: BaseMessage) -> str:
+def own_text(message: BaseMessage) -> str:
     """Return the text of a message without inserted blocks of data."""
     return without_recalled(text_of(message)).strip()
 
 
 def query_of(message: BaseMessage) -> str:
     """Return *message* as a recall query, cut to the allowed length."""
-    return query_in(words_of(message))
+    return query_in(own_text(message))
 
 
 def with_block(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
