@@ -10,6 +10,8 @@ import pytest
 
 from recollect.errors import (
     ConflictError,
+    ForbiddenError,
+    NotFoundError,
     RecollectError,
     StaleReadError,
     StoreClosedError,
@@ -22,6 +24,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
+from recollect.stores.unit_of_work import Rows
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
@@ -224,6 +227,12 @@ def setting(city: str) -> PutSideRecord:
     return PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"city": city})
 
 
+def refuse_without_setting(rows: Rows) -> None:
+    """Refuse changes while Bob's scope has no setting."""
+    if rows.setting(BOB, SCOPE_SETTINGS, SCOPE_SETTINGS) is None:
+        raise ForbiddenError("there is no setting")
+
+
 CHANGES: Final[Mapping[str, _Change]] = {
     "put": lambda store: store.apply(ADA, [setting("Rome")]),
     "put elsewhere": lambda store: store.apply(BOB, [setting("Rome")]),
@@ -236,7 +245,7 @@ CHANGES: Final[Mapping[str, _Change]] = {
 
 
 class StampContract(Contract):
-    """Refusing changes based on outdated settings."""
+    """Refusing changes based on outdated settings, or by a check of settings."""
 
     @pytest.mark.parametrize("change", sorted(CHANGES))
     async def test_a_change_has_another_stamp(self, store: Store, change: str) -> None:
@@ -283,3 +292,31 @@ class StampContract(Contract):
         await store.apply(ADA, [setting("Oslo")])
 
         assert store.settings_stamp() in {None, store.acting(KEY).settings_stamp()}
+
+    async def test_a_proviso_is_asked_in_each_transaction(self, store: Store) -> None:
+        """proviso: A check run in each transaction; it raises to prevent the change."""
+        acting = store.acting(KEY, proviso=refuse_without_setting)
+        await store.apply(BOB, [setting("Rome")])
+        await tell(acting, "m1")
+
+        await store.apply(BOB, [DeleteSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS)])
+
+        with pytest.raises(ForbiddenError):
+            await tell(acting, "m2")
+        with pytest.raises(ForbiddenError):
+            await acting.apply(ADA, [fact("home")])
+        with pytest.raises(ForbiddenError):
+            await acting.erase(ADA, EraseScope())
+        assert ["m1"] == await ids_in(store)
+        assert 1 == len((await store.audit(ADA)).rows)
+
+    async def test_whom_a_proviso_refuses_is_told_nothing_else(self, store: Store) -> None:
+        """A proviso's error replaces that of the plan."""
+        await tell(store, "m1")
+        missing = said("m9", "not there")
+
+        with pytest.raises(ForbiddenError):
+            await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)
+        await store.apply(BOB, [setting("Rome")])
+        with pytest.raises(NotFoundError):
+            await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)
