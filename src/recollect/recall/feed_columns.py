@@ -11,12 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.stores.change_feed import (
-    EntryBlock,
-    FeedBlocks,
-    FeedEntry,
-    VectorBlock,
-)
+from recollect.stores.change_feed import EntryBlock, FeedBlocks, FeedEntry, VectorBlock
 
 
 @dataclass(frozen=True, slots=True)
