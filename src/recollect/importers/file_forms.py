@@ -138,7 +138,7 @@ def _join_lines(lines: list[InputLine | Refused]) -> bytes:
     """Return the bytes of *lines*, so that they can be read again as part of a document."""
     held = {line.number: line for line in lines if isinstance(line, InputLine)}
     last = max(held)
-    # Blank lines as well, so that a fault is told with the line in which it stands.
+    # Blank lines as well, so that an error names the right line of the file.
     before = b"".join(
         (held[number].content if number in held else b"") + b"\n" for number in range(1, last)
     )

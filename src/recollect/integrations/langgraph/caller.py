@@ -87,7 +87,7 @@ def scope_of(whose: Whose, caller: GraphCaller) -> Scope:
 
 
 def _chosen(choose: Callable[[GraphCaller], ChosenT], caller: GraphCaller, what: str) -> ChosenT:
-    """Call a user's function; a key that is not there is told with those that are."""
+    """Call a user's function; the error for a missing key lists the existing ones."""
     try:
         return choose(caller)
     except KeyError as error:

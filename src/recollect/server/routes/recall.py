@@ -95,8 +95,8 @@ def no_answers(query: str) -> Callable[[Recalled], DropReason | None]:
     """
     Return the reason to drop a message that only asks *query*, or one that tells nothing.
 
-    A user's earlier questions share more words with a question than the answer does. Whoever
-    types the words of such a message looks for it, or asks for earlier answers.
+    A user's earlier questions share more words with a question than the answer does. A query with
+    exactly the words of such a message looks for it, or for earlier answers.
     """
     from recollect.recall.empty_turns import is_bare_question, is_empty_answer, is_empty_turn
 

@@ -28,8 +28,8 @@ def lapsed_messages(
     """
     Return those of *asked* that were taken back, or whose memories say something else by now.
 
-    A memory that waits for review, and one that was merged into another, leave what they cite as
-    it is. A message whose words are in force again has not lapsed, whoever said them again.
+    A memory that waits for review, or was merged into another, makes no message lapse. A message
+    whose words are in force again, by any later message, has not lapsed.
     """
     rows.expect(dict.fromkeys(asked, ()))
     scopes = {row.id: scope for scope in asked if (row := rows.scope(scope))}
