@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
 from recollect.client.answer_parts import import_outcome, page_of, receipts_of, results_of
-from recollect.client.http_requests import ServiceRequest, path_of
+from recollect.client.http_requests import ServiceRequest, error_of, path_of
 from recollect.client.memory_requests import MemoryRequests
-from recollect.client.problem_errors import error_of
 from recollect.client.thread_requests import ThreadRequests
 from recollect.errors import ConflictError
 from recollect.observability.health import Health
