@@ -21,7 +21,7 @@ from benchmarks.formation_corpus import (
     read_corpus,
 )
 from benchmarks.second_readings import READINGS, reader_of
-from recollect.evaluation.case_duplicates import NEAR
+from recollect.evaluation.measures import NEAR
 from recollect.formation.value_identity import same_text
 from recollect.records import Memory
 from recollect.text.analysis import terms_of

@@ -40,6 +40,8 @@ FormationAction: TypeAlias = Literal[
 """The result of an operation that a model proposed; receipts count each."""
 MemoryAddress: TypeAlias = tuple[str, str]
 """Type and key of a memory in its scope."""
+MessageAddress: TypeAlias = tuple[str, str]
+"""Thread and id of a message in its scope; evidence names versions of memories so too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ import pytest
 
 from recollect.stores.in_process.store import InProcessStore
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.store_contract import StoreContract
+from tests.harness.plan_contracts.whole_contract import WholeContract
 
 
-class TestInProcessStore(StoreContract):
+class TestInProcessStore(WholeContract):
     """The reference backend honours the contract."""
 
     @pytest.fixture

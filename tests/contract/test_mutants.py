@@ -41,27 +41,25 @@ from recollect.stores.rows import (
 )
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.contract_appends import AppendContract
 from recollect.testing.contract_backlog import BacklogContract
-from recollect.testing.contract_changes import FeedContract
-from recollect.testing.contract_edits import EditContract
+from recollect.testing.contract_changes import FeedContract, ResetContract
 from recollect.testing.contract_erase_targets import TargetContract
 from recollect.testing.contract_erasure import EraseContract
-from recollect.testing.contract_evidence import M1, EvidenceContract
-from recollect.testing.contract_findings import OWN, FindingContract
 from recollect.testing.contract_ids import IdentityContract
 from recollect.testing.contract_keys import IdempotencyContract
 from recollect.testing.contract_leases import LeaseContract
 from recollect.testing.contract_memories import MemoryContract
+from recollect.testing.contract_messages import AppendContract
 from recollect.testing.contract_pages import ListingContract
-from recollect.testing.contract_resets import ResetContract
-from recollect.testing.contract_retries import RetryContract
-from recollect.testing.contract_said_times import JULY, SaidTimeContract
 from recollect.testing.contract_side_records import SideRecordContract
-from recollect.testing.contract_side_upkeep import SideRecordUpkeepContract
 from recollect.testing.contract_snapshot import SnapshotContract
-from recollect.testing.contract_threads import ThreadContract
+from recollect.testing.contract_threads import EditContract, ThreadContract
 from recollect.testing.contract_vectors import VectorContract
+from tests.harness.plan_contracts.evidence import M1, EvidenceContract
+from tests.harness.plan_contracts.findings import OWN, FindingContract
+from tests.harness.plan_contracts.retries import RetryContract
+from tests.harness.plan_contracts.said_times import JULY, SaidTimeContract
+from tests.harness.plan_contracts.side_upkeep import SideRecordUpkeepContract
 
 plan_erase = erase.plan_erase
 plan_embedded, removed = embedding.plan_embedded, thread_edits._removed

@@ -7,8 +7,8 @@ import pytest
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.store_contract import StoreContract
 from tests.harness.installed_servers import require_redis
+from tests.harness.plan_contracts.whole_contract import WholeContract
 from tests.harness.store_contracts import DurableServerContract
 
 DATABASE = 0
@@ -20,7 +20,7 @@ def url() -> str:
     return require_redis().emptied(DATABASE)
 
 
-class TestRedisStore(StoreContract):
+class TestRedisStore(WholeContract):
     """The backend in a server's memory honours the contract."""
 
     @pytest.fixture

@@ -11,12 +11,12 @@ from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_durability import DurableContract, Reopen
-from recollect.testing.store_contract import StoreContract
+from tests.harness.plan_contracts.whole_contract import WholeContract
 
 FILE = "memory.db"
 
 
-class TestSQLiteStore(StoreContract):
+class TestSQLiteStore(WholeContract):
     """The default backend honours the contract."""
 
     @pytest.fixture(scope="class")

@@ -11,10 +11,10 @@ from recollect.stores.locator import open_store
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.contract_durability import DurableContract, Reopen
-from recollect.testing.store_contract import StoreContract
+from tests.harness.plan_contracts.whole_contract import WholeContract
 
 
-class PostgresContract(StoreContract):
+class PostgresContract(WholeContract):
     """The contract of a store at the fixture ``url``, whose connections are used again."""
 
     @pytest.fixture(scope="class")

@@ -27,10 +27,9 @@ from pydantic import BaseModel, SecretBytes, SecretStr
 import recollect
 from recollect import UsageError
 from recollect.integrations.langgraph import checkpointer
-from recollect.integrations.langgraph.known_types import KNOWN_TYPES
 from recollect.integrations.langgraph.saver_base import CompleteSaver
 from recollect.integrations.langgraph.schema_types import derive_for, type_names_in
-from recollect.integrations.langgraph.serializer import StrictSerializer
+from recollect.integrations.langgraph.serializer import KNOWN_TYPES, StrictSerializer
 from recollect.messages import AIMessage, HumanMessage
 from tests.harness.installed_servers import require_database
 

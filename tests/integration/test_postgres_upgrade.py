@@ -22,8 +22,8 @@ from recollect.stores.postgres.location import location_of
 from recollect.stores.postgres.migrations import STEPS, Steps, migrate, schema_lines, schema_version
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.store_contract import StoreContract
 from tests.harness.installed_servers import require_postgres
+from tests.harness.plan_contracts.whole_contract import WholeContract
 from tests.harness.postgres_server import PostgresServer, empty_store
 
 ADA = ("users", "ada")
@@ -166,7 +166,7 @@ def grown(server: PostgresServer) -> Iterator[list[PostgresStore]]:
 
 
 @pytest.mark.prove
-class TestTheReleaseBefore(StoreContract):
+class TestTheReleaseBefore(WholeContract):
     """The whole contract holds for this release on the schema of the next one."""
 
     @pytest.fixture

@@ -20,12 +20,12 @@ from recollect.stores.plans.formation import Formed
 from recollect.stores.postgres.statements import QUERIES, WRITES
 from recollect.stores.postgres.store import PostgresStore
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.store_contract import StoreContract
 from tests.harness.installed_servers import (
     require_database,
     require_empty_database,
     require_postgres,
 )
+from tests.harness.plan_contracts.whole_contract import WholeContract
 from tests.harness.postgres_faults import dropped_predicates, without_predicates
 from tests.harness.postgres_server import empty_store
 
@@ -118,7 +118,7 @@ def test_without_both_walls_scopes_mix() -> None:
 
 
 @pytest.mark.prove
-class TestTheWallAlone(StoreContract):
+class TestTheWallAlone(WholeContract):
     """The whole contract holds without the predicates of the statements."""
 
     @pytest.fixture

@@ -11,7 +11,7 @@ import recollect
 from recollect import NewMessage, SyncRecollect
 from recollect.errors import UsageError
 from recollect.formation.grounding.foreign_text import without_recalled
-from recollect.integrations.langchain.middleware.prompt_placement import with_block, words_of
+from recollect.integrations.langchain.middleware.request_middleware import own_text, with_block
 from recollect.recall import rendering as render
 from recollect.recall.rendering import PREAMBLE, Record, render_block
 from recollect.recall.results import Recall, in_time, record_of
@@ -77,7 +77,7 @@ def breaches(recall: Recall, rendering: Rendering) -> list[str]:
     if without_recalled(f"{block}\n\nmine").strip() != "mine":
         found.append("the block is not told from a person's words")
     (request,) = with_block([HumanMessage("mine")], block)
-    if words_of(request) != "mine":
+    if own_text(request) != "mine":
         found.append("the request hides the person's words")
     return found
 

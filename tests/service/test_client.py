@@ -17,8 +17,7 @@ import pytest
 import recollect
 from recollect import EraseScope, NewMessage, Recollect, Where, errors
 from recollect.client import Client, SyncClient
-from recollect.client.http_requests import WAIT_S_MAX, HttpSender, ServiceRequest
-from recollect.client.problem_errors import classes, error_of
+from recollect.client.http_requests import WAIT_S_MAX, HttpSender, ServiceRequest, classes, error_of
 from recollect.errors import (
     ConflictError,
     ForbiddenError,

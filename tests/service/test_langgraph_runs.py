@@ -525,7 +525,7 @@ def test_documents_without_the_keys_scope_are_caught(
     client = graph_client(world.served)
     other = graph_client(world.served, new_key(world.served, "read", scope=("beside",)))
     for module in (kept, threads):
-        monkeypatch.setattr(module, "place_of", lambda _, thread: (RESERVED, "all", thread))
+        monkeypatch.setattr(module, "documents_scope", lambda _, thread: (RESERVED, "all", thread))
     thread = client.threads.create()["thread_id"]
 
     assert thread == other.threads.get(thread)["thread_id"]

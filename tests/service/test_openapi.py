@@ -8,10 +8,9 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from recollect.server import Settings
-from recollect.server.http.api_examples import read_examples
 from recollect.server.http.api_operations import OPERATIONS
 from recollect.server.http.application import create_app
-from recollect.server.http.openapi import operations, titled
+from recollect.server.http.openapi import operations, read_examples, titled
 from recollect.server.schemas.elements import ProblemResponse
 from recollect.server.schemas.memories import UndoResponse
 from tests.service.example_story import recorded

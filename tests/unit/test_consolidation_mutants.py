@@ -9,8 +9,8 @@ from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.plans.memory_writes import _Staged
 from recollect.stores.remainder import MEMORY_THREAD, Cited
 from recollect.testing import FrozenClock, SeededIds
-from recollect.testing.contract_derivations import DerivedContract
-from recollect.testing.erasure_table import DERIVATIONS, DerivationCase
+from tests.harness.plan_contracts.derivations import DerivedContract
+from tests.harness.plan_contracts.erasure_table import DERIVATIONS, DerivationCase
 
 Found = tuple[Cited, ...]
 

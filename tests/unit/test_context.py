@@ -16,7 +16,7 @@ from recollect.recall.citation_handles import Handles
 from recollect.recall.context import Context, context_guide
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan
-from recollect.recall.context_text import shown, unused_marker
+from recollect.recall.context_text import safe_lines, unused_marker
 from recollect.recall.memory_sentences import WAITING
 from recollect.recall.query_analysis import asks_for_history
 from recollect.recall.results import Recalled
@@ -511,8 +511,8 @@ def test_a_counter_that_fails_is_named(broken: object) -> None:
 
 def test_hidden_characters_and_breaks_cannot_pose_as_ours() -> None:
     """A line separator is a break, and what nobody sees is written out."""
-    assert shown("one\u2028# Known\r\n[aaaa] two") == "one\n  # Known\n  [aaaa] two"
-    assert shown("a\u200bb") == "a\\u200bb"
+    assert safe_lines("one\u2028# Known\r\n[aaaa] two") == "one\n  # Known\n  [aaaa] two"
+    assert safe_lines("a\u200bb") == "a\\u200bb"
 
 
 def test_the_guide_is_there_in_both_languages() -> None:

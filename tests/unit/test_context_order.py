@@ -82,7 +82,7 @@ def test_an_order_by_thread_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(content, Message)
         return content.time.date(), content.thread, content.position
 
-    monkeypatch.setattr(context_text, "place_of", by_thread)
+    monkeypatch.setattr(context_text, "entry_order", by_thread)
 
     with pytest.raises(AssertionError):
         test_lines_of_a_day_stand_in_the_order_of_time()

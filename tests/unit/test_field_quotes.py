@@ -6,7 +6,7 @@ import pytest
 
 import recollect
 from recollect.records import Evidence, EvidenceMap, JsonObject, Memory, Revision
-from recollect.server.field_quotes import field_quotes
+from recollect.server.routes.overview import field_quotes
 
 SCOPE = "mira"
 PORTO = Evidence(thread="talk", message="m1", quote="in Porto, Rua das Amoreiras 18")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recollect import LimitError, UsageError
 from recollect.graph.aliases import aliases_of
 from recollect.graph.name_equality import NAME_CHARACTERS_MAX, clean_name, name_key
-from recollect.graph.values import NewFact, Value, shown, written
+from recollect.graph.values import NewFact, Value, value_text, written
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_a_time_without_a_zone_is_refused() -> None:
 def test_a_truth_is_shown_in_words() -> None:
     truth: Value = True
 
-    assert ("true", "1") == (shown(truth), shown(1))
+    assert ("true", "1") == (value_text(truth), value_text(1))

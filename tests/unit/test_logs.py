@@ -12,7 +12,7 @@ from recollect.observability.logs import (
     KEYS_MAX,
     REPEAT_S,
     Repeats,
-    place_of,
+    error_place,
     scope_tag,
     summary_of,
     times,
@@ -72,7 +72,7 @@ def test_a_models_refusal_is_told_with_model_and_status() -> None:
 
 def test_an_error_that_was_not_raised_has_no_place() -> None:
     """Nothing fails on the way to a log."""
-    assert "an unknown place" == place_of(ValueError(SECRET))
+    assert "an unknown place" == error_place(ValueError(SECRET))
 
 
 def test_a_scope_is_named_by_a_digest() -> None:

@@ -15,8 +15,7 @@ from recollect.stores.remainder import (
     remainder_of,
     split_pointer,
 )
-from recollect.testing.erasure_table import named
-from recollect.testing.truth_tables import ERASURES, ErasureCase
+from tests.harness.plan_contracts.erasure_table import ERASURES, ErasureCase, named
 
 MESSAGES = ("m1", "m2", "m3")
 CITED = (*MESSAGES, "m1#1", "m2#1", "m3#1", "m2#2", "m3#2")

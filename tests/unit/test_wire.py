@@ -63,11 +63,8 @@ from recollect.stores.plans.erase_targets import (
 )
 from recollect.wire import (
     administration,
-    audits,
-    contexts,
     elements,
     erasures,
-    formations,
     health,
     memories,
     messages,
@@ -216,16 +213,18 @@ WAYS = {
         thread, lambda each: threads.pending_to_json(each, NOW), threads.thread_from_json
     ),
     "lane": Way(lane, threads.lane_to_json, threads.lane_from_json),
-    "formation": Way(formation, formations.formation_to_json, formations.formation_from_json),
+    "formation": Way(formation, threads.formation_to_json, threads.formation_from_json),
     "receipt": Way(receipt, erasures.receipt_to_json, erasures.receipt_from_json),
     "preview": Way(preview, erasures.preview_to_json, erasures.preview_from_json),
-    "audit entry": Way(audit_entry, audits.audit_entry_to_json, audits.audit_entry_from_json),
-    "verdict": Way(verdict, audits.verdict_to_json, audits.verdict_from_json),
+    "audit entry": Way(
+        audit_entry, administration.audit_entry_to_json, administration.audit_entry_from_json
+    ),
+    "verdict": Way(verdict, administration.verdict_to_json, administration.verdict_from_json),
     "health": Way(how, health.health_to_json, health.health_from_json),
     "task": Way(task, health.task_to_json, health.task_from_json),
     "recall": Way(recall, recalls.recall_to_json, recalls.recall_from_json),
     "recalled": Way(recalled, recalls.recalled_to_json, recalls.recalled_from_json),
-    "context": Way(context, contexts.context_to_json, contexts.context_from_json),
+    "context": Way(context, recalls.context_to_json, recalls.context_from_json),
     "answerer": Way(answerer, administration.answerer_to_json, administration.answerer_from_json),
 }
 
@@ -328,8 +327,8 @@ def test_an_answer_that_is_not_whole_has_rounded_figures_and_no_contents(answer:
 @given(context)
 def test_a_context_names_what_it_leaves_out_and_no_more_unless_it_is_whole(found: Context) -> None:
     """There may be hundreds of long messages; what is shown has its text in either form."""
-    short: dict[str, Any] = contexts.context_to_json(found, whole=False)
-    whole: dict[str, Any] = contexts.context_to_json(found)
+    short: dict[str, Any] = recalls.context_to_json(found, whole=False)
+    whole: dict[str, Any] = recalls.context_to_json(found)
 
     assert short.keys() == whole.keys() == ContextResponse.model_fields.keys() - {"ms"}
     for schema, part, beside in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from recollect.cli.commands.recall import words_of
+from recollect.cli.commands.recall import entry_text
 from recollect.cli.layout import minute, place_of_evidence, who_of
 from recollect.cli.output import INDENT, print_entry, print_line, short
 from recollect.records import Evidence, EvidenceMap, Memory, Message, Revision, Scope
@@ -100,7 +100,7 @@ def print_known(known: Context) -> None:
             (who_of(each.content), "bold"),
             (each.source, "cyan"),
         ]
-        print_entry(head, words_of(each), [])
+        print_entry(head, entry_text(each), [])
     if not entries:
         _print_line("nothing relevant is remembered")
 

@@ -1,10 +1,12 @@
-"""Run the service for `recollect serve` and `recollect demo --serve`."""
+"""Run the service for `recollect serve` and `recollect demo --serve`, and open its page."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
+import threading
+from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -12,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from recollect.cli.browser import has_display, open_browser, page_url
 from recollect.cli.formation_config import FormationOptions
 from recollect.cli.memory_choice import opened_model, opened_to_form
 from recollect.cli.options import Target
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from recollect.server.http.prometheus import Metrics
     from recollect.server.settings import Settings
     from recollect.worker.formation_result import FormationResult
+
 
 GARBAGE_OBJECTS: Final = 10_000
 """Threshold of the garbage collector, high because a request leaves almost no cycles."""
@@ -183,3 +185,37 @@ def _doors(settings: Settings) -> list[Door]:
         return mcp_door(settings)
 
     return [late_door("/mcp", door)]
+
+
+def has_display(environment: Mapping[str, str], platform: str) -> bool:
+    """
+    Return True if a graphical browser can open here.
+
+    Without a display, the standard library would start a text browser in the terminal.
+
+    >>> has_display({"DISPLAY": ":0"}, "linux"), has_display({}, "linux")
+    (True, False)
+    >>> has_display({}, "darwin"), has_display({"SSH_CONNECTION": "10.0.0.7"}, "darwin")
+    (True, False)
+    """
+    if platform.startswith("linux"):
+        return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+    # macOS and Windows have no such variable, but a window would open on the remote machine.
+    return "SSH_CONNECTION" not in environment
+
+
+def page_url(service: str, key: str) -> str:
+    """
+    Return the address that signs a tab in. The key is in the fragment, which is never sent.
+
+    >>> page_url("http://127.0.0.1:8300", "rk_1"), page_url("http://127.0.0.1:8300", "")
+    ('http://127.0.0.1:8300/#key=rk_1', 'http://127.0.0.1:8300/')
+    """
+    return f"{service}/#key={key}" if key else f"{service}/"
+
+
+def open_browser(url: str) -> None:
+    """Open *url* in a thread, because some browsers return only when they are closed."""
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -6,12 +6,9 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
-from recollect.client.answer_parts import import_outcome, page_of
-from recollect.client.erasure_requests import ErasureRequests
-from recollect.client.formation_requests import FormationRequests
-from recollect.client.http_requests import ServiceRequest, path_of
+from recollect.client.answer_parts import import_outcome, page_of, receipts_of, results_of
+from recollect.client.http_requests import ServiceRequest, error_of, path_of
 from recollect.client.memory_requests import MemoryRequests
-from recollect.client.problem_errors import error_of
 from recollect.client.thread_requests import ThreadRequests
 from recollect.errors import ConflictError
 from recollect.observability.health import Health
@@ -19,18 +16,30 @@ from recollect.recall.context import Context
 from recollect.recall.context_defaults import CONTEXT_TOKENS
 from recollect.recall.query import Where
 from recollect.recall.results import Recall
-from recollect.records import JsonObject, Page, ScopeLike
+from recollect.records import Formation, FormationStatus, JsonObject, Page, ScopeLike, Thread
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.wire.administration import Answerer, answerer_from_json
-from recollect.wire.audits import audit_entry_from_json, verdict_from_json
-from recollect.wire.contexts import context_from_json
+from recollect.stores.plans.erase_targets import EraseReceipt, EraseTarget
+from recollect.wire.administration import (
+    Answerer,
+    answerer_from_json,
+    audit_entry_from_json,
+    verdict_from_json,
+)
 from recollect.wire.elements import time_to_json
+from recollect.wire.erasures import (
+    ErasePreview,
+    preview_from_json,
+    receipt_from_json,
+    target_to_json,
+)
 from recollect.wire.health import health_from_json
-from recollect.wire.recalls import recall_from_json, where_to_json
+from recollect.wire.recalls import context_from_json, recall_from_json, where_to_json
 from recollect.wire.record_digests import END, LINES, PROBLEM
+from recollect.wire.threads import formation_from_json, thread_from_json
+from recollect.worker.formation_result import FormationResult
 
 
-class Client(ThreadRequests, MemoryRequests, FormationRequests, ErasureRequests):
+class Client(ThreadRequests, MemoryRequests):
     """
     A remote memory with the API of `Recollect`; enter it with ``async with``.
 
@@ -116,6 +125,98 @@ class Client(ThreadRequests, MemoryRequests, FormationRequests, ErasureRequests)
         }
         answer = await self._write("POST", scope, "context", body=body, is_repeatable=True)
         return answer.read(context_from_json)
+
+    # Formation
+
+    async def form(self, scope: ScopeLike, thread: str | None = None) -> list[FormationResult]:
+        """See `Recollect.form`; results have only *end* and *reason*. See `formations` for more."""
+        request = ServiceRequest(
+            method="POST",
+            path=path_of("form"),
+            scope=scope,
+            json={"thread": thread},
+            is_patient=True,
+        )
+        return (await self._opened().ask(request)).read(results_of)
+
+    async def pending(
+        self,
+        scope: ScopeLike | None = None,
+        *,
+        below: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Thread]:
+        """See `Recollect.pending`; without a scope, all scopes of the key."""
+        all_below = below or scope is None
+        answer = await self._read(
+            scope or (), "formation", "pending", below=all_below, cursor=cursor, limit=limit
+        )
+        return answer.read(page_of("pending", thread_from_json))
+
+    async def formations(
+        self,
+        scope: ScopeLike,
+        *,
+        status: FormationStatus | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> Page[Formation]:
+        """See `Recollect.formations`; receipts come without prompts and answers."""
+        answer = await self._read(scope, "formations", status=status, cursor=cursor, limit=limit)
+        return answer.read(page_of("formations", formation_from_json))
+
+    async def formation(self, scope: ScopeLike, formation_id: str) -> Formation | None:
+        """See `Recollect.formation`."""
+        answer = await self._found(scope, "formations", formation_id)
+        return None if answer is None else answer.read(formation_from_json)
+
+    async def pause(self, scope: ScopeLike, thread: str | None = None) -> int:
+        """See `Recollect.pause`."""
+        answer = await self._write("POST", scope, "formation", "pause", body={"thread": thread})
+        return answer.read(lambda fields: int(fields["threads"]))
+
+    async def resume(self, scope: ScopeLike, thread: str | None = None) -> int:
+        """See `Recollect.resume`."""
+        answer = await self._write("POST", scope, "formation", "resume", body={"thread": thread})
+        return answer.read(lambda fields: int(fields["threads"]))
+
+    async def retry(
+        self, scope: ScopeLike, thread: str | None = None, *, formation_id: str | None = None
+    ) -> int:
+        """See `Recollect.retry`."""
+        body = {"thread": thread, "formation": formation_id}
+        answer = await self._write("POST", scope, "formation", "retry", body=body)
+        return answer.read(lambda fields: int(fields["messages"]))
+
+    # Erasing
+
+    async def preview_erase(self, scope: ScopeLike, target: EraseTarget) -> ErasePreview:
+        """Preview an erase; `confirm_erase` carries it out within ten minutes."""
+        body = {"target": target_to_json(target)}
+        answer = await self._write("POST", scope, "erase", "preview", body=body, is_repeatable=True)
+        return answer.read(preview_from_json)
+
+    async def confirm_erase(self, scope: ScopeLike, preview: ErasePreview) -> EraseReceipt:
+        """
+        Carry out a previewed erase exactly.
+
+        Raises:
+            ConflictError: The counts have changed since the preview: preview again.
+        """
+        answer = await self._write("POST", scope, "erase", body={"confirm": preview.confirm})
+        return answer.read(receipt_from_json)
+
+    async def erase(self, scope: ScopeLike, target: EraseTarget) -> EraseReceipt:
+        """Preview and confirm in one call; see `Recollect.erase`."""
+        return await self.confirm_erase(scope, await self.preview_erase(scope, target))
+
+    async def receipts(
+        self, scope: ScopeLike = (), *, below: bool = False, unclean: bool = False
+    ) -> list[EraseReceipt]:
+        """Return the receipts of erases in a scope through the service, oldest first."""
+        answer = await self._read(scope, "erase", "receipts", below=below, unclean=unclean)
+        return answer.read(receipts_of)
 
     # Export and import
 

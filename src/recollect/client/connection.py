@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Final, Self
+from uuid import uuid4
 
 import anyio
 
@@ -116,3 +117,15 @@ class ServiceConnection:
             is_repeatable=is_repeatable,
         )
         return await self._opened().ask(request)
+
+
+def made_key() -> dict[str, str]:
+    """Return a new idempotency key as a header, which all attempts of one call share."""
+    return {"idempotency-key": uuid4().hex}
+
+
+def expecting(expected: int | None) -> dict[str, str]:
+    """Return the header with the expected version; 0 means that there is none yet."""
+    if expected is None:
+        return {}
+    return {"if-match": f'"{expected}"'} if expected else {"if-none-match": "*"}

@@ -1,22 +1,23 @@
-"""Send requests to the service, with retries where they are safe."""
+"""Send requests to a service of a version that the client knows; retry where that is safe."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from recollect.client.problem_errors import error_of
-from recollect.client.service_versions import (
-    USER_AGENT,
-    VERSION_HEADER,
-    unread_answer,
-    version_error,
+from recollect import __version__
+from recollect.errors import (
+    AccessError,
+    MissingExtraError,
+    RecollectError,
+    ServiceVersionError,
+    StoreUnavailableError,
+    UsageError,
 )
-from recollect.errors import MissingExtraError, StoreUnavailableError, UsageError
 from recollect.observability.logs import kind_of, package_logger
 from recollect.records import ScopeLike
 from recollect.stores.validation import check_scope
@@ -37,6 +38,18 @@ _REPEATED: Final = "the request had been made before, without an answer that cou
 _FOREIGN: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
 """With one of these and no problem document, another program has responded."""
 _LATER: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+VERSION_HEADER: Final = "recollect-version"
+"""Header of each response with the service's version."""
+USER_AGENT: Final = f"recollect-client/{__version__}"
+_NO_ROUTE: Final = frozenset({"no_path", "no_method"})
+_UNKNOWN: Final = ("Extra inputs are not permitted", "there is no such parameter")
+"""Messages of a service that does not know a field of the body or the query."""
+_REQUEST_ID: Final = "x-request-id"
+# Codes of the service that no exception class has.
+_OURS: Final[Mapping[str, type[RecollectError]]] = {
+    **dict.fromkeys(("timeout", "slow", "not_ready"), StoreUnavailableError),
+    **dict.fromkeys(("origin", "host"), AccessError),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,3 +278,98 @@ def path_of(*parts: str) -> str:
 def _quoted(name: str) -> str:
     # Proxies would resolve a name made of dots as a relative path segment.
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
+
+
+def version_error(
+    asked: str, problem: Mapping[str, object], headers: Mapping[str, str]
+) -> RecollectError | None:
+    """
+    Return the error if a service of another version lacks the route or a field of a request.
+
+    ``None`` if the versions are the same, or the problem is another.
+    """
+    theirs = headers.get(VERSION_HEADER)
+    if theirs is None or theirs == __version__:
+        return None
+    if problem.get("code") in _NO_ROUTE:
+        return ServiceVersionError(f"the service has no {asked}", theirs, __version__)
+    unknown = [name for name, message in _wrong_fields(problem) if message.startswith(_UNKNOWN)]
+    if problem.get("code") != UsageError.code or not unknown:
+        return None
+    what = f"the service does not know {', '.join(unknown)} of {asked}"
+    return ServiceVersionError(what, theirs, __version__)
+
+
+def _wrong_fields(problem: Mapping[str, object]) -> list[tuple[str, str]]:
+    errors = problem.get("errors")
+    listed = errors if isinstance(errors, list) else []
+    fields = [each for each in listed if isinstance(each, Mapping)]
+    return [(str(each.get("path")), str(each.get("message"))) for each in fields]
+
+
+def unread_answer(
+    asked: str, headers: Mapping[str, str], error: Exception | None = None
+) -> RecollectError:
+    """Return the error of a response that this client cannot read."""
+    theirs = headers.get(VERSION_HEADER)
+    if theirs is None:
+        msg = (
+            f"the response to {asked} is not from a Recollect service: check the client's address, "
+            "and any proxy before it"
+        )
+        return UsageError(msg)
+    lacking = f"has no {error}" if isinstance(error, KeyError) else "cannot be read"
+    what = f"the response to {asked} {lacking}"
+    if theirs != __version__:
+        return ServiceVersionError(what, theirs, __version__)
+    return RecollectError(f"{what}, though service and client are both version {theirs}")
+
+
+def classes() -> dict[str, type[RecollectError]]:
+    """Return the exception class of each code."""
+    return {each.code: each for each in _all_of(RecollectError)}
+
+
+def _all_of(class_: type[RecollectError]) -> Iterator[type[RecollectError]]:
+    yield class_
+    for each in class_.__subclasses__():
+        # A foreign subclass that inherits the code must not replace ours.
+        if "code" in vars(each):
+            yield from _all_of(each)
+
+
+def error_of(status: int, problem: object, headers: Mapping[str, str]) -> RecollectError:
+    """
+    Return the exception for a problem response.
+
+    Exceptions with structured facts (`LimitError`, `VersionConflictError` …) are built from these.
+    If a problem lacks them, the nearest base class without facts is used.
+    """
+    fields: Mapping[str, object] = problem if isinstance(problem, Mapping) else {}
+    code, detail = str(fields.get("code", "")), str(fields.get("detail", f"status {status}"))
+    class_ = classes().get(code) or _OURS.get(code) or _by_status(status)
+    facts = fields.get("facts")
+    error = _build_error(class_, detail, facts if isinstance(facts, Mapping) else {})
+    if _REQUEST_ID in headers:
+        error.add_note(f"the service's log has it under request {headers[_REQUEST_ID]}")
+    return error
+
+
+def _build_error(
+    class_: type[RecollectError], detail: str, facts: Mapping[str, object]
+) -> RecollectError:
+    if facts:
+        try:
+            return class_(*facts.values())
+        except TypeError:  # a service of another version sends other facts
+            pass
+    plain = next(each for each in class_.__mro__ if "__init__" not in vars(each))
+    return plain(detail) if issubclass(plain, RecollectError) else RecollectError(detail)
+
+
+def _by_status(status: int) -> type[RecollectError]:
+    if status in {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.BAD_GATEWAY}:
+        return StoreUnavailableError
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return UsageError
+    return RecollectError

@@ -6,9 +6,8 @@ import json
 from datetime import datetime
 
 from recollect.client.answer_parts import page_of, revisions_of
-from recollect.client.connection import ServiceConnection
+from recollect.client.connection import ServiceConnection, expecting, made_key
 from recollect.client.http_requests import is_repeated
-from recollect.client.request_headers import expecting, made_key
 from recollect.errors import NotFoundError
 from recollect.formation.review_records import WaitingMemory
 from recollect.records import (

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from recollect.client.answer_parts import messages_of, page_of
-from recollect.client.connection import ServiceConnection
-from recollect.client.request_headers import made_key
+from recollect.client.connection import ServiceConnection, made_key
 from recollect.errors import NotFoundError
 from recollect.messages.new_message import NewMessageLike, new_message, new_messages
 from recollect.records import Message, Page, ScopeLike, Thread

@@ -5,17 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final, Unpack
 
 from recollect.conversation.base import ChatMemory, Conversation, Values
 from recollect.conversation.buffer_window import MESSAGES_PER_TURN, turns_in
-from recollect.conversation.progress import Progress
+from recollect.conversation.document_sources import said_in
 from recollect.conversation.thread_history import Placed
 from recollect.errors import StaleReadError, UsageError, VersionConflictError
 from recollect.memory.erasure_guard import guarded
 from recollect.memory.facade import Recollect
+from recollect.memory.thread_summary import key_of
 from recollect.messages import AnyMessage, buffer_string
-from recollect.records import ScopeLike
+from recollect.records import DeleteMemory, PutMemory, Scope, ScopeLike
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect
@@ -24,6 +26,7 @@ READ_MAX: Final = 50
 """Messages per reading of a backlog, at most."""
 TRIES_MAX: Final = 5
 """Attempts to read turns when something is erased meanwhile."""
+PROGRESS_TYPE: Final = "Item"
 
 
 class ReadingMemory(ChatMemory):
@@ -162,3 +165,41 @@ class ReadingMemory(ChatMemory):
         there = {each.id for each in await self.talk.after(memory, before, limit=count)}
         if gone := [each.id for each in piece if each.id and each.id not in there]:
             await memory.erase(self.scope, EraseMessages(thread=self.thread, messages=gone))
+
+
+class Progress:
+    """The position up to which a memory's model has read a thread, stored in the scope."""
+
+    def __init__(self, scope: Scope, thread: str, policy: str) -> None:
+        self.scope = scope
+        self.thread = thread
+        self.key = key_of(policy, thread)
+
+    async def until(self, memory: Recollect) -> int | None:
+        """Return the position of the last message read; ``None`` if reading has not begun."""
+        kept = await memory.get(self.scope, PROGRESS_TYPE, self.key)
+        until = kept.value.get("until") if kept else None
+        return until if isinstance(until, int) else None
+
+    def write(self, read: Sequence[Placed]) -> PutMemory:
+        """Return the write that records *read* as read."""
+        return self._write(read[-1].position, read)
+
+    def begin(self, waiting: Sequence[Placed]) -> PutMemory:
+        """Return the write that records that reading starts at *waiting*, unless it has begun."""
+        return replace(self._write(waiting[0].position - 1, waiting), expected=0)
+
+    def _write(self, until: int, messages: Sequence[Placed]) -> PutMemory:
+        said = said_in(self.thread, messages)
+        return PutMemory(
+            type=PROGRESS_TYPE,
+            key=self.key,
+            value={"until": until},
+            text="",
+            evidence={"": said} if said else {},
+            cause="read",
+        )
+
+    async def remove(self, memory: Recollect) -> None:
+        """Delete the progress."""
+        await memory.apply(self.scope, [DeleteMemory(type=PROGRESS_TYPE, key=self.key)])

@@ -81,7 +81,9 @@ class DocumentSearch(ABC):
         Args:
             tool_input: The query, or ``{"query": …, "top_k": …}``.
         """
-        return shown(await call(self.search, self.asearch, *_read_tool_input(tool_input)))
+        return numbered_documents(
+            await call(self.search, self.asearch, *_read_tool_input(tool_input))
+        )
 
     def close(self) -> None:  # noqa: B027 (most have nothing open)
         """Close the resources that this object opened; the index stays."""
@@ -98,7 +100,7 @@ class DocumentSearch(ABC):
     run, arun = delegated_pair(_run)
 
 
-def shown(found: Sequence[FoundDocument]) -> str:
+def numbered_documents(found: Sequence[FoundDocument]) -> str:
     """Return the texts of documents as lines ``Doc 0: …``."""
     return "\n".join(f"Doc {number}: {each.doc}" for number, each in enumerate(found))
 

@@ -17,7 +17,7 @@ from recollect.graph.knowledge import KnowledgeGraph
 from recollect.graph.name_equality import name_key
 from recollect.graph.neighbourhood import neighbourhood
 from recollect.graph.triples import KG_TRIPLE_DELIMITER, KnowledgeTriple
-from recollect.graph.values import FACT_TYPE, NewFact, Retraction, shown
+from recollect.graph.values import FACT_TYPE, NewFact, Retraction, value_text
 from recollect.memory.facade import Recollect
 from recollect.records import DeleteMemory, PutMemory, Scope, Write
 from recollect.stores.field_evidence import each_evidence
@@ -149,7 +149,9 @@ class KeptFacts:
             return NOTHING
         view, newest = await self._near(memory, self._knowledge, text)
         lines = (view.fact(each) for each in newest)
-        triples = (f"({each.subject}, {each.predicate}, {shown(each.object)})" for each in lines)
+        triples = (
+            f"({each.subject}, {each.predicate}, {value_text(each.object)})" for each in lines
+        )
         return KG_TRIPLE_DELIMITER.join(triples) or NOTHING
 
     async def known(self, memory: Recollect, text: str) -> list[Source]:
@@ -226,7 +228,7 @@ class KeptFacts:
 
 
 def _triple_of(fact: NewFact) -> KnowledgeTriple:
-    return KnowledgeTriple(fact.subject, fact.predicate, shown(fact.object))
+    return KnowledgeTriple(fact.subject, fact.predicate, value_text(fact.object))
 
 
 def _names_in(view: GraphSnapshot) -> list[str]:

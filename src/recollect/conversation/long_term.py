@@ -10,7 +10,7 @@ from recollect.conversation.document_search import (
     DocumentSearch,
     FoundDocument,
     are_documents,
-    shown,
+    numbered_documents,
 )
 from recollect.conversation.key_value import BufferMemory
 from recollect.conversation.openai_messages import ChatMessageHistory
@@ -106,7 +106,7 @@ class LongTermMemory(BufferMemory):
     clear, aclear = delegated_pair(_clear_all, "clear")
 
     def _shown(self, found: Sequence[FoundDocument]) -> str:
-        return shown([each for each in found if self._is_near(each)])
+        return numbered_documents([each for each in found if self._is_near(each)])
 
     def _is_near(self, found: FoundDocument) -> bool:
         if self.similarity_min is None:

@@ -177,7 +177,7 @@ class RedisMemory(ChainMemory):
 
     def _all(self, client: Redis) -> dict[str, Any]:
         members: Any = client.smembers(self._names)
-        names = sorted(_as_text(each) for each in members)
+        names = sorted(each.decode() if isinstance(each, bytes) else each for each in members)
         found: Any = client.mget([f"{self._values}{name}" for name in names]) if names else []
         return {
             unquote(name): _read(each)
@@ -238,7 +238,3 @@ def _read(text: str | bytes) -> Any:
     except ValueError as error:
         msg = f"a value in Redis is damaged, or RedisMemory did not write it: {text!r}"
         raise StoreCorruptError(msg) from error
-
-
-def _as_text(name: str | bytes) -> str:
-    return name.decode() if isinstance(name, bytes) else name

@@ -89,7 +89,7 @@ async def newest_that_fit(
     call may be expensive; a longer end never counts less.
     """
     if isinstance(count, Estimate):
-        return _ending(messages, limit, count)
+        return list(messages[first_that_fits(map(count.of, reversed(messages)), limit, messages) :])
     first, past = 0, len(messages)
     while first < past:
         middle = (first + past) // 2
@@ -98,10 +98,6 @@ async def newest_that_fit(
         else:
             first = middle + 1
     return list(messages[first:])
-
-
-def _ending(messages: Sequence[AnyMessage], limit: int, count: Estimate) -> list[AnyMessage]:
-    return list(messages[first_that_fits(map(count.of, reversed(messages)), limit, messages) :])
 
 
 def first_that_fits(newest_first: Iterable[int], limit: int, entries: Sized) -> int:

@@ -16,7 +16,7 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.value_identity import content_key, field_keys
 from recollect.memory.facade import open as open_memory
 from recollect.ports import Model
-from recollect.records import Formation, Memory, PutMemory, Scope
+from recollect.records import Formation, Memory, MemoryAddress, PutMemory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_page
 from recollect.stores.plans.due_times import Debounce
@@ -37,8 +37,7 @@ _PAGE: Final = 500
 
 ModelOf: TypeAlias = Callable[[EvaluationCase], Model]
 """Returns the model to form a case with."""
-Address: TypeAlias = tuple[str, str]
-Memories: TypeAlias = Mapping[Address, Memory]
+Memories: TypeAlias = Mapping[MemoryAddress, Memory]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +234,7 @@ class _Stage:
         await self._wait(min(wait_s, WAIT_S_MAX))
 
     async def _memories(self) -> Memories:
-        found: dict[Address, Memory] = {}
+        found: dict[MemoryAddress, Memory] = {}
         async for page in each_page(
             lambda cursor: self._store.memories(SCOPE, cursor=cursor, limit=_PAGE)
         ):

@@ -21,7 +21,7 @@ from recollect.graph.values import (
     NewFact,
     Retraction,
     Value,
-    shown,
+    value_text,
 )
 from recollect.memory.cited_messages import citing
 from recollect.memory.facade import Recollect
@@ -255,7 +255,7 @@ def _matching(
 
 def _has(fact: KnownFact, object_: Value, view: GraphSnapshot) -> bool:
     if fact.object_key is None:
-        return shown(fact.object) == shown(object_)
+        return value_text(fact.object) == value_text(object_)
     return isinstance(object_, str) and view.aliases.key_of(fact.object_key) == view.key_of(object_)
 
 

@@ -19,7 +19,7 @@ from recollect.graph.values import (
     NewFact,
     ObjectType,
     Retraction,
-    shown,
+    value_text,
     written,
 )
 from recollect.records import EndMemory, EvidenceMap, Json, JsonObject, Memory, PutMemory, Write
@@ -67,7 +67,7 @@ class GraphDraft:
         """
         words = [proposal.subject_key, proposal.predicate_key]
         if several:
-            words.append(shown(proposal.new.object))
+            words.append(value_text(proposal.new.object))
         return next(
             key
             for key in numbered(content_key({"fact": words}))

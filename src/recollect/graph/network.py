@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from recollect.errors import LimitError, MissingExtraError, UsageError
 from recollect.graph.graph_snapshot import GraphSnapshot, KnownFact, holds
 from recollect.graph.neighbourhood import check_steps
-from recollect.graph.values import shown
+from recollect.graph.values import value_text
 
 if TYPE_CHECKING:
     from networkx import DiGraph, MultiDiGraph
@@ -62,7 +62,7 @@ def network_of(
         source = names[view.aliases.key_of(fact.subject_key)]
         if fact.object_key is None:
             kept = graph.nodes[source].setdefault("attributes", {})
-            kept.setdefault(fact.predicate, []).append(shown(fact.object))
+            kept.setdefault(fact.predicate, []).append(value_text(fact.object))
         else:
             target = names[view.aliases.key_of(fact.object_key)]
             graph.add_edge(source, target, key=fact.memory.key, **_edge_fields(fact))

@@ -25,7 +25,7 @@ _UNTIMED: Final = datetime.min.replace(tzinfo=UTC)
 _Place: TypeAlias = tuple[int, datetime, str]
 
 
-def place_of(memory: Memory) -> _Place:
+def graph_order(memory: Memory) -> _Place:
     """Return the sort key of nodes and edges: other writers' first, then this graph's in order."""
     is_ours = _NUMBERED.fullmatch(memory.key) is not None
     # Order this graph's by the number in the key, which does not depend on the clock.
@@ -35,14 +35,14 @@ def place_of(memory: Memory) -> _Place:
 def digraph_of(view: GraphSnapshot) -> DiGraph:
     """Return the valid relations as a graph with one edge per pair of names, as written."""
     graph: DiGraph = load_networkx().DiGraph()
-    nodes = sorted(view.entities(), key=lambda each: place_of(each.memory))
+    nodes = sorted(view.entities(), key=lambda each: graph_order(each.memory))
     graph.add_nodes_from(each.name for each in nodes)
     edges = (
         each
         for each in view.facts()
         if each.object_key is not None and holds(each.memory, view.now)
     )
-    for each in sorted(edges, key=lambda each: place_of(each.memory)):
+    for each in sorted(edges, key=lambda each: graph_order(each.memory)):
         graph.add_edge(each.subject, str(each.object), relation=each.predicate)
     return graph
 

@@ -97,7 +97,7 @@ class GraphFact:
     state: MemoryState
 
     def __str__(self) -> str:
-        return f"{self.subject} {self.predicate} {shown(self.object)}"
+        return f"{self.subject} {self.predicate} {value_text(self.object)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,11 +127,11 @@ class Addition:
     reason: str = ""
 
 
-def shown(value: Value) -> str:
+def value_text(value: Value) -> str:
     """
     Return a value as text for a sentence.
 
-    >>> shown(True), shown(date(2026, 3, 31)), shown(4.5)
+    >>> value_text(True), value_text(date(2026, 3, 31)), value_text(4.5)
     ('true', '2026-03-31', '4.5')
     """
     if isinstance(value, bool):

@@ -76,7 +76,7 @@ class InputFile:
     packed: BinaryIO
     size_bytes: int | None
     is_zip: bool = False
-    """Whether it is an archive of files, which `recollect.importers.zip_files` reads."""
+    """Whether it is an archive of files, which `recollect.importers.file_forms` reads."""
     listed: ListProgress = field(default_factory=ListProgress)
 
     @property

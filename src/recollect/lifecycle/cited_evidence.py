@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from recollect.lifecycle.erased_records import Cited, versions_in
-from recollect.records import Evidence, Json, JsonObject
+from recollect.lifecycle.erased_records import versions_in
+from recollect.records import Evidence, Json, JsonObject, MessageAddress
 from recollect.stores.plans.erase_ledger import evidence_in
 
 
-def cited_by(record: JsonObject) -> Iterator[Cited]:
+def cited_by(record: JsonObject) -> Iterator[MessageAddress]:
     """Yield the messages and memory versions that a memory cites, in all its versions."""
     if record.get("kind") != "memory":
         return
@@ -27,13 +27,13 @@ def _cites_no_message(evidence: Evidence) -> bool:
     return evidence.is_finding or (evidence.message.startswith("@") and evidence.quote is None)
 
 
-def without_unfounded(record: JsonObject, unfounded: set[Cited]) -> JsonObject:
+def without_unfounded(record: JsonObject, unfounded: set[MessageAddress]) -> JsonObject:
     """Return a memory's record without the evidence in *unfounded*, in all its versions."""
     past = [_version_without(each, unfounded) for each in list(versions_in(record))[1:]]
     return {**_version_without(record, unfounded), "revisions": past}
 
 
-def _version_without(version: JsonObject, unfounded: set[Cited]) -> dict[str, Json]:
+def _version_without(version: JsonObject, unfounded: set[MessageAddress]) -> dict[str, Json]:
     written = cast("Mapping[str, Sequence[Any]]", version["evidence"])
     left = {
         pointer: [each for each in found if (each[0], each[1]) not in unfounded]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
-from recollect.records import JsonObject, NewMessage, Scope
+from recollect.records import JsonObject, MessageAddress, NewMessage, Scope
 from recollect.side_records import SideAddress
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_ledger import (
@@ -31,9 +31,6 @@ from recollect.stores.receipt_sources import sources_of
 from recollect.stores.remainder import cited_version, remainder_of
 from recollect.stores.validation import check_time
 from recollect.text.searchable import memory_text
-
-Cited: TypeAlias = tuple[str, str]
-"""A message, or a version of a memory, as evidence names it: (thread, id)."""
 
 _BESIDE: Final = "recollect: beside"
 """Helper thread in the in-memory store: without it, an erase of all records deletes the scope."""
@@ -83,7 +80,7 @@ class ScopeErasures:
 class Doomed:
     """The erased data of a scope, among the records seen so far."""
 
-    cited: set[Cited] = field(default_factory=set)
+    cited: set[MessageAddress] = field(default_factory=set)
     """Messages, including those that are only cited as evidence, and versions of memories."""
     threads: set[str] = field(default_factory=set)
     memories: set[tuple[str, str]] = field(default_factory=set)
@@ -134,7 +131,7 @@ def note_erased(erasures: ScopeErasures, records: Sequence[JsonObject], doomed: 
     Raises:
         UsageError: The evidence of a record cannot be read.
     """
-    newer: set[Cited] = set()
+    newer: set[MessageAddress] = set()
     for record in records:
         kind, *name = name_of(record)
         if kind == "message":

@@ -19,7 +19,6 @@ from recollect.formation.config import Assistants
 from recollect.formation.value_identity import field_keys, refusing_keys
 from recollect.lifecycle.cited_evidence import cited_by, without_unfounded
 from recollect.lifecycle.erased_records import (
-    Cited,
     Doomed,
     Erasures,
     ScopeErasures,
@@ -33,7 +32,7 @@ from recollect.lifecycle.erased_records import (
 )
 from recollect.lifecycle.forgotten_memories import forgotten_at
 from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings
-from recollect.records import Json, JsonObject, NewMessage, Scope
+from recollect.records import Json, JsonObject, MessageAddress, NewMessage, Scope
 from recollect.side_records import FORGOTTEN
 from recollect.stores.contract.base import Store
 from recollect.stores.field_evidence import each_evidence
@@ -105,7 +104,7 @@ class RecordImportCounts:
 class _ExpectedRecords:
     """Records that an import brings to a scope, now or later: evidence in them is accepted."""
 
-    messages: set[Cited] = field(default_factory=set)
+    messages: set[MessageAddress] = field(default_factory=set)
     memories: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, record: JsonObject) -> None:
@@ -115,7 +114,7 @@ class _ExpectedRecords:
         elif kind == "memory":
             self.memories.add((name[0], name[1]))
 
-    def has(self, cited: Cited) -> bool:
+    def has(self, cited: MessageAddress) -> bool:
         named = cited_version(*cited)
         return named[:2] in self.memories if named else cited in self.messages
 
@@ -343,7 +342,7 @@ class RecordImport:
             elif lacking:
                 checked.wait(place)
 
-    async def _stored_evidence_at(self, scope: Scope, record: JsonObject) -> set[Cited]:
+    async def _stored_evidence_at(self, scope: Scope, record: JsonObject) -> set[MessageAddress]:
         """Return the evidence cited by the stored memory at the address of *record*."""
         _, type_, key = name_of(record)
         return {
@@ -352,7 +351,7 @@ class RecordImport:
             for each in each_evidence(version.evidence)
         }
 
-    async def _known(self, scope: Scope, cited: set[Cited]) -> set[Cited]:
+    async def _known(self, scope: Scope, cited: set[MessageAddress]) -> set[MessageAddress]:
         """Return the cited messages and versions that the store has."""
         messages = [each for each in cited if each[0] != MEMORY_THREAD]
         versions = {each: named for each in cited if (named := cited_version(*each))}

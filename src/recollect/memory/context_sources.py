@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from anyio import to_thread
@@ -14,8 +15,6 @@ from anyio import to_thread
 from recollect.formation.scope_types import types_in_force
 from recollect.memory.context_query import ContextQuery, check_query
 from recollect.memory.context_search import recalled_attitudes, recalled_entries, recalled_news
-from recollect.memory.former_values import FORMER_MAX, FormerValues, read_former
-from recollect.memory.memory_speakers import read_speakers
 from recollect.memory.runtime import MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
 from recollect.memory.waiting_changes import read_waiting_changes
@@ -23,17 +22,21 @@ from recollect.ports import TokenCounter
 from recollect.recall.advice_requests import asks_for_advice, entries_for_advice
 from recollect.recall.context import Context
 from recollect.recall.context_packing import packed_context
-from recollect.recall.context_plan import ContextPlan, MemoryName
+from recollect.recall.context_plan import ContextPlan, MemoryName, memory_name
+from recollect.recall.field_changes import FieldChange, changes_of
 from recollect.recall.query import query_in
 from recollect.recall.query_analysis import (
     asks_about_oneself,
     asks_for_answers,
     asks_for_history,
+    names_in,
     refers_to_somebody,
 )
 from recollect.recall.relevance import IDLE_BELOW, IDLE_BELOW_BY_WORDS
-from recollect.recall.results import Recall, Recalled
-from recollect.records import Memory, Message
+from recollect.recall.results import Recall, Recalled, ScopedMessage
+from recollect.records import EvidenceMap, Memory, Message, Revision, Scope
+from recollect.stores.contract.base import Store
+from recollect.stores.field_evidence import messages_cited
 from recollect.stores.validation import to_datetime
 from recollect.text.time_zones import told_in
 from recollect.text.token_estimate import estimated_tokens
@@ -43,6 +46,10 @@ PACKED_AT_ONCE_CHARACTERS: Final = 32_000
 DOCUMENTS_MAX: Final = 100
 HISTORY_MESSAGES_MAX: Final = 200
 _SECRET: Final = secrets.token_bytes(16)
+FORMER_MAX: Final = 10
+"""The number of best memories whose previous version is read if the query asks for it."""
+SPOKEN_MAX: Final = 100
+"""The number of best memories whose evidence is read."""
 
 
 async def gathered_context(
@@ -196,3 +203,84 @@ async def _former(
     memories = islice((each for each in ranked if isinstance(each, Memory)), FORMER_MAX)
     zone = request.asked_at.tzinfo if request.asked_at else None
     return await read_former(runtime.store, documents, memories, zone or UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class FormerValues:
+    """The previous versions of memories, and the changes of the fields of documents, by name."""
+
+    revisions: Mapping[MemoryName, Revision] = field(default_factory=dict)
+    changes: Mapping[MemoryName, Mapping[str, FieldChange]] = field(default_factory=dict)
+
+
+async def read_former(
+    store: Store, documents: Sequence[Memory], others: Iterable[Memory], zone: tzinfo
+) -> FormerValues:
+    """Return the previous version of each document, and of the *others*, that changed."""
+    former: dict[MemoryName, Revision] = {}
+    changes: dict[MemoryName, Mapping[str, FieldChange]] = {}
+    for memory in chain(documents, others):
+        name = memory_name(memory)
+        if memory.version < 2 or name in former:
+            continue
+        revisions = {each.version: each for each in await store.history(*name)}
+        earlier = [version for version in revisions if version < memory.version]
+        if not earlier:
+            continue
+        former[name] = before = revisions[max(earlier)]
+        newest = revisions.get(memory.version)
+        if memory.is_document and newest is not None:
+            cited = messages_cited([before.evidence, newest.evidence])
+            named = await store.messages_named(memory.scope, cited)
+            said = {(each.thread, each.id): each.time for each in named}
+            changes[name] = changes_of(memory, before, newest, said, zone)
+    return FormerValues(former, changes)
+
+
+async def read_speakers(store: Store, entries: Iterable[Recalled]) -> Mapping[MemoryName, str]:
+    """
+    Return the speaker of each of the best memories in *entries*, if it is in doubt who "I" is.
+
+    That is: several people speak, one of them alone said it, and its text does not name them.
+    """
+    contents = [each.content for each in entries]
+    messages = [each for each in contents if isinstance(each, Message)]
+    said = (each for each in contents if isinstance(each, Memory) and _is_said(each))
+    memories = list(islice(said, SPOKEN_MAX))
+    # Where messages were found, and none has a name, nobody has to be told apart.
+    if not memories or (messages and not any(each.name for each in messages)):
+        return {}
+    return speakers_of(memories, messages, await _cited_messages(store, memories))
+
+
+def speakers_of(
+    memories: Iterable[Memory], found: Iterable[Message], cited: Mapping[ScopedMessage, Message]
+) -> dict[MemoryName, str]:
+    """Return the speakers of *memories*, of the messages that they cite; see `read_speakers`."""
+    users = [each for each in (*found, *cited.values()) if each.role == "user"]
+    if len({each.name for each in users}) < 2:
+        return {}
+    speakers = {}
+    for memory in memories:
+        places = ((memory.scope, *each) for each in messages_cited([memory.evidence]))
+        names = {cited[each].name for each in places if each in cited}
+        name = names.pop() if len(names) == 1 else None
+        if name and not names_in(memory.text, [name]):
+            speakers[memory_name(memory)] = name
+    return speakers
+
+
+def _is_said(memory: Memory) -> bool:
+    return memory.trust == "user" and bool(memory.evidence) and not memory.is_document
+
+
+async def _cited_messages(store: Store, memories: Iterable[Memory]) -> dict[ScopedMessage, Message]:
+    """Return the messages in the evidence of *memories*."""
+    evidence: defaultdict[Scope, list[EvidenceMap]] = defaultdict(list)
+    for memory in memories:
+        evidence[memory.scope].append(memory.evidence)
+    return {
+        (scope, each.thread, each.id): each
+        for scope, found in evidence.items()
+        for each in await store.messages_named(scope, messages_cited(found))
+    }

@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from recollect.formation.evidence import within
-from recollect.memory.version_remainder import MessageAddress, Messages, left_of, messages_of
-from recollect.records import Evidence, EvidenceMap, Json, Revision
+from recollect.memory.version_remainder import Messages, left_of, messages_of
+from recollect.records import Evidence, EvidenceMap, Json, MessageAddress, Revision
 from recollect.stores.json_pointers import is_list, is_same, join_pointer
 from recollect.stores.plans.undo import UNDONE
 from recollect.stores.remainder import lost_statement, split_pointer

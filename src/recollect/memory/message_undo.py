@@ -30,12 +30,13 @@ from recollect.memory.history_replay import (
 )
 from recollect.memory.review import existing_memory
 from recollect.memory.undone_messages import UndoneMessages, read_undone, undone_mark
-from recollect.memory.version_remainder import MessageAddress, Messages, messages_of
+from recollect.memory.version_remainder import Messages, messages_of
 from recollect.records import (
     DeleteMemory,
     Formation,
     Memory,
     MemoryAddress,
+    MessageAddress,
     PutMemory,
     Revision,
     Scope,

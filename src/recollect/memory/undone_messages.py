@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from recollect.memory.version_remainder import MessageAddress
-from recollect.records import Json, Revision, Scope
+from recollect.records import Json, MessageAddress, Revision, Scope
 from recollect.side_records import UNDONE_MESSAGE, PutSideRecord, undone_key
 from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_row

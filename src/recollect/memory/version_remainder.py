@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final, TypeAlias, cast
 
-from recollect.records import EvidenceMap, Json, Memory, Revision
+from recollect.records import EvidenceMap, Json, Memory, MessageAddress, Revision
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.remainder import ORIGIN_QUOTE, Cited, group_of, remainder_of
 
-MessageAddress: TypeAlias = tuple[str, str]
-"""A message as evidence names it: (thread, id)."""
 Messages: TypeAlias = frozenset[MessageAddress]
 _SPARED: Final = "\0"
 """Prefix of a thread that no thread has."""

@@ -54,7 +54,7 @@ def calls_schema(tools: Sequence[Tool], *, must_call: bool) -> JsonObject:
     for tool in tools:
         parameters: Json = tool.parameters
         if '"$ref"' in json.dumps(tool.parameters):
-            place = f"#/$defs/{_pointed(tool.name)}"
+            place = f"#/$defs/{tool.name.replace('~', '~0').replace('/', '~1')}"
             definitions[tool.name] = _moved(tool.parameters, place)
             parameters = {"$ref": place}
         kinds.append(
@@ -83,10 +83,6 @@ def calls_schema(tools: Sequence[Tool], *, must_call: bool) -> JsonObject:
         "additionalProperties": False,
     }
     return {**schema, "$defs": definitions} if definitions else schema
-
-
-def _pointed(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _moved(schema: Json, place: str) -> Json:

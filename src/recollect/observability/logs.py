@@ -53,10 +53,10 @@ def summary_of(error: BaseException) -> str:
     if isinstance(error, RecollectError):
         meaning = (type(error).__doc__ or kind_of(error)).strip().partition("\n")[0].rstrip(".")
         return f"{error.about}: {meaning}{cause}" if error.about else f"{meaning}{cause}"
-    return f"raised in {place_of(error)}{cause}"
+    return f"raised in {error_place(error)}{cause}"
 
 
-def place_of(error: BaseException) -> str:
+def error_place(error: BaseException) -> str:
     """Return function and line that raised an error; ``an unknown place`` if it was not raised."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -16,7 +16,7 @@ from recollect.ports import TokenCounter
 from recollect.recall.citation_handles import Handles
 from recollect.recall.context import ContextEntry, LeftOut
 from recollect.recall.context_plan import ContextPlan, TokenRoom, memory_name
-from recollect.recall.context_text import GAP, clock_above, heading_above, line_of, shown
+from recollect.recall.context_text import GAP, clock_above, heading_above, line_of, safe_lines
 from recollect.recall.empty_turns import own_words
 from recollect.recall.excerpts import excerpt_of
 from recollect.recall.memory_sentences import (
@@ -148,15 +148,15 @@ class EntryPacker:
             former, waits = self._plan.former.get(name), name in self._plan.waiting
             noted = _sentence_with_notes(content, former, chinese=self._chinese, waits=waits)
             speaker = content.speaker or self._plan.speakers.get(name)
-            return shown(f"{speaker}: {noted}" if speaker else noted), True
+            return safe_lines(f"{speaker}: {noted}" if speaker else noted), True
         mark = f" ({LAPSED[self._chinese]})" if candidate.entry.has_lapsed else ""
         if content.name is None and candidate.tokens <= budget and not mark:
-            return shown(f"{content.role}: {candidate.text}"), True
+            return safe_lines(f"{content.role}: {candidate.text}"), True
         text = own_words(content)
         budget -= count(mark) if mark else 0
         excerpt = excerpt_of(text, self._weights, budget_tokens=budget, count=count)
         words = f"{content.name or content.role}: {excerpt.text}{mark}"
-        return shown(words), excerpt.is_whole
+        return safe_lines(words), excerpt.is_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +238,7 @@ def _replaced_words(entry: Recalled) -> tuple[list[ScopedMessage], set[str]]:
         return [], set()
     cited = each_evidence(content.evidence)
     messages = [(entry.scope, each.thread, each.message) for each in cited]
-    return messages, _memory_terms(content)
-
-
-def _memory_terms(content: Memory) -> set[str]:
-    return set(terms_of(f"{content.speaker or ''} {_sentence_with_notes(content)}"))
+    return messages, set(terms_of(f"{content.speaker or ''} {_sentence_with_notes(content)}"))
 
 
 def _message_terms(content: Message) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Final
 from recollect.recall.citation_handles import Handles
 from recollect.recall.context import ProfileDocument
 from recollect.recall.context_plan import ContextPlan, TokenRoom, memory_name
-from recollect.recall.context_text import profile_heading, shown
+from recollect.recall.context_text import profile_heading, safe_lines
 from recollect.recall.field_changes import FieldChange
 from recollect.recall.memory_sentences import WAITING, day_of
 from recollect.records import Json, Memory, Revision
@@ -104,4 +104,4 @@ def _field_line(plan: ContextPlan, memory: Memory, name: str, former: Revision |
     waiting = plan.waiting.get(memory_name(memory), ())
     if words and name in waiting:
         words += f" ({WAITING[chinese]})"
-    return f"- {shown(words)}" if words else ""
+    return f"- {safe_lines(words)}" if words else ""

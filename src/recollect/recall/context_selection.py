@@ -11,12 +11,7 @@ from typing import Final
 from recollect.recall.advice_requests import ADVICE_ENTRIES, tells_diet
 from recollect.recall.context import ContextEntry, LeftOut, LeftOutReason
 from recollect.recall.context_plan import ContextPlan, MemoryName, memory_name
-from recollect.recall.empty_turns import (
-    is_empty_answer,
-    is_empty_turn,
-    own_words,
-    plain_words,
-)
+from recollect.recall.empty_turns import is_empty_answer, is_empty_turn, own_words, plain_words
 from recollect.recall.restatements import without_restatements
 from recollect.recall.results import Recalled
 from recollect.records import Memory, Message

@@ -73,12 +73,12 @@ def _profile_lines(profile: Sequence[ProfileDocument], *, chinese: bool) -> Iter
 
 def profile_heading(handle: str, memory: Memory, *, chinese: bool) -> str:
     """Return the line above a document's fields."""
-    return f"# {shown(label_with_origin(memory, chinese=chinese))} [{handle}]"
+    return f"# {safe_lines(label_with_origin(memory, chinese=chinese))} [{handle}]"
 
 
 def _entry_lines(entries: Sequence[ContextEntry], *, chinese: bool) -> Iterator[str]:
     heading = speaker = last = None
-    ordered = sorted(entries, key=place_of)
+    ordered = sorted(entries, key=entry_order)
     clocks = _clock_lines(ordered)
     for each in ordered:
         own = heading_above(each.entry, has_ended=each.has_ended, chinese=chinese)
@@ -147,7 +147,7 @@ def _without_speaker(text: str, name: str) -> str:
 
 @word_cache(maxsize=1_024)
 def _shown_name(name: str) -> str:
-    return f"{shown(name)}: "
+    return f"{safe_lines(name)}: "
 
 
 def line_of(handle: str, text: str) -> str:
@@ -163,7 +163,7 @@ def heading_above(entry: Recalled, *, has_ended: bool, chinese: bool) -> str:
     return (ENDED if has_ended else NOW)[chinese]
 
 
-def place_of(entry: ContextEntry) -> tuple[int, datetime, str, int, str]:
+def entry_order(entry: ContextEntry) -> tuple[int, datetime, str, int, str]:
     """Return a sort key: active memories, ended memories, then messages as they were said."""
     content = entry.entry.content
     if isinstance(content, Message):
@@ -171,15 +171,15 @@ def place_of(entry: ContextEntry) -> tuple[int, datetime, str, int, str]:
     return (int(entry.has_ended), content.time, content.type, 0, content.key)
 
 
-def shown(text: str) -> str:
+def safe_lines(text: str) -> str:
     r"""
     Return remembered *text* made safe for a line: hidden characters escaped, breaks indented.
 
     Code between fences keeps its indentation, without which it may be another program.
 
-    >>> shown("one\n\n# two")
+    >>> safe_lines("one\n\n# two")
     'one\n  # two'
-    >>> shown("```\nif a:\n    b()\n```")
+    >>> safe_lines("```\nif a:\n    b()\n```")
     '```\n  if a:\n      b()\n  ```'
     """
     if not _LINE_BREAK.search(text):

@@ -11,12 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.stores.change_feed import (
-    EntryBlock,
-    FeedBlocks,
-    FeedEntry,
-    VectorBlock,
-)
+from recollect.stores.change_feed import EntryBlock, FeedBlocks, FeedEntry, VectorBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +164,6 @@ def _vectors_of_blocks(
         return RawVectors(row, ())
     if ((sizes != size) & (sizes > 0)).any():
         raise ValueError(f"vectors of {size} bytes, and of others")
-    return RawVectors(row, [_page(each, size) for each in blocks if each.data])
-
-
-def _page(block: VectorBlock, size: int) -> NDArray[np.uint8]:
-    return np.frombuffer(block.data, np.uint8).reshape(-1, size)
+    return RawVectors(
+        row, [np.frombuffer(each.data, np.uint8).reshape(-1, size) for each in blocks if each.data]
+    )

@@ -45,7 +45,7 @@ def render_block(
     records: Sequence[Record], *, random_marker: Callable[[], str] | None = None
 ) -> str:
     """Return *records* as a block for a prompt, in their order."""
-    lines = [_line(record) for record in records]
+    lines = [visible(json.dumps(asdict(record), ensure_ascii=False)) for record in records]
     marker = _unused_marker(lines, random_marker or _random_marker)
     return "\n".join([f"<memory {marker}> {PREAMBLE}", *lines, f"</memory {marker}>"])
 
@@ -65,10 +65,6 @@ def keyed_marker(secret: bytes, records: Sequence[Record]) -> Callable[[], str]:
         return mac[:_MARKER_BYTES].hex()
 
     return drawn
-
-
-def _line(record: Record) -> str:
-    return visible(json.dumps(asdict(record), ensure_ascii=False))
 
 
 def visible(text: str) -> str:

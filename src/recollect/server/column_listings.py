@@ -16,13 +16,7 @@ from recollect.server.memory_listings import (
     MemoryListing,
     as_believed,
 )
-from recollect.server.memory_order import (
-    MemoryColumns,
-    columns_of,
-    followed,
-    listed,
-    no_memories,
-)
+from recollect.server.memory_order import MemoryColumns, columns_of, followed, listed, no_memories
 from recollect.stores.change_feed import Cursor
 from recollect.stores.plans.changes import Below, Entry
 from recollect.stores.plans.snapshot import StoreSnapshot

@@ -17,10 +17,9 @@ async def document_at(reach: Reach, memory: Memory, at: datetime) -> Memory | No
     """
     Return a document with the fields that are known to have been true at a moment.
 
-    A field is known to be true from the time that somebody gave for its change, else from when it
-    was said, else from when it was written. Its former value is known to have been true only if
-    that time was given: otherwise the later words may have corrected it. ``None`` if no field is
-    left.
+    A field is known to be true from the time given for its change, else from when it was said, else
+    from when it was written. Its former value is known to have been true only if that time was
+    given: otherwise the later words may have corrected it. ``None`` if no field is left.
     """
     if memory.valid_until is not None and memory.valid_until <= at:
         return None

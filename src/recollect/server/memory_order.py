@@ -18,12 +18,7 @@ from numpy.typing import NDArray
 from recollect.recall.segment import ALWAYS, NEVER
 from recollect.records import MemoryState, Scope
 from recollect.server.memory_listings import ListingFilter, MemoryListing, MemoryOrder
-from recollect.stores.change_feed import (
-    NO_SUMMARIES,
-    Cursor,
-    Feed,
-    MemorySummaries,
-)
+from recollect.stores.change_feed import NO_SUMMARIES, Cursor, Feed, MemorySummaries
 from recollect.stores.plans.changes import summaries_of
 
 STATES: Final[tuple[MemoryState, ...]] = ("active", "quarantined", "rejected")

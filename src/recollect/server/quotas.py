@@ -26,12 +26,7 @@ from recollect.side_records import FORGOTTEN, LIFETIME, SERVICE_KEY, UNDONE_MESS
 from recollect.stores.contract.base import Store
 from recollect.stores.meter import Meter
 from recollect.stores.plans.outside_removals import LEFT
-from recollect.stores.rows import (
-    MemoryRow,
-    MessageRow,
-    RevisionRow,
-    ThreadRow,
-)
+from recollect.stores.rows import MemoryRow, MessageRow, RevisionRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, Rows
 
 DOCUMENTS: Final = "langgraph"

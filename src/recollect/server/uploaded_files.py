@@ -15,13 +15,7 @@ from fastapi import Request
 
 from recollect.errors import ForbiddenError, RecollectError
 from recollect.importers.file_forms import read_rows
-from recollect.importers.import_entries import (
-    Archived,
-    ImportedMemory,
-    Incoming,
-    Refused,
-    Row,
-)
+from recollect.importers.import_entries import Archived, ImportedMemory, Incoming, Refused, Row
 from recollect.importers.import_run import ImportCounts, keep_batch, keep_waiting
 from recollect.importers.input_files import InputFile, source_of
 from recollect.memory.record_imports import open_record_import

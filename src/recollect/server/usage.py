@@ -148,7 +148,7 @@ class UsageBook:
                 usage_scope(tenant), SERVICE_USAGE, cursor=cursor, limit=_PAGE
             )
         ):
-            found += [_row_of(each) for each in page.rows if not _is_total(each.key)]
+            found += [_row_of(each) for each in page.rows if not each.key.endswith(f"/{_TOTAL}")]
         return sorted(found, key=lambda each: (each[0], each[1]), reverse=True)
 
     async def forget(self, scope: Scope, *, below: bool) -> None:
@@ -295,10 +295,6 @@ def _summed(
 def _key(day: str, scope: Scope | None) -> str:
     """Return the key of a scope's counts; ``None`` is the total of the tenant."""
     return f"{day}/{_TOTAL if scope is None else text_hash(json.dumps(scope)).hex()}"
-
-
-def _is_total(key: str) -> bool:
-    return key.endswith(f"/{_TOTAL}")
 
 
 def _row_of(kept: SideRecord) -> tuple[str, Scope, dict[str, int]]:

@@ -146,7 +146,8 @@ def as_origin(evidence: Found, words: Words, dropped: Words) -> Found:
     """
     return tuple(
         dict.fromkeys(
-            each if _supports(each, words, dropped) else _origin(each) for each in evidence
+            each if _supports(each, words, dropped) else replace(each, quote=ORIGIN_QUOTE)
+            for each in evidence
         )
     )
 
@@ -155,10 +156,6 @@ def _supports(each: Evidence, words: Words, dropped: Words) -> bool:
     said = quoted(each)
     is_quote = bool(said) and not each.is_finding and each.thread != MEMORY_THREAD
     return not is_quote or (said.isdisjoint(dropped) and not said.isdisjoint(words))
-
-
-def _origin(each: Evidence) -> Evidence:
-    return replace(each, quote=ORIGIN_QUOTE)
 
 
 def unusual(source: Source) -> Source:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from recollect.records import FormationStatus, MemoryState, Role, Scope, Trust
+from recollect.records import FormationStatus, MemoryAddress, MemoryState, Role, Scope, Trust
 
 MICROSECONDS: Final = 1_000_000
 """Microseconds in a second."""
 
-MemoryAddress: TypeAlias = tuple[str, str]
-"""The address of a memory in its scope: (type, key)."""
 Place: TypeAlias = tuple[Scope, int]
 """The address of an entry: its scope and its uid."""
 

@@ -13,12 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from recollect.records import FormationStatus, Scope
-from recollect.stores.change_feed import (
-    FeedBlocks,
-    FeedEntry,
-    MemorySummaries,
-    ReadMoment,
-)
+from recollect.stores.change_feed import FeedBlocks, FeedEntry, MemorySummaries, ReadMoment
 from recollect.stores.fast_records import changer_of, values_of
 from recollect.stores.filters import Condition
 from recollect.stores.rows import (

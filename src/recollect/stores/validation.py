@@ -87,7 +87,7 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
             f"one scope is asked for, such as ('users', 'ada'), not a list of {len(scope)}: call "
             "once for each; only recall takes several"
         )
-    checked = tuple(_check_segment(segment) for segment in scope)
+    checked = tuple(check_id(segment_text(segment), "a scope's segment") for segment in scope)
     if sum(map(len, checked)) <= KNOWN_CHARACTERS_MAX:
         if len(_KNOWN_SCOPES) >= KNOWN_SCOPES_MAX:
             _KNOWN_SCOPES.clear()
@@ -102,10 +102,6 @@ def _is_known(scope: object) -> TypeGuard[Scope]:
         return type(scope) is tuple and scope in _KNOWN_SCOPES
     except TypeError:  # a segment cannot be hashed
         return False
-
-
-def _check_segment(segment: str | int) -> str:
-    return check_id(segment_text(segment), "a scope's segment")
 
 
 def segment_text(segment: object) -> object:

@@ -1,4 +1,4 @@
-"""Contract tests for the backlog: when pending messages are due, and the effect of a signal."""
+"""Contract tests for the backlog: when messages are due, a signal, and notifications."""
 
 from __future__ import annotations
 
@@ -303,3 +303,35 @@ class BacklogContract(Contract):
             await store.extend(lease, lease_s=lease_s)
 
         assert lease == await store.extend(replace(lease), lease_s=60)
+
+
+async def due_is_claimed(store: Store) -> bool:
+    """Return True if a thread made due at once is claimed."""
+    await tell(store, "m1")
+    await store.signal(ADA, TALK)
+    return await store.claim("worker") is not None
+
+
+class ListeningContract(Contract):
+    """Listening for due threads."""
+
+    async def test_who_listens_can_stop(self, store: Store) -> None:
+        """Call *heard* when a thread may have become due, until the subscription is closed."""
+        listening = store.listen(lambda: None)
+        listening.close()
+        listening.close()
+
+        assert await due_is_claimed(store)
+
+    async def test_nothing_is_lost_unheard(self, store: Store) -> None:
+        """This is only a hint: calls may be lost, and some stores never call it."""
+        assert await due_is_claimed(store)
+
+    async def test_who_hears_may_use_the_store(self, store: Store) -> None:
+        """*heard* may run on any thread and must not block."""
+        heard: list[int] = []
+        listening = store.listen(lambda: heard.append(store.now()))
+
+        assert await due_is_claimed(store)
+        listening.close()
+        assert all(moment <= store.now() for moment in heard)

@@ -1,4 +1,4 @@
-"""Contract tests for erasing: what is erased, and what is told before and with it."""
+"""Contract tests for erasing: its preview, the quotations it leaves, and its effects."""
 
 from __future__ import annotations
 
@@ -123,9 +123,8 @@ class EraseContract(Contract):
         Return the messages that `erase` of *target* would leave and that quote what it removes.
 
         They are found by their words, at least four in a row or eight Chinese characters, among all
-        messages of the scope; the messages that an erased memory rests on are among them. What
-        somebody said in other words is not found, nor what the user had said before an answer of
-        the assistant took it up.
+        messages of the scope; the messages that an erased memory rests on are among them. A
+        paraphrase is not found, nor a user's message that the assistant repeated only later.
         """
         said_first = "The code of my garage is 4711, please keep it safe"
         await store.append(ADA, TALK, [replace(said("m1"), text=said_first)])
@@ -160,7 +159,7 @@ class EraseContract(Contract):
         assert [] == await quoting(EraseScope()) == await quoting(EraseThread(thread=TALK))
 
     async def test_set_phrases_quote_nobody(self, store: Store) -> None:
-        """The set phrases of the rule model quote nobody."""
+        """The set phrases of the rule model quote nothing."""
         noted = "Noted: what you like. After a pause in our talk I remember it, or ask you to"
         noted += " review it first."
         nothing = "I remember nothing about that. Tell me, and I will."
@@ -176,10 +175,10 @@ class EraseContract(Contract):
 
     async def test_what_resembles_is_no_likely_quotation(self, store: Store) -> None:
         """
-        A sentence that begins in the same way is told apart from one that repeats.
+        A sentence that begins in the same way is distinguished from one that repeats.
 
-        Words of the user that merely resemble, with no whole clause, no long stretch and no code of
-        it, are not *likely* a quotation.
+        Words of the user that merely resemble, without a whole clause, a long stretch or a code in
+        common, are not *likely* a quotation.
         """
         texts = {
             "linz": "My brother Tomas lives in Linz now. The key 4711-B is under the stone",
@@ -211,7 +210,7 @@ class EraseContract(Contract):
 
     async def test_checkpoints_are_named_before_the_erase(self, store: Store) -> None:
         """
-        The checkpoints of copies are told of first.
+        Checkpoints of threads with copies of the messages are erased first too.
 
         Graph checkpoints of every affected thread are erased first, so that a failed erase leaves
         the conversation in place and can be repeated.

@@ -9,8 +9,20 @@ import pytest
 from recollect.errors import UsageError
 from recollect.records import EndMemory, Memory, Message
 from recollect.stores.contract.base import Store
+from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.testing.contract_base import Contract
-from recollect.testing.contract_samples import ADA, BOB, TALK, fact, keep_facts, name_of, said, tell
+from recollect.testing.contract_samples import (
+    ADA,
+    BOB,
+    TALK,
+    fact,
+    keep_facts,
+    keys_in,
+    name_of,
+    resting,
+    said,
+    tell,
+)
 from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.truth_tables import BELIEFS, BeliefCase, hour
 
@@ -112,6 +124,29 @@ class HistoryContract(Contract):
         assert ["m1"] == [name_of(each.content) for each in before]
         assert ["m1", "m2", "m4"] == sorted(name_of(each.content) for each in after)
         assert {TALK} == {e.content.thread for e in after if isinstance(e.content, Message)}
+
+    async def test_a_present_value_outlives_its_past(self, store: Store) -> None:
+        """A memory whose past alone rested on erased messages keeps its value and version."""
+        await tell(store, "m1", "m2")
+        await store.apply(ADA, [resting("home", "m1"), resting("home", "m2", city="Rome")])
+        before = await store.get(ADA, "Fact", "home")
+
+        receipt = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        assert before == await store.get(ADA, "Fact", "home")
+        assert ["Rome"] == [each.value["city"] for each in await store.history(ADA, "Fact", "home")]
+        assert (0, 0) == (receipt.memories, receipt.revised)
+
+    async def test_a_past_goes_with_its_present(self, store: Store) -> None:
+        """A memory of which nothing remains is removed with every past version."""
+        await tell(store, "m1", "m2")
+        await store.apply(ADA, [resting("home", "m2"), resting("home", "m1", city="Rome")])
+
+        receipt = await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        assert 1 == receipt.memories
+        assert [] == await keys_in(store)
+        assert () == await store.history(ADA, "Fact", "home")
 
     async def test_the_past_can_be_filtered(self, store: Store, clock: FrozenClock) -> None:
         """filter_ says which entries of the past are eligible, by what they were."""

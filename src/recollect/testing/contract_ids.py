@@ -116,7 +116,9 @@ class IdentityContract(Contract):
     @pytest.mark.parametrize("id_", ILLEGAL_IDS, ids=ascii)
     async def test_what_cannot_name_is_refused(self, store: Store, id_: str) -> None:
         """A text that cannot name anything is refused wherever something is to be named."""
-        put = PutMemory(type="Fact", key="home", value={}, evidence={"": _evidence(id_)})
+        put = PutMemory(
+            type="Fact", key="home", value={}, evidence={"": [Evidence(thread=TALK, message=id_)]}
+        )
         end = EndMemory(type="Fact", key=id_, at=NOON)
         writes: list[Write] = [fact(id_), DeleteMemory(type=id_, key="k"), put, end]
         with pytest.raises(UsageError):
@@ -247,7 +249,3 @@ class IdentityContract(Contract):
             await store.append((*longest, "s"), TALK, [said("m1")])
 
         assert ["m1"] == await ids_in(store, scope=longest)
-
-
-def _evidence(message: str) -> list[Evidence]:
-    return [Evidence(thread=TALK, message=message)]

@@ -1,19 +1,30 @@
-"""Contract tests for transactions: concurrent callers, and a closed store."""
+"""Contract tests for transactions: concurrent callers, settings stamps, a closed store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Final, TypeAlias
 
 import anyio
 import pytest
 
-from recollect.errors import ConflictError, RecollectError, StoreClosedError, VersionConflictError
+from recollect.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    RecollectError,
+    StaleReadError,
+    StoreClosedError,
+    VersionConflictError,
+)
 from recollect.records import DeleteMemory
+from recollect.side_records import SCOPE_SETTINGS, DeleteSideRecord, PutSideRecord
 from recollect.stores.change_feed import Cursor
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
+from recollect.stores.unit_of_work import Rows
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (
     ADA,
@@ -23,6 +34,7 @@ from recollect.testing.contract_samples import (
     claimed,
     fact,
     feed_from_start,
+    ids_in,
     keep_facts,
     said,
     tell,
@@ -33,6 +45,8 @@ from recollect.testing.frozen_clock import NOON, FrozenClock
 TASKS = 20
 
 Call = Callable[[], Coroutine[object, object, object]]
+KEY: Final = "key-1"
+_Change: TypeAlias = Callable[[Store], Awaitable[object]]
 
 
 async def together(*calls: Call) -> None:
@@ -206,3 +220,103 @@ class TransactionContract(Contract):
 
         assert before + 1_500_000 == store.now()
         assert int(NOON.timestamp()) * 1_000_000 == before
+
+
+def setting(city: str) -> PutSideRecord:
+    """Return the write of a setting."""
+    return PutSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS, value={"city": city})
+
+
+def refuse_without_setting(rows: Rows) -> None:
+    """Refuse changes while Bob's scope has no setting."""
+    if rows.setting(BOB, SCOPE_SETTINGS, SCOPE_SETTINGS) is None:
+        raise ForbiddenError("there is no setting")
+
+
+CHANGES: Final[Mapping[str, _Change]] = {
+    "put": lambda store: store.apply(ADA, [setting("Rome")]),
+    "put elsewhere": lambda store: store.apply(BOB, [setting("Rome")]),
+    "append with it": lambda store: store.append(ADA, TALK, [], writes=[setting("Rome")]),
+    "delete": lambda store: store.apply(
+        ADA, [DeleteSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS)]
+    ),
+    "erase of all": lambda store: store.erase(ADA, EraseScope()),
+}
+
+
+class StampContract(Contract):
+    """Refusing changes based on outdated settings, or by a check of settings."""
+
+    @pytest.mark.parametrize("change", sorted(CHANGES))
+    async def test_a_change_has_another_stamp(self, store: Store, change: str) -> None:
+        """Return a number that differs after any change of a setting (`SETTING_KINDS`)."""
+        await store.apply(ADA, [setting("Oslo")])
+        await tell(store, "m1")
+        before = store.settings_stamp()
+
+        await CHANGES[change](store)
+
+        after = store.settings_stamp()
+        assert before is None or before != after
+
+    async def test_what_was_read_holds_under_its_stamp(self, store: Store) -> None:
+        """Settings read after taking the stamp hold for a change under it (see `acting`)."""
+        await store.apply(ADA, [setting("Oslo")])
+        stamp = store.settings_stamp()
+        if stamp is None:
+            return
+        await tell(store.acting(KEY, stamp=stamp), "m1")
+
+        await store.apply(ADA, [setting("Rome")])
+
+        with pytest.raises(StaleReadError):
+            await tell(store.acting(KEY, stamp=stamp), "m2")
+        assert ["m1"] == await ids_in(store)
+
+    async def test_a_change_under_another_stamp_is_refused(self, store: Store) -> None:
+        """stamp: Raise `StaleReadError` unless `settings_stamp` still has this value."""
+        await store.apply(ADA, [setting("Oslo")])
+        kept = await store.side_record(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS)
+        acting = store.acting(KEY, stamp=-7)
+
+        with pytest.raises(StaleReadError, match="read them again"):
+            await acting.append(ADA, TALK, [said("m1")])
+        with pytest.raises(StaleReadError):
+            await acting.apply(ADA, [setting("Rome")])
+
+        assert kept == await store.side_record(ADA, SCOPE_SETTINGS, SCOPE_SETTINGS)
+        assert await store.thread(ADA, TALK) is None
+
+    async def test_who_acts_has_the_stamp_of_the_store(self, store: Store) -> None:
+        """``None`` if the store has no stamp, or nothing was written recently."""
+        await store.apply(ADA, [setting("Oslo")])
+
+        assert store.settings_stamp() in {None, store.acting(KEY).settings_stamp()}
+
+    async def test_a_proviso_is_asked_in_each_transaction(self, store: Store) -> None:
+        """proviso: A check run in each transaction; it raises to prevent the change."""
+        acting = store.acting(KEY, proviso=refuse_without_setting)
+        await store.apply(BOB, [setting("Rome")])
+        await tell(acting, "m1")
+
+        await store.apply(BOB, [DeleteSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS)])
+
+        with pytest.raises(ForbiddenError):
+            await tell(acting, "m2")
+        with pytest.raises(ForbiddenError):
+            await acting.apply(ADA, [fact("home")])
+        with pytest.raises(ForbiddenError):
+            await acting.erase(ADA, EraseScope())
+        assert ["m1"] == await ids_in(store)
+        assert 1 == len((await store.audit(ADA)).rows)
+
+    async def test_whom_a_proviso_refuses_is_told_nothing_else(self, store: Store) -> None:
+        """A proviso's error replaces that of the plan."""
+        await tell(store, "m1")
+        missing = said("m9", "not there")
+
+        with pytest.raises(ForbiddenError):
+            await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)
+        await store.apply(BOB, [setting("Rome")])
+        with pytest.raises(NotFoundError):
+            await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)

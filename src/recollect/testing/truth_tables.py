@@ -7,20 +7,17 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from recollect.records import DeleteMemory, EndMemory, PutMemory, Write
-from recollect.testing.erasure_table import ERASURES, ErasureCase
 from recollect.testing.filter_table import FILTERS, ILLEGAL_FILTERS
 from recollect.testing.frozen_clock import NOON
 
 __all__ = (
     "BELIEFS",
-    "ERASURES",
     "FILTERS",
     "ILLEGAL_FILTERS",
     "ILLEGAL_IDS",
     "LEGAL_IDS",
     "VALIDITIES",
     "BeliefCase",
-    "ErasureCase",
     "hour",
 )
 

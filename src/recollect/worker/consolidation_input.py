@@ -153,7 +153,9 @@ class ConsolidationReader:
     async def _vectors_of(self, memories: Sequence[Memory]) -> dict[MemoryAddress, Vector | None]:
         if self._embed is None or len(memories) < 2:
             return {}
-        texts = {address_of(each): _embedded_text(each) for each in memories}
+        texts = {
+            address_of(each): memory_text(each.value)[:EMBEDDED_CHARACTERS_MAX] for each in memories
+        }
         new = [each for each in dict.fromkeys(texts.values()) if each not in self._vectors]
         if new:
             self._vectors.update(zip(new, await self._embed(new), strict=True))
@@ -166,10 +168,6 @@ def _by_expiry(memories: Sequence[Memory]) -> Iterable[Sequence[Memory]]:
     for each in memories:
         found.setdefault(each.expires_at, []).append(each)
     return found.values()
-
-
-def _embedded_text(memory: Memory) -> str:
-    return memory_text(memory.value)[:EMBEDDED_CHARACTERS_MAX]
 
 
 def looked_at_in(formation: Formation) -> tuple[str, ...]:

@@ -42,12 +42,7 @@ from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import DueThread, Lease
 from recollect.stores.validation import to_datetime
 from recollect.text.time_zones import read_zone
-from recollect.worker.formation_input import (
-    read_offer,
-    read_present,
-    read_window,
-    reread_offer,
-)
+from recollect.worker.formation_input import read_offer, read_present, read_window, reread_offer
 from recollect.worker.formation_result import FormationResult
 from recollect.worker.former import ModelByName, Search
 from recollect.worker.lease_renewal import extending, release_if_possible

@@ -122,17 +122,13 @@ def _parts(example: Example) -> list[tuple[str, str]]:
     return [(name, text) for name, text in given.items() if text]
 
 
-def _records_of(examples: Sequence[Example]) -> list[Record]:
-    return [
+def _block_of(examples: Sequence[Example], secret: bytes) -> str:
+    """Return the block of *examples*; a keyed marker makes it, and its size, reproducible."""
+    records = [
         Record(source=f"{EXAMPLE_TYPE}/{each.key}", date="", who=name, text=text)
         for each in reversed(examples)
         for name, text in _parts(each)
     ]
-
-
-def _block_of(examples: Sequence[Example], secret: bytes) -> str:
-    """Return the block of *examples*; a keyed marker makes it, and its size, reproducible."""
-    records = _records_of(examples)
     return render_block(records, random_marker=keyed_marker(secret, records))
 
 

@@ -48,7 +48,7 @@ def audit() -> None:
 @limit_option()
 async def list_(target: Target, limit: int) -> None:
     """List the audited changes of a scope, newest first; erased objects have no name left."""
-    from recollect.wire.audits import audit_entry_to_json, describe_subject
+    from recollect.wire.administration import audit_entry_to_json, describe_subject
 
     found: list[AuditEntry] = []
     cursor: str | None = None
@@ -92,7 +92,7 @@ async def verify(target: Target, noted: str | None) -> None:
     The exit status is 1 in that case. Keep the last row that it prints elsewhere: with --noted it
     also detects a chain that was rewritten as a whole.
     """
-    from recollect.wire.audits import verdict_to_json
+    from recollect.wire.administration import verdict_to_json
 
     row = read_noted(noted)
     async with opened(target) as memory:

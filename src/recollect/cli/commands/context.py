@@ -117,7 +117,7 @@ async def context(
 
 def _document(found: Context, *, names_left_out: bool, whole: bool) -> dict[str, Json]:
     """Return the JSON of a context; unless named, the entries left out are only counted."""
-    from recollect.wire.contexts import context_to_json
+    from recollect.wire.recalls import context_to_json
 
     document = context_to_json(found, whole=whole)
     if not names_left_out:

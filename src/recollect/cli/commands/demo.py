@@ -91,7 +91,7 @@ def _play(
     opens = serves and has_page
     run(lambda: show(store, embedder, is_last=not opens, has_page=has_page))
     if not opens:
-        # Without its page the service has nothing to open, and no key that somebody could use.
+        # Without its page the service has nothing to open, and its key is not printed.
         if serves:
             note(f"the page is not built, so nothing opens in the browser: {BUILD_PAGE}")
         return
@@ -124,7 +124,7 @@ def _reopening(kept: str) -> str:
 
 
 def _has_page() -> bool:
-    """Return True unless the page is missing; without the service's packages nobody knows."""
+    """Return True if the page is built, or if the service's packages are missing."""
     try:
         from recollect.server.http.static_page import STATIC, is_built
     except ImportError:

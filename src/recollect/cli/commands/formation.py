@@ -22,8 +22,7 @@ from recollect.memory.pagination import scopes_of
 from recollect.records import Formation, FormationStatus, Json, Scope, Thread
 from recollect.text.scope_paths import written_scope
 from recollect.wire.elements import scope_to_json
-from recollect.wire.formations import formation_to_json
-from recollect.wire.threads import pending_to_json
+from recollect.wire.threads import formation_to_json, pending_to_json
 
 if TYPE_CHECKING:
     from recollect.formation.types import UpdateMode

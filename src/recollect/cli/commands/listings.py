@@ -9,13 +9,7 @@ from typing import Final
 import click
 
 from recollect.cli.layout import minute, place_of_evidence
-from recollect.cli.options import (
-    MomentOption,
-    Target,
-    limit_option,
-    memory_options,
-    split_address,
-)
+from recollect.cli.options import MomentOption, Target, limit_option, memory_options, split_address
 from recollect.cli.output import counted, note, print_entry, print_json, print_table
 from recollect.cli.scope_hints import read_hint
 from recollect.cli.store_choice import opened, time_now

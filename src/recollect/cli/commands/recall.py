@@ -144,7 +144,7 @@ def print_entries(found: Recall) -> None:
             (who_of(entry.content), "bold"),
             (entry.source, "cyan"),
         ]
-        print_entry(head, words_of(entry), [(parts_of(entry), "dim")])
+        print_entry(head, entry_text(entry), [(parts_of(entry), "dim")])
 
 
 def _print(found: Recall, first_ms: float, again_ms: float) -> None:
@@ -153,7 +153,7 @@ def _print(found: Recall, first_ms: float, again_ms: float) -> None:
         print_line((line, "dim"))
 
 
-def words_of(entry: Recalled) -> str:
+def entry_text(entry: Recalled) -> str:
     """Return the text of an entry without its speaker, which is shown beside it."""
     content = entry.content
     if isinstance(content, Memory):

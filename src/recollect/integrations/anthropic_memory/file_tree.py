@@ -14,7 +14,6 @@ from recollect.integrations.anthropic_memory.file_paths import (
     is_within,
     listing,
 )
-from recollect.integrations.anthropic_memory.file_texts import content_of, numbered, places_of
 from recollect.records import DeleteMemory, EvidenceMap, Memory, PutMemory, Write
 from recollect.stores.field_evidence import each_evidence
 from recollect.stores.provenance import all_of
@@ -246,3 +245,26 @@ def _next(
 
 def _deleted(file: Memory) -> DeleteMemory:
     return DeleteMemory(type=TYPE, key=file.key, expected=file.version)
+
+
+def content_of(file: Memory) -> str:
+    """Return the text of a file; ``""`` if another program wrote something else there."""
+    content = file.value.get("content")
+    return content if isinstance(content, str) else ""
+
+
+def places_of(content: str, old: str) -> list[int]:
+    """Return the index of each occurrence of *old* in *content*, overlapping ones included."""
+    if not old:
+        raise UsageError("old_str is empty: give the text to replace")
+    places = []
+    place = content.find(old)
+    while place >= 0:
+        places.append(place)
+        place = content.find(old, place + 1)
+    return places
+
+
+def numbered(lines: Sequence[str], first: int) -> str:
+    """Return lines with their numbers, from *first*."""
+    return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, first))

@@ -13,7 +13,7 @@ from recollect.errors import UsageError
 from recollect.formation.succession import has_ended
 from recollect.integrations.entry_ids import entry_id
 from recollect.integrations.storable_items import storable_text
-from recollect.recall.context_text import shown
+from recollect.recall.context_text import safe_lines
 from recollect.recall.memory_sentences import memory_sentence
 from recollect.records import EvidenceMap, Memory, Message, PutMemory
 from recollect.text.searchable import message_text
@@ -95,7 +95,7 @@ def others_record(content: Memory | Message, path: str | None) -> MemoryRecord |
         origin = {"type": content.type, "trust": content.trust}
     return MemoryRecord(
         id=entry_id(content),
-        content=shown(text),
+        content=safe_lines(text),
         scope=path or "/",
         metadata=origin,
         created_at=_naive(content.time),

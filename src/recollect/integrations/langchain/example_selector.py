@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 
 from langchain_core.example_selectors import BaseExampleSelector
 
-from recollect.agents.examples import Basis, Example, Examples, Selection
+from recollect.agents.examples import Basis, Example, Examples
 from recollect.agents.examples.selection import SelectionOptions
 from recollect.errors import MissingKeyError, UsageError
 from recollect.recall.query import query_in
@@ -72,7 +72,15 @@ class RecollectExampleSelector(BaseExampleSelector):
         if not asked.strip():
             return []
         select, aselect = self.examples.select, self.examples.aselect
-        return self._variables_of(await call(select, aselect, asked, **self.options))
+        selection = await call(select, aselect, asked, **self.options)
+        return [
+            {
+                self.input_key: each.input,
+                self.output_key: each.output,
+                self.reason_key: each.reason or "",
+            }
+            for each in reversed(selection.examples)
+        ]
 
     add_example, aadd_example = delegated_pair(_add_example)
     select_examples, aselect_examples = delegated_pair(_select_examples)
@@ -97,13 +105,3 @@ class RecollectExampleSelector(BaseExampleSelector):
             return query_in(next(iter(variables.values())))
         msg = f"which of {', '.join(sorted(variables))} is the input? Name it as input_key"
         raise UsageError(msg)
-
-    def _variables_of(self, selection: Selection) -> list[dict[str, str]]:
-        return [
-            {
-                self.input_key: each.input,
-                self.output_key: each.output,
-                self.reason_key: each.reason or "",
-            }
-            for each in reversed(selection.examples)
-        ]

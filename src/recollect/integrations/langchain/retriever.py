@@ -1,4 +1,4 @@
-"""`RecollectRetriever`: recall as LangChain's retriever."""
+"""`RecollectRetriever`: recall as LangChain's retriever, with its entries as documents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
 
-from recollect.integrations.langchain.recalled_documents import document_of
 from recollect.memory.facade import Recollect
 from recollect.recall.query import query_in
+from recollect.recall.results import Recalled
+from recollect.records import Memory, Message
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import Home
 
@@ -62,3 +63,30 @@ class RecollectRetriever(BaseRetriever):
     _get_relevant_documents, _aget_relevant_documents = method_pair(
         _found, "_get_relevant_documents"
     )
+
+
+def document_of(entry: Recalled) -> Document:
+    """
+    Return a recalled entry as a document: its text, with its origin as metadata.
+
+    The metadata hold its source (thread/message or type/key), scope, time, score and signals; for a
+    message its role, speaker and thread, for a memory its type, version and value.
+    """
+    return Document(
+        id=entry.source,
+        page_content=entry.text,
+        metadata={
+            "source": entry.source,
+            "scope": list(entry.scope),
+            "time": entry.time.isoformat(),
+            "score": entry.score,
+            "signals": dict(entry.signals),
+            **_about(entry.content),
+        },
+    )
+
+
+def _about(content: Message | Memory) -> dict[str, object]:
+    if isinstance(content, Message):
+        return {"role": content.role, "name": content.name, "thread": content.thread}
+    return {"type": content.type, "version": content.version, "value": dict(content.value)}

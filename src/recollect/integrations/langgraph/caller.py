@@ -13,7 +13,7 @@ from langgraph.runtime import get_runtime
 
 from recollect.errors import UsageError
 from recollect.records import Scope
-from recollect.stores.checkpoint_threads import thread_of as place_of
+from recollect.stores.checkpoint_threads import thread_of as named_place
 from recollect.stores.validation import check_id, check_scope
 from recollect.text.scope_paths import written_scope
 
@@ -87,7 +87,7 @@ def scope_of(whose: Whose, caller: GraphCaller) -> Scope:
 
 
 def _chosen(choose: Callable[[GraphCaller], ChosenT], caller: GraphCaller, what: str) -> ChosenT:
-    """Call a user's function; a key that is not there is told with those that are."""
+    """Call a user's function; the error for a missing key lists the existing ones."""
     try:
         return choose(caller)
     except KeyError as error:
@@ -125,7 +125,7 @@ def thread_of(which: Which, caller: GraphCaller, scope: Scope) -> str:
             "the run has no thread_id: run the agent with config={'configurable': "
             "{'thread_id': …}}, or give thread=… here"
         )
-    place = place_of(str(named))
+    place = named_place(str(named))
     if place is None:
         return check_id(str(named), "a thread")
     # What one scope's memory tells would be said in the other's thread.

@@ -1,28 +1,36 @@
-"""`RecollectStore`: a memory as the store of LangGraph's graphs and agents."""
+"""`RecollectStore`: a memory as the store of LangGraph's graphs and agents, and its TTL sweeper."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from functools import partial
-from typing import Any, Self
+from threading import TIMEOUT_MAX, Event, Thread
+from typing import Any, Final, Self
 
 from langgraph.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 
-from recollect.errors import UsageError
+from recollect.errors import RecollectError, StoreClosedError, UsageError
 from recollect.integrations.langgraph.home_loop import HomeLoop
 from recollect.integrations.langgraph.index_paths import check_index, embedder_of
 from recollect.integrations.langgraph.store_operations import check_ops, check_ttl, check_ttl_config
 from recollect.integrations.langgraph.store_reads import ITEM, prolong_used, read_all
 from recollect.integrations.langgraph.store_writes import Writes, write_all, writes_of
-from recollect.integrations.langgraph.ttl_sweeper import SWEEP_MINUTES, Sweeper
 from recollect.memory.facade import Recollect
+from recollect.observability.health import BackgroundTasks
+from recollect.observability.logs import package_logger
 from recollect.records import Scope
 from recollect.stores.plans.erase_targets import EraseExpired
 from recollect.stores.validation import check_scope, to_datetime
 from recollect.sync.facade import SyncRecollect, open_sync
 from recollect.sync.method_pairs import method_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect
+
+LOG: Final = package_logger("recollect.integrations.langgraph")
+SWEEPING: Final = "sweeping"
+"""The name of the background task."""
+SWEEP_MINUTES: Final = 5.0
+"""The default interval, that of LangGraph's stores."""
 
 
 class RecollectStore(BaseStore):
@@ -174,3 +182,57 @@ class RecollectStore(BaseStore):
 
     async def __aexit__(self, *error: object) -> None:
         self.close()
+
+
+class Sweeper:
+    """
+    Calls *sweep* every *interval_minutes* in a thread of its own, until it is stopped.
+
+    It also ends when *ended* is cancelled or the memory is closed. A failed sweep is logged,
+    recorded in *tasks*, and retried at the next interval.
+    """
+
+    def __init__(
+        self,
+        sweep: Callable[[], int],
+        interval_minutes: float,
+        tasks: BackgroundTasks | None = None,
+    ) -> None:
+        self._sweep = sweep
+        self._interval_s = min(interval_minutes * 60, TIMEOUT_MAX)
+        self._monitor = (tasks or BackgroundTasks()).monitor(SWEEPING, LOG)
+        self._is_stopped = Event()
+        self.ended: Future[None] = Future()
+        self.ended.add_done_callback(lambda _: self._is_stopped.set())
+        self._thread = Thread(target=self._run, name="recollect-ttl-sweeper", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread is alive and not stopped."""
+        return self._thread.is_alive() and not self._is_stopped.is_set()
+
+    def stop(self, timeout_s: float | None) -> bool:
+        """Stop, wait at most *timeout_s* for the thread, and return True if it has ended."""
+        self._is_stopped.set()
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        with self._monitor.running():
+            self._sweep_in_turn()
+        if self.ended.set_running_or_notify_cancel():
+            self.ended.set_result(None)
+
+    def _sweep_in_turn(self) -> None:
+        while not self._is_stopped.wait(self._interval_s):
+            try:
+                count = self._sweep()
+            except StoreClosedError:
+                return
+            except (RecollectError, RuntimeError, CancelledError) as error:
+                # A portal raises the last two while it closes.
+                self._monitor.failed(error, retry_s=self._interval_s)
+            else:
+                self._monitor.succeeded()
+                LOG.debug("swept %d expired items", count)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from smolagents import ActionStep, MultiStepAgent, TaskStep
 from smolagents.monitoring import Timing
 
 from recollect.errors import UsageError
 from recollect.integrations.item_forms import ItemForm
-from recollect.integrations.smolagents.agent_turns import claim_agent, hold_agent
 from recollect.integrations.storable_items import storable_text
 from recollect.integrations.thread_items import Item, ThreadItems, check_budget, check_limit
 from recollect.memory.facade import Recollect
-from recollect.records import Json, Message, ScopeLike
+from recollect.records import Json, Message, Scope, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.facade import SyncRecollect
 from recollect.sync.object_home import Home
+from recollect.text.scope_paths import written_scope
 
 FORM: Final = ItemForm("smolagents")
 BUDGET_TOKENS: Final = 1_000
@@ -27,6 +32,10 @@ _LAST_OUTPUT: Final = "Last output from code snippet:"
 """How smolagents heads what a step's code printed, and its value, which is the answer."""
 HISTORY: Final = 20
 """The newest messages of the thread that a run gets by default."""
+# Outside the agents, since an attribute with a lock would keep them from being copied.
+_claims: Final[WeakKeyDictionary[MultiStepAgent, AgentClaim]] = WeakKeyDictionary()
+_claiming: Final = Lock()
+_held: Final[ContextVar[frozenset[int]]] = ContextVar("recollect_held_agents", default=frozenset())
 
 
 class RecollectConversation:
@@ -153,3 +162,67 @@ def _step_of(message: Message, kept: Json) -> TaskStep | ActionStep:
     now = time.time()
     said = {"observations" if message.role == "tool" else "model_output": message.text}
     return ActionStep(step_number=0, timing=Timing(start_time=now, end_time=now), **said)
+
+
+@dataclass(slots=True)
+class AgentClaim:
+    """The scope that uses an agent, and the lock of its runs."""
+
+    scope: Scope
+    lock: Lock = field(default_factory=Lock)
+
+
+def claim_agent(agent: MultiStepAgent, scope: Scope) -> None:
+    """
+    Note that *agent*, with those that it manages, belongs to *scope*.
+
+    Raises:
+        UsageError: It belongs to another scope. Its variables and its code's outlive a run, so
+            that one user's words would reach another's model.
+    """
+    family = _family(agent)
+    with _claiming:
+        for each in family:
+            claim = _claims.get(each)
+            if claim is not None and claim.scope != scope:
+                raise UsageError(
+                    f"the agent belongs to the scope {written_scope(claim.scope)} and keeps what "
+                    f"was said there: give each conversation of {written_scope(scope)} an agent of "
+                    "its own"
+                )
+        for each in family:
+            _claims.setdefault(each, AgentClaim(scope))
+
+
+@contextmanager
+def hold_agent(agent: MultiStepAgent) -> Iterator[None]:
+    """
+    Wait until no other conversation runs *agent*, or one that it manages, and hold them.
+
+    Raises:
+        UsageError: This very run holds one of them, and would wait for itself.
+    """
+    family = {id(each): each for each in _family(agent)}
+    held = _held.get()
+    if held & family.keys():
+        raise UsageError(
+            "the agent is running, and a tool of its run runs it: give it another agent"
+        )
+    with ExitStack() as locks:
+        # In one order, so that two runs that share managed agents never wait for each other.
+        for key in sorted(family):
+            locks.enter_context(_claims[family[key]].lock)
+        token = _held.set(held | family.keys())
+        try:
+            yield
+        finally:
+            _held.reset(token)
+
+
+def _family(agent: MultiStepAgent) -> list[MultiStepAgent]:
+    """Return *agent* and all that it manages, each once."""
+    found = [agent]
+    for each in found:
+        managed = getattr(each, "managed_agents", None) or {}
+        found += [other for other in managed.values() if all(other is not one for one in found)]
+    return found

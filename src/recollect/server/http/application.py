@@ -195,11 +195,11 @@ def _middleware(
 ) -> list[Middleware]:
     """Return the middleware, outermost first: requests are rejected as early as possible."""
     return [
-        # The key is verified before connections are counted, and before a body is read.
         # Outermost, so that refusals of all others are logged and counted.
         Middleware(RequestLogging, metrics=metrics),
         Middleware(FastAppends, settings=settings, book=book),
         Middleware(BrowserOrigins, settings=settings),
+        # The key is verified before connections are counted, and before a body is read.
         Middleware(Authentication, may_use_cache=is_append),
         room,
         Middleware(Revocation),

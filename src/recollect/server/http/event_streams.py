@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Iterator,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol

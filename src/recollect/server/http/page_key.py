@@ -25,7 +25,7 @@ async def page_key(
     """
     Create a key of *scope* with all permissions, and revoke it at the end of the block.
 
-    Whoever starts a service can read its store anyway, so the key gives them no more access.
+    The user who starts a service can read its store anyway: the key gives no more access.
 
     Args:
         keys: The keys of the service.

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect import __version__
 from recollect.memory.runtime import running_loop
-from recollect.observability.logs import kind_of, package_logger, place_of
+from recollect.observability.logs import error_place, kind_of, package_logger
 from recollect.records import Json
 from recollect.server.http.problems import Problem
 from recollect.server.http.prometheus import Metrics
@@ -55,7 +55,7 @@ class JsonLines(logging.Formatter):
             line |= fields
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
-            line["place"] = place_of(record.exc_info[1])
+            line["place"] = error_place(record.exc_info[1])
         return _write_line(line)
 
 
@@ -158,7 +158,7 @@ class RequestLogging:
             "request": id_,
             "route": route_of(scope),
             "error": kind_of(error),
-            "place": place_of(error),
+            "place": error_place(error),
         }
         LOG.error("failed", extra={"fields": fields})
         # Only at debug level, because other formatters print the error's text with its traceback.

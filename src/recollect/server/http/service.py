@@ -277,7 +277,7 @@ def begin_state(app: FastAPI, stopping: anyio.Event) -> None:
 
 @asynccontextmanager
 async def kept_refusal(app: FastAPI) -> AsyncIterator[None]:
-    """Keep the error if *app* cannot start, for whoever starts it to print in one sentence."""
+    """Store the error on *app* if it cannot start, so that the command can print one sentence."""
     try:
         yield
     except RecollectError as error:

@@ -66,7 +66,7 @@ class KeptRun:
     reason: str = ""
 
 
-def place_of(root: Scope, thread: str) -> Scope:
+def documents_scope(root: Scope, thread: str) -> Scope:
     """Return the scope that stores the documents of a thread."""
     return (RESERVED, DOCUMENTS, *root, thread)
 
@@ -110,7 +110,7 @@ def delete_run(run: KeptRun) -> DeleteSideRecord:
 
 async def read_thread(memory: Recollect, root: Scope, thread: str) -> KeptThread | None:
     """Return a client's thread below *root*, ``None`` if there is none."""
-    found = await memory.store.side_record(place_of(root, thread), THREAD, THREAD)
+    found = await memory.store.side_record(documents_scope(root, thread), THREAD, THREAD)
     return None if found is None else _thread_of(found, thread)
 
 
@@ -139,7 +139,7 @@ async def list_threads(memory: Recollect, root: Scope) -> list[KeptThread]:
 
 async def _all(memory: Recollect, root: Scope) -> list[tuple[Scope, KeptThread]]:
     """Return the threads of clients with keys of *root* or below, each with its key's scope."""
-    prefix = place_of(root, "")[:-1]
+    prefix = documents_scope(root, "")[:-1]
     found = each_row(
         lambda cursor: memory.store.side_records_below(
             prefix, THREAD, cursor=cursor, limit=PAGE_ROWS_MAX
@@ -163,7 +163,7 @@ async def list_runs(memory: Recollect, root: Scope, thread: str) -> list[KeptRun
     """Return the runs of a thread, newest first."""
     found = each_row(
         lambda cursor: memory.store.side_records(
-            place_of(root, thread), RUN, cursor=cursor, limit=PAGE_ROWS_MAX
+            documents_scope(root, thread), RUN, cursor=cursor, limit=PAGE_ROWS_MAX
         )
     )
     runs = [_run_of(each) async for each in found]
@@ -172,7 +172,7 @@ async def list_runs(memory: Recollect, root: Scope, thread: str) -> list[KeptRun
 
 async def store_types(memory: Recollect, root: Scope, types: Sequence[JsonObject]) -> None:
     """Store the memory types of a run, so that LangGraph's store shows what it forms."""
-    place = place_of(root, "")[:-1]
+    place = documents_scope(root, "")[:-1]
     for each in types:
         name = str(each["name"])
         found = await memory.store.side_record(place, TYPES, name)
@@ -182,7 +182,7 @@ async def store_types(memory: Recollect, root: Scope, types: Sequence[JsonObject
 
 async def read_types(memory: Recollect, root: Scope) -> list[JsonObject]:
     """Return the memory types of all runs."""
-    place = place_of(root, "")[:-1]
+    place = documents_scope(root, "")[:-1]
     page = await memory.store.side_records(place, TYPES, limit=PAGE_ROWS_MAX)
     return [each.value for each in page.rows]
 
@@ -193,7 +193,9 @@ async def delete_thread(memory: Recollect, root: Scope, thread: str) -> None:
     writes = [delete_run(each) for each in runs]
     writes.append(DeleteSideRecord(kind=THREAD, key=THREAD))
     for start in range(0, len(writes), PAGE_ROWS_MAX):
-        await memory.store.apply(place_of(root, thread), writes[start : start + PAGE_ROWS_MAX])
+        await memory.store.apply(
+            documents_scope(root, thread), writes[start : start + PAGE_ROWS_MAX]
+        )
 
 
 def _thread_of(found: SideRecord, id_: str) -> KeptThread:

@@ -24,7 +24,7 @@ from recollect.server.langgraph.run_records import (
     KeptRun,
     KeptThread,
     delete_run,
-    place_of,
+    documents_scope,
     put_run,
     put_thread,
     read_thread,
@@ -205,7 +205,7 @@ async def _store_run(reach: Reach, how: RunConfig, asked: RunRequest, span: Span
             elif asked.multitask_strategy == "interrupt":
                 writes.append(put_run(replace(each, status="interrupted", updated_at=now)))
         try:
-            await memory.store.apply(place_of(reach.scope, span.thread), writes)
+            await memory.store.apply(documents_scope(reach.scope, span.thread), writes)
         except VersionConflictError:
             continue  # another run of the thread was posted meanwhile
         try:
@@ -242,7 +242,7 @@ async def delete(reach: Writing, thread_id: ThreadId, run_id: RunId) -> Response
     found = await _require_run(reach, thread_id, run_id)
     if found.status in IN_FLIGHT:
         raise ConflictError(f"Run {run_id} is {found.status}: cancel it before it is deleted")
-    await reach.memory.store.apply(place_of(reach.scope, thread_id), [delete_run(found)])
+    await reach.memory.store.apply(documents_scope(reach.scope, thread_id), [delete_run(found)])
     return Response(status_code=204)
 
 
@@ -272,7 +272,7 @@ async def cancel(
             delete_run(found) if action == "rollback" else put_run(stopped),
         ]
         try:
-            await memory.store.apply(place_of(reach.scope, thread_id), writes)
+            await memory.store.apply(documents_scope(reach.scope, thread_id), writes)
         except VersionConflictError:
             continue
         scope = scope_of(reach, thread)

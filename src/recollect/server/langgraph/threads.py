@@ -23,9 +23,9 @@ from recollect.server.langgraph.run_records import (
     KeptRun,
     KeptThread,
     delete_thread,
+    documents_scope,
     list_runs,
     list_threads,
-    place_of,
     put_thread,
     read_thread,
     require_thread,
@@ -47,7 +47,7 @@ async def create_thread(reach: Reach, id_: str, metadata: JsonObject) -> KeptThr
     """Create and return a thread."""
     now = reach.service.now()
     made = KeptThread(id=id_, scope=None, metadata=metadata, created_at=now, updated_at=now)
-    await reach.memory.store.apply(place_of(reach.scope, id_), [put_thread(made)])
+    await reach.memory.store.apply(documents_scope(reach.scope, id_), [put_thread(made)])
     return await require_thread(reach.memory, reach.scope, id_)
 
 
@@ -135,7 +135,7 @@ async def update(reach: Writing, thread_id: ThreadId, asked: ThreadChangeRequest
     found = await require_thread(memory, reach.scope, thread_id)
     now = reach.service.now()
     put = put_thread(replace(found, updated_at=now, metadata={**found.metadata, **asked.metadata}))
-    await memory.store.apply(place_of(reach.scope, thread_id), [put])
+    await memory.store.apply(documents_scope(reach.scope, thread_id), [put])
     return await _to_json(reach, await require_thread(memory, reach.scope, thread_id))
 
 

@@ -24,9 +24,9 @@ from recollect.server.mcp.tool_sets import (
     ToolHints,
     done,
     fixed_set,
+    json_answer,
     object_schema,
     refused,
-    shown,
     texts_schema,
 )
 from recollect.stores.json_pointers import is_object_list, texts_in
@@ -135,7 +135,7 @@ async def _create_entities(caller: McpCaller, scope: Scope, arguments: JsonObjec
         new[key] = {"name": name, "entityType": kind, "observations": [*said]}
     await _put(caller, scope, made)
     created = list(new.values())
-    return shown({"entities": created}, created)
+    return json_answer({"entities": created}, created)
 
 
 async def _create_relations(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
@@ -151,7 +151,7 @@ async def _create_relations(caller: McpCaller, scope: Scope, arguments: JsonObje
         new[triple] = {"from": source, "to": target, "relationType": kind}
     await _put(caller, scope, made)
     created = list(new.values())
-    return shown({"relations": created}, created)
+    return json_answer({"relations": created}, created)
 
 
 async def _add_observations(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
@@ -166,7 +166,7 @@ async def _add_observations(caller: McpCaller, scope: Scope, arguments: JsonObje
         made += [observation(known.name, each) for each in new]
         results.append({"entityName": name, "addedObservations": [*new]})
     await _put(caller, scope, made)
-    return shown({"results": results}, results)
+    return json_answer({"results": results}, results)
 
 
 async def _delete_entities(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
@@ -204,20 +204,20 @@ async def _delete_relations(caller: McpCaller, scope: Scope, arguments: JsonObje
 
 
 async def _read_graph(caller: McpCaller, scope: Scope, _: JsonObject) -> ToolAnswer:
-    return shown((await _view(caller, scope)).record())
+    return json_answer((await _view(caller, scope)).record())
 
 
 async def _search_nodes(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
     caller.use(scope, recalls=1)
     words = str(arguments["query"]).casefold()
     view = await _view(caller, scope)
-    return shown(view.record(lambda each: each.has(words)))
+    return json_answer(view.record(lambda each: each.has(words)))
 
 
 async def _open_nodes(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
     keys = set(keys_of(texts_in(arguments["names"])))
     view = await _view(caller, scope)
-    return shown(view.record(lambda each: not keys.isdisjoint(keys_of([each.name]))))
+    return json_answer(view.record(lambda each: not keys.isdisjoint(keys_of([each.name]))))
 
 
 def _objects(given: Json) -> Sequence[JsonObject]:

@@ -20,9 +20,9 @@ from recollect.server.mcp.tool_sets import (
     ToolHints,
     done,
     fixed_set,
+    json_answer,
     object_schema,
     refused,
-    shown,
     texts_schema,
 )
 from recollect.stores.json_pointers import texts_in
@@ -51,7 +51,7 @@ async def _add(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAn
     if kept.state != "active" or kept.valid_until is not None:
         return refused("It was kept before, and a person rejected or ended it: ask the user")
     event = "ADD" if kept.version == 1 else "UPDATE"
-    return shown({"results": [{**_row(kept), "event": event}]})
+    return json_answer({"results": [{**_row(kept), "event": event}]})
 
 
 async def _search(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:
@@ -63,7 +63,7 @@ async def _search(caller: McpCaller, scope: Scope, arguments: JsonObject) -> Too
         for each in found.entries
         if isinstance(each.content, Memory)
     ]
-    return shown({"results": rows})
+    return json_answer({"results": rows})
 
 
 async def _list(caller: McpCaller, scope: Scope, _: JsonObject) -> ToolAnswer:
@@ -71,7 +71,7 @@ async def _list(caller: McpCaller, scope: Scope, _: JsonObject) -> ToolAnswer:
     # A row does not tell that a memory has ended, so ended ones are left out, as in a search.
     kept = [each for each in await _all(caller, scope) if holds_from(each, now)]
     newest = sorted(kept, key=lambda each: each.updated_at, reverse=True)[:LISTED_MAX]
-    return shown({"results": [_row(each) for each in newest]})
+    return json_answer({"results": [_row(each) for each in newest]})
 
 
 async def _delete(caller: McpCaller, scope: Scope, arguments: JsonObject) -> ToolAnswer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final, TypeAlias
 
 import mcp_types as types
@@ -12,17 +13,22 @@ from mcp.shared.exceptions import MCPError
 from recollect import __version__
 from recollect.errors import NotFoundError, RecollectError
 from recollect.ports import Tool
-from recollect.server.mcp.callers import CallerOf
+from recollect.recall.rendering import visible
+from recollect.records import JsonObject
+from recollect.server.mcp.callers import CallerOf, McpCaller
 from recollect.server.mcp.recollect_tool_calls import RecollectTools
 from recollect.server.mcp.recollect_tool_definitions import (
+    CONTEXT,
     INSTRUCTIONS,
     PROFILE,
     RECALL,
     REMEMBER,
+    TOOL_HINTS,
+    tools_offered,
 )
-from recollect.server.mcp.recollect_tools import recollect_tools
 from recollect.server.mcp.resources import (
     MEMORY_TEMPLATE,
+    NOTHING_RELEVANT,
     PROFILE_URI,
     PROMPT_OF_REMEMBERING,
     THREAD_TEMPLATE,
@@ -31,7 +37,7 @@ from recollect.server.mcp.resources import (
     read_resource,
     thread_uri,
 )
-from recollect.server.mcp.tool_sets import OfferedTools, ToolHints
+from recollect.server.mcp.tool_sets import OfferedTools, ToolAnswer, ToolHints
 
 JSON: Final = "application/json"
 _QUESTION: Final = "question"
@@ -201,3 +207,27 @@ def _protocol_tool(tool: Tool, hints: ToolHints) -> types.Tool:
 def _prompt(text: str) -> types.GetPromptResult:
     content = types.TextContent(type="text", text=text)
     return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+
+def recollect_tools(tools: RecollectTools) -> OfferedTools:
+    """Return Recollect's tools, carried out by *tools*."""
+
+    async def answer(caller: McpCaller, name: str, arguments: JsonObject) -> ToolAnswer:
+        try:
+            result = await tools.call(caller, name, arguments)
+        except RecollectError as error:
+            # The model gets the error as a result, so that it can react.
+            result = {"status": "failed", "id": "", "reason": str(error), "code": error.code}
+        return _answered(name, result)
+
+    return OfferedTools(hints=TOOL_HINTS, tools_of=tools_offered, answer=answer)
+
+
+def _answered(name: str, result: JsonObject) -> ToolAnswer:
+    """Return a tool's answer. The text of a context stays as it is, since its budget counts it."""
+    if name == CONTEXT and result["status"] == "found":
+        text = str(result["text"]) or NOTHING_RELEVANT
+    else:
+        text = visible(json.dumps(result, ensure_ascii=False))
+    is_error = result["status"] in {"refused", "failed"}
+    return ToolAnswer(structured=result, text=text, is_error=is_error)

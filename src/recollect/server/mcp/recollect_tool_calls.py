@@ -21,7 +21,7 @@ from recollect.server.mcp.tool_sets import wrong_arguments
 from recollect.stores.plans.due_times import Debounce
 from recollect.stores.plans.erase_targets import EraseMessages
 from recollect.stores.validation import to_datetime
-from recollect.wire.contexts import context_to_json
+from recollect.wire.recalls import context_to_json
 from recollect.worker.formation_input import read_documents
 
 THREAD: Final = "mcp"

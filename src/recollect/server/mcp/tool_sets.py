@@ -103,7 +103,7 @@ def done(message: str) -> ToolAnswer:
     return ToolAnswer(structured={"success": True, "message": message}, text=message)
 
 
-def shown(structured: JsonObject, document: Json = None) -> ToolAnswer:
+def json_answer(structured: JsonObject, document: Json = None) -> ToolAnswer:
     """Return an answer whose text is JSON: of *document*, by default of all that is structured."""
     text = json.dumps(structured if document is None else document, ensure_ascii=False)
     return ToolAnswer(structured=structured, text=visible(text))

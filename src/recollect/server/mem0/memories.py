@@ -8,15 +8,23 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from recollect.errors import NotFoundError, UsageError
+from recollect.formation.value_identity import normalised
 from recollect.observability.spans import memory_span
-from recollect.records import DeleteMemory, Memory, Scope, Write
+from recollect.records import DeleteMemory, Json, JsonObject, Memory, PutMemory, Scope, Trust, Write
 from recollect.server.authorization import Permission
 from recollect.server.http.problems import MEM0
 from recollect.server.http.scope_access import Reach
 from recollect.server.http.type_registry import check_value, settings_of
 from recollect.server.langgraph.request_context import Reading, Writing, reach_below
 from recollect.server.mem0.filters import check_filtered, read_conditions
-from recollect.server.mem0.memory_rows import history_of, rows_of
+from recollect.server.mem0.memory_rows import (
+    CONTENT,
+    ITEM,
+    METADATA,
+    history_of,
+    rows_of,
+    text_of_value,
+)
 from recollect.server.mem0.memory_search import listed_rows, page_of_rows, ranked_rows
 from recollect.server.mem0.owners import (
     OWNER_FIELDS,
@@ -34,8 +42,8 @@ from recollect.server.mem0.request_schemas import (
     FilteredBody,
     SearchMemoriesRequest,
     UpdateMemoryRequest,
+    end_of_day,
 )
-from recollect.server.mem0.verbatim_texts import keep_texts, updating_write
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.settings import UNFORMED
 from recollect.stores.validation import ID_CHARACTERS_MAX, WRITES_MAX
@@ -49,6 +57,8 @@ Page = Annotated[int, Query(ge=1, le=1_000_000)]
 PageSize = Annotated[int, Query(ge=1, le=PAGE_SIZE_MAX)]
 
 _QUEUED: Final = "the messages are stored, and memories are formed from them in the background"
+CAUSE: Final = "mem0's client"
+_TRUST: Final[dict[str, Trust]] = {"user": "user", "assistant": "assistant"}
 
 
 @router.post("/v3/memories/add/")
@@ -212,3 +222,99 @@ async def _delete(reach: Reach, ids: Sequence[str]) -> None:
             writes.setdefault(scope, []).append(DeleteMemory(type=type_, key=key))
         with memory_span("delete_memory"):
             await reach.memory.apply_each(writes)
+
+
+async def keep_texts(reach: Reach, segments: Scope, asked: AddMemoriesRequest) -> list[JsonAnswer]:
+    """
+    Store each message as a memory; the same text of the same owners is stored once.
+
+    System prompts are skipped, as in mem0.
+    """
+    writes: dict[str, PutMemory] = {}
+    for said in asked.new_messages():
+        text = said.text.strip()
+        if not text or said.role == "system":
+            continue
+        key = await reach.memory.store.keyed(ITEM, normalised(text) or text)
+        value: dict[str, Json] = {CONTENT: text}
+        if asked.metadata:
+            value[METADATA] = dict(asked.metadata)
+        writes[key] = PutMemory(
+            type=ITEM,
+            key=key,
+            value=value,
+            text=text,
+            expires_at=end_of_day(asked.expiration_date),
+            trust=_TRUST.get(said.role, "external"),
+            cause=CAUSE,
+        )
+    stored = await reach.memory.store.get_many(reach.scope, [(ITEM, key) for key in writes])
+    known = {each.key: each for each in stored if each is not None}
+    new = [each for each in writes.values() if not _is_stored(known.get(each.key), each)]
+    if new:
+        with memory_span("upsert_memory"):
+            await reach.memory.apply(reach.scope, new)
+    return [
+        _result(segments, each, known.get(each.key), is_new=each in new) for each in writes.values()
+    ]
+
+
+def _is_stored(stored: Memory | None, write: PutMemory) -> bool:
+    """Return True if the stored memory is active and already has the content of *write*."""
+    return (
+        stored is not None
+        and stored.state == "active"
+        and stored.value == write.value
+        and stored.expires_at == write.expires_at
+    )
+
+
+def _result(
+    segments: Scope, write: PutMemory, stored: Memory | None, *, is_new: bool
+) -> JsonAnswer:
+    event = ("ADD" if stored is None else "UPDATE") if is_new else "NONE"
+    text = text_of_value(write.value, "")
+    id_ = written_id(*segments, write.type, write.key)
+    return {"id": id_, "memory": text, "data": {"memory": text}, "event": event}
+
+
+def updating_write(current: Memory, asked: UpdateMemoryRequest) -> PutMemory:
+    """
+    Return the write of a memory's next version.
+
+    A new text drops the evidence of the old one.
+
+    Raises:
+        UsageError: The request changes nothing, or the memory does not consist of one text, or has
+            no metadata of its own.
+    """
+    asked.check()
+    value: JsonObject = current.value
+    if asked.text is not None:
+        if not isinstance(value.get(CONTENT), str):
+            raise UsageError(
+                f"a memory of the type {current.type} has several fields: change them with "
+                f"PUT /v1/memories/{current.type}/{current.key}"
+            )
+        value = {**value, CONTENT: asked.text}
+    if asked.metadata is not None:
+        if current.type != ITEM:
+            raise UsageError(
+                "this memory was formed: its metadata comes from its messages, and cannot be "
+                "changed; only a memory that was added with infer=False has its own"
+            )
+        value = {**value, METADATA: dict(asked.metadata)}
+    is_dated = "expiration_date" in asked.model_fields_set
+    return PutMemory(
+        type=current.type,
+        key=current.key,
+        value=value,
+        text=str(value[CONTENT]) if current.type == ITEM and CONTENT in value else None,
+        expected=current.version,
+        valid_from=current.valid_from,
+        valid_until=current.valid_until,
+        expires_at=end_of_day(asked.expiration_date) if is_dated else current.expires_at,
+        evidence=current.evidence if asked.text is None else {},
+        trust=current.trust,
+        cause=CAUSE,
+    )

@@ -10,7 +10,7 @@ from recollect.errors import UsageError
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import LIMIT, Administering, CursorParameter, Limit
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.wire.audits import audit_entry_to_json, verdict_to_json
+from recollect.wire.administration import audit_entry_to_json, verdict_to_json
 
 router: Final = strict_router(prefix="/v1/audit", tags=["audit"])
 _AUDIT: Final = "audit"

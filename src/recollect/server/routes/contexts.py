@@ -10,7 +10,7 @@ from recollect.server.http.scope_access import Reading
 from recollect.server.routes.recall import note
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.recall_requests import ContextRequest
-from recollect.wire.contexts import context_to_json
+from recollect.wire.recalls import context_to_json
 
 router: Final = strict_router(prefix="/v1", tags=["recall"])
 

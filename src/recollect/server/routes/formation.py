@@ -28,8 +28,7 @@ from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import RetryRequest, ThreadRequest
 from recollect.server.settings import NO_MODEL
 from recollect.wire.elements import time_to_json
-from recollect.wire.formations import formation_to_json
-from recollect.wire.threads import pending_to_json
+from recollect.wire.threads import formation_to_json, pending_to_json
 from recollect.worker.formation_result import FormationResult
 
 router: Final = strict_router(prefix="/v1", tags=["formation"], route_class=NamedRoute)

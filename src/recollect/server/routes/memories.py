@@ -15,12 +15,7 @@ from recollect.memory.cited_messages import apply_cited
 from recollect.memory.facade import Recollect
 from recollect.observability.spans import memory_span
 from recollect.recall.query import QUERY_CHARACTERS_MAX, Where
-from recollect.records import (
-    DeleteMemory,
-    Json,
-    JsonObject,
-    Memory,
-)
+from recollect.records import DeleteMemory, Json, JsonObject, Memory
 from recollect.server.http.etags import Expected, IfMatch, IfNoneMatch, etag_of, expected_version
 from recollect.server.http.path_names import NamedRoute
 from recollect.server.http.query_params import strict_router

@@ -14,7 +14,6 @@ from fastapi import Query
 from recollect.errors import ForbiddenError
 from recollect.records import Json, JsonObject, Memory, Revision
 from recollect.server.dated_documents import document_at
-from recollect.server.field_quotes import field_quotes
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Reading
 from recollect.server.http.type_registry import types_of
@@ -27,6 +26,8 @@ from recollect.server.memory_listings import (
 )
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import Time
+from recollect.stores.field_evidence import cites_nothing_new, place_evidence
+from recollect.stores.json_pointers import join_pointer
 from recollect.stores.validation import check_time, to_datetime
 from recollect.wire.elements import time_to_json
 from recollect.wire.memories import memory_to_json
@@ -46,6 +47,8 @@ _KNOWN_TYPES: Final = 8
 """Types that are looked up by name, because none of theirs is among the newest."""
 _REVISED: Final = 8
 """Newest memories that are returned with their previous value."""
+_List = Callable[[int, ListingFilter], Awaitable[ListedMemories]]
+_BY_HAND: Final = "put"
 
 
 @router.get("/overview", summary="A scope at a glance")
@@ -131,9 +134,6 @@ async def _overview_of(
         "recalled": [],
         "below": [],
     }
-
-
-_List = Callable[[int, ListingFilter], Awaitable[ListedMemories]]
 
 
 def _newest(reach: Reach, known_at: datetime | None) -> _List:
@@ -265,3 +265,37 @@ async def _below(reach: Reach) -> list[Json]:
     page = await reach.memory.scopes(prefix=reach.scope, limit=BELOW + 1)
     found: list[Json] = [reach.relative(each) for each in page.rows if each != reach.scope]
     return found[:BELOW]
+
+
+def field_quotes(memory: Memory, revisions: Sequence[Revision] = ()) -> dict[str, str]:
+    """
+    Return the first quote of each field of *memory*, by the pointer of the field.
+
+    A field that a person changed has none, although the store keeps the evidence of the words that
+    were left of the former text: it no longer says what they say.
+
+    Args:
+        revisions: The versions of the memory, oldest first. Without them nothing was changed.
+    """
+    past = [each for each in revisions if each.version <= memory.version]
+    quotes = {}
+    for name in memory.value:
+        place = join_pointer([name])
+        quote = next(
+            (each.quote for each in place_evidence(place, memory.evidence) if each.quote), None
+        )
+        if quote is not None and not _is_by_hand(name, place, past):
+            quotes[place] = quote
+    return quotes
+
+
+def _is_by_hand(name: str, place: str, revisions: Sequence[Revision]) -> bool:
+    """Return True if the version that gave the field its value cites nothing new for it."""
+    values = [each.value.get(name) for each in revisions]
+    written = len(values) - 1
+    while written > 0 and values[written - 1] == values[-1]:
+        written -= 1
+    if written <= 0 or revisions[written].cause != _BY_HAND:
+        return False
+    before, after = revisions[written - 1].evidence, revisions[written].evidence
+    return cites_nothing_new(place, before, after)

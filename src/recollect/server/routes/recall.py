@@ -95,12 +95,12 @@ def no_answers(query: str) -> Callable[[Recalled], DropReason | None]:
     """
     Return the reason to drop a message that only asks *query*, or one that tells nothing.
 
-    A user's earlier questions share more words with a question than the answer does. Whoever
-    types the words of such a message looks for it, or asks for earlier answers.
+    A user's earlier questions share more words with a question than the answer does. A query with
+    exactly the words of such a message looks for it, or for earlier answers.
     """
     from recollect.recall.empty_turns import is_bare_question, is_empty_answer, is_empty_turn
 
-    asked = words_of(query)
+    asked = folded_words(query)
     # A sentence is searched by its very words to find it again.
     is_asking, wants_answers = bool(asked) and is_question(query), asks_for_answers(query)
 
@@ -108,7 +108,7 @@ def no_answers(query: str) -> Callable[[Recalled], DropReason | None]:
         content = each.content
         if isinstance(content, Memory):
             return None
-        if words_of(content.text) == asked:
+        if folded_words(content.text) == asked:
             return "repeats" if is_asking else None
         if wants_answers:
             return None
@@ -118,7 +118,7 @@ def no_answers(query: str) -> Callable[[Recalled], DropReason | None]:
     return reason
 
 
-def words_of(text: str) -> list[str]:
+def folded_words(text: str) -> list[str]:
     """Return the words of a text without case, accents and punctuation."""
     return _WORD.findall(fold(text))
 

@@ -97,11 +97,10 @@ class EraseStore(Transactor):
         Return the messages that `erase` of *target* would leave and that quote what it removes.
 
         They are found by their words, at least four in a row or eight Chinese characters, among all
-        messages of the scope; the messages that an erased memory rests on are among them. What
-        somebody said in other words is not found, nor what the user had said before an answer of
-        the assistant took it up. The set phrases of the rule model quote nobody. Words of the user
-        that merely resemble, with no whole clause, no long stretch and no code of it, are not
-        *likely* a quotation.
+        messages of the scope; the messages that an erased memory rests on are among them. A
+        paraphrase is not found, nor a user's message that the assistant repeated only later. The
+        set phrases of the rule model quote nothing. Words of the user that merely resemble, without
+        a whole clause, a long stretch or a code in common, are not *likely* a quotation.
         """
         scope, now = check_scope(scope), self.now()
         return await self._read(

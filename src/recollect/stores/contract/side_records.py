@@ -15,9 +15,9 @@ from recollect.stores.contract.memories import BRIEF_ADDRESSES_MAX
 from recollect.stores.pages import named_place, page_of, read_cursor
 from recollect.stores.plans.side_records import (
     live_side_records,
-    place_of,
     read_nearest,
     read_side_records,
+    side_place,
     side_record_of,
 )
 from recollect.stores.unit_of_work import Rows
@@ -41,7 +41,7 @@ class SideRecordStore(Transactor):
     ) -> list[SideRecord | None]:
         """Return one result per address, in order, all read at one point in time."""
         scope, now = check_scope(scope), self.now()
-        places = [place_of(each) for each in addresses]
+        places = [side_place(each) for each in addresses]
         query = partial(read_side_records, scope=scope, places=places, now=now)
         if len(places) <= BRIEF_ADDRESSES_MAX:
             return await self._read_brief(query)
@@ -56,7 +56,7 @@ class SideRecordStore(Transactor):
 
         Ancestors of fewer than *depth* segments are left out. An expired record is skipped.
         """
-        place = place_of(SideAddress(kind, key))
+        place = side_place(SideAddress(kind, key))
         query = partial(
             read_nearest, scope=check_scope(scope), place=place, depth=depth, now=self.now()
         )
@@ -74,7 +74,7 @@ class SideRecordStore(Transactor):
     ) -> Page[SideRecord]:
         """Return the side records of a kind by key: those of *thread*, or those without one."""
         scope, limit, now = check_scope(scope), check_page(limit), self.now()
-        within = place_of(SideAddress(kind, "any", thread))[:2]
+        within = side_place(SideAddress(kind, "any", thread))[:2]
         after = None if cursor is None else (*within, check_id(cursor, "a cursor of this listing"))
 
         def query(rows: Rows) -> list[SideRecord]:
@@ -94,7 +94,7 @@ class SideRecordStore(Transactor):
         Side records of threads are left out. An empty *prefix* covers the whole store.
         """
         prefix, limit, now = check_scope(prefix) if prefix else (), check_page(limit), self.now()
-        within = place_of(SideAddress(kind, "any"))[:2]
+        within = side_place(SideAddress(kind, "any"))[:2]
         after = read_cursor(cursor, named_place)
 
         def each(rows: Rows) -> Iterator[SideRecord]:

@@ -16,7 +16,7 @@ from recollect.stores.plans.due_times import is_due
 from recollect.stores.plans.evidence import evidence_links
 from recollect.stores.plans.leases import is_leased
 from recollect.stores.plans.pending_messages import is_pending
-from recollect.stores.plans.receipts import place_of
+from recollect.stores.plans.receipts import receipt_place
 from recollect.stores.rows import (
     ALL_MEMORIES,
     NO_SCOPE,
@@ -265,9 +265,9 @@ class InProcessRows(DerivedReads):
     def formations(
         self, scope_id: int, status: FormationStatus | None, before: ReceiptPlace | None, limit: int
     ) -> Sequence[FormationRow]:
-        rows = sorted(self._of(scope_id).formations.values(), key=place_of, reverse=True)
+        rows = sorted(self._of(scope_id).formations.values(), key=receipt_place, reverse=True)
         found = [row for row in rows if status in (None, row.status)]
-        return [row for row in found if before is None or place_of(row) < before][:limit]
+        return [row for row in found if before is None or receipt_place(row) < before][:limit]
 
     def spent(self, scope_id: int, since: int) -> tuple[int, int]:
         rows = self._of(scope_id).formations.values()

@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.errors import VersionConflictError
-from recollect.side_records import (
-    LIFETIME,
-    LIFETIME_OF,
-    UNDONE_MESSAGE,
-    lifetime_key,
-    undone_key,
-)
+from recollect.side_records import LIFETIME, LIFETIME_OF, UNDONE_MESSAGE, lifetime_key, undone_key
 from recollect.stores.json_pointers import leaves
 from recollect.stores.plans.erase_targets import (
     EraseExpired,

@@ -166,8 +166,8 @@ def erases_below(entries: Iterable[LedgerEntry], prefix: Scope) -> list[LedgerEn
     """
     Return the erases in *prefix* and below.
 
-    Of an erase of everything below a scope above it, only what concerns *prefix* is returned, under
-    an id of its own: in another store, the rest would name other people who live there.
+    An erase of everything below a scope above *prefix* is cut down to *prefix* and gets another id:
+    in another store, the whole would also erase scopes that it does not concern.
     """
     found = []
     for entry in entries:

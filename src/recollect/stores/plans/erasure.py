@@ -139,7 +139,7 @@ def _unquoted(rows: Rows, scope: ScopeRow, revised: Effect, back: Effect) -> lis
     """
     Return the waiting memories that quote what a second reader was shown, without the quote.
 
-    It may repeat the erased words, whatever the memory itself rests on. Those that the erase
+    The quote may repeat erased words even if the memory rests on others. Memories that the erase
     rewrites anyway are left out.
     """
     rewritten = {row.uid for row in (*revised.memories, *back.memories)}

@@ -9,7 +9,7 @@ from recollect.errors import UsageError
 from recollect.records import ProlongMemory, Scope
 from recollect.side_records import ProlongSideRecord, SideAddress
 from recollect.stores.plans.memories import is_expired
-from recollect.stores.plans.side_records import is_side_expired, place_of
+from recollect.stores.plans.side_records import is_side_expired, side_place
 from recollect.stores.rows import MemoryRow, SidePlace, SideRow
 from recollect.stores.unit_of_work import NOTHING, Effect, PlannedWrite, Rows
 from recollect.stores.validation import check_id, check_position, check_time
@@ -45,7 +45,7 @@ def prepare_prolong(
     """
     if isinstance(prolong, ProlongSideRecord):
         return PreparedSideProlong(
-            place_of(SideAddress(prolong.kind, prolong.key, prolong.thread)),
+            side_place(SideAddress(prolong.kind, prolong.key, prolong.thread)),
             check_position(prolong.version, "a version"),
             check_time(prolong.expires_at, "expires_at"),
         )

@@ -16,13 +16,7 @@ from recollect.errors import ConflictError, GoneError, RepeatedRequestError
 from recollect.records import Scope
 from recollect.stores.digests import keyed_digest, request_digest
 from recollect.stores.plans.upkeep import is_old, old_before
-from recollect.stores.rows import (
-    NO_SCOPE,
-    IdempotencyRow,
-    MemoryRow,
-    MessageRow,
-    ScopeRow,
-)
+from recollect.stores.rows import NO_SCOPE, IdempotencyRow, MemoryRow, MessageRow, ScopeRow
 from recollect.stores.unit_of_work import (
     Effect,
     Plan,

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from recollect.records import Scope
+from recollect.records import MessageAddress, Scope
 from recollect.side_records import UNDONE_MESSAGE, undone_key
 from recollect.stores.json_pointers import Scalar, covers, leaves
 from recollect.stores.plans.evidence import decode_evidence, evidence_messages, stating_messages
@@ -16,8 +16,6 @@ from recollect.stores.remainder import MERGED, ORIGIN_QUOTE
 from recollect.stores.rows import MemoryRow, RevisionRow, SidePlace
 from recollect.stores.unit_of_work import Rows
 
-MessageName: TypeAlias = tuple[str, str]
-"""A message of a scope: (thread, id)."""
 LapsedMessage: TypeAlias = tuple[Scope, str, str]
 """A message of which nothing holds any more: (scope, thread, id)."""
 _VERSIONS_OF_A_RETURN: Final = 3
@@ -25,13 +23,13 @@ _VERSIONS_OF_A_RETURN: Final = 3
 
 
 def lapsed_messages(
-    rows: Rows, asked: Mapping[Scope, Sequence[MessageName]], now: int
+    rows: Rows, asked: Mapping[Scope, Sequence[MessageAddress]], now: int
 ) -> frozenset[LapsedMessage]:
     """
     Return those of *asked* that were taken back, or whose memories say something else by now.
 
-    A memory that waits for review, and one that was merged into another, leave what they cite as
-    it is. A message whose words are in force again has not lapsed, whoever said them again.
+    A memory that waits for review, or was merged into another, makes no message lapse. A message
+    whose words are in force again, by any later message, has not lapsed.
     """
     rows.expect(dict.fromkeys(asked, ()))
     scopes = {row.id: scope for scope in asked if (row := rows.scope(scope))}
@@ -58,7 +56,7 @@ def lapsed_messages(
     return frozenset(lapsed.union(_taken_back(rows, scopes, wanted)))
 
 
-def _standing(memory: MemoryRow, now: int) -> Iterator[MessageName]:
+def _standing(memory: MemoryRow, now: int) -> Iterator[MessageAddress]:
     """Yield the messages whose words a memory states, or may state after a review."""
     if memory.state == "quarantined" or memory.cause.startswith(MERGED):
         yield from evidence_messages(memory.evidence)
@@ -71,7 +69,7 @@ def _is_in_force(memory: MemoryRow, now: int) -> bool:
     return memory.state == "active" and not has_ended
 
 
-def _again_in_force(memory: MemoryRow, version: RevisionRow) -> Iterator[MessageName]:
+def _again_in_force(memory: MemoryRow, version: RevisionRow) -> Iterator[MessageAddress]:
     """Yield the messages of a past version for values that the memory has again."""
     present = _places(memory.value, "")
     for pointer, found in decode_evidence(version.evidence).items():
@@ -90,7 +88,7 @@ def _places(value: str, pointer: str) -> set[tuple[str, str, Scalar]]:
 
 
 def _taken_back(
-    rows: Rows, scopes: Mapping[int, Scope], wanted: Mapping[int, Sequence[MessageName]]
+    rows: Rows, scopes: Mapping[int, Scope], wanted: Mapping[int, Sequence[MessageAddress]]
 ) -> Iterator[LapsedMessage]:
     """Yield the messages with the mark of an undo."""
     by_key = {(id_, undone_key(*each)): each for id_, names in wanted.items() for each in names}

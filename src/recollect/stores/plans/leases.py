@@ -76,8 +76,8 @@ def claimed_scope(
 ) -> tuple[ScopeRow, Lease]:
     """Return the scope row under a new lease, and that lease."""
     until = now + round(lease_s * MICROSECONDS)
-    # The fence counts claims: a worker that was suspended past the end of its lease still knows
-    # its own fence only, and is refused, whatever the clocks of both machines say.
+    # The fence counts claims: a worker that was suspended past the end of its lease still has the
+    # old fence and is refused, even if the clocks of the machines differ.
     claimed = replace(scope, fence=scope.fence + 1, lease_owner=owner, lease_until=until)
     threads = tuple(
         DueThread(

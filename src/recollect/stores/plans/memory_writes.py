@@ -9,7 +9,7 @@ from typing import Final
 
 from recollect.errors import NotFoundError, UsageError, VersionConflictError
 from recollect.ports import Ids
-from recollect.records import DeleteMemory, Evidence, Scope
+from recollect.records import DeleteMemory, Evidence, MessageAddress, Scope
 from recollect.stores.fast_records import maker_of
 from recollect.stores.kept_evidence import Founded, as_statement, is_statement, kept_evidence
 from recollect.stores.plans.derived_rows import (
@@ -36,7 +36,7 @@ from recollect.stores.plans.prepared_writes import (
     PreparedWrite,
     check_validity,
 )
-from recollect.stores.plans.said_times import Cited, SaidTimes
+from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_records import PreparedSideWrite, side_effect
 from recollect.stores.plans.undo import UNDONE
 from recollect.stores.plans.upkeep import compacted
@@ -60,7 +60,7 @@ def plan_writes(
     *,
     ids: Ids,
     now: int,
-    said: Mapping[Cited, int] | None = None,
+    said: Mapping[MessageAddress, int] | None = None,
 ) -> PlannedWrite[tuple[MemoryRow | None, ...]]:
     """
     Apply *writes* in order, each seeing the ones before; the result is one row per write.
@@ -101,7 +101,7 @@ class _Staged:
     """The memories of a scope after the preceding writes of the same transaction."""
 
     def __init__(
-        self, rows: Rows, scope: ScopeRow, ids: Ids, now: int, said: Mapping[Cited, int]
+        self, rows: Rows, scope: ScopeRow, ids: Ids, now: int, said: Mapping[MessageAddress, int]
     ) -> None:
         self._rows = rows
         self._scope = scope

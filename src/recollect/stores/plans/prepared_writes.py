@@ -86,9 +86,8 @@ def request_beside(settings: JsonObject | None, writes: Sequence[PreparedWrite])
     """
     Return what a request to append asks for beside its messages, for the digest of its key.
 
-    A retry must be recognised, so this leaves out what the caller did not ask for and derives anew
-    from what is stored by then: the memory types of the scope, and the removal of the parts of a
-    file that is replaced.
+    A retry must have the same digest, so this leaves out what each attempt derives from the store:
+    the memory types of the scope, and the removal of the parts of a replaced file.
     """
     given = {name: each for name, each in (settings or {}).items() if name != TYPES_SETTING}
     told = [each for each in writes if not _removes_part(each)]

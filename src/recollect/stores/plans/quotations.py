@@ -150,10 +150,10 @@ class _ErasedWords:
 
 def _texts_of(doomed: DoomedRows) -> Iterator[tuple[str, Moment]]:
     """
-    Yield the texts that go: of messages, and the words that memories rest on.
+    Yield the erased texts: of messages, and the words that memories rest on.
 
     Each comes with the moment from which the user can quote it: an assistant's, when it was said.
-    The set phrases of a chat without a model are nobody's words, and no other answer quotes them.
+    The set phrases of a chat without a model are left out: repeating one quotes nothing.
     """
     for message in doomed.messages:
         if message.role == "user":

@@ -53,7 +53,7 @@ def formation_of(row: FormationRow, scope: Scope) -> Formation:
     )
 
 
-def place_of(row: FormationRow) -> ReceiptPlace:
+def receipt_place(row: FormationRow) -> ReceiptPlace:
     """Return the sort key of a formation among those of its scope."""
     return row.committed_at, row.fence, row.id
 
@@ -63,7 +63,7 @@ def each_formation(rows: Rows, scope_id: int) -> Iterator[FormationRow]:
     before: ReceiptPlace | None = None
     while page := rows.formations(scope_id, None, before, _PAGE_ROWS):
         yield from page
-        before = place_of(page[-1])
+        before = receipt_place(page[-1])
 
 
 def formation_record(row: FormationRow, scope: Scope) -> JsonObject:

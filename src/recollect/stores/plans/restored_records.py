@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from recollect.errors import ConflictError, UsageError
 from recollect.ports import Ids
-from recollect.records import JsonObject, Scope
+from recollect.records import JsonObject, MemoryAddress, Scope
 from recollect.stores.digests import text_hash
 from recollect.stores.plans.archive import KINDS
 from recollect.stores.plans.archive_fields import RecordFields
@@ -19,7 +19,7 @@ from recollect.stores.plans.idempotency import open_scope
 from recollect.stores.plans.lanes import advance_lanes, restored_lanes, with_lanes
 from recollect.stores.plans.memory_archive import restored_memory, restored_revisions
 from recollect.stores.plans.pending_messages import again_of, check_settings, with_again
-from recollect.stores.plans.receipts import place_of, restored_formation
+from recollect.stores.plans.receipts import receipt_place, restored_formation
 from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.side_archive import restored_side
 from recollect.stores.rows import (
@@ -47,8 +47,6 @@ from recollect.text.token_estimate import estimated_tokens
 
 _Place: TypeAlias = tuple[str, int]
 """The id and the position of a message in its thread."""
-_Address: TypeAlias = tuple[str, str]
-"""The type and the key of a memory."""
 _THREAD_STATES: Final = ("active", "paused")
 
 
@@ -85,10 +83,10 @@ class _Restoring:
         self._expected: dict[str, list[_Place]] = {}
         """Announced messages by thread; the first lookup in a thread reads all of its rows."""
         self._by_place: dict[tuple[int, str | int], MessageRow] = {}
-        self._memories: dict[_Address, MemoryRow] = {}
-        self._addresses: list[_Address] = []
+        self._memories: dict[MemoryAddress, MemoryRow] = {}
+        self._addresses: list[MemoryAddress] = []
         """Announced memories; the first lookup reads all of their rows in one query."""
-        self._looked_up: dict[_Address, MemoryRow | None] = {}
+        self._looked_up: dict[MemoryAddress, MemoryRow | None] = {}
         self._revisions: list[RevisionRow] = []
         self._formations: dict[str, FormationRow] = {}
         self._sides: dict[SidePlace, SideRow] = {}
@@ -288,7 +286,7 @@ class _Restoring:
         if found is None:
             self.taken += 1
             self._formations[made.id] = made
-        elif place_of(found) != place_of(made):
+        elif receipt_place(found) != receipt_place(made):
             # The other columns may differ: an erase may have blanked them, or a redrive marked it.
             raise ConflictError(f"formation {made.id!r} exists with another time or fence")
 
@@ -324,7 +322,7 @@ class _Restoring:
         found = self._memories.get((type_, key))
         return found or self._stored_memory((type_, key))
 
-    def _stored_memory(self, address: _Address) -> MemoryRow | None:
+    def _stored_memory(self, address: MemoryAddress) -> MemoryRow | None:
         """Return the stored memory at *address*; the first call reads all that were announced."""
         if address not in self._looked_up:
             asked = list(dict.fromkeys([address, *self._addresses]))
@@ -346,7 +344,7 @@ def _place_in(record: JsonObject) -> _Place | None:
         return None
 
 
-def _address_in(record: JsonObject) -> _Address | None:
+def _address_in(record: JsonObject) -> MemoryAddress | None:
     """Return the address of a memory record, ``None`` if it is not a valid memory."""
     try:
         if record.get("kind") != "memory":

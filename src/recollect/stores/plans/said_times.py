@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from recollect.records import MessageAddress
 from recollect.stores.plans.evidence import dating_messages, evidence_messages
 from recollect.stores.remainder import MEMORY_THREAD, named_version
 from recollect.stores.rows import MemoryRow
 from recollect.stores.unit_of_work import Rows
 
-Cited: TypeAlias = tuple[str, str]
-"""A (thread, message) pair, as evidence names it."""
 FindMemory: TypeAlias = Callable[[str, str], MemoryRow | None]
 
-_NOTHING_SAID: Final[Mapping[Cited, int]] = {}
+_NOTHING_SAID: Final[Mapping[MessageAddress, int]] = {}
 
 
 class SaidTimes:
@@ -34,15 +33,15 @@ class SaidTimes:
         rows: Rows,
         scope_id: int,
         *,
-        said: Mapping[Cited, int] = _NOTHING_SAID,
+        said: Mapping[MessageAddress, int] = _NOTHING_SAID,
         memory: FindMemory | None = None,
     ) -> None:
         self._rows = rows
         self._scope_id = scope_id
-        self._said: dict[Cited, int | None] = dict(said)
+        self._said: dict[MessageAddress, int | None] = dict(said)
         self._memory = memory or self._stored
 
-    def look_up(self, cited: Iterable[Cited]) -> None:
+    def look_up(self, cited: Iterable[MessageAddress]) -> None:
         """Read the times of those *cited* messages that are not known yet."""
         waiting: dict[str, list[str]] = defaultdict(list)
         for thread, message in sorted(set(cited) - self._said.keys()):
@@ -55,7 +54,7 @@ class SaidTimes:
             for each in found:
                 self._said[thread, each.id] = each.time
 
-    def newest(self, cited: Iterable[Cited]) -> int | None:
+    def newest(self, cited: Iterable[MessageAddress]) -> int | None:
         """
         Return the time of the newest *cited* message, ``None`` if none of them exists.
 
@@ -77,7 +76,9 @@ class SaidTimes:
         return self._rows.memory(self._scope_id, type_, key)
 
 
-def redated_memories(rows: Rows, scope_id: int, moved: Mapping[Cited, int]) -> list[MemoryRow]:
+def redated_memories(
+    rows: Rows, scope_id: int, moved: Mapping[MessageAddress, int]
+) -> list[MemoryRow]:
     """Return the memories whose *said_at* changes with the new times of the messages *moved*."""
     times = SaidTimes(rows, scope_id, said=moved)
     found = rows.memories_resting_on(scope_id, sorted(moved))

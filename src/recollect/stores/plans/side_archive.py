@@ -8,7 +8,7 @@ from typing import Final
 from recollect.records import JsonObject, Scope
 from recollect.side_records import SideAddress
 from recollect.stores.plans.archive_fields import RecordFields
-from recollect.stores.plans.side_records import place_of
+from recollect.stores.plans.side_records import side_place
 from recollect.stores.rows import SideRow
 from recollect.stores.validation import check_id, check_object
 
@@ -54,7 +54,7 @@ def restored_side(given: RecordFields, scope_id: int, uid: int) -> SideRow:
     Raises:
         UsageError: A field is invalid.
     """
-    thread, kind, key = place_of(address_in(given.record))
+    thread, kind, key = side_place(address_in(given.record))
     return SideRow(
         scope_id=scope_id,
         uid=uid,

@@ -37,7 +37,7 @@ class PreparedSideWrite:
 _SHOWN: Final = maker_of(SideRecord)
 
 
-def place_of(address: SideAddress) -> SidePlace:
+def side_place(address: SideAddress) -> SidePlace:
     """
     Return *address* in stored form: (thread, kind, key), with ``""`` for no thread.
 
@@ -56,7 +56,7 @@ def prepare_side_write(write: SideWrite) -> PreparedSideWrite:
     Raises:
         UsageError: A field is invalid; the message names it.
     """
-    place = place_of(SideAddress(write.kind, write.key, write.thread))
+    place = side_place(SideAddress(write.kind, write.key, write.thread))
     if write.expected is not None and check_position(write.expected, "a version") < 0:
         msg = f"a write expects version {write.expected}; versions begin at 1, 0 means none"
         raise UsageError(msg)

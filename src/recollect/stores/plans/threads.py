@@ -20,11 +20,7 @@ from recollect.stores.plans.pending_messages import again_of
 from recollect.stores.plans.positions import all_messages_of, messages_before
 from recollect.stores.plans.prepared_writes import PreparedWrite
 from recollect.stores.plans.session_gap import session_after
-from recollect.stores.rows import (
-    MessageRow,
-    ScopeRow,
-    ThreadRow,
-)
+from recollect.stores.rows import MessageRow, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows, changed_effect
 from recollect.stores.validation import (
     check_content,

@@ -13,7 +13,6 @@ from psycopg.pq import TransactionStatus
 
 from recollect.stores.postgres.array_parameters import register_arrays
 from recollect.stores.postgres.location import PostgresLocation
-from recollect.stores.postgres.pipelines import WholePipeline
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection
 from recollect.stores.system_clock import timer_s
@@ -169,3 +168,22 @@ def close_quietly(connection: Connection) -> None:
     """Close *connection* in any state; ignore errors."""
     with suppress(psycopg.Error):
         connection.close()
+
+
+class WholePipeline(psycopg.Pipeline):
+    """
+    A pipeline that sends its statements when the block ends.
+
+    psycopg's pipeline sends each statement as it comes, which costs a system call and wakes the
+    server each time. Results are available only after the block.
+    """
+
+    _is_left = False
+
+    def _communicate_gen(self) -> PQGen[None]:
+        if self._is_left:
+            yield from super()._communicate_gen()
+
+    def _exit_gen(self) -> PQGen[None]:
+        self._is_left = True
+        yield from super()._exit_gen()

@@ -58,13 +58,10 @@ class UnitAttempt(Generic[ResultT]):
 
     def _decide(self, transaction: Transaction) -> PlannedWrite[ResultT]:
         """Run the plan; write nothing yet."""
-        rows = self._rows(transaction)
+        rows = PostgresRows(transaction)
         planned = self._plan(rows)
         self.seen = [*rows.seen]
         return planned
-
-    def _rows(self, transaction: Transaction) -> PostgresRows:
-        return PostgresRows(transaction)
 
     @property
     def is_commit_unknown(self) -> bool:

@@ -11,6 +11,7 @@ from time import sleep
 from typing import Any, Final, TypeAlias, TypeVar
 
 import psycopg
+from psycopg.errors import ReadOnlySqlTransaction
 
 from recollect.errors import StoreUnavailableError
 from recollect.observability.logs import kind_of
@@ -23,12 +24,12 @@ from recollect.stores.postgres.foreseen_rows import ForeseenRows, read_together
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.notifications import notify_listeners
 from recollect.stores.postgres.presumed_snapshot import read_presuming
+from recollect.stores.postgres.row_security import CLOSED
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection, Transaction, TransactionOverError
 from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork, is_untraceable
-from recollect.stores.postgres.write_access import WriteAccessAttempt
 from recollect.stores.remote.clock import ServerClock
 from recollect.stores.remote.notifications import Bell
 from recollect.stores.thread_calls import CallOutcome, ThreadCall
@@ -41,6 +42,10 @@ AttemptMaker: TypeAlias = Callable[..., UnitAttempt[Any]]
 
 ALONE: Final = object()
 """Result of a write that has to run in a transaction of its own."""
+TRIES_MAX: Final = 5
+"""Attempts at a transaction, the first included."""
+_PAUSE_S: Final = 0.02
+_CHANCE: Final = SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +56,6 @@ class ForeseenWrite:
     reads: ForeseenReads
     late_at: float
     """Deadline for a free connection, by the monotonic timer."""
-
-
-TRIES_MAX: Final = 5
-"""Attempts at a transaction, the first included."""
-
-_PAUSE_S: Final = 0.02
-_CHANCE: Final = SystemRandom()
 
 
 def moment_us(connection: Connection) -> int:
@@ -266,3 +264,16 @@ def _unknown_outcome(location: PostgresLocation, error: BaseException) -> StoreU
         f"{location.name}: the connection was lost during the commit, and whether it happened is "
         f"unknown: repeat it with the same ids or idempotency key ({type(error).__name__})"
     )
+
+
+class WriteAccessAttempt(UnitAttempt[None]):
+    """An attempt that fails as a write would on a standby, or where only reads are allowed."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: PlannedWrite(NOTHING, None), writing=False)
+
+    def _decide(self, transaction: Transaction) -> PlannedWrite[None]:
+        (((takes_writes,),),) = transaction.fetch_all([(SESSION["takes_writes"], (), CLOSED)])
+        if not takes_writes:
+            raise ReadOnlySqlTransaction("the server takes no writes")
+        return PlannedWrite(NOTHING, None)

@@ -10,12 +10,11 @@ from typing import Final
 _FOLDER: Final = "lua"
 
 
-def _text(name: str) -> str:
-    return files("recollect.stores.redis").joinpath(_FOLDER, f"{name}.lua").read_text("utf-8")
-
-
 SCRIPTS: Final = MappingProxyType(
-    {name: _text(name) for name in ("commit", "due", "number", "restarted", "scope", "waiting")}
+    {
+        name: files("recollect.stores.redis").joinpath(_FOLDER, f"{name}.lua").read_text("utf-8")
+        for name in ("commit", "due", "number", "restarted", "scope", "waiting")
+    }
 )
 # The server names functions by their SHA-1: this is no protection.
 DIGESTS: Final = MappingProxyType(

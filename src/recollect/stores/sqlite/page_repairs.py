@@ -63,7 +63,7 @@ def accept_pages(path: str) -> int:
         StoreError: SQLite failed; pages already changed stay changed.
     """
     # Without the VFS that verifies checksums: it would refuse to read these pages.
-    plain = replace(location_of(path), vfs=_plain_layer())
+    plain = replace(location_of(path), vfs=next(name for name in apsw.vfs_names() if name != LAYER))
     count = 0
     with (
         store_errors(path),
@@ -104,10 +104,6 @@ def add_checksums(path: str) -> bool:
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     LOG.info("%r: page checksums were added", path)
     return True
-
-
-def _plain_layer() -> str:
-    return next(name for name in apsw.vfs_names() if name != LAYER)
 
 
 def _header(location: SqliteLocation) -> bytes:

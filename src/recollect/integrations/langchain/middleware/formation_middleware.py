@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from recollect.errors import ConflictError
-from recollect.integrations.langchain.middleware.prompt_placement import asked_in, is_said
+from recollect.integrations.langchain.middleware.request_middleware import asked_in, is_said
 from recollect.integrations.langgraph.caller import (
     GraphCaller,
     Which,

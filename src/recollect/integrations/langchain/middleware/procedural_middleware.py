@@ -11,14 +11,12 @@ from recollect.agents.examples.selection import SelectionOptions
 from recollect.agents.instructions import Instructions, Prompt
 from recollect.errors import UsageError
 from recollect.integrations.langchain.example_selector import SelectOptions
-from recollect.integrations.langchain.middleware.prompt_placement import (
-    asked_in,
-    query_of,
-    with_block,
-)
 from recollect.integrations.langchain.middleware.request_middleware import (
     AgentRequest,
     RequestMiddleware,
+    asked_in,
+    query_of,
+    with_block,
 )
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import forwarded

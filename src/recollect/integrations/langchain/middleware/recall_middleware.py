@@ -11,15 +11,13 @@ from typing import Final
 from langchain_core.messages import BaseMessage
 
 from recollect.errors import UsageError
-from recollect.integrations.langchain.middleware.prompt_placement import (
-    asked_in,
-    query_of,
-    with_block,
-    words_of,
-)
 from recollect.integrations.langchain.middleware.request_middleware import (
     AgentRequest,
     RequestMiddleware,
+    asked_in,
+    own_text,
+    query_of,
+    with_block,
 )
 from recollect.integrations.langgraph.caller import Whose, check_whose, present_caller, scope_of
 from recollect.integrations.langgraph.home_loop import HomeLoop
@@ -134,7 +132,7 @@ async def _block(
     context = await memory.context(
         scope,
         query_of(messages[place]),
-        recent=[readable(words_of(each))[:TEXT_CHARACTERS_MAX] for each in messages],
+        recent=[readable(own_text(each))[:TEXT_CHARACTERS_MAX] for each in messages],
         budget_tokens=options.budget_tokens,
         min_score=options.min_score,
         profile=options.documents,

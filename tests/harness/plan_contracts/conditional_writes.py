@@ -11,7 +11,7 @@ from recollect.stores.plans.erase_targets import EraseMessages, EraseScope, Eras
 from recollect.stores.validation import to_datetime
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, fact, ids_in, keep_facts, said, tell
-from recollect.testing.contract_settings_stamps import KEY
+from recollect.testing.contract_transactions import KEY
 
 
 async def epoch_of(store: Store) -> int:

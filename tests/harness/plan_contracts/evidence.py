@@ -38,9 +38,8 @@ from recollect.testing.contract_samples import (
     resting,
     tell,
 )
-from recollect.testing.erasure_table import named
 from recollect.testing.frozen_clock import FrozenClock
-from recollect.testing.truth_tables import ERASURES, ErasureCase
+from tests.harness.plan_contracts.erasure_table import ERASURES, ErasureCase, named
 
 M1 = EraseMessages(thread=TALK, messages=["m1"])
 
@@ -107,29 +106,6 @@ class EvidenceContract(Contract):
         assert (before.version + 1, "pet: cat") == (after.version, after.text)
         assert after in await contents(store, await feed_after(store, feed))
         assert 1 == len(await store.history(ADA, "Fact", "home"))
-
-    async def test_a_present_value_outlives_its_past(self, store: Store) -> None:
-        """A memory whose past alone rested on erased messages keeps its value and version."""
-        await tell(store, "m1", "m2")
-        await store.apply(ADA, [resting("home", "m1"), resting("home", "m2", city="Rome")])
-        before = await store.get(ADA, "Fact", "home")
-
-        receipt = await store.erase(ADA, M1)
-
-        assert before == await store.get(ADA, "Fact", "home")
-        assert ["Rome"] == [each.value["city"] for each in await store.history(ADA, "Fact", "home")]
-        assert (0, 0) == (receipt.memories, receipt.revised)
-
-    async def test_a_past_goes_with_its_present(self, store: Store) -> None:
-        """A memory of which nothing remains is removed with every past version."""
-        await tell(store, "m1", "m2")
-        await store.apply(ADA, [resting("home", "m2"), resting("home", "m1", city="Rome")])
-
-        receipt = await store.erase(ADA, M1)
-
-        assert 1 == receipt.memories
-        assert [] == await keys_in(store)
-        assert () == await store.history(ADA, "Fact", "home")
 
     async def test_quotes_go_with_their_message(self, store: Store) -> None:
         """No quote of an erased message is left, where the field has other evidence too."""

@@ -6,22 +6,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from recollect.errors import ForbiddenError, NotFoundError, QuotaError
+from recollect.errors import QuotaError
 from recollect.records import JsonObject, Scope
-from recollect.side_records import SCOPE_SETTINGS, DeleteSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.erase_targets import EraseScope
 from recollect.stores.unit_of_work import Effect, Rows
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
-from recollect.testing.contract_settings_stamps import KEY, setting
+from recollect.testing.contract_transactions import KEY
 from recollect.testing.frozen_clock import FrozenClock
-
-
-def refuse_without_setting(rows: Rows) -> None:
-    """Refuse changes while Bob's scope has no setting."""
-    if rows.setting(BOB, SCOPE_SETTINGS, SCOPE_SETTINGS) is None:
-        raise ForbiddenError("there is no setting")
 
 
 @dataclass
@@ -68,34 +61,6 @@ class RowMeter:
 
 class ViewContract(Contract):
     """A view may refuse a change in its transaction, and then nothing is written."""
-
-    async def test_a_proviso_is_asked_in_each_transaction(self, store: Store) -> None:
-        """proviso: A check run in each transaction; it raises to prevent the change."""
-        acting = store.acting(KEY, proviso=refuse_without_setting)
-        await store.apply(BOB, [setting("Rome")])
-        await tell(acting, "m1")
-
-        await store.apply(BOB, [DeleteSideRecord(kind=SCOPE_SETTINGS, key=SCOPE_SETTINGS)])
-
-        with pytest.raises(ForbiddenError):
-            await tell(acting, "m2")
-        with pytest.raises(ForbiddenError):
-            await acting.apply(ADA, [fact("home")])
-        with pytest.raises(ForbiddenError):
-            await acting.erase(ADA, EraseScope())
-        assert ["m1"] == await ids_in(store)
-        assert 1 == len((await store.audit(ADA)).rows)
-
-    async def test_whom_a_proviso_refuses_is_told_nothing_else(self, store: Store) -> None:
-        """A proviso's error replaces that of the plan."""
-        await tell(store, "m1")
-        missing = said("m9", "not there")
-
-        with pytest.raises(ForbiddenError):
-            await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)
-        await store.apply(BOB, [setting("Rome")])
-        with pytest.raises(NotFoundError):
-            await store.acting(KEY, proviso=refuse_without_setting).replace(ADA, TALK, missing)
 
     async def test_a_meter_is_asked_about_each_change(self, store: Store) -> None:
         """Return a view of this store that asks *meter* about each change, in its transaction."""

@@ -14,8 +14,8 @@ from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages
 from recollect.stores.remainder import MEMORY_THREAD, merged_into, version_name
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, said, tell
-from recollect.testing.erasure_table import DERIVATIONS, DerivationCase, Fate
 from recollect.testing.frozen_clock import FrozenClock
+from tests.harness.plan_contracts.erasure_table import DERIVATIONS, DerivationCase, Fate
 
 NOTES: Final = ("tea", "cake", "milk", "both", "trend")
 SETTLED: Final[dict[str, Fate]] = {
