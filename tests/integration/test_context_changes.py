@@ -7,7 +7,7 @@ import pytest
 import recollect
 from recollect.formation.remembered_lines import remembered_in
 from recollect.formation.rule_model import RuleModel
-from recollect.memory import former_values
+from recollect.memory import context_sources
 from recollect.records import Evidence, EvidenceMap, NewMessage, PutMemory, Scope
 from recollect.stores import kept_evidence
 from recollect.testing import FrozenClock
@@ -64,7 +64,7 @@ async def test_a_former_value_ended_when_the_new_one_was_said(query: str, told: 
 
 async def test_the_day_comes_of_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant, to which a change is of the day of its write."""
-    monkeypatch.setattr(former_values, "changes_of", lambda *_: {})
+    monkeypatch.setattr(context_sources, "changes_of", lambda *_: {})
     async with open_memory() as memory:
         await tell_homes(memory)
 
