@@ -20,7 +20,6 @@ STILL_STOPPED = {
     *(("r17-e3", 4), ("r17-e4", 3), ("r17-e6", 2)),
     *(("r20-s2", 4), ("r20-t2", 4)),
     *(("r21-e2", 1), ("r21-e3", 2), ("r21-e4", 1), ("r21-t1", 1), ("r21-t2", 2)),
-    ("r22-e2", 1),
     ("r23-e4", 4),
     ("r24-e5", 2),
     *(("r25-e1", 3), ("r25-e2", 1), ("r25-e4", 4), ("r25-e5", 3), ("r25-t1", 4)),
@@ -28,30 +27,29 @@ STILL_STOPPED = {
     *(("r27-e1", 1), ("r27-e2", 4), ("r27-e3", 4), ("r27-e5", 3)),
     *(("r27-s2", 2), ("r27-s2", 3), ("r27-s2", 4), ("r27-t1", 2), ("r27-t1", 4)),
     *(("r28-e1", 3), ("r28-e1", 4), ("r28-e4", 2), ("r28-e4", 4), ("r28-e5", 3), ("r28-e6", 2)),
-    *(("r28-t1", 2), ("r28-t2", 1)),
+    *(("r28-t1", 2), ("r28-t2", 1), ("r29-e2", 4), ("r29-t2", 3)),
 }
 """
-A profile that cites the subject of a pasted mail; what one tells of another in a profile;
-the end of what follows from a move, by the move; a month that follows from "closing, end of
-January"; an age with the month of an older version; an employer's letter that changes a
-profile; what an assistant said, and the user takes up in other words ("they're done", "I'll
-ask her about that"); what another speaker does, kept from an older version; savings that
-the assistant advised and the user has begun ("在攒了"); a change of a note that is kept in
-other words by now; a name that another speaker said, in a profile; a boss's "ok" told as
-settled; two notes of a pasted letter that name no author; running as an interest, for a
-race that was entered; the name of an exam that only an earlier request told; a photographer whom
-a long message names among much else, so that he is not offered; a name by which a
-pasted mail addresses the user;
-where somebody works, told beside what she thinks; a name by which another speaker introduces one;
-an age of before, and an order in a message without a full stop; what a sister says of her dog, told
-as so; words of two messages cited as of one; a question told as not knowing; the number of a letter
-that another memory tells; a dog that "stole"; a name and a denial that only follow; an end that a
-letter tells and the user takes up with "leave it"; a jest told as a doubt; "sometimes" for "if
-not"; a size that a stale note tells; sums of an assistant's; a wish that is denied; the end of a
-plan whose day was moved; a price of before; a gift for "her"; an order behind a sister's words; what a repair had added; a
-new job by its letter; a day that a fire inspector's letter made tight; hearsay that the landlord's
-letter ends; a red "stole"; a call that a booking made needless; a day that nobody said; a rise that
-the user calls robbery.
+A profile that cites the subject of a pasted mail; what one tells of another in a profile; the end
+of what follows from a move, by the move; a month that follows from "closing, end of January"; an
+age with the month of an older version; an employer's letter that changes a profile; what an
+assistant said, and the user takes up in other words ("they're done", "I'll ask her about that");
+what another speaker does, kept from an older version; savings that the assistant advised and the
+user has begun ("在攒了"); a change of a note that is kept in other words by now; a name that
+another speaker said, in a profile; a boss's "ok" told as settled; two notes of a pasted letter
+that name no author; running as an interest, for a race that was entered; the name of an exam that
+only an earlier request told; a photographer whom a long message names among much else, so that he
+is not offered; a name by which a pasted mail addresses the user; where somebody works, told beside
+what she thinks; a name by which another speaker introduces one; an age of before, and an order in
+a message without a full stop; what a sister says of her dog, told as so; words of two messages
+cited as of one; a question told as not knowing; the number of a letter that another memory tells;
+a dog that "stole"; a name and a denial that only follow; an end that a letter tells and the user
+takes up with "leave it"; a jest told as a doubt; "sometimes" for "if not"; a size that a stale
+note tells; sums of an assistant's; a wish that is denied; the end of a plan whose day was moved; a
+price of before; a gift for "her"; an order behind a sister's words; what a repair had added; a new
+job by its letter; a day that a fire inspector's letter made tight; hearsay that the landlord's
+letter ends; a red "stole"; a call that a booking made needless; a day that nobody said; a rise
+that the user calls robbery; a tragedy told as a weak spot; a day that another memory tells.
 """
 HIKE = "改2025-11-08出發"
 WITHDRAWN = ("用户已戒烟", "飯前血糖168", "爬小山有高山症", "同意给买电吉他", "要退股")
@@ -114,7 +112,7 @@ def test_the_corpus_has_the_sessions_that_are_told_of() -> None:
         for number in range(1, len(talk["sessions"]) + 1)
     }
 
-    assert (197, 788) == (len(talks()), len(sessions))
+    assert (203, 812) == (len(talks()), len(sessions))
     assert sessions >= STILL_STOPPED
 
 

@@ -62,7 +62,20 @@ def changed(lines: list[str], value: str, said: str, before: Any) -> Case:
     return case(lines, call, known=[before])
 
 
+STILL_OWED: Final = "paid 2000 of it. still 910 hangin"
+COUNTY: Final = (
+    "u: 縣府來文貼給你：\n「2025臺灣國際熱氣球嘉年華訂於7月5日至8月21日於鹿野高台舉辦，活動期間每日"
+    "05:00–08:00飛行傘起飛場暫停使用。」"
+)
+CLOSED: Final = "2025-07-05至2025-08-21鹿野高台辦嘉年華，期間每日05:00–08:00飛行傘起飛場暫停使用。"
+CLOSED_QUOTE: Final = f"1: {COUNTY.partition('「')[2][:-2]}"
+
+
 RIGHT: Final[Mapping[str, Case]] = {
+    "what still hangs is owed": case(
+        [f"u: {STILL_OWED}"], note("2,000 are paid; 910 is still owed.", f"1: {STILL_OWED}")),
+    "an author named beside the text": case(
+        [COUNTY], note(CLOSED, CLOSED_QUOTE, context="排飛行時段時；縣府來文")),
     "a word without its g": changed(
         [ROOFER, "a: It's high.", f"u: {GUTS}"],
         "The doctor put him on metformin 500 twice a day, which tore up his guts, and switched"
@@ -99,6 +112,12 @@ RIGHT: Final[Mapping[str, Case]] = {
         ["u: 我妈说想吃什么就做什么"], note("用户想吃什么就做什么", "1: 我妈说想吃什么就做什么")),
 }  # fmt: skip
 WRONG: Final[Mapping[str, Case]] = {
+    "a debt of which all is paid": case(
+        ["u: paid 2000 of it. all done"],
+        note("2,000 are paid; the rest is still owed.", "1: paid 2000 of it. all done")),
+    "a text of another author": case(
+        [COUNTY], note(CLOSED, CLOSED_QUOTE, context="排飛行時段時；航空公司來信")),
+    "a text of nobody": case([COUNTY], note(CLOSED, CLOSED_QUOTE, context="排飛行時段時")),
     "a form at school is no year": case(
         ["u: 我下年級要換班"], note("用戶2026年換班", "1: 我下年級要換班")),
     "what a wife says that she wants": case(

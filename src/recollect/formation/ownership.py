@@ -28,7 +28,7 @@ def attributed(operation: Operation, window: Window, offer: Offer) -> Operation:
     Implied evidence from other users' words is dropped: a name that another user said is then
     unsupported, and needs a review.
     """
-    whose = _documents(operation, offer)
+    whose = documents_of(operation, offer)
     if whose is None:
         return operation
     if isinstance(operation, Insert):
@@ -50,7 +50,7 @@ def attributed(operation: Operation, window: Window, offer: Offer) -> Operation:
 
 def speaker_faults(operation: Operation, window: Window, offer: Offer) -> list[Fault]:
     """Return the faults of an operation that mixes one user's words into another's document."""
-    whose = _documents(operation, offer)
+    whose = documents_of(operation, offer)
     if whose is None:
         return []
     reasons: Iterator[str] = iter(())
@@ -95,7 +95,8 @@ def _patch_reasons(
             )
 
 
-def _documents(operation: Operation, offer: Offer) -> SpeakerDocuments | None:
+def documents_of(operation: Operation, offer: Offer) -> SpeakerDocuments | None:
+    """Return the speakers' documents of an operation's type; ``None`` if all share one."""
     if isinstance(operation, Insert):
         return offer.whose.get(operation.type)
     return offer.whose.get(offer.known[operation.target].type)

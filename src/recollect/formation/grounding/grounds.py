@@ -35,7 +35,8 @@ from recollect.formation.operations import (
     citations_of,
     cited_by,
 )
-from recollect.formation.ownership import attributed, speaker_faults
+from recollect.formation.owned_parts import with_owned_parts
+from recollect.formation.ownership import attributed, documents_of, speaker_faults
 from recollect.formation.support import HeardWindow, Support, support_of
 from recollect.formation.support.authorship import told_passages
 from recollect.formation.support.cited_passages import Passage
@@ -90,8 +91,10 @@ def _decided(operation: Operation, heard: HeardWindow) -> tuple[Operation, Groun
         reason = f"more than {ASKED_CHARACTERS_MAX} characters are asked to be kept: say less"
         return operation, Grounds(faults=(Fault(call=operation.call, kind="value", reason=reason),))
     found = renumbered(operation, heard.window)
-    whole = attributed(completed(found, heard), heard.window, heard.offer)
+    owned, others = with_owned_parts(found, heard.window, documents_of(found, heard.offer))
+    whole = attributed(completed(owned, heard), heard.window, heard.offer)
     whole, notes = _without_wrong_dates(whole, heard)
+    notes = (*others, *notes)
     if found != operation:
         notes = ("a quote was found in another message than the one cited", *notes)
     grounds = _grounds_of(whole, heard, support_of)

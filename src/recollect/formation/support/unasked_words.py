@@ -35,10 +35,11 @@ def unasked_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterato
     tools = (each for each in heard.voices if each.line.message.role == "tool")
     answered = fold("\n".join(each.text for each in tools))
     contents = [each.leaf for each in leaves if not each.leaf.is_label]
+    labels = " ".join(each.leaf.text for each in leaves if each.leaf.is_label)
     sentences = [
         [(each.weight, _is_unasked(each, answered)) for each in sentence]
         for leaf in contents
-        for sentence in _sentences_of(leaf, heard)
+        for sentence in _sentences_of(leaf, labels, heard)
     ]
     if _exceeds_share(list(chain.from_iterable(sentences))) or any(
         _longest_run(each) > WORDS_MAX or _exceeds_share(each) for each in sentences
@@ -46,16 +47,17 @@ def unasked_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterato
         yield f"{contents[0].pointer}: it rests on words of others that no user took up"
 
 
-def _sentences_of(leaf: JudgedLeaf, heard: HeardWindow) -> Iterator[list[TracedWord]]:
+def _sentences_of(leaf: JudgedLeaf, labels: str, heard: HeardWindow) -> Iterator[list[TracedWord]]:
     """
     Yield the words of each sentence, by what the cited users said or agreed to.
 
-    A letter that the user shows counts as said where the value tells it as its author's, and an
-    offer that the user will think about where the sentence says that it is being considered.
+    A letter that the user shows counts as said where the value, or one of its *labels*, tells it
+    as its author's, and an offer that the user will think about where the sentence says that it
+    is being considered.
     """
     own = [each for each in leaf.sources.cited if each.trust == "user"]
     own += [each.accepted for each in own if each.is_accepting]
-    own += told_passages(leaf, heard)
+    own += told_passages(replace(leaf, text=f"{leaf.text}\n{labels}"), heard)
     words = trace(leaf.text, replace(leaf.sources, cited=own))
     weighed = [each.weighed for each in own if each.weighed]
     thought_over = (
