@@ -1,4 +1,4 @@
-"""What questions ask for, a time, a place, a number, and what an entry has that tells it."""
+"""Kinds of what questions ask for, a time, a place, a number, and the words that tell it."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ _ASKS_PRICE: Final = re.compile(r"\bhow much (?:\w+ ){1,6}costs?\b|\bprice of\b"
 _ASKS_COLOUR: Final = re.compile(r"\b(?:what|which) colou?r\b", re.IGNORECASE)
 """A question that a colour answers, whether or not it is called one."""
 _OWES: Final = re.compile(r"\bow(?:e|es|ed)\b", re.IGNORECASE)
-"""What is owed is money: an entry tells its amount."""
+"""A question for a debt: an entry tells its amount, and need not say money."""
 _PAID_BACK: Final = re.compile(
     r"\bpaid (?:[\w']+ ){0,4}?(?:back|off)\b|还清|[钱债](?:都|已经?)?还(?:给|了)", re.IGNORECASE
 )

@@ -19,7 +19,7 @@ _ONLY_CANTONESE: Final = re.compile(
     "|[而依]家|几[时多]|[我你]个名|憎[食饮]|食得|[大细]仔|细女|[读学做住食饮]紧(?![急张要])"
     "|唔(?=[\u3400-\u9fff])"
 )
-"""What shows that a text is Cantonese, in simplified characters."""
+"""Characters and words by which a text is known as Cantonese, simplified."""
 _KEPT: Final = (
     "饮茶 饮食 食物 食品 食堂 食材 食谱 美食 零食 粮食 素食 个女儿 个女人 个女生 "
     "个女孩 关系 联系 系统 系列 体系 学系 喇叭 喇嘛 仲裁 仲介"
