@@ -372,7 +372,7 @@ def test_the_graph_of_a_scope_is_shown_around_an_entity(client: httpx.Client) ->
 
 def test_the_graph_shows_what_was_believed_to_be_true_on_the_day(client: httpx.Client) -> None:
     """As recall and the overview do: not what was known of a later day."""
-    scope = {"scope": "graph"}
+    scope = {"scope": "believed"}
     value = {"subject": "Ada", "predicate": "lives in", "object": "Oslo"}
     begins, ends = (datetime.now(UTC) + timedelta(days=days) for days in (1, 3))
     times = {"valid_from": begins.isoformat(), "valid_until": ends.isoformat()}

@@ -58,10 +58,14 @@ class UnitAttempt(Generic[ResultT]):
 
     def _decide(self, transaction: Transaction) -> PlannedWrite[ResultT]:
         """Run the plan; write nothing yet."""
-        rows = PostgresRows(transaction)
+        rows = self._rows(transaction)
         planned = self._plan(rows)
         self.seen = [*rows.seen]
         return planned
+
+    def _rows(self, transaction: Transaction) -> PostgresRows:
+        """Return the rows that the plan reads; a reading of a replica has others."""
+        return PostgresRows(transaction)
 
     @property
     def is_commit_unknown(self) -> bool:
