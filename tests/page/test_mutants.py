@@ -163,7 +163,9 @@ FAULTS: Final = (
     Fault("lib/audit_words.ts", "count: ids.length", "count: 1", "audit_words"),
     Fault("lib/graph_labels.ts", "!taken.some(", "taken.some(", "graph_picture"),
     Fault("lib/counts.ts", "all.total - inForce.total", "all.total", "overview"),
-    Fault("lib/counts.ts", "total - active - later - waiting - rejected", "total - active", "overview"),
+    Fault(
+        "lib/counts.ts", "total - active - later - waiting - rejected", "total - active", "overview"
+    ),
     Fault("lib/days.ts", "isWholeDay(moment) ? calendar : here", "here", "days"),
     Fault("lib/recall_reasons.ts", " && apart(each) > 0", "", "recall_reasons"),
     Fault("lib/recall_reasons.ts", "floor > 0 || ", "", "recall_reasons"),
