@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 import recollect
-from recollect.chat import Chatbot
 from recollect.formation.rule_model import RuleModel
 from recollect.text import cantonese
 from recollect.text.analysis import terms_of
 from recollect.text.cantonese import written_chinese
 from recollect.text.chinese_scripts import simplified
+from tests.harness.rule_chat import answer_after
 
 WRITTEN = [
     ("我住喺沙田，喺旺角返工", "我住在沙田，在旺角上班"),
@@ -87,17 +87,7 @@ def test_the_chat_of_rules_understands_cantonese(
     talk: tuple[str, ...], asked: str, told: str
 ) -> None:
     """What is told and asked in the words of Hong Kong or Guangzhou, in either script."""
-
-    async def scenario() -> str:
-        model = RuleModel()
-        async with recollect.open("memory:", embedder="none", model=model) as memory:
-            bot = Chatbot(memory, model, "ana")
-            for text in talk:
-                await bot.reply(text)
-                await memory.form("ana")
-            return await bot.reply(asked)
-
-    assert told in asyncio.run(scenario())
+    assert told in asyncio.run(answer_after(talk, asked))
 
 
 def test_what_somebody_is_said_to_plan_is_no_fact() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date, timedelta
 from typing import Any, Final
 
 import pytest
@@ -87,6 +88,9 @@ RIGHT: Final[Mapping[str, Case]] = {
         note("Tayto, the lurcher, is on thyroid tablets, on an empty stomach or they don't work.",
              f"1: {LURCHER}"),
     ),
+    "who says both names": case(
+        ["u: Hey, Attracta Gilroy here. I clerk at the mart", "a: hi", LETTER],
+        user({"user_name": "Attracta Gilroy"}, "1 /user_name: Hey, Attracta Gilroy here")),
     "who says that they are here": case(
         [HERE, "a: hi", LETTER], user({"user_name": "Attracta"}, "1 /user_name: Attracta here")),
     "a short message without a quote": case(
@@ -137,6 +141,9 @@ WRONG: Final[Mapping[str, Case]] = {
     "who is asked for": case(
         ["u: Is Attracta here?", "a: hi", LETTER],
         user({"user_name": "Attracta"}, "1 /user_name: Is Attracta here?")),
+    "who is called to come": case(
+        ["u: Come here, Rex, I said. I love it", "a: hi", LETTER],
+        user({"user_name": "Rex"}, "1 /user_name: Come here, Rex")),
     "another name, without a quote": case(SHORT, user({"user_name": "Bea"}, "1 /user_name")),
     "a long message without a quote": case(
         [f"u: I'm Ana. {'And so it goes on with this and that. ' * 9}"],
@@ -231,3 +238,15 @@ def test_what_is_reported_is_the_users_without_the_rule(monkeypatch: pytest.Monk
     monkeypatch.setattr(told_of_whom, "_WANTS_HAN", re.compile("(?!)"))
 
     assert verdict_on(WRONG["what a wife says that she wants"]).as_user
+
+
+@pytest.mark.parametrize(
+    ("said", "is_part"),
+    [("这个月尾", True), ("这个月尾牙", False), ("这个月头", True), ("这个月头条", False)],
+)
+def test_a_feast_and_a_headline_are_no_part_of_a_month(said: str, *, is_part: bool) -> None:
+    """尾牙 is a feast and 头条 a headline: only the whole month beside them is a date."""
+    found = relative_dates.relative_dates(said, date(2025, 3, 12))
+    lengths = [each.last - each.first for dated in found for each in dated.stretches]
+
+    assert is_part == (min(lengths) < timedelta(days=15))

@@ -82,10 +82,17 @@ def test_a_list_keeps_its_places() -> None:
         ({"home": "Szeged", "occupation": "bends the glass"}, (HOME, GLASS)),
         ({"user_name": "Zsolt", "home": "Szeged"}, (HOME,)),
         ({"user_name": "Ilona", "home": "Szeged"}, (HOME, NAME)),
+        ({"user_name": "Verlene Stucky", "partner": "Zsolt", "home": "Szeged"}, (NAME, HOME)),
+        ({"user_name": "Zsolt", "home": {"town": "Szeged"}, "pets": ["cat"]}, (NAME, HOME)),
+        ({"user_name": "Zsolt", "home": "Szeged", "pets": [{"kind": "cat"}]}, (NAME, HOME)),
     ],
 )
 def test_the_rest_is_left_to_the_model(value: dict[str, Any], because: tuple[Citation]) -> None:
-    """Nothing but a name would be left, nobody is named, or nobody else is cited."""
+    """
+    Nothing but a name would be left, no speaker is named, or nobody else is cited.
+
+    Whose partner Zsolt is, is not Zsolt; and of fields within fields nobody's words are told apart.
+    """
     found, notes = kept(value, *because)
 
     assert value == found.value

@@ -10,6 +10,7 @@ import recollect
 from recollect.chat import Chatbot
 from recollect.formation.question_parts import without_opening
 from recollect.formation.rule_model import RuleModel
+from tests.harness.rule_chat import answer_after
 
 TAKEN_BACK: Final = [
     (("I like tea.", "I like rowing.", "I don't like tea any more."), ["rowing"]),
@@ -190,17 +191,7 @@ def test_what_was_told_in_other_words_is_found(
     talk: tuple[str, ...], asked: str, told: str
 ) -> None:
     """By the names behind "cats", whatever is told of one named, and the question before."""
-
-    async def scenario() -> str:
-        model = RuleModel()
-        async with recollect.open("memory:", embedder="none", model=model) as memory:
-            bot = Chatbot(memory, model, "ana")
-            for text in talk:
-                await bot.reply(text)
-                await memory.form("ana")
-            return await bot.reply(asked)
-
-    assert told in asyncio.run(scenario())
+    assert told in asyncio.run(answer_after(talk, asked))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recollect.formation.operations import Citation, Insert, Operation
 from recollect.formation.speakers import Speaker, SpeakerDocuments, speaker_of
+from recollect.formation.support.identity_fields import is_name_field
+from recollect.formation.value_identity import normalised
 from recollect.formation.window import Window
 from recollect.records import Json, JsonObject
 from recollect.stores.json_pointers import covers, is_list
@@ -18,10 +20,11 @@ def with_owned_parts(
     """
     Return an insert of one speaker's document without what others said, and notes on that.
 
-    It is the document of who says the name in it at the head of their own lines. An operation that
-    names no such owner, or would keep no more than the name, is left as it is: the model is asked.
+    Its owner is the speaker whose name it gives as the user's. An operation that names no speaker,
+    has fields within fields, or would keep no more than the name, is left as it is: the model is
+    asked.
     """
-    if whose is None or not isinstance(operation, Insert):
+    if whose is None or not isinstance(operation, Insert) or not _is_flat(operation.value):
         return operation, ()
     cited = _speakers_of(operation.because, window)
     owner = _owner_of(operation.value, cited)
@@ -29,7 +32,7 @@ def with_owned_parts(
         return operation, ()
     parts = _Parts(operation, window, owner)
     kept = parts.kept()
-    if all(isinstance(each, str) and each.casefold() == owner for each in kept.value.values()):
+    if all(map(is_name_field, kept.value)):
         return operation, ()
     notes = (f"left out: {each}: {_others(cited, owner)} said it" for each in parts.left)
     return kept, tuple(notes)
@@ -68,8 +71,8 @@ class _Parts:
         """Return True for a part that the owner said, and cite it where it *becomes*."""
         about = [each for each in self._operation.because if covers(each.path, pointer)]
         own = self._own(about)
-        is_name = isinstance(content, str) and content.casefold() == self._owner
-        if not (own or is_name):
+        # The owner's name needs no words: it stands at the head of their own lines.
+        if not (own or (is_name_field(pointer) and normalised(str(content)) == self._owner)):
             self.left.append(pointer)
             return False
         self._because += [replace(each, path=becomes) for each in own if each.path]
@@ -80,10 +83,16 @@ class _Parts:
 
 
 def _owner_of(value: JsonObject, cited: frozenset[Speaker]) -> str | None:
-    """Return the one speaker of those cited whose name stands in the document."""
-    names = {each.casefold() for each in value.values() if isinstance(each, str)}
+    """Return the speaker among those cited whose name the document gives as the user's."""
+    names = {normalised(str(each)) for field, each in value.items() if is_name_field(field)}
     found = [each for each in cited if each is not None and each in names]
     return found[0] if len(found) == 1 else None
+
+
+def _is_flat(value: JsonObject) -> bool:
+    """Return True if no field, and no element of a list, has parts of its own."""
+    parts = [part for each in value.values() for part in ([*each] if is_list(each) else [each])]
+    return not any(isinstance(each, Mapping) or is_list(each) for each in parts)
 
 
 def _speakers_of(cited: Sequence[Citation], window: Window) -> frozenset[Speaker]:

@@ -18,6 +18,7 @@ SO_OLD: Final = re.compile(
     r"(?=\W*$|[.,;!]|(?: and| now| today| yesterday| last| already| in)\b)",
     re.IGNORECASE,
 )
+"""An age as it is told of somebody: "turned 4", "who's 3"."""
 KINDS: Final = tuple(
     (re.compile(asks, re.IGNORECASE), re.compile(has, re.IGNORECASE))
     for asks, has in (

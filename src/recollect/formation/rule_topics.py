@@ -51,7 +51,7 @@ TOPICS: Final = tuple(
                 r"|(?-i:\bI|\bwe) (?:run|own|manage) (?:an?|my|the|our) (?:\w+ ){0,3}?"
                 r"(?:shop|store|caf[eé]|business|company|farm|bakery|restaurant|salon|studio|garage|pub|bar|agency|clinic|hotel)"
                 r"|laid off|freelanc(?:e|er|ing)|self-employed|unemployed|quit(?! \w+ing\b))\b"
-                r"|工作|职业|上班|[辞离]职|在[^，。！？我你做]{1,8}做(?![饭菜梦客])"
+                r"|工作|职业|上班|[辞离]职|在[^，。！？我你做]{0,6}(?:公司|[医学]院|银行|学校|[工酒饭餐]?[厂店馆]|餐厅|超市|[局所社])做(?![饭菜梦客志义])"
                 r"|我(?:现在|目前|如今)?是?[做干](?:什么|啥)\W*$|[做干当](?:什么|啥)(?:工作?|职业|(?:工作|职业)?的)|做哪[行个]"
                 rf"|[是当做](?:一?[名个位])?(?:(?![我你他她]|的(?!士))[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
             ),

@@ -336,13 +336,14 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
      rf"|beginning|early|mid|middle|late)(?:[ -]?of"
      rf"|[ -](?:in )?)? ?{_NAMED_MONTH}"),
      part_of_month),
-    ("月", rf"{_CMONTH}(?P<part>初|头|中旬|底|末|尾|上旬|下旬)", part_of_month),
+    ("月", rf"{_CMONTH}(?P<part>初|头(?!条)|中旬|底|末|尾(?!牙)|上旬|下旬)", part_of_month),
     ("month",
      r"\b(?P<part>start|beginning|middle|end) of (?:the|this|next) month\b", part_of_month),
     ("end of", (r"\b(?:until|till?|through|thru|up to) (?:the )?(?P<part>end) of"
      rf" (?:{_NAMED_MONTH}|(?:the|this|next) month\b)"), until_month_end),
-    ("月", rf"[到至](?:{_CMONTH}|(?P<which>这|本|下)?个?月)(?P<part>[底末尾])", until_month_end),
-    ("月", r"(?P<which>上|这|本|下)?个?月(?P<part>初|头|中|底|末|尾)", part_of_month),
+    ("月", rf"[到至](?:{_CMONTH}|(?P<which>这|本|下)?个?月)(?P<part>[底末]|尾(?!牙))",
+     until_month_end),
+    ("月", r"(?P<which>上|这|本|下)?个?月(?P<part>初|头(?!条)|中|底|末|尾(?!牙))", part_of_month),
     (WEEKDAY_CUE, rf"\b(?:a|two) weeks? (?:on |from )?{_WEEKDAY_NAME}", _week_on),
     ("week", rf"\b{_WEEKDAY_NAME} week\b", _week_on),
     (" after next| before last",

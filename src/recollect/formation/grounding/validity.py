@@ -90,8 +90,8 @@ def ended_at(
     begins, ends = moment_of(written), end_of(written)
     if begins is None or ends is None:
         return begins
-    begins_then = began is None or began < begins or began > ends
-    if begins_then and not _is_over_with(written, simplified(told)):
+    began_within = began is not None and begins <= began <= ends
+    if not (began_within or _is_over_with(written, simplified(told))):
         return begins
     return ends if not begins <= said <= ends else said
 
@@ -99,9 +99,9 @@ def ended_at(
 def _is_over_with(written: str, told: str) -> bool:
     """Return True if what ends lasts to the end of the days *written*, as *told*."""
     found = interval_of(written)
-    if found is None or found.first == found.last:
-        return LAST_DAY.search(told) is not None
-    return LAST_DAY.search(told) is not None or _BEGINS_THEN.search(told) is None
+    is_longer = found is not None and found.first != found.last
+    is_last_day = LAST_DAY.search(told) is not None
+    return is_last_day or (is_longer and _BEGINS_THEN.search(told) is None)
 
 
 @kept_if_short

@@ -14,7 +14,9 @@ _NAME: Final = re.compile(
     r"\b(?:i am|i'm|im|my name|name's|names|call me|called|known as|this is|it's|its|name|nickname"
     r"|ich bin|heisse|heiße|mein name|nenn|soy|me llamo|llamame|mi nombre|je suis|je m'appelle|sou"
     r"|me chamo|meu nome|sono|mi chiamo|regards|cheers|best|yours|signed|love"
-    r"|dear)\b|-- ?\w|^\W*\w+\W*$|(?:^|[.!?,\n]\s*)(?-i:[A-Z])\w+ here\b(?! (?:is|are|was|were)\b)"
+    r"|dear)\b|-- ?\w|^\W*\w+\W*$|(?:^|[.!?,\n]\s*)"
+    r"(?!(?:come|look|over|right|not|still|back|down|up|out|sit|stay|wait|stop)\b)"
+    r"(?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)? here(?=\s*(?:[.,!;:]|$))"
     r"|我叫|我是|叫我|名字|本人|称呼|喊我|亲爱|[你您]好|我姓|咱叫|我的名|です|といいます|呼んで|이름|입니다",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -32,13 +34,26 @@ _CUES: Final = (
 )
 
 
+def is_name_field(pointer: str) -> bool:
+    """
+    Return True for a field, or the pointer of one, that holds the user's name.
+
+    >>> is_name_field("user_name"), is_name_field("/nickname"), is_name_field("partner")
+    (True, True, False)
+    """
+    return _CUES[0][0].search(pointer.rpartition("/")[2].lower()) is not None
+
+
 def borrowed_name_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
     """Yield each name of a user that is another speaker's, and not of who is cited for it."""
     speakers = {line.message.name for line in heard.window.lines} - {None}
     for each in leaves:
         cited = {passage.line.message.name for passage in each.leaf.sources.cited} - {None}
-        is_name = _CUES[0][0].search(each.leaf.pointer.rpartition("/")[2].lower())
-        if is_name and cited and each.leaf.text.strip() in speakers - cited:
+        if (
+            is_name_field(each.leaf.pointer)
+            and cited
+            and each.leaf.text.strip() in speakers - cited
+        ):
             yield f"{each.leaf.pointer}: {each.leaf.text!r} is the name of another speaker"
 
 
