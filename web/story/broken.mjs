@@ -286,6 +286,8 @@ async function back() {
     found[place].left = await sayings();
     await main.locator(ready).first().waitFor();
     found[place].back_ms = Date.now() - since;
+    // A slow answer of now would tell the next screen that the service is there.
+    await page.waitForTimeout(800);
     proxy.rule = ({ url }) => (url.startsWith("/v1/") || url.startsWith("/health") ? { refuse: true } : undefined);
     proxy.drop("/v1/changes");
   }
