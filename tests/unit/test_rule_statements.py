@@ -33,6 +33,18 @@ STATED = [
     ("Well, I moved to Oslo.", [("home", "Oslo")]),
     ("My name is Tom, and I hope that helps.", [("user_name", "Tom")]),
     ("Update: I live in Oslo", [("home", "Oslo")]),
+    (
+        "hi! im Renske, i live in Groningen and work as a tram driver",
+        [("user_name", "Renske"), ("home", "Groningen"), ("occupation", "tram driver")],
+    ),
+    ("i live in oslo and work as a baker", [("home", "oslo"), ("occupation", "baker")]),
+    ("I'm Ana, 34, and live in Lyon", [("user_name", "Ana"), ("home", "Lyon")]),
+    ("i'm 34 and a teacher", [("age", 34), ("occupation", "teacher")]),
+    ("Hey, Sam here.", [("user_name", "Sam")]),
+    ("I'm Dutch and live in Rome", [("home", "Rome")]),
+    ("I work as a nurse in Lyon", [("occupation", "nurse")]),
+    ("We've a labrador named Guinness", [("note", "We've a labrador named Guinness")]),
+    ("I take 50 mg of zinc", [("note", "I take 50 mg of zinc")]),
 ]
 STATED_WITH_FULL_STOPS = [
     (
@@ -113,6 +125,9 @@ STATED_IN_CHINESE = [
     ("我養了幾年貓", [("note", "我養了幾年貓")]),
 ]
 NOT_STATED = [
+    "Remind me what I am allergic to",
+    "I work with a friend and she works as a nurse",
+    "I'm 2 and a half hours away",
     "I love the sort called Pingo de Mel.",
     "If I live in Oslo, I like snow.",
     "I wish I live in Oslo.",

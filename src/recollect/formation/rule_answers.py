@@ -56,45 +56,12 @@ from recollect.formation.rule_statements import (
 )
 from recollect.formation.rule_topics import topic_of_field, topics_of
 from recollect.text.cantonese import written_chinese
-from recollect.text.rule_replies import Language, is_rule_reply, language_of
+from recollect.text.rule_replies import KINDS_NOTED, Language, is_rule_reply, language_of
 from recollect.text.sentences import sentence_matches
 from recollect.text.small_talk import is_small_talk
 
 _SHOWN_OF_ALL: Final = 6
 
-# Kinds only: an answer that repeated the user's words would keep them after they are erased.
-_KINDS: Final[dict[Language, dict[str, str]]] = {
-    "en": {
-        "user_name": "your name",
-        "home": "where you live",
-        "age": "how old you are",
-        "occupation": "your work",
-        "interests": "what you like",
-        "conversation_preferences": "how to answer you",
-        "partner": "what changed with your partner",
-        "note": "what you told me",
-    },
-    "zh": {
-        "user_name": "你的名字",
-        "home": "你的住处",
-        "age": "你的年龄",
-        "occupation": "你的工作",
-        "interests": "你的喜好",
-        "conversation_preferences": "你希望怎样得到回答",
-        "partner": "你和伴侣的变化",
-        "note": "你告诉我的事",
-    },
-    "zh-hant": {
-        "user_name": "你的名字",
-        "home": "你的住處",
-        "age": "你的年齡",
-        "occupation": "你的工作",
-        "interests": "你的喜好",
-        "conversation_preferences": "你希望怎樣得到回答",
-        "partner": "你和伴侶的變化",
-        "note": "你告訴我的事",
-    },
-}
 _FORGETS: Final = re.compile(
     r"^\W*(?:(?:please|pls|now|ok(?:ay)?|and|can you|could you|you can),? )*"
     r"(?:forget|delete|erase|wipe|remove) (?!it\b\W*$|about it\b\W*$)"
@@ -217,7 +184,7 @@ def _answer_of_news(
     noted: Sequence[ToldByUser], lines: Sequence[RememberedLine], language: Language
 ) -> str:
     """Return which kinds of things were noted, and what was known of the same until now."""
-    kinds = [_KINDS[language][each] for each in dict.fromkeys(each.field for each in noted)]
+    kinds = [KINDS_NOTED[language][each] for each in dict.fromkeys(each.field for each in noted)]
     *first, last = kinds
     if first:
         others = (", " if language == "en" else "、").join(first)
@@ -392,7 +359,10 @@ def _quote_of_earlier(
             return ""  # it has not been told how it was
         told = before[-1] if asks_before else told
     elif asks_before and best_told(said, [found]) is None:
-        return ""
+        alike = [e for e in lines[: lines.index(found)] if best_told(said, [e], was_replaced=True)]
+        if not alike:
+            return ""
+        told = earlier[lines.index(alike[-1])]
     if best is not None and best.is_memory and told.field == NOTE:
         return ""  # a memory is newer than the talk that it was formed of
     if best is not None and _says_the_same(best.text, told.value):

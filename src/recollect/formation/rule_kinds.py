@@ -15,10 +15,11 @@ _MONTHS: Final = (
 )
 SO_OLD: Final = re.compile(
     rf"\b(?:is|was|turns|turned|who's|she's|he's) (?!\d{{4}}){_NUMBER}"
-    r"(?=\W*$|[.,;!]|(?: and| now| today| yesterday| last| already| in)\b)",
+    r"(?=\W*$|[.,;!]|(?: and| now| today| yesterday| last| already| in)\b)"
+    rf"|\b{_NUMBER}[ -](?:year|month|week)s?[ -]old\b",
     re.IGNORECASE,
 )
-"""An age as it is told of somebody: "turned 4", "who's 3"."""
+"""An age as it is told of somebody: "turned 4", "who's 3", "a 4-year-old"."""
 KINDS: Final = tuple(
     (re.compile(asks, re.IGNORECASE), re.compile(has, re.IGNORECASE))
     for asks, has in (
@@ -32,6 +33,10 @@ KINDS: Final = tuple(
                 r"\b(?:red|blue|green|yellow|black|white|gr[ae]y|brown|orange|pink|purple|beige"
                 r"|gold|silver|navy|teal|maroon|turquoise|violet)\b|[红蓝绿黄黑白灰棕橙粉紫金银]"
             ),
+        ),
+        (
+            r"\b(?:what|which) (?:medications?|medicines?|meds|pills|tablets)\b",
+            r"\b\d+ ?m?g\b|\b(?:pills?|tablets?|inhaler|insulin|injections?)\b",
         ),
         (
             r"\bhow old\b|\bage\b|几岁|多大",

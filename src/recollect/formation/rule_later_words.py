@@ -64,6 +64,7 @@ _OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.IGNORECAS
 _SINGLE: Final = frozenset({"home", "occupation", "age"})
 """Topics of which a person has one value at a time."""
 _PROPER: Final = re.compile(r"\b[A-Z][a-z]+")
+_NAMED_CHINESE: Final = re.compile("(?:叫|名字?是)([\u3400-\u9fff]{2,3})(?=[，,。、]|$)")
 _SUBJECT: Final = re.compile(
     r"\W*(?:(?i:sadly|actually|oh|unfortunately),? )?(?P<name>[A-Z][a-z]+)\b"
 )
@@ -191,9 +192,17 @@ def _topics_of_end(text: str) -> frozenset[str]:
 
 def is_of_one_named(said: RememberedLine, known: RememberedLine) -> bool:
     """Return True for "Pixel died" of "I have two cats, Pixel and Moss": its subject is named."""
-    subject = _SUBJECT.match(_plain(said.text))
+    plain = _plain(said.text)
+    if any(_names_first(plain, each[1]) for each in _NAMED_CHINESE.finditer(_plain(known.text))):
+        return True
+    subject = _SUBJECT.match(plain)
     named = known.text.split(maxsplit=1)[-1]  # the first word is written large anyway
     return subject is not None and subject["name"] in _PROPER.findall(named)
+
+
+def _names_first(plain: str, name: str) -> bool:
+    """Return True if a text begins with a name, or with "I and" that name: 我和小艾分手了."""
+    return re.match(rf"\W*(?:我[和跟与])?{name}", plain) is not None
 
 
 def _is_changed_by(said: RememberedLine, known: RememberedLine, question: RuleQuestion) -> bool:

@@ -13,8 +13,15 @@ _PLACE: Final = (
     rf"(?:{_PROPER}(?=[.,!;]|$| (?:now|since|with|last|this|in|on|for|and|but|because|\w+ ago"
     r"|yesterday|today)\b)"
     r"|(?!(?:fear|peace|pain|style|luxury|poverty|denial|comfort|chaos|exile|town|dorms?|hotels?"
-    r"|hostels?|tents?|vans?|flats?)\b)([a-z]{3,})(?=[.,!;]|$))"
+    r"|hostels?|tents?|vans?|flats?)\b)([a-z]{3,})(?=[.,!;]|$| and (?:i |I )?work\b))"
 )
+_I_AM: Final = r"[Ii](?:'?m| am)"
+"""As people type it: without the apostrophe too."""
+_PEOPLE: Final = (
+    r"(?:\w+(?:ish|ese|nch|utch)|\w{3,}[aei]an|Greek|Swiss|Thai|Czech|German|Catholic|Muslim|Jewish"
+    r"|Hindu|Icelandic|Arab|Black|White|Deaf|Home|Ok|OK)\b"
+)
+"""Capital words behind "I'm" that are no name: "I'm Dutch and live in Rome"."""
 _JOBS: Final = (
     r"(?:accountant|act(?:or|ress)|analyst|architect|artist|author|baker|barber|barista|bartender"
     r"|biologist|bookkeeper|butcher|carpenter|cashier|chef|chemist|cleaner|clerk|coach|consultant"
@@ -27,8 +34,21 @@ _JOBS: Final = (
     r"|surgeon|tailor|teacher|therapist|trainer|translator|tutor|vet|veterinarian|waiter|waitress"
     r"|welder|writer)"
 )
+DOGS: Final = (
+    r"dogs?|puppy|labradors?|spaniels?|terriers?|poodles?|beagles?|huskies|husky|greyhounds?"
+    r"|whippets?|dachshunds?|corgis?|staff(?:y|ie)|lurcher|(?:golden )?retrievers?"
+)
+"""Words for a dog, and for its breed."""
 FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("user_name", re.compile(rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? I(?:'m| am) {_NAME}")),
+    (
+        "user_name",
+        re.compile(
+            rf"\b(?:[Hh]i|[Hh]ello|[Hh]ey)(?: there| all)?[,!.]? {_I_AM} {_NAME}"
+            rf"|^\W*(?:[Hh]i|[Hh]ello|[Hh]ey)[,!]? {_PROPER}(?= here\b)"
+            rf"|^\W*{_I_AM} (?!{_PEOPLE}){_PROPER}(?=,? (?:\d{{1,3}},? )?(?:and )?(?:[Ii] )?"
+            r"(?:live|work)\b)"
+        ),
+    ),
     (
         "user_name",
         re.compile(
@@ -41,23 +61,36 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         "home",
         re.compile(
             r"(?:\b[Ii](?: now)? live (?:with (?:my )?[\w ]{2,30}? )?in"
-            r"|\b[Ii](?:'m| am) \d{1,3}(?: years old)?,? and live in"
+            rf"|\b{_I_AM} (?:[A-Z]\w+,? )?(?:\d{{1,3}}(?: years old)?,? )?and live in"
             rf"|\b[Ii](?:'ve| have)?(?: just)? moved(?: back)?(?: from [A-Z]\w+)? to) ?{_PLACE}"
         ),
     ),
     (
         "age",
         re.compile(
-            r"\b[Ii](?: am|'m| turned) ?(\d{1,3})"
-            r"(?: years old| today|(?=[.,!;]|$| and (?:I |i )?(?:live|work)\b))"
+            r"\b[Ii](?: am|'?m| turned) ?(\d{1,3})"
+            r"(?: years old| today"
+            r"|(?=[.,!;]|$| and (?:[Ii] )?(?:live\b|work\b|an? (?!half|quarter|third))))"
         ),
     ),
-    ("occupation", re.compile(r"I (?:work|am working) as an? ([\w -]+?)(?= now\b|[.,!;]|$)")),
-    ("occupation", re.compile(rf"\b[Ii](?:'m| am) an? ((?:\w+ )?{_JOBS})\b(?!['’-])")),
     (
         "occupation",
         re.compile(
-            r"\b[Ii](?:'m| am)(?: now)?(?: the)? "
+            rf"(?:\b(?:[Ii](?: now)? work|{_I_AM} working)"
+            rf"|\b(?:{_I_AM} (?:[A-Z]|\d)|[Ii] live )[^.,!?;]{{1,40}}?,? and work) as an? "
+            r"([\w -]+?)(?=(?: now| at| in| for| and)\b|[.,!;]|$)"
+        ),
+    ),
+    (
+        "occupation",
+        re.compile(
+            rf"\b{_I_AM} (?:\d{{1,3}}(?: years old)?,? and )?an? ((?:\w+ )?{_JOBS})\b(?!['’-])"
+        ),
+    ),
+    (
+        "occupation",
+        re.compile(
+            rf"\b{_I_AM}(?: now)?(?: the)? "
             rf"((?:head|chief|senior|lead) (?:\w+ )?{_JOBS})\b(?!['’-])"
         ),
     ),
@@ -83,15 +116,18 @@ INTEREST_DEGREE: Final = re.compile(
 """How much something is liked, at the end: no part of the interest."""
 NOTE: Final = re.compile(
     r"\b(?:[Mm]y (?!(?:name|opinion|view|bad|mistake|fault|god|goodness|point|question|turn)\b)\w+ "
-    r"|[Ii](?:'m| am) (?:(?:an? )?veg(?:etari)?an|allergic|from|learning|married|afraid)\b"
+    r"|[Ii](?:'m| am) (?:(?:an? )?(?:veg(?:etari)?an|diabetic|asthmatic)|co?eliac|allergic|from"
+    r"|learning|married|afraid)\b"
     r"|[Ii](?:'ve| have)? (?:just |recently |finally )?"
     r"(?:(?:started|begun|began) (?:to \w|\w+ing|an?)"
     r"|t(?:aken|ook) up|adopted|(?:changed|switched) (?:my |to an? )?(?:new )?(?:job|career|school)"
     r"|got (?:a new|an? (?:cat|dog|puppy|kitten|job)|married|engaged))"
     r"|[Ii] (?:hate|prefer|speak|own|never|always|don't (?:like|eat|drink)|can't (?:eat|stand)"
     r"|was born|have (?:an? |two |three )(?!question|problem|idea|feeling|look))\b"
-    r"|[Ii](?:'ve| have) got (?:an? |two |three |four )(?:\w+ )?"
-    r"(?:kids?|child(?:ren)?|sons?|daughters?|brothers?|sisters?|cats?|dogs?|pets?|twins)\b"
+    r"|(?:[Ii](?:'ve| have) got|[Ww]e(?:'ve| have)(?: got)?) (?:an? |two |three |four )(?:\w+ )?"
+    rf"(?:kids?|child(?:ren)?|sons?|daughters?|brothers?|sisters?|cats?|pets?|twins|{DOGS})\b"
+    r"|\b(?:[Tt]he|[Oo]ur) (?:kids|twins|boys|girls|cats|dogs) are (?:called|named)\b"
+    r"|[Ii] take \d+ ?m?g\b"
     r"|[Ii](?:'m| am) moving (?:back )?to (?:[A-Z]|the (?:coast|country)))"
 )
 OPENING: Final = re.compile(
@@ -127,7 +163,8 @@ NOT_MEANT_AFTER: Final = re.compile(
 # Requests too: "Plan my week" states nothing about it.
 QUESTION: Final = re.compile(
     r"^\W*(?:please |(?:can|could) you )?(?:plan|book|list|show|find|check|tell|give|help|suggest"
-    r"|recommend|write|draft|review|compare|describe|prepare|schedule|summari[sz]e"
+    r"|remind me (?:what|who|when|where|which|how|why|if|whether|of)|recommend|write"
+    r"|draft|review|compare|describe|prepare|schedule|summari[sz]e"
     r"|forget|delete|erase|wipe|remove)\b"
     r"|[?？]$",
     re.IGNORECASE,

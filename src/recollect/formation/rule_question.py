@@ -8,6 +8,7 @@ that only shares a word with the question answers nothing.
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -98,6 +99,7 @@ _WHO_IS: Final = re.compile(
     r"|(?P<chinese>[^\s，。？！是]{1,12}?)是谁\W*",
     re.IGNORECASE,
 )
+_LIKINGS: Final = frozenset({"dislikes", "interests"})
 _OF_FOOD: Final = frozenset({"dislikes", "interests", "allergy", "not_eaten"})
 _TOWN: Final = frozenset({"city", "town", "place", "village", "country"})
 """Kinds of what a home is, which an entry on it need not name."""
@@ -106,6 +108,20 @@ _ASKS_PRICE: Final = re.compile(r"\bhow much (?:\w+ ){1,6}costs?\b|\bprice of\b"
 """A question for a price, which an entry tells by its currency: "for 1,150 euros"."""
 _ASKS_COLOUR: Final = re.compile(r"\b(?:what|which) colou?r\b", re.IGNORECASE)
 """A question that a colour answers, whether or not it is called one."""
+_ASKS_BREED: Final = re.compile(r"\b(?:what|which) breed\b|(?:什么|啥)品种", re.IGNORECASE)
+"""A question that an entry on the animal answers, or nothing does."""
+_ASKS_MEDICINE: Final = re.compile(
+    r"\b(?:what|which) (?:medications?|medicines?|meds|pills|tablets)\b", re.IGNORECASE
+)
+"""A question that a dose answers."""
+_ASKS_YES: Final = re.compile(
+    r"^\W*(?:and |so )?(?:do|does)(?:n't)? .*\b(?:like|love|enjoy|hate|dislike|mind)\b"
+    r"|喜不喜欢|讨不讨厌|(?:喜欢|讨厌).*吗\W*$",
+    re.IGNORECASE,
+)
+"""A question that a liking answers as well as an aversion."""
+_FAVOURITE: Final = re.compile(r"\bfavou?rite\b", re.IGNORECASE)
+"""A favourite answers no question for a food or colour that it does not name."""
 _OWES: Final = re.compile(r"\bow(?:e|es|ed)\b", re.IGNORECASE)
 """A question for a debt: an entry tells its amount, and need not say money."""
 _PAID_BACK: Final = re.compile(
@@ -123,7 +139,7 @@ _PERSONAL: Final = frozenset(
 """Topics on which an entry about somebody else tells nothing of the user."""
 _OF_OTHERS: Final = re.compile(
     r"^\W*(?:my|our|[A-Z]\w+['\u2019]s) (?!(?:name|home|address|job|work|age|birthday|allergy"
-    r"|occupation|flat|house|hobby|hobbies)\b)\w+|^我的?(?:[家女儿妈爸姐妹哥弟朋同老太奶爷])",
+    r"|occupation|flat|house|hobby|hobbies|favou?rite)\b)\w+|^我的?(?:[家女儿妈爸姐妹哥弟朋同老太奶爷])",
     re.IGNORECASE,
 )
 _OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|mine|she|her|he|his|him)\b|我|[她他]", re.IGNORECASE)
@@ -160,9 +176,13 @@ class RuleQuestion:
         return asked_object(self.text, self.names)
 
     @cached_property
+    def _asked(self) -> str:
+        return written_chinese(self.text).replace("喜不喜欢", "喜欢").replace("color", "colour")
+
+    @cached_property
     def topics(self) -> frozenset[str]:
         """The topics that an entry has to be on."""
-        found = topics_of(self.text) - {"answers"}
+        found = topics_of(self._asked) - {"answers"}
         if "home" in found:
             found -= {"move"}
         if "dislikes" in found:
@@ -180,7 +200,7 @@ class RuleQuestion:
     @cached_property
     def _plain(self) -> str:
         """The question without the words of its topics."""
-        plain = _OF_SOMEBODY.sub(" ", written_chinese(self.text))
+        plain = _OF_SOMEBODY.sub(" ", self._asked)
         for name, rule in TOPICS:
             if name in self.topics:
                 plain = rule.sub(" ", plain)
@@ -197,17 +217,20 @@ class RuleQuestion:
         needless |= _TOWN_STEMS if "home" in self.topics else frozenset()
         needless |= _MONEY_STEMS if _OWES.search(self.text) else frozenset()
         needless |= _COLOUR_STEMS if _ASKS_COLOUR.search(self.text) else frozenset()
+        needless |= _MEDICINE_STEMS if _ASKS_MEDICINE.search(self.text) else frozenset()
+        needless |= _BREED_STEMS if _ASKS_BREED.search(written_chinese(self.text)) else frozenset()
         needless |= _FOOD_STEMS if self.topics & _OF_FOOD else frozenset()
         found = _stems_in(latin, besides=_COMMON) - names - needless
         if found or self.topics or self.runs:
             return found
-        return _stems_in(latin) & _VERB_STEMS  # "What do I drink?" asks for nothing else
+        # "What do I drink?", "Where am I going in July?" ask for nothing else.
+        return _stems_in(latin) & (_VERB_STEMS | _MONTH_STEMS)
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
         """The other words in Chinese: runs of characters between the usual words."""
         plain = _TOWN_CHINESE.sub(" ", self._plain) if "home" in self.topics else self._plain
-        plain = plain.replace("养", " ") if "pet" in self.topics else plain
+        plain = re.sub("养|(?:什么|啥)?品种", " ", plain) if "pet" in self.topics else plain
         plain = plain.replace("钱", " ") if "欠" in plain else plain
         return tuple(filter(None, _COMMON_CHINESE.split(plain)))
 
@@ -239,6 +262,8 @@ class RuleQuestion:
         topics = topics_of(_THING_WORKS.sub(" ", said)) | {topic_of_field(line.field)}
         if "dislikes" in topics:
             topics -= {"interests"}
+        if topics & _LIKINGS and _ASKS_YES.search(written_chinese(self.text)):
+            topics |= _LIKINGS
         if topics & PERSONS:
             topics |= {"family"}
         is_of_another = self.topics & _PERSONS or self.terms or self.runs
@@ -279,7 +304,9 @@ class RuleQuestion:
         if self._object is not None and self._object.is_told_by(plain):
             terms -= _stems_in(self._object.words)
             runs = tuple(each for each in runs if each not in self._object.words)
-        said = _stems_in(_POSSESSIVE.sub("", plain))
+        if _FAVOURITE.search(plain):
+            terms |= _stems_in(self._asked) & (_FOOD_STEMS | _COLOUR_STEMS)
+        said = _stems_in(_POSSESSIVE.sub("", plain.replace("color", "colour")))
         if len(terms) > 1 and re.search(r"\d(?:[ -]?\d){4}|[A-Z]\d|\d[A-Z]", plain):
             terms -= _NUMBER_STEMS  # "my plate number" may be told as "plate KX19"
         if _PAID_BACK.search(plain):
@@ -326,10 +353,17 @@ def _stems_in(text: str, *, besides: frozenset[str] = frozenset()) -> frozenset[
 
 _TOWN_STEMS: Final = frozenset(map(stem_of, _TOWN))
 _NUMBER_STEMS: Final = frozenset(map(stem_of, ("number", "numbers")))
-_VERB_STEMS: Final = frozenset(map(stem_of, ("drink", "eat", "use", "own", "need", "make", "keep")))
+_VERB_STEMS: Final = frozenset(
+    map(stem_of, ("drink", "eat", "use", "own", "need", "make", "keep", "go", "take"))
+)
+_MONTH_STEMS: Final = frozenset(map(stem_of, map(str.lower, calendar.month_name[1:])))
 _MONEY_STEMS: Final = frozenset({stem_of("money")})
 _OWE_STEMS: Final = frozenset(map(stem_of, ("owe", "owed")))
 _COLOUR_STEMS: Final = frozenset(map(stem_of, ("colour", "color")))
+_MEDICINE_STEMS: Final = frozenset(
+    map(stem_of, ("medication", "medications", "medicine", "medicines", "meds", "pills", "tablets"))
+)
+_BREED_STEMS: Final = frozenset({stem_of("breed")})
 _FOOD_STEMS: Final = frozenset(map(stem_of, ("food", "foods", "dish", "dishes")))
 _PRICE_STEMS: Final = frozenset(map(stem_of, ("cost", "costs", "price", "pay")))
 

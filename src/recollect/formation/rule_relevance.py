@@ -34,7 +34,7 @@ _IS_QUESTION: Final = re.compile(
     re.IGNORECASE,
 )
 ASKS_ALL: Final = re.compile(
-    r"\bwhat do you (?:know|remember)(?: about (?:me|my (?:life|family)))?\W*$|\bwho am i to you\b"
+    r"\bwhat do you (?:know|remember)(?: about (?:me|my life))?\W*$|\bwho am i to you\b"
     r"|\bsummari[sz]e what (?:you (?:know|remember)|i(?:'ve| have)? told you)\b"
     r"|\btell me (?:something |everything |what you know )?about (?:me|myself)\W*$"
     r"|你(?:都|还)?(?:知道|记得)(?:关于)?(?:我的?)?(?:(?:些|关于我的)?(?:什么|啥)|哪些)(?:事情?|东西)?[吗呢]?\W*$"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from recollect.formation.rule_patterns import DOGS
 from recollect.formation.rule_patterns_chinese import JOBS
 from recollect.text.cantonese import written_chinese
 
+_DOGS_CHINESE: Final = "狗|柯基|金毛|拉布拉多|泰迪|哈士奇|柴犬|贵宾犬"
 TOPICS: Final = tuple(
     (name, re.compile(rule, re.IGNORECASE))
     for name, rule in (
@@ -56,7 +58,10 @@ TOPICS: Final = tuple(
                 rf"|[是当做](?:一?[名个位])?(?:(?![我你他她]|的(?!士))[\u3400-\u9fff]){{0,4}}{JOBS}(?![的们\u3400-\u9fff])"
             ),
         ),
-        ("interests", r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies))\b|喜欢|爱好|兴趣"),
+        (
+            "interests",
+            r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies)|favou?rites?)\b|喜欢|爱好|兴趣",
+        ),
         ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
         (
             "not_eaten",
@@ -65,7 +70,8 @@ TOPICS: Final = tuple(
         (
             "allergy",
             (
-                r"\ballerg\w+\b|\b(?:ha(?:s|ve)|needs?|ought) to avoid\b"
+                r"\ballerg\w+\b|\bco?eliac\b|\bintoleran\w+|忌口"
+                r"|\b(?:ha(?:s|ve)|needs?|ought) to avoid\b"
                 r"|\bshould(?:n't)? \w+ (?:avoid|eat)\b"
                 r"|\bcan(?:'t|not| not) I (?:eat|take|have|drink)\b"
                 r"|\bI can(?:'t|not| not) (?:eat|drink)\b|过敏|敏感"
@@ -73,9 +79,12 @@ TOPICS: Final = tuple(
             ),
         ),
         ("coffee", r"\b(?:coffees?|espressos?)\b|咖啡"),
-        ("pet", r"\b(?:pets?|cats?|kitten|dogs?|puppy|hamster|rabbit|parrot)\b|宠物|猫|狗"),
-        ("cat", r"\b(?:cats?|kitten)\b|猫"),
-        ("dog", r"\b(?:dogs?|puppy)\b|狗"),
+        (
+            "pet",
+            rf"\b(?:pets?|cats?|kitten|tabby|hamster|rabbit|parrot|{DOGS})\b|宠物|猫|{_DOGS_CHINESE}",
+        ),
+        ("cat", r"\b(?:cats?|kitten|tabby)\b|猫"),
+        ("dog", rf"\b(?:{DOGS})\b|{_DOGS_CHINESE}"),
         ("sister", r"\bsisters?\b|姐姐|妹妹|姐妹|我[姐妹](?!夫)"),
         ("brother", r"\bbrothers?\b|哥哥|弟弟|兄弟|我[哥弟]"),
         ("mother", r"\b(?:mother|mum|mom)\b|妈妈|母亲|我[老]?妈"),

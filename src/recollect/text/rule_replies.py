@@ -73,6 +73,39 @@ SENTENCES: Final[dict[Language, dict[str, str]]] = {
         "kept": "已儲存原話。固定規則沒能從中形成記憶，但你問起時仍能找到這句話。",
     },
 }
+# Kinds only: an answer that repeated the user's words would keep them after they are erased.
+KINDS_NOTED: Final[dict[Language, dict[str, str]]] = {
+    "en": {
+        "user_name": "your name",
+        "home": "where you live",
+        "age": "how old you are",
+        "occupation": "your work",
+        "interests": "what you like",
+        "conversation_preferences": "how to answer you",
+        "partner": "what changed with your partner",
+        "note": "what you told me",
+    },
+    "zh": {
+        "user_name": "你的名字",
+        "home": "你的住处",
+        "age": "你的年龄",
+        "occupation": "你的工作",
+        "interests": "你的喜好",
+        "conversation_preferences": "你希望怎样得到回答",
+        "partner": "你和伴侣的变化",
+        "note": "你告诉我的事",
+    },
+    "zh-hant": {
+        "user_name": "你的名字",
+        "home": "你的住處",
+        "age": "你的年齡",
+        "occupation": "你的工作",
+        "interests": "你的喜好",
+        "conversation_preferences": "你希望怎樣得到回答",
+        "partner": "你和伴侶的變化",
+        "note": "你告訴我的事",
+    },
+}
 _QUOTING: Final = frozenset({"memory", "closest", "all", "told_here", "until_now"})
 _EARLIER: Final = (
     "关于这件事，我什么都不记得。告诉我，我就会记住。",
