@@ -50,7 +50,10 @@ KINDS: Final = tuple(
                 r"\bhow much (?:is|are|was|were|did|do|does|rent|money)\b|\bcosts?\b|\bprice\b"
                 r"|多少钱|价"
             ),
-            r"[$€£¥]|\b(?:euros?|dollars?|pounds?|kr|kroner|francs?|yuan|cents?|quid|bucks|pence|grand)\b|[元块镑]|free",
+            (
+                r"[$€£¥]|\b(?:euros?|dollars?|pounds?|kr|kroner|francs?|yuan|cents?|quid|bucks|pence|grand)\b|[元块镑]"
+                r"|[一二三四五六七八九十两几\d][万千百]|free"
+            ),
         ),
         (
             r"\bhow (?:much|many|long|far|often)\b|多少|多久|多长|几[个次]",
@@ -59,7 +62,7 @@ KINDS: Final = tuple(
         (
             (
                 r"\bwhen\b|\bwhat (?:time|day|date)\b|\bdeadline\b"
-                "|什么时候|几[点号月]|何时|哪一?个?[天年月日号]"
+                "|什么时候|几[点号月]|(?:星期|周|礼拜)几|何时|哪一?个?[天年月日号]"
             ),
             (
                 rf"\b(?:{_MONTHS}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}|\d{{1,2}}[:.]\d\d|o'clock"

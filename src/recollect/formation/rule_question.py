@@ -8,7 +8,6 @@ that only shares a word with the question answers nothing.
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +15,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
+from recollect.formation import rule_stems as stems
 from recollect.formation.remembered_lines import RememberedLine
 from recollect.formation.rule_kinds import KINDS, SO_OLD
 from recollect.formation.rule_objects import AskedObject, asked_object
 from recollect.formation.rule_statements import own_words_in
+from recollect.formation.rule_stems import stems_in
 from recollect.formation.rule_topics import PERSONS, TOPICS, topic_of_field, topics_of
 from recollect.formation.rule_visits import (
     AskedVisit,
@@ -27,7 +28,6 @@ from recollect.formation.rule_visits import (
     is_of_own_visit,
     tells_own_visit,
 )
-from recollect.formation.support.content_words import stem_of
 from recollect.text.analysis import terms_of
 from recollect.text.cantonese import written_chinese
 from recollect.text.sentences import sentence_matches
@@ -50,7 +50,7 @@ _COMMON: Final = frozenset(
 )
 _COMMON_CHINESE: Final = re.compile(
     "什么时候|什么地方|什么东西|什么颜色|啥颜?色|什么(?:名(?!字))?|啥名?|些|何时|时候|怎么样?|为什么|开始|哪[家间]?公司|哪[所间个](?:大学|学校)"
-    "|哪一?[里儿边个家天年月日号]?玩?|[做干](?:什么|啥)|干[嘛吗]|多少|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
+    "|哪一?[里儿边个家天年月日号]?玩?|[做干](?:什么|啥)|干[嘛吗]|(?:星期|周|礼拜)几|多少钱?|多[大久长]|几[岁点号个年月天]?|[现目]前?在?"
     "|以前|之前|曾经|过去|原来|今[天年晚]|明[天年]|昨天|去年|名字|告诉|知道|记得|还有|是不是|有没有"
     "|[我你您他她它们的地得了着过在是有和与吗呢吧啊呀嘛里谁叫也还都就会要能把被从向到放去来最很这那]"
     "|[一两二三四五六七八九十几]+[只条]|[\\d年月日号]+|[^\u3400-\u9fff]+"
@@ -62,8 +62,6 @@ _STANDS: Final = re.compile(
     re.IGNORECASE,
 )
 """A verb that only says where something is: "Which plant stands on my balcony?"."""
-_AMBIGUOUS: Final = {"left": "leav", "saw": "see", "found": "find", "felt": "feel"}
-"""Forms of verbs that are other words as well, with the stems of the verbs."""
 _GOES_ON: Final = re.compile(r"(?:she|he|they|it)\b|[她他]", re.IGNORECASE)
 _ASKS_FIRM: Final = re.compile("哪[家间]?公司")
 _FIRM: Final = re.compile(r"在|\b(?:at|for)\b")
@@ -101,8 +99,8 @@ _WHO_IS: Final = re.compile(
 )
 _LIKINGS: Final = frozenset({"dislikes", "interests"})
 _OF_FOOD: Final = frozenset({"dislikes", "interests", "allergy", "not_eaten"})
-_TOWN: Final = frozenset({"city", "town", "place", "village", "country"})
-"""Kinds of what a home is, which an entry on it need not name."""
+_TAKES_OBJECT: Final = "打吃喝练学骑弹拉唱跳写种踢买"
+"""Verbs of one character, whose object is often a longer word in a statement."""
 _TOWN_CHINESE: Final = re.compile("城市|国家|城镇|地方")
 _ASKS_PRICE: Final = re.compile(r"\bhow much (?:\w+ ){1,6}costs?\b|\bprice of\b", re.IGNORECASE)
 """A question for a price, which an entry tells by its currency: "for 1,150 euros"."""
@@ -210,21 +208,21 @@ class RuleQuestion:
     def terms(self) -> frozenset[str]:
         """The other words that have to stand in it, as terms."""
         latin = _POSSESSIVE.sub("", re.sub("[\u3400-\u9fff]", " ", self._plain))
-        names = {stem_of(e) for name in self.names if name in self.text for e in terms_of(name)}
+        names = stems_in(" ".join(each for each in self.names if each in self.text))
         stands = _STANDS.search(self.text)
-        needless = _stems_in(stands["verb"]) if stands else frozenset()
-        needless |= _PRICE_STEMS if _ASKS_PRICE.search(self.text) else frozenset()
-        needless |= _TOWN_STEMS if "home" in self.topics else frozenset()
-        needless |= _MONEY_STEMS if _OWES.search(self.text) else frozenset()
-        needless |= _COLOUR_STEMS if _ASKS_COLOUR.search(self.text) else frozenset()
-        needless |= _MEDICINE_STEMS if _ASKS_MEDICINE.search(self.text) else frozenset()
-        needless |= _BREED_STEMS if _ASKS_BREED.search(written_chinese(self.text)) else frozenset()
-        needless |= _FOOD_STEMS if self.topics & _OF_FOOD else frozenset()
-        found = _stems_in(latin, besides=_COMMON) - names - needless
+        needless = stems_in(stands["verb"]) if stands else frozenset()
+        needless |= stems.PRICE if _ASKS_PRICE.search(self.text) else frozenset()
+        needless |= stems.TOWN if "home" in self.topics else frozenset()
+        needless |= stems.MONEY if _OWES.search(self.text) else frozenset()
+        needless |= stems.COLOUR if _ASKS_COLOUR.search(self.text) else frozenset()
+        needless |= stems.MEDICINE if _ASKS_MEDICINE.search(self.text) else frozenset()
+        needless |= stems.BREED if _ASKS_BREED.search(written_chinese(self.text)) else frozenset()
+        needless |= stems.FOOD if self.topics & _OF_FOOD else frozenset()
+        found = stems_in(latin, besides=_COMMON) - names - needless
         if found or self.topics or self.runs:
             return found
         # "What do I drink?", "Where am I going in July?" ask for nothing else.
-        return _stems_in(latin) & (_VERB_STEMS | _MONTH_STEMS)
+        return stems_in(latin) & (stems.VERB | stems.MONTH)
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
@@ -250,7 +248,7 @@ class RuleQuestion:
         plain = written_chinese(line.text)
         topics = (topics_of(plain) | {topic_of_field(line.field)}) - {"name"}
         runs = sum(_has_run(run, plain) for run in self.runs)
-        return len(self.topics & topics) + len(self.terms & _stems_in(plain)) + runs
+        return len(self.topics & topics) + len(self.terms & stems_in(plain)) + runs
 
     def _is_visit_met(self, said: str, line: RememberedLine) -> bool:
         plain = written_chinese(said)
@@ -302,15 +300,15 @@ class RuleQuestion:
         """Return True if a text has the words of the question, or the thing of the kind asked."""
         terms, runs = self.terms, self.runs
         if self._object is not None and self._object.is_told_by(plain):
-            terms -= _stems_in(self._object.words)
+            terms -= stems_in(self._object.words)
             runs = tuple(each for each in runs if each not in self._object.words)
         if _FAVOURITE.search(plain):
-            terms |= _stems_in(self._asked) & (_FOOD_STEMS | _COLOUR_STEMS)
-        said = _stems_in(_POSSESSIVE.sub("", plain.replace("color", "colour")))
+            terms |= stems_in(self._asked) & (stems.FOOD | stems.COLOUR)
+        said = stems_in(_POSSESSIVE.sub("", plain.replace("color", "colour")))
         if len(terms) > 1 and re.search(r"\d(?:[ -]?\d){4}|[A-Z]\d|\d[A-Z]", plain):
-            terms -= _NUMBER_STEMS  # "my plate number" may be told as "plate KX19"
+            terms -= stems.NUMBER  # "my plate number" may be told as "plate KX19"
         if _PAID_BACK.search(plain):
-            terms -= _OWE_STEMS  # who has paid it back owes nothing any more
+            terms -= stems.OWE  # who has paid it back owes nothing any more
             runs = tuple(each.replace("欠", "") for each in runs)
         return terms <= said and all(_has_run(run, plain) for run in runs)
 
@@ -345,29 +343,6 @@ class RuleQuestion:
         return bool(topics & _PERSONS) or _OF_OTHERS.match(said) is not None
 
 
-def _stems_in(text: str, *, besides: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Return the stems of the words of a text, of irregular verbs as well."""
-    terms = frozenset(terms_of(text)) - besides
-    return frozenset(_AMBIGUOUS.get(each) or stem_of(each) for each in terms)
-
-
-_TOWN_STEMS: Final = frozenset(map(stem_of, _TOWN))
-_NUMBER_STEMS: Final = frozenset(map(stem_of, ("number", "numbers")))
-_VERB_STEMS: Final = frozenset(
-    map(stem_of, ("drink", "eat", "use", "own", "need", "make", "keep", "go", "take"))
-)
-_MONTH_STEMS: Final = frozenset(map(stem_of, map(str.lower, calendar.month_name[1:])))
-_MONEY_STEMS: Final = frozenset({stem_of("money")})
-_OWE_STEMS: Final = frozenset(map(stem_of, ("owe", "owed")))
-_COLOUR_STEMS: Final = frozenset(map(stem_of, ("colour", "color")))
-_MEDICINE_STEMS: Final = frozenset(
-    map(stem_of, ("medication", "medications", "medicine", "medicines", "meds", "pills", "tablets"))
-)
-_BREED_STEMS: Final = frozenset({stem_of("breed")})
-_FOOD_STEMS: Final = frozenset(map(stem_of, ("food", "foods", "dish", "dishes")))
-_PRICE_STEMS: Final = frozenset(map(stem_of, ("cost", "costs", "price", "pay")))
-
-
 def _statements_of(text: str) -> Iterator[str]:
     """Yield each sentence that asks nothing, with the next one if that begins with a pronoun."""
     every = [each.group().strip() for each in sentence_matches(text)]
@@ -389,8 +364,14 @@ def windows_of(text: str) -> Iterator[str]:
 
 
 def _has_run(run: str, plain: str) -> bool:
-    """Return True if a text has half of the pairs of characters of a run, or the one character."""
+    """
+    Return True if a text has half of the pairs of characters of a run, or the one character.
+
+    Of a verb and its object other words may stand between: 打羽毛球 has 打球.
+    """
     if len(run) < 2:
         return run in plain
+    if len(run) == 2 and run[0] in _TAKES_OBJECT:
+        return re.search(f"{run[0]}[^，。！？；]{{0,3}}{run[1]}", plain) is not None
     pairs = [run[at : at + 2] for at in range(len(run) - 1)]
     return 2 * sum(each in plain for each in pairs) >= len(pairs)

@@ -60,7 +60,10 @@ TOPICS: Final = tuple(
         ),
         (
             "interests",
-            r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies)|favou?rites?)\b|喜欢|爱好|兴趣",
+            (
+                r"\b(?:likes?|loves?|enjoys?|interests?|hobb(?:y|ies)|favou?rites?)\b"
+                r"|喜欢|爱好|兴趣|最爱|(?<![可恋恩心])爱(?=[吃喝看玩听])"
+            ),
         ),
         ("answers", r"\bconversation_preferences\b|\binstructions\b|\banswer\b|回答"),
         (
@@ -91,7 +94,10 @@ TOPICS: Final = tuple(
         ("father", r"\b(?:father|dad)\b|爸爸|父亲|我[老]?爸"),
         (
             "partner",
-            r"\b(?:partner|husband|wife|boyfriend|girlfriend)\b|丈夫|妻子|伴侣|老[公婆]|(?<=我)先生|(?<=我的)先生|太太|爱人",
+            (
+                r"\b(?:partner|husband|wife|boyfriend|girlfriend)\b|[男女]朋?友|丈夫|妻子|伴侣|老[公婆]"
+                r"|(?<=我)先生|(?<=我的)先生|太太|爱人"
+            ),
         ),
         (
             "dislikes",
@@ -101,7 +107,10 @@ TOPICS: Final = tuple(
                 r"|讨厌|厌[恶吃喝]|受不了|不(?:太|怎么|大)?喜欢"
             ),
         ),
-        ("wedding", r"\bweddings?\b|\b(?:get|gets|getting|be|marrying) married\b|婚礼|结婚"),
+        (
+            "wedding",
+            r"\bweddings?\b|\b(?:get|gets|getting|be|marrying) married\b|婚[礼宴]|喜[宴酒]|结婚",
+        ),
         ("birthday", r"\b(?:birthday|born|turn(?:s|ed|ing)? \d+ on)\b|生日|出生"),
         (
             "child",
