@@ -105,6 +105,15 @@ def test_a_low_window_keeps_the_buttons_of_a_form_and_its_conflict_in_sight(stor
     assert told["save"]
 
 
+def test_the_timeline_stays_on_today_when_a_version_is_formed(story: Story) -> None:
+    """The slider keeps a moment: its places move with each version."""
+    told = story.facts["new version"]
+
+    assert told["head"].startswith("Today")
+    assert f"Version {told['version'] + 1}" in told["head"]
+    assert "Aveiro" in told["now"]
+
+
 def test_a_field_of_a_profile_changes_on_a_day(story: Story) -> None:
     """The profile goes on with what is true since; the version before was true until that day."""
     told = story.facts["profile"]

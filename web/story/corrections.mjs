@@ -117,6 +117,18 @@ async function conflicting() {
   await page.request.post(`${base}/v1/memories/User/${key}/restore?${SCOPE}`, { data: { version } });
 }
 
+/** The timeline is about today, and stays so when a version is formed while it is open. */
+async function newVersion() {
+  const [{ key, value, version }] = (await standing("?type=User&limit=1")).memories;
+  await page.goto(`${base}/#/profile/User/${key}?${SCOPE}`);
+  const head = page.locator(".slider-head");
+  await head.getByText(`Version ${version} `).waitFor();
+  await page.request.put(`${base}/v1/memories/User/${key}?${SCOPE}`, { data: { value: { ...value, home: "Aveiro" } } });
+  await page.locator(".stretch", { hasText: "Aveiro" }).waitFor();
+  facts.tell("new version", { version, head: await head.innerText(), now: await page.locator(".two .block").first().innerText() });
+  await page.request.post(`${base}/v1/memories/User/${key}/restore?${SCOPE}`, { data: { version } });
+}
+
 /** A field that is corrected by hand says so, and since when; the fields keep their order. */
 async function byHand() {
   const [{ key }] = (await standing("?type=User&limit=1")).memories;
@@ -423,4 +435,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, changedProfile, byHand, ended, counted, longWords, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, restored, threads, conflicting, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, byHand, ended, counted, longWords, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, restored, threads, conflicting, newVersion, inChinese }, { facts, page, noted, close });

@@ -98,14 +98,18 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
   const { t, named } = useAround();
   const { scope } = useHere();
   const wording = useWording();
-  const [now] = useState(() => Date.now());
+  const [opened] = useState(() => Date.now());
+  // A version that is formed while the screen is open is that of today.
+  const now = Math.max(opened, ...revisions.map((each) => Date.parse(each.believed_from)));
   const end = scaleEnd(revisions, now);
   const days = [...daysOf(revisions, end).slice(0, -1), ...(until ? [Date.parse(until) + 999] : []), now].sort((one, other) => one - other);
   const oldestFirst = [...revisions].sort((one, other) => one.version - other.version);
   /* Where all happened within a day or two, the versions themselves are the steps. */
   const stops = days.length > 3 ? days : [...oldestFirst.map((each) => Date.parse(each.believed_from)), now];
   const isByDay = days.length > 3;
-  const [place, setPlace] = useState(() => (until ? stops.filter((each) => each <= Date.parse(until) + 999).length - 1 : stops.length - 1));
+  // A moment and no place on the slider: each new version adds a place.
+  const [shown, setShown] = useState(until ? Date.parse(until) + 999 : Infinity);
+  const place = stops.filter((each) => each <= shown).length - 1;
   // Before the first version is no stop: the day itself.
   const moment = stops[place] ?? (place < 0 ? Date.parse(until) : now);
   const revision = believedAt(revisions, moment) ?? (place === stops.length - 1 ? oldestFirst[oldestFirst.length - 1] : undefined);
@@ -123,7 +127,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
           {revision && <span className="faint">{t("memory.version", { version: revision.version })} · {whyOfVersion(revision, t)}</span>}
           <a className="block-link" href={memoryLink(address, scope)}>{t("panel.open")}</a>
         </div>
-        <input id="day" type="range" min={0} max={stops.length - 1} value={Math.max(0, place)} aria-valuetext={label} onChange={(event) => setPlace(Number(event.target.value))} />
+        <input id="day" type="range" min={0} max={stops.length - 1} value={Math.max(0, place)} aria-valuetext={label} onChange={(event) => setShown(Number(event.target.value) === stops.length - 1 ? Infinity : (stops[Number(event.target.value)] ?? Infinity))} />
         <div className="slider-ends"><span>{wording.day(from)}</span><span>{t("profile.today")}</span></div>
         {lanes.length > 0 && <div className="lanes" role="table" aria-label={t("profile.lanes")}>
           {lanes.map((lane) => (
