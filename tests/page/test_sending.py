@@ -177,3 +177,13 @@ def test_a_look_at_another_screen_cuts_no_answer_short(story: Story) -> None:
     assert messages("SLOWLY, please.") == away["kept"]
     assert 0 == away["interrupted"]
     assert 2 == away["shown"]
+
+
+def test_what_is_sent_while_an_answer_comes_waits_for_it(story: Story) -> None:
+    """The field says so, and who goes on typing has not sent it yet; it is kept once."""
+    told = story.facts["meanwhile"]
+
+    assert "Sent when the answer has come." == told["waits"]
+    assert 0 == told["typing"] == told["left"]
+    assert messages("SLOWLY, I said.", "And my boat is red.") == told["kept"]
+    assert "" == told["draft"]

@@ -246,4 +246,23 @@ async function lookedAway() {
   facts.tell("away", { kept: await kept("away"), shown: await shown(), interrupted: await page.locator(".badge").count() });
 }
 
-await told({ refused, stopped, lost, found, cutOff, denied, garbled, unanswered, lookedAway }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });
+/** What is sent while an answer is on its way waits for it, unless more is typed. */
+async function meanwhile() {
+  await at("meanwhile");
+  await say("SLOWLY, I said.");
+  await page.locator(".turn-assistant .thinking").waitFor();
+  await say("And my boat");
+  const waits = await page.locator(".composer-waits").innerText();
+  await facts.picture(page, "waits");
+  await audited(page, facts, "waits");
+  await page.locator("#composer").press("End");
+  await page.keyboard.type(" is red.");
+  const typing = await page.locator(".composer-waits").count();
+  await page.keyboard.press("Enter");
+  await page.locator(".composer-waits").waitFor();
+  await page.request.post(`${service}/v1/chat`, { data: { thread: "other", text: "GO ON" } });
+  await turn("And my boat is red.").waitFor();
+  facts.tell("meanwhile", { waits, typing, kept: await keptOf("meanwhile", 4), draft: await page.inputValue("#composer"), left: await page.locator(".composer-waits").count() });
+}
+
+await told({ refused, stopped, lost, found, cutOff, denied, garbled, unanswered, lookedAway, meanwhile }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });

@@ -1,6 +1,6 @@
 /** The field in which a message is written. What is typed outlasts a look at another screen. */
 
-import { useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useAround, useHere } from "../lib/session";
 import { Icon } from "../parts/icons";
 
@@ -24,12 +24,19 @@ export function Composer({ isBegun, text, setText, isAnswering, say, stop }: {
     field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
   }, [text]);
   const said = text.trim();
+  // Sent while an answer is on its way, it waits for that; who goes on typing sends it later.
+  const [waits, setWaits] = useState(false);
   const send = () => {
-    if (!said || isAnswering) return;
+    if (!said) return;
+    setWaits(isAnswering);
+    if (isAnswering) return;
     say(said, assistant || undefined);
     setText("");
     area.current?.focus();
   };
+  useEffect(() => {
+    if (waits && !isAnswering) send();
+  }, [waits, isAnswering]);
   return (
     <form
       className="composer"
@@ -38,6 +45,7 @@ export function Composer({ isBegun, text, setText, isAnswering, say, stop }: {
         send();
       }}
     >
+      {waits && <p className="composer-waits faint" role="status">{t("chat.waits")}</p>}
       <textarea
         ref={area}
         id="composer"
@@ -46,7 +54,10 @@ export function Composer({ isBegun, text, setText, isAnswering, say, stop }: {
         value={text}
         placeholder={t("chat.say")}
         aria-label={t("chat.say")}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => {
+          setText(event.target.value);
+          setWaits(false);
+        }}
         onKeyDown={(event) => {
           if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
             event.preventDefault();

@@ -42,6 +42,7 @@ export const en = {
   "chat.unsure": "It is not known whether this was sent. Sent again, it is kept once.",
   "chat.untitled": "New thread",
   "chat.usual_assistant": "Usual assistant",
+  "chat.waits": "Sent when the answer has come.",
   "chat.wanted_gone": "The message that this link leads to is not here: it was erased, or never was.",
   "chat.with": "with {model}",
   close: "Close",

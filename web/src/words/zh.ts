@@ -44,6 +44,7 @@ export const zh: Record<keyof typeof en, string> = {
   "chat.unsure": "不确定这条消息是否已发送。再次发送也只会保存一次。",
   "chat.untitled": "新会话",
   "chat.usual_assistant": "默认助手",
+  "chat.waits": "这个回答结束后发送。",
   "chat.wanted_gone": "链接指向的消息不在这里：它已被抹除，或者从未存在。",
   "chat.with": "模型：{model}",
   close: "关闭",

@@ -44,6 +44,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "chat.unsure": "無法確定這則訊息是否已送出。再次送出也只會儲存一次。",
   "chat.untitled": "新對話串",
   "chat.usual_assistant": "預設助理",
+  "chat.waits": "這個回答結束後送出。",
   "chat.wanted_gone": "連結所指的訊息不在這裡：它已被抹除，或從未存在。",
   "chat.with": "模型：{model}",
   close: "關閉",
