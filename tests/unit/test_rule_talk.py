@@ -213,6 +213,19 @@ def test_since_when_is_answered_by_the_message_that_told_it(asked: str, told: st
         (("喜宴在一桌旁邊辦",), "一桌多少錢？", "沒有找到"),
         (("每週三晚上打羽球",), "我禮拜幾打球？", "每週三"),
         (("我們三月要結婚，在台南辦", "喜宴改在高雄了"), "婚禮在哪裡？", "高雄"),
+        (("My rent is 700",), "What was my rent before?", "nothing"),
+        (
+            ("The trip costs 840 euros", "Scratch that, the trip is 910 euros"),
+            "What does the trip cost?",
+            "910",
+        ),
+        (
+            ("The trip costs 840 euros", "Scratch that, the trip is 910 euros"),
+            "What did the trip cost before?",
+            "840",
+        ),
+        (("旅费是八千块", "不对，旅费是九千块"), "旅费多少钱？", "九千"),
+        (("旅费是八千块", "不对，旅费是九千块"), "以前说旅费多少？", "八千"),
         (("I have two cats, one Maine Coon",), "What are my cats called?", "nothing"),
     ],
 )

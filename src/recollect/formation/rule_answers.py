@@ -359,10 +359,12 @@ def _quote_of_earlier(
             return ""  # it has not been told how it was
         told = before[-1] if asks_before else told
     elif asks_before and best_told(said, [found]) is None:
-        alike = [e for e in lines[: lines.index(found)] if best_told(said, [e], was_replaced=True)]
-        if not alike:
+        alike = [each for each in lines if best_told(said, [each], was_replaced=True)]
+        newest = alike[-1].text
+        former = [e for e in alike if e.text not in newest and newest not in e.text]
+        if not former:
             return ""
-        told = earlier[lines.index(alike[-1])]
+        told = earlier[lines.index(former[-1])]
     if best is not None and best.is_memory and told.field == NOTE:
         return ""  # a memory is newer than the talk that it was formed of
     if best is not None and _says_the_same(best.text, told.value):

@@ -54,6 +54,13 @@ _CORRECTS: Final = re.compile(
     re.IGNORECASE,
 )
 """How a message begins that puts right the one before it, and names nothing: "no, it's at 5"."""
+_REVISES: Final = re.compile(
+    r"\W*(?:(?:no|oh|ok|sorry|oops|wait|hang on)\b[\s,.!:;—-]*)*"
+    r"(?:actually|scratch that|correction|change of plans?|turns out|my mistake|i was wrong)\b"
+    r"|[哦喔啊噢抱歉，, ]*(?:不对|更正|[说记搞弄]错了|其实)",
+    re.IGNORECASE,
+)
+"""How a message begins that states anew what was stated before."""
 _GOES_ON: Final = re.compile(r"\W*(?:and )?(?:she|he|they)\b|\W*[她他]们?", re.IGNORECASE)
 """How a message begins that goes on about whom the one before it names."""
 _NEW_JOB: Final = re.compile(
@@ -100,7 +107,8 @@ def later_words(
             return each
         if not is_end and _is_stated(each.text) and question.is_met_by(each):
             # What was over before it is no longer.
-            return each if _is_replaced(known, each, question) else None
+            is_revised = _REVISES.match(_plain(each.text)) is not None
+            return each if is_revised or _is_replaced(known, each, question) else None
     notes = [e for e in lines if e.is_memory and not e.field and e is not known]
     later = (e for e in notes if known is not None and begun < 0 and _is_newer_note(e, known))
     changed = [e for e in later if known is not None and _is_changed_by(e, known, question)]

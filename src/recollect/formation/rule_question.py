@@ -102,7 +102,9 @@ _OF_FOOD: Final = frozenset({"dislikes", "interests", "allergy", "not_eaten"})
 _TAKES_OBJECT: Final = "打吃喝练学骑弹拉唱跳写种踢买"
 """Verbs of one character, whose object is often a longer word in a statement."""
 _TOWN_CHINESE: Final = re.compile("城市|国家|城镇|地方")
-_ASKS_PRICE: Final = re.compile(r"\bhow much (?:\w+ ){1,6}costs?\b|\bprice of\b", re.IGNORECASE)
+_ASKS_PRICE: Final = re.compile(
+    r"\b(?:how much|what d(?:id|o|oes)) (?:\w+ ){1,6}costs?\b|\bprice of\b", re.IGNORECASE
+)
 """A question for a price, which an entry tells by its currency: "for 1,150 euros"."""
 _ASKS_COLOUR: Final = re.compile(r"\b(?:what|which) colou?r\b", re.IGNORECASE)
 """A question that a colour answers, whether or not it is called one."""
