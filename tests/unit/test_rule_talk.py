@@ -226,6 +226,7 @@ def test_since_when_is_answered_by_the_message_that_told_it(asked: str, told: st
         ),
         (("旅费是八千块", "不对，旅费是九千块"), "旅费多少钱？", "九千"),
         (("旅费是八千块", "不对，旅费是九千块"), "以前说旅费多少？", "八千"),
+        (("I drink oat milk",), "What may I drink?", "oat milk"),
         (("I have two cats, one Maine Coon",), "What are my cats called?", "nothing"),
     ],
 )

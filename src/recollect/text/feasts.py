@@ -153,7 +153,7 @@ _FEASTS: Final = CuedPatterns(
 _C: Final = "一二三四五六七八九十"
 _LUNAR_DATE: Final = lazy_pattern(
     rf"(?P<lunar>农历|阴历|旧历)?{_BEFORE}(?P<month>正|腊|冬|[{_C}]{{1,2}}|\d{{1,2}})月"
-    rf"(?:初(?P<early>[{_C}])(?![日号点个天])|(?P<day>[{_C}廿]{{1,3}}|\d{{1,2}})[日号]?)"
+    rf"(?:初(?P<early>[{_C}])(?![日号点个天])|(?P<day>[{_C}廿]{{1,3}}|\d{{1,2}})[日号]? ?)"
 )
 # 年初三 and 初三, 年廿九 and 腊月二十九: days after and before the lunar New Year.
 _ABOUT_NEW_YEAR: Final = lazy_pattern(
@@ -171,6 +171,8 @@ _WEEKDAY_BESIDE: Final = lazy_pattern(
 _BESIDE_IN_CHINESE: Final = lazy_pattern(
     r" ?之?(?P<side>前|后)(?:的?那个|的|一个)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
 )
+_DATES_OF_FEASTS: Final = ("八月十五", "七月十五")
+"""Lunar dates by which people name a feast: the moon's, and the ghosts'."""
 _NAMED_MONTHS: Final = {"正": 1, "冬": 11, "腊": 12}
 
 
@@ -189,12 +191,13 @@ def feasts_in(text: str, said_on: date) -> Iterator[tuple[int, int, tuple[Days, 
         days = [day for year in _years_of(match, said_on) for day in _about_new_year(match, year)]
         yield match.start(), match.end(), tuple(days), False
     for match in _LUNAR_DATE.finditer(text):
-        # 正月, 腊月, 冬月 and 初八 are of the lunar calendar alone; 八月十五 is either.
-        if not (match["lunar"] or match["early"] or match["month"] in _NAMED_MONTHS):
-            continue
-        years = _years_of(match, said_on)
         month = _NAMED_MONTHS.get(match["month"]) or _number(match["month"])
         day = _number(match["early"] or match["day"])
+        # 正月, 腊月, 冬月 and 初八 are of the lunar calendar alone, 八月十五 of either.
+        is_lunar = match["lunar"] or match["early"] or match["month"] in _NAMED_MONTHS
+        if not (is_lunar or match.group().rstrip().endswith(_DATES_OF_FEASTS)):
+            continue
+        years = _years_of(match, said_on)
         dates = [each for year in years if (each := lunar_date(year, month, day))]
         yield match.start(), match.end(), tuple(Days(e, e) for e in dates), True
 

@@ -68,6 +68,10 @@ _NO_PERSON: Final = lazy_pattern(
     r"|曾(?:经)|都|陆续|严|莫|顾"
     r"|什么|不(?:来|醒|动|上|出)|他|她|我|你|人|外卖|车|救命|苦|好|做|作|停|醒"
 )
+_SENDS: Final = frozenset(
+    "传讯 来讯 来信 发信 寄信 写信 回信 来电 致电 传话 发文 发帖 贴文 留言".split()
+)
+"""What somebody does, behind a surname."""
 # Words that begin as a name of three characters does.
 _NO_FULL_NAME: Final = lazy_pattern(
     r"高(?:兴|质|级|度|速|铁|血|烧|中|考|[一二三])|方(?:面|便|式|法|向|才|案)|马(?:上|路|拉)"
@@ -119,7 +123,8 @@ def _by_context(text: str) -> Iterator[HanName]:
                 group = match.lastgroup or ""
                 is_sure = group in {"surname", "titled"}
                 written = match[group]
-                if written[1:2] == "某":  # a surname whose given name is not told
+                # A surname whose given name is not told: 林某, and 林 of 房东林传讯说.
+                if written[1:2] == "某" or written[1:] in _SENDS:
                     written = written[0]
                 is_full = group == "name" and len(written) == 3 and written[0] in _SURNAMES
                 refused = _NO_FULL_NAME if is_full else no_name

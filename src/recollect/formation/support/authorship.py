@@ -63,8 +63,10 @@ _LETTER_OF_ROLE: Final = lazy_pattern(
     rf"\b(?:the |his |her |their |my )(?:[\w'’-]+ ){{0,1}}?(?P<who>[a-z][\w-]+)['’]s? {_LETTER}\b"
     rf"|\b{_LETTER} (?:that )?(?:the |his |her |their |my )(?:[\w'’-]+ ){{0,1}}?"
     r"(?P<sender>[a-z][\w-]+) (?:sent|gave|wrote|handed|emailed|mailed|posted)\b"
+    rf"|^(?:[Tt]he |[Aa]n? )?(?P<kind>[A-Za-z][a-z-]+) {_LETTER}"
+    r"(?: (?:to|for|of|dated|on) [^:.;]{1,60})?:"
 )
-"""The landlord's letter, the paper the harbour sent."""
+"""The landlord's letter, the paper the harbour sent, "Insurance letter to the firm: …"."""
 _LETTER_HAN: Final = (
     "(?:确认[书信]|通知[书单]?|来?信(?!息|心|任|用|念|仰)|邮件|合同|合约|条款|报告|账单|时间表"
     "|行程[单表]|说明书|处方|传单)"

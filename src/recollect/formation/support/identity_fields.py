@@ -9,6 +9,7 @@ from typing import Final
 from recollect.formation.support.cited_passages import Passage
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.support.judgement import TracedLeaf
+from recollect.text.chinese_scripts import simplified
 
 _NAME: Final = re.compile(
     r"\b(?:i am|i'm|im|my name|name's|names|call me|called|known as|this is|it's|its|name|nickname"
@@ -17,6 +18,7 @@ _NAME: Final = re.compile(
     r"|dear)\b|-- ?\w|^\W*\w+\W*$|(?:^|[.!?,\n]\s*)"
     r"(?!(?:come|look|over|right|not|still|back|down|up|out|sit|stay|wait|stop)\b)"
     r"(?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)? here(?=\s*(?:[.,!;:]|$))"
+    r"|我不就?[叫是][^，。！？ ]{1,6}[嘛吗么]"
     r"|我叫|我是|叫我|名字|本人|称呼|喊我|亲爱|[你您]好|我姓|咱叫|我的名|です|といいます|呼んで|이름|입니다",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -68,6 +70,11 @@ def identity_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
             _is_left(passage.text, each.leaf.text.strip()) for passage in each.leaf.sources.cited
         ):
             yield f"{each.leaf.pointer}: the cited words say that the user has left it"
+        if is_name_field(field) and any(
+            _is_declined(passage.text, each.leaf.text.strip())
+            for passage in each.leaf.sources.cited
+        ):
+            yield f"{each.leaf.pointer}: the cited words say that this is not the user's name"
         said = [passage for passage in each.leaf.sources.cited if passage.trust == "user"]
         is_fuller = not _words_in(each.leaf.before).isdisjoint(_words_in(each.leaf.text))
         is_speaker = each.leaf.text.strip() in {passage.line.message.name for passage in said}
@@ -84,6 +91,12 @@ def _words_in(name: str) -> set[str]:
 
 def _is_said(passage: Passage, cues: re.Pattern[str]) -> bool:
     return bool(passage.question) or cues.search(passage.text) is not None
+
+
+def _is_declined(text: str, name: str) -> bool:
+    """Return True for 我不叫国富; 我不叫国富嘛 asks who would not know it."""
+    declined = rf"我不[叫是]{re.escape(name[:80])}(?![嘛吗么])"
+    return bool(name) and re.search(declined, simplified(text)) is not None
 
 
 def _is_left(text: str, place: str) -> bool:

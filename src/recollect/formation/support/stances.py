@@ -87,6 +87,8 @@ _DENIAL: Final = lazy_pattern(
     r"|don't|dont|doesn't|doesnt|didn't|didnt|isn't|isnt|aren't|wasn't|weren't|haven't|hasn't"
     r"|hadn't|(?:are|was|were|have|has|had|should|would|could|must|need|ai)nt"
     r"|shouldn't|wouldn't|couldn't|mustn't|needn't|ain't|no longer"
+    r"|ent(?! (?:doctor|dr|specialist|clinic|dep|appointment|consultant|surgeon|referral|ward"
+    r"|unit))"
     r"|any ?more|stopp?(?:s|ed|ing)?|quit(?:s"
     r"|ting)?|gave"
     r" up|giv(?:e|es|en|ing) up|avoid(?:s|ed|ing)?|refus(?:e|es|ed|ing)|lack(?:s|ed|ing)?"
