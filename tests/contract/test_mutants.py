@@ -58,6 +58,7 @@ from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_threads import EditContract, ThreadContract
 from recollect.testing.contract_vectors import VectorContract
+from tests.harness.plan_contracts.derivations import DerivedContract
 from tests.harness.plan_contracts.evidence import M1, EvidenceContract
 from tests.harness.plan_contracts.findings import OWN, FindingContract
 from tests.harness.plan_contracts.retries import RetryContract
@@ -438,6 +439,10 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "words of any former value hold": (
         "plans.lapsed_messages._places", lambda *_: {("/pets/-", "str", "owl")},
         EvidenceContract.test_a_message_whose_words_are_in_force_again_holds, {},
+    ),
+    "what was to end never ends once it comes back": (
+        "plans.derived_rows.end_before_merge", lambda *_: None,
+        DerivedContract.test_what_was_to_end_ends_when_it_comes_back, {"is_rewritten": False},
     ),
     "a removed entry leaves its vectors": (
         "in_process.tables.Tables._remove_entry", keeping_vectors,

@@ -23,7 +23,7 @@ from recollect.formation.rule_requests import shown_in
 from recollect.formation.type_migration import in_other_mode
 from recollect.formation.types import MemoryType, UpdateMode, load_types
 from recollect.ports import ModelRequest, ToolCall
-from recollect.records import Evidence, Memory, NewMessage
+from recollect.records import Evidence, Memory, NewMessage, PutMemory
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
@@ -216,6 +216,26 @@ async def test_a_document_expires_with_the_last_of_its_entries(
         (document,) = await in_force(memory, clock)
         last = None if None in ends else max(each for each in ends if each)
         assert last == document.expires_at
+
+
+@pytest.mark.parametrize("days", [(5, 9), (5, None)])
+async def test_what_was_to_end_ends_in_the_other_mode(
+    url: str, clock: FrozenClock, days: tuple[int, int | None]
+) -> None:
+    """A document ends with the last of its entries, and an entry with its document."""
+    async with opened(url, clock) as memory:
+        ends = [None if each is None else clock.now() + timedelta(days=each) for each in days]
+        for key, place, end in zip("ab", ("Bergen", "Porto"), ends, strict=True):
+            trip = PutMemory(type="Trip", key=key, value={"place": place}, valid_until=end)
+            await memory.apply(ADA, [trip])
+
+        await memory.migrate_type(ADA, "Trip", "patch")
+        (document,) = await in_force(memory, clock)
+        clock.advance(60)
+        await memory.migrate_type(ADA, "Trip", "insert")
+        (entry,) = await in_force(memory, clock)
+
+        assert [ends[-1]] * 2 == [document.valid_until, entry.valid_until]
 
 
 async def test_a_document_becomes_an_entry_and_back(url: str, clock: FrozenClock) -> None:
