@@ -207,7 +207,7 @@ class RowOrderContract(Contract):
 
 
 class RowRemovalContract(Contract):
-    """What was removed or has served is dropped: it neither comes back nor takes up room."""
+    """Removed and outdated rows are dropped: they neither come back nor take up room."""
 
     async def test_expired_keys_are_dropped(self, store: Store, clock: FrozenClock) -> None:
         """A keyed request drops the keys of its scope that have expired."""
@@ -321,7 +321,7 @@ class RowRemovalContract(Contract):
         assert [(row.id, memory.uid, TALK, "m2")] == list(found)
 
     async def test_a_dropped_version_cites_nothing(self, store: Store) -> None:
-        """What only a version cited that was dropped with its evidence is cited no more."""
+        """The citations of a version go with it, if it is dropped with a part of its evidence."""
         await tell(store, "m1", "m2", "m3")
         before = resting("home", "m1", "m2")
         await store.apply(ADA, [before, resting("home", "m3", city="Rome")])
