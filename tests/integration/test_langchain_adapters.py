@@ -26,6 +26,7 @@ from recollect.integrations.langchain import memory as classic
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
+    import langchain_classic.memory
     from langchain_classic.chains import ConversationChain, LLMChain
 
 ADA = ("users", "ada")
@@ -40,6 +41,16 @@ def memory() -> Iterator[SyncRecollect]:
 
 def model(*answers: str) -> GenericFakeChatModel:
     return GenericFakeChatModel(messages=iter(answers))
+
+
+@pytest.mark.parametrize("name", sorted(set(langchain_classic.memory.__all__) - set(dir(classic))))
+def test_an_import_of_what_is_not_here_says_what_to_take(name: str) -> None:
+    """Of every name of the original: where only the import changes, this is the first error."""
+    if name.startswith(("Motorhead", "ZepMemory")):  # clients of services of their own
+        assert not hasattr(classic, name)
+        return
+    with pytest.raises(ImportError, match=f"there is no {name} in .*: use "):
+        exec(f"from recollect.integrations.langchain.memory import {name}", {})  # noqa: S102
 
 
 def test_a_conversation_chain_runs_on_ours() -> None:
