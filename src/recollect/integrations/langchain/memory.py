@@ -25,7 +25,7 @@ _INSTEAD: Final = {
     "SQLiteEntityStore": _ENTITIES,
     "UpstashRedisEntityStore": _ENTITIES,
 }
-"""What stands for a name of ``langchain_classic.memory`` that is not here."""
+"""The replacements for names of ``langchain_classic.memory`` that this module lacks."""
 
 
 class ClassicMemory(BaseMemory):
