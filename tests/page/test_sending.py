@@ -177,12 +177,3 @@ def test_a_look_at_another_screen_cuts_no_answer_short(story: Story) -> None:
     assert messages("SLOWLY, please.") == away["kept"]
     assert 0 == away["interrupted"]
     assert 2 == away["shown"]
-
-
-def test_a_message_sent_while_an_answer_comes_stays_typed(story: Story) -> None:
-    """Enter says why nothing is sent, and what was typed is still in the field."""
-    meanwhile = story.facts["away"]["meanwhile"]
-
-    assert "Send your message after it" in meanwhile["told"]
-    assert "Typed meanwhile." == meanwhile["draft"]
-    assert "user: Typed meanwhile." not in story.facts["away"]["kept"]

@@ -240,15 +240,10 @@ async function lookedAway() {
   await page.locator(".half-list").waitFor();
   await at("away");
   await page.locator(".turn-assistant .thinking").waitFor();
-  await say("Typed meanwhile.");
-  const toast = page.locator(".toast", { hasText: "still coming" });
-  await toast.waitFor();
-  const meanwhile = { told: await toast.innerText(), draft: await page.locator("#composer").inputValue() };
-  await facts.picture(page, "still-coming");
   await page.request.post(`${service}/v1/chat`, { data: { thread: "other", text: "GO ON" } });
   await page.locator(".turn-assistant", { hasText: "whole" }).waitFor();
   await answered();
-  facts.tell("away", { meanwhile, kept: await kept("away"), shown: await shown(), interrupted: await page.locator(".badge").count() });
+  facts.tell("away", { kept: await kept("away"), shown: await shown(), interrupted: await page.locator(".badge").count() });
 }
 
 await told({ refused, stopped, lost, found, cutOff, denied, garbled, unanswered, lookedAway }, { facts, page, noted, close: async () => { await close(); proxy.close(); } });

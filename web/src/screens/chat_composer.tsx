@@ -12,7 +12,7 @@ export function Composer({ isBegun, text, setText, isAnswering, say, stop }: {
   say: (text: string, assistant?: string) => void;
   stop: () => void;
 }) {
-  const { t, tell } = useAround();
+  const { t } = useAround();
   const { me } = useHere();
   const [assistant, setAssistant] = useState("");
   const area = useRef<HTMLTextAreaElement>(null);
@@ -25,9 +25,7 @@ export function Composer({ isBegun, text, setText, isAnswering, say, stop }: {
   }, [text]);
   const said = text.trim();
   const send = () => {
-    if (!said) return;
-    // What is typed stays: two answers at once would leave out each other's message.
-    if (isAnswering) return tell(t("chat.still"));
+    if (!said || isAnswering) return;
     say(said, assistant || undefined);
     setText("");
     area.current?.focus();

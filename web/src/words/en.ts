@@ -30,7 +30,6 @@ export const en = {
   "chat.recalled": "{count} entry recalled for this answer|{count} entries recalled for this answer",
   "chat.remembered": "Memories that rest on this message",
   "chat.say": "Say something",
-  "chat.still": "The answer is still coming. Send your message after it, or stop the answer.",
   "chat.send": "Send",
   "chat.stop": "Stop",
   "chat.talk": "Thread",

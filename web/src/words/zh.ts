@@ -32,7 +32,6 @@ export const zh: Record<keyof typeof en, string> = {
   "chat.recalled": "这次回答召回了 {count} 条",
   "chat.remembered": "以这条消息为依据的记忆",
   "chat.say": "说点什么",
-  "chat.still": "回答还没有结束。请等它结束再发送，或者先停止回答。",
   "chat.send": "发送",
   "chat.stop": "停止",
   "chat.talk": "会话",

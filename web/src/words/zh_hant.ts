@@ -32,7 +32,6 @@ export const zhHant: Record<keyof typeof en, string> = {
   "chat.recalled": "這次回答召回了 {count} 筆",
   "chat.remembered": "以這則訊息為依據的記憶",
   "chat.say": "說點什麼",
-  "chat.still": "回答還沒有結束。請等它結束再送出，或者先停止回答。",
   "chat.send": "送出",
   "chat.stop": "停止",
   "chat.talk": "對話串",
