@@ -15,6 +15,7 @@ from recollect.records import Scope
 from recollect.side_records import PutSideRecord
 from recollect.stores.change_feed import ReadMoment
 from recollect.stores.digests import keyed_digest
+from recollect.stores.in_process.rows import ScopeTable
 from recollect.stores.in_process.store import InProcessStore
 from recollect.stores.in_process.tables import Tables
 from recollect.stores.plans import changes as feed
@@ -51,17 +52,20 @@ from recollect.testing.contract_leases import LeaseContract
 from recollect.testing.contract_memories import MemoryContract
 from recollect.testing.contract_messages import AppendContract
 from recollect.testing.contract_pages import ListingContract
+from recollect.testing.contract_rows import RowRemovalContract
+from recollect.testing.contract_samples import TALK
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_threads import EditContract, ThreadContract
 from recollect.testing.contract_vectors import VectorContract
+from tests.harness.plan_contracts.derivations import DerivedContract
 from tests.harness.plan_contracts.evidence import M1, EvidenceContract
 from tests.harness.plan_contracts.findings import OWN, FindingContract
 from tests.harness.plan_contracts.retries import RetryContract
 from tests.harness.plan_contracts.said_times import JULY, SaidTimeContract
 from tests.harness.plan_contracts.side_upkeep import SideRecordUpkeepContract
 
-plan_erase = erase.plan_erase
+plan_erase, remove_entry = erase.plan_erase, Tables._remove_entry
 plan_embedded, removed = embedding.plan_embedded, thread_edits._removed
 
 
@@ -178,6 +182,13 @@ def sides_of_any_thread(
     for row in tables._of(scope_id).sides.values():
         if row.place[1 : len(within)] == tuple(within[1:]):
             yield row
+
+
+def keeping_vectors(tables: Tables, table: ScopeTable, uid: int) -> None:
+    """Remove an entry, and leave its vectors."""
+    vectors = dict(table.vectors)
+    remove_entry(tables, table, uid)
+    table.vectors.update(vectors)
 
 
 def folded(text: object, _what: str) -> str:
@@ -428,6 +439,22 @@ MUTANTS: dict[str, tuple[str, object, Callable[..., Awaitable[None]], dict[str, 
     "words of any former value hold": (
         "plans.lapsed_messages._places", lambda *_: {("/pets/-", "str", "owl")},
         EvidenceContract.test_a_message_whose_words_are_in_force_again_holds, {},
+    ),
+    "what was to end never ends once it comes back": (
+        "plans.derived_rows.end_before_merge", lambda *_: None,
+        DerivedContract.test_what_was_to_end_ends_when_it_comes_back, {"is_rewritten": False},
+    ),
+    "a removed entry leaves its vectors": (
+        "in_process.tables.Tables._remove_entry", keeping_vectors,
+        RowRemovalContract.test_a_removed_entry_leaves_no_vector, {"kind": "memory"},
+    ),
+    "expired keys stay": (
+        "in_process.tables._drop_old", lambda *_: None,
+        RowRemovalContract.test_expired_keys_are_dropped, {},
+    ),
+    "what a dropped version cited is cited": (
+        "in_process.rows.sources_of", lambda *_: {(TALK, "m1"), (TALK, "m2"), (TALK, "m3")},
+        RowRemovalContract.test_a_dropped_version_cites_nothing, {},
     ),
     "a vector is kept for any text": (
         "contract.changes.plan_embedded", any_text, VectorContract.test_vectors_are_kept, {},

@@ -282,6 +282,19 @@ def test_an_empty_conversation_has_no_text_and_no_latest_message(values: KeyValu
     assert history.get_latest_user_message().content == "n/a"
 
 
+def test_a_type_of_the_same_name_of_another_enum_is_that_type(values: KeyValueMemory) -> None:
+    """AutoChain's own `MessageType`, in a program that still imports it."""
+    there = Enum("there", "UserMessage AIMessage SystemMessage FunctionMessage Other")
+
+    values.save_conversation("Hello", there["UserMessage"])  # type: ignore[arg-type]
+    values.save_conversation("{}", there["FunctionMessage"], name="f")  # type: ignore[arg-type]
+
+    assert "User: Hello\nAction: {}\n" == values.load_conversation().format_message()
+    for wrong in (there["Other"], "UserMessage"):
+        with pytest.raises(UsageError, match="give one of MessageType"):
+            values.save_conversation("Hello", wrong)  # type: ignore[arg-type]
+
+
 def test_a_function_message_may_have_an_empty_conversational_message() -> None:
     """What it says of itself counts, and only where it says nothing its words stand there."""
     history = ChatMessageHistory()

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from langchain_core.documents import Document
@@ -25,6 +26,7 @@ from recollect.integrations.langchain import memory as classic
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
+    import langchain_classic.memory
     from langchain_classic.chains import ConversationChain, LLMChain
 
 ADA = ("users", "ada")
@@ -39,6 +41,16 @@ def memory() -> Iterator[SyncRecollect]:
 
 def model(*answers: str) -> GenericFakeChatModel:
     return GenericFakeChatModel(messages=iter(answers))
+
+
+@pytest.mark.parametrize("name", sorted(set(langchain_classic.memory.__all__) - set(dir(classic))))
+def test_an_import_of_what_is_not_here_says_what_to_take(name: str) -> None:
+    """Of every name of the original: where only the import changes, this is the first error."""
+    if name.startswith(("Motorhead", "ZepMemory")):  # clients of services of their own
+        assert not hasattr(classic, name)
+        return
+    with pytest.raises(ImportError, match=f"there is no {name} in .*: use "):
+        exec(f"from recollect.integrations.langchain.memory import {name}", {})  # noqa: S102
 
 
 def test_a_conversation_chain_runs_on_ours() -> None:
@@ -190,6 +202,27 @@ async def test_a_retriever_says_where_a_document_is_from(memory: SyncRecollect) 
     assert ("user", "talk") == (about["talk/m1"]["role"], about["talk/m1"]["thread"])
     assert ({"pet": "parrot"}, 1) == (about["Item/pet"]["value"], about["Item/pet"]["version"])
     assert found == retriever.invoke("parrot", k=2)
+
+
+@pytest.mark.parametrize("scope", ["ada", ["ada"], ("acme", 42)])
+def test_a_retriever_and_a_vector_store_take_a_scope_in_every_form(
+    memory: SyncRecollect, scope: Any
+) -> None:
+    """As the histories and memories beside them do, also after a document was added."""
+    store = RecollectVectorStore(memory, scope)
+    store.add_texts(["Ada keeps a parrot."], ids=["parrot"])
+
+    assert ["parrot"] == [each.id for each in store.similarity_search("parrot")]
+    (found,) = RecollectRetriever(memory=memory, scope=scope).invoke("parrot")
+    assert "Item/parrot" == found.metadata["source"]
+
+
+def test_a_retriever_refuses_what_it_does_not_have(memory: SyncRecollect) -> None:
+    """A limit in `search_kwargs` would be ignored otherwise, and an empty scope be read."""
+    with pytest.raises(ValueError, match=r"search_kwargs\n.*not permitted"):
+        RecollectRetriever(memory=memory, scope=ADA, search_kwargs={"k": 1})  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="at least one segment"):
+        RecollectRetriever(memory=memory, scope=())
 
 
 def test_a_retriever_of_a_vector_store_serves_the_vector_memory(memory: SyncRecollect) -> None:

@@ -22,7 +22,7 @@ import recollect
 from recollect import SyncRecollect, UsageError
 from recollect.errors import StoreFullError
 from recollect.integrations.langgraph import RecollectStore
-from recollect.records import PutMemory
+from recollect.records import EndMemory, PutMemory
 from recollect.stores.plans import memory_writes as plans
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 from recollect.stores.rows import ScopeRow
@@ -76,6 +76,26 @@ def test_an_item_is_a_memory(store: RecollectStore, memory: SyncRecollect) -> No
     assert {"likes": "black"} == kept.value
     assert [{"likes": "green"}, {"likes": "black"}] == [each.value for each in history]
     assert "likes: black" == memory.recall(ROOT, "black", below=True).entries[0].text
+
+
+def test_an_item_that_was_ended_is_not_told_as_true(
+    store: RecollectStore, memory: SyncRecollect, clock: FrozenClock
+) -> None:
+    """As in every other door, until it is put anew; an end that is to come ends nothing yet."""
+    for key in ("tea", "cake", "jam"):
+        store.put(ADA, key, {"likes": key})
+    end = EndMemory(type="Item", key="tea", at=clock.now())
+    later = EndMemory(type="Item", key="jam", at=clock.now() + timedelta(days=1))
+    memory.apply((*ROOT, *ADA), [end, later])
+    clock.advance(1)
+
+    assert store.get(ADA, "tea") is None
+    assert store.get(ADA, "jam") is not None
+    for query in (None, "likes"):
+        assert ["cake", "jam"] == sorted(keys(store.search(ADA, query=query)))
+        assert 1 == len(store.search(ADA, query=query, limit=1, offset=1))
+    store.put(ADA, "tea", {"likes": "black tea"})
+    assert ["cake", "jam", "tea"] == sorted(keys(store.search(ADA)))
 
 
 def test_what_is_returned_is_a_copy(store: RecollectStore) -> None:

@@ -12,10 +12,10 @@ from recollect.formation.config import FormationSettings
 from recollect.formation.types import NOTE as NOTE_TYPE
 from recollect.formation.types import USER, MemoryType
 from recollect.graph import EntityGraph, KnowledgeGraph, KnowledgeTriple, fact_methods
-from recollect.memory import cited_messages
+from recollect.memory import cited_messages, type_names
 from recollect.memory.facade import Recollect
 from recollect.recall.query import Where
-from recollect.records import Evidence, JsonObject, PutMemory
+from recollect.records import Evidence, JsonObject, MemoryState, PutMemory
 from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 from recollect.stores.plans.erase_targets import EraseThread
 
@@ -92,6 +92,32 @@ async def test_a_read_of_a_misspelt_type_is_told_the_near_one(
 
     with pytest.raises(UsageError, match=f"no type '{written}': did you mean '{meant}'"):
         await READS[read](memory, written)
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("state", ["quarantined", "rejected"])
+async def test_a_type_of_which_nothing_is_active_is_no_slip(
+    memory: Recollect, read: str, state: MemoryState
+) -> None:
+    """What waits for a review, or was rejected, is of a type that is in use, below as well."""
+    await memory.apply(
+        ADA, [PutMemory(type="Trips", key="k", value={"place": "Rome"}, state=state)]
+    )
+
+    await READS[read](memory, "Trips")
+
+
+async def test_below_very_many_scopes_no_name_is_refused(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not each of them is read to tell whether a name was misspelt."""
+    monkeypatch.setattr(type_names, "SCOPES_READ_MAX", 1)
+    await memory.append(ADA, "talk", "Ada likes tea.")
+    with pytest.raises(UsageError, match="no type 'Trips'"):
+        await READS["recall below"](memory, "Trips")
+    await memory.append((*ADA[:1], "bob"), "talk", "Bob likes tea.")
+
+    await READS["recall below"](memory, "Trips")
 
 
 @pytest.mark.parametrize("read", READS)

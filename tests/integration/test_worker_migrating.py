@@ -23,7 +23,7 @@ from recollect.formation.rule_requests import shown_in
 from recollect.formation.type_migration import in_other_mode
 from recollect.formation.types import MemoryType, UpdateMode, load_types
 from recollect.ports import ModelRequest, ToolCall
-from recollect.records import Evidence, Memory, NewMessage
+from recollect.records import DeleteMemory, Evidence, JsonObject, Memory, NewMessage, PutMemory
 from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedAnswer, ScriptedModel
@@ -218,6 +218,26 @@ async def test_a_document_expires_with_the_last_of_its_entries(
         assert last == document.expires_at
 
 
+@pytest.mark.parametrize("days", [(5, 9), (5, None)])
+async def test_what_was_to_end_ends_in_the_other_mode(
+    url: str, clock: FrozenClock, days: tuple[int, int | None]
+) -> None:
+    """A document ends with the last of its entries, and an entry with its document."""
+    async with opened(url, clock) as memory:
+        ends = [None if each is None else clock.now() + timedelta(days=each) for each in days]
+        for key, place, end in zip("ab", ("Bergen", "Porto"), ends, strict=True):
+            trip = PutMemory(type="Trip", key=key, value={"place": place}, valid_until=end)
+            await memory.apply(ADA, [trip])
+
+        await memory.migrate_type(ADA, "Trip", "patch")
+        (document,) = await in_force(memory, clock)
+        clock.advance(60)
+        await memory.migrate_type(ADA, "Trip", "insert")
+        (entry,) = await in_force(memory, clock)
+
+        assert [ends[-1]] * 2 == [document.valid_until, entry.valid_until]
+
+
 async def test_a_document_becomes_an_entry_and_back(url: str, clock: FrozenClock) -> None:
     """And what comes next is formed in the new mode."""
     async with opened(url, clock) as memory:
@@ -284,6 +304,35 @@ async def test_what_is_erased_goes_from_what_was_made_of_it(url: str, clock: Fro
         await memory.erase(ADA, EraseMemory(type="Trip", key=source))
         left = json.dumps([each.value for each in (await memory.memories(ADA)).rows])
         assert "Porto" not in left
+
+
+async def test_what_other_words_say_of_a_source_is_formed_again(
+    url: str, clock: FrozenClock
+) -> None:
+    """A document loses all that came of a reduced source; the messages that are left say it."""
+    async with opened(url, clock) as memory:
+        ids = await travelled(memory, clock)
+        for each in await in_force(memory, clock):
+            await memory.apply(ADA, [DeleteMemory(type="Trip", key=each.key)])
+        place, whom = ([Evidence(thread="talk", message=each, quote="To")] for each in ids)
+        value: JsonObject = {"place": "Bergen", "with": ["Leo"]}
+        found = {"/place": place, "/with/0": whom}
+        await memory.apply(ADA, [PutMemory(type="Trip", key="a", value=value, evidence=found)])
+        clock.advance(60)
+        await memory.migrate_type(ADA, "Trip", "patch")
+        configure(memory, AS_DOCUMENT)
+        clock.advance(60)
+
+        await memory.erase(ADA, EraseMessages(thread="talk", messages=ids[:1]))
+
+        (document,) = await in_force(memory, clock)
+        thread = await memory.thread(ADA, "talk")
+        assert {"with": []} == document.value
+        assert thread is not None
+        assert (True, (2,)) == (thread.pending, thread.again)
+        await memory.form(ADA)
+        (receipt,) = [each.receipt for each in (await memory.formations(ADA, limit=1)).rows]
+        assert "To Porto with Leo." in json.dumps(receipt)
 
 
 async def test_a_migration_is_whole_or_not_at_all(

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
 import { countedOf, inForceOf, NO_COUNTS, NOTHING } from "../src/lib/counts";
-import { byType, changeOf, formationOf, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
+import { byType, changeOf, emptyWords, formationOf, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
 import { isEnded, isLater } from "../src/lib/past";
 import { changedAt, isExample, saidBefore } from "../src/lib/overview_changes";
 
@@ -124,4 +126,17 @@ test("the example is told as that, from whichever scope its key looks at it", ()
   expect(isExample({ prefix: ["demo", "mira"], scope: [] }, [])).toBe(true);
   expect(isExample({ prefix: ["demo"], scope: [] }, ["mira"])).toBe(true);
   expect(isExample({ prefix: ["demo"], scope: [] }, ["ada"])).toBe(false);
+});
+
+test("an empty scope proposes steps only to a key that may write, and says that scopes below may be more", () => {
+  expect(emptyWords(0, true)).toEqual({ about: "overview.none_about", more: undefined, hasSteps: true });
+  expect(emptyWords(0, false)).toEqual({ about: "memories.none_read", more: undefined, hasSteps: false });
+  expect(emptyWords(11, false)).toEqual({ about: "overview.none_here", more: undefined, hasSteps: false });
+  expect(emptyWords(12, true).more).toBe("overview.below_more");
+});
+
+test("the page expects as many scopes below as the service names at most", () => {
+  const route = readFileSync(join(import.meta.dirname, "../../src/recollect/server/routes/overview.py"), "utf8");
+  const most = Number(/^BELOW: Final = (\d+)$/m.exec(route)?.[1]);
+  expect([emptyWords(most - 1, true).more, emptyWords(most, true).more]).toEqual([undefined, "overview.below_more"]);
 });

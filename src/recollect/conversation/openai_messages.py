@@ -51,11 +51,9 @@ def message_for(text: str, message_type: MessageType, fields: Mapping[str, Json]
 
     Raises:
         MissingKeyError: A function message has no name.
-        UsageError: *message_type* is not a `MessageType`.
+        UsageError: *message_type* is no `MessageType`, nor a member of that name of another enum.
     """
-    if not isinstance(message_type, MessageType):
-        names = ", ".join(each.name for each in MessageType)
-        raise UsageError(f"message_type is {message_type!r}: give one of MessageType ({names})")
+    message_type = _message_type_of(message_type)
     if message_type is MessageType.FunctionMessage and "name" not in fields:
         raise MissingKeyError("a function message needs the name of its function: give name='…'")
     classes = message_classes()
@@ -68,6 +66,15 @@ def message_for(text: str, message_type: MessageType, fields: Mapping[str, Json]
     extra = {name: value for name, value in fields.items() if name != "name"}
     named = {"name": fields["name"]} if "name" in fields else {}
     return make(content=text, additional_kwargs=extra, **named)
+
+
+def _message_type_of(given: object) -> MessageType:
+    # AutoChain's own enum has the same names: a program that moved one import keeps the other.
+    name = given.name if isinstance(given, Enum) else ""
+    if name in MessageType.__members__:
+        return MessageType[name]
+    names = ", ".join(MessageType.__members__)
+    raise UsageError(f"message_type is {given!r}: give one of MessageType ({names})")
 
 
 def conversational(message: AnyMessage) -> str:

@@ -43,7 +43,7 @@ def migration(
     Return the change that converts the *sources* of a type into one document, or an entry.
 
     The new memory cites the versions it came from, field by field, in addition to their evidence;
-    the sources end and stay as history. It expires when the last of them would have.
+    the sources end and stay as history. It ends and expires when the last of them would have.
 
     Args:
         sources: The memories in the other form; at least one.
@@ -60,7 +60,8 @@ def migration(
         value=value,
         expected=standing.version if standing else 0,
         valid_from=_single([each.valid_from for each in [*in_force, *ordered]]),
-        expires_at=_last_expiry([*in_force, *ordered]),
+        valid_until=_last([each.valid_until for each in [*in_force, *ordered]]),
+        expires_at=_last([each.expires_at for each in [*in_force, *ordered]]),
         evidence=evidence,
         trust=least([each.trust for each in [*in_force, *ordered]]),
         cause=f"migrated to {to}",
@@ -91,10 +92,10 @@ def _single(times: Sequence[datetime | None]) -> datetime | None:
     return times[0] if len(times) == 1 else None
 
 
-def _last_expiry(memories: Sequence[Memory]) -> datetime | None:
-    """Return when all *memories* have expired, ``None`` if one never does."""
-    times = [each.expires_at for each in memories if each.expires_at is not None]
-    return max(times) if len(times) == len(memories) else None
+def _last(times: Sequence[datetime | None]) -> datetime | None:
+    """Return the last of the *times*, ``None`` if one of them is open."""
+    known = [each for each in times if each is not None]
+    return max(known) if len(known) == len(times) else None
 
 
 def _merged(

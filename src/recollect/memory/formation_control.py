@@ -102,7 +102,8 @@ class FormationMethods(ABC):
 
         Entries of a collection become one document: a later value of a field replaces an earlier
         one, lists are concatenated. A document becomes an entry. The old memories end and stay as
-        history; the new ones cite them and their evidence, and expire with the last of them.
+        history; the new ones cite them and their evidence, and end and expire with the last of
+        them.
         `undo` reverts this.
 
         Raises:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from recollect.errors import ConflictError, StaleReadError, VersionConflictError
 from recollect.formation.config import Assistants
+from recollect.formation.derived_memories import sources_of
 from recollect.formation.rivals import are_rivals, is_single
 from recollect.formation.scope_types import type_in_force
 from recollect.formation.succession import NEWER_VALUE
@@ -226,7 +227,8 @@ class _MessageUndo:
         passed: dict[tuple[str, str, int], list[MessageAddress]] = {}
         ends: list[str] = []
         without = replace(self.undone, at={**self.undone.at, self.said: self.now})
-        for address, (memory, revisions) in sorted(self.read.items(), key=lambda each: each[0]):
+        for address in _derived_first({each: memory for each, (memory, _) in self.read.items()}):
+            memory, revisions = self.read[address]
             if not self._comes_from_it(address, revisions):
                 continue
             found = self._replayed(address, without)
@@ -302,6 +304,26 @@ class _MessageUndo:
         was_ended = before.valid_until is None and version.valid_until is not None
         if lost or (was_ended and self.said in messages_of(before.evidence)):
             yield from new - {self.said}
+
+
+def _derived_first(memories: Mapping[MemoryAddress, Memory]) -> list[MemoryAddress]:
+    """
+    Return the addresses of *memories*, each before those of the memories that it was derived from.
+
+    Deleting a source changes what was derived from it, which a later write would not expect.
+    """
+    sources = {at: {each[:2] for each in sources_of(memories[at])} for at in memories}
+    ordered: dict[MemoryAddress, None] = {}
+
+    def add(address: MemoryAddress, above: frozenset[MemoryAddress]) -> None:
+        for derived in sorted(sources.keys() - ordered.keys() - above - {address}):
+            if address in sources[derived]:
+                add(derived, above | {address})
+        ordered.setdefault(address)
+
+    for each in sorted(memories):
+        add(each, frozenset())
+    return list(ordered)
 
 
 def _told_overtaken(ends: Sequence[str], later: MessageAddress) -> str:

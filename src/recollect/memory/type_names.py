@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Final
 
 from recollect.formation.config import Assistants
 from recollect.formation.scope_types import types_below, types_in_force
@@ -11,6 +12,9 @@ from recollect.recall.scopes_below import scopes_below
 from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.changes import Below
+
+SCOPES_READ_MAX: Final = 200
+"""So many scopes below are searched for a memory in another state; of more, no name is refused."""
 
 
 async def check_type_names(
@@ -47,9 +51,14 @@ async def _own_types(
 
 
 async def _has_any(store: Store, asked: Sequence[Scope] | Below, type_: str) -> bool:
-    """Return True if one of the scopes has a memory of a type; of those below, an active one."""
+    """Return True if one of the scopes has a memory of a type, in any state; or may have one."""
     if isinstance(asked, Below):
-        return bool(await scopes_below(store, Below(asked.scopes, type_)))
+        if await scopes_below(store, Below(asked.scopes, type_)):
+            return True
+        # Those list active memories alone: others wait for a review, or are rejected.
+        asked = await scopes_below(store, Below(asked.scopes))
+        if len(asked) > SCOPES_READ_MAX:
+            return True
     for scope in asked:
         if (await store.memories(scope, type_=type_, limit=1)).rows:
             return True

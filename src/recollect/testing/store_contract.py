@@ -19,6 +19,11 @@ from recollect.testing.contract_messages import AppendContract, MessageContract
 from recollect.testing.contract_pages import ListingContract, NewestContract
 from recollect.testing.contract_receipts import ReceiptContract
 from recollect.testing.contract_redrive import RedriveContract
+from recollect.testing.contract_rows import (
+    RowLimitContract,
+    RowOrderContract,
+    RowRemovalContract,
+)
 from recollect.testing.contract_side_records import SideRecordContract
 from recollect.testing.contract_snapshot import SnapshotContract
 from recollect.testing.contract_threads import EditContract, ThreadContract
@@ -58,6 +63,9 @@ class StoreContract(
     StampContract,
     SideRecordContract,
     TransactionContract,
+    RowLimitContract,
+    RowOrderContract,
+    RowRemovalContract,
 ):
     """
     Tests of a backend of `recollect.stores.contract.base.Store`.

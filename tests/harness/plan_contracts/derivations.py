@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -95,6 +96,49 @@ class DerivedContract(Contract):
         assert (None, before.evidence) == (after.valid_until, after.evidence)
         assert ["put", "merged into Note/both"] == [each.cause for each in versions[:2]]
         assert "in force again" in versions[2].cause
+
+    @pytest.mark.parametrize("is_rewritten", [False, True])
+    async def test_what_was_to_end_ends_when_it_comes_back(
+        self, store: Store, clock: FrozenClock, *, is_rewritten: bool
+    ) -> None:
+        """A reinstated source ends when it would have, also where it lost a part itself."""
+        end = clock.now() + timedelta(days=5)
+        await tell(store, "m1", "m2", "m3")
+        cake = replace(note("cake", "m2"), valid_until=end)
+        if is_rewritten:
+            value = {"first": "tea", "then": "cake"}
+            found = {
+                f"/{each}": note("", m).evidence[""]
+                for each, m in zip(value, ("m1", "m2"), strict=True)
+            }
+            cake = replace(cake, value=value, evidence=found)
+        await store.apply(ADA, [note("tea", "m1"), cake])
+        clock.advance(60)
+        both = note("both", "m1", "m2", sources=(("tea", 1), ("cake", 1)))
+        await store.apply(ADA, [both, merged("tea", "both", clock), merged("cake", "both", clock)])
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        after = await store.get(ADA, "Note", "cake")
+        assert after is not None
+        assert end == after.valid_until
+
+    async def test_a_source_comes_back_with_its_end_when_another_is_deleted(
+        self, store: Store, clock: FrozenClock
+    ) -> None:
+        """The same holds where a source was deleted, and not erased."""
+        end = clock.now() + timedelta(days=5)
+        await tell(store, "m1", "m2", "m3")
+        await store.apply(ADA, [note("tea", "m1"), replace(note("cake", "m2"), valid_until=end)])
+        clock.advance(60)
+        both = note("both", "m1", "m2", sources=(("tea", 1), ("cake", 1)))
+        await store.apply(ADA, [both, merged("tea", "both", clock), merged("cake", "both", clock)])
+
+        await store.apply(ADA, [DeleteMemory(type="Note", key="tea")])
+
+        after = await store.get(ADA, "Note", "cake")
+        assert after is not None
+        assert end == after.valid_until
 
     async def test_what_was_changed_since_stays(self, store: Store, clock: FrozenClock) -> None:
         """A source that was written since it was merged is not reinstated."""

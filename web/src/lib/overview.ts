@@ -23,6 +23,16 @@ export function mainQuote(quotes: FieldQuotes["fields"], { value }: Pick<Memory,
   return main === undefined ? undefined : quotes[pointerOf([main])];
 }
 
+/** How many scopes below an empty one the service names at most. */
+const BELOW = 12;
+
+/** What an empty scope says: its own steps only to a key that may take them, and that the scopes below may be more. */
+export const emptyWords = (below: number, canWrite: boolean) => ({
+  about: below ? "overview.none_here" : canWrite ? "overview.none_about" : "memories.none_read",
+  more: below >= BELOW ? "overview.below_more" : undefined,
+  hasSteps: canWrite,
+}) as const;
+
 export type ChangeWord = "new" | "changed" | "ended" | "waits";
 
 /** What happened to a memory when it was written last. */

@@ -195,7 +195,7 @@ function useTitles(threads: readonly Thread[], isTalkRead: boolean): ReadonlyMap
 
 function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError, isLoading, error }, named, chosen, isRead, isPast, begin }: { threads: Paged<Thread>; named: ReadonlyMap<string, NamedThread>; chosen: string | undefined; isRead: boolean; isPast: boolean; begin: () => void }) {
   const { t } = useAround();
-  const { scope } = useHere();
+  const { scope, can } = useHere();
   const wording = useWording();
   // The order of the newest messages, once all of them are known: until then none jumps.
   const areDated = !isPast && threads.every((each) => !each.count || named.get(each.id)?.at);
@@ -205,10 +205,12 @@ function ThreadList({ threads: { rows: threads, again, hasMore, more, moreError,
   const isNew = isRead && !isPast && chosen !== undefined && madeHere.has(chosen) && !threads.some((each) => each.id === chosen);
   return (
     <nav className="threads" aria-label={t("chat.threads")}>
-      <button type="button" className="new-thread" onClick={begin}>
-        <Icon name="plus" />
-        {t("chat.new")}
-      </button>
+      {can("write") && (
+        <button type="button" className="new-thread" onClick={begin}>
+          <Icon name="plus" />
+          {t("chat.new")}
+        </button>
+      )}
       <Failure error={error} again={again} isBusy={isLoading} />
       {!isRead && isLoading && !threads.length && <Loading rows={2} />}
       <ul>

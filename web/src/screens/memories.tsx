@@ -114,7 +114,7 @@ export default function Memories() {
         {total === 0 && !listing.isFormer && !listing.error && (
           isNarrowed
             ? <Empty icon="recall" title={t("memories.none_found")}><button type="button" onClick={() => { setTyped(""); set({ q: "", type: "", state: "", on: "", known: "" }); }}>{t("memories.clear")}</button></Empty>
-            : <Empty icon="memory" title={t("memories.none")}><p>{t("memories.none_about")}</p><a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a></Empty>
+            : <Empty icon="memory" title={t("memories.none")}><p>{t(can("write") ? "memories.none_about" : "memories.none_read")}</p>{can("write") && <a className="button" href={linkTo(["chat"], scope)}>{t("memories.to_chat")}</a>}</Empty>
         )}
         {listing.counts && total !== undefined && total > 0 && <Total filters={filters} counts={listing.counts} inForce={inForce.value} isFar={isFar} />}
         {total !== undefined && total > 0 && (

@@ -11,7 +11,7 @@ import { changesBetween } from "../lib/diff";
 import { NO_COUNTS } from "../lib/counts";
 import { countsInForce } from "../lib/in_force";
 import { formerOf, useOthers } from "../lib/one_after_another";
-import { byType, changeOf, mainQuote, quotesOf } from "../lib/overview";
+import { byType, changeOf, emptyWords, mainQuote, quotesOf } from "../lib/overview";
 import { changedAt, isExample, saidBefore } from "../lib/overview_changes";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
 import { shown, spoken } from "../lib/pointer";
@@ -55,7 +55,7 @@ export default function Overview() {
 
 function Filled({ glance, days, again }: { glance: Glance; days: Days; again: () => void }) {
   const { t } = useAround();
-  const { me, scope } = useHere();
+  const { me, scope, can } = useHere();
   const wording = useWording();
   const isNow = isToday(days);
   const day = days.known || days.on;
@@ -70,7 +70,7 @@ function Filled({ glance, days, again }: { glance: Glance; days: Days; again: ()
         <span className="face" aria-hidden="true">{[...(person ?? "R")][0]?.toUpperCase()}</span>
         <div>
           <h1 tabIndex={-1} title={person}>{person ?? t("overview")}</h1>
-          <p className="about">{isNow ? t("overview.about") : t(days.known ? "overview.about_then" : "overview.true_then", { day: wording.day(day) })}</p>
+          <p className="about">{isNow ? t(can("write") ? "overview.about" : "overview.about_read") : t(days.known ? "overview.about_then" : "overview.true_then", { day: wording.day(day) })}</p>
           {isExample(me, scope) && <p className="hint">{t("overview.example")}{me.temporary && ` ${t("overview.example_goes")}`}</p>}
         </div>
         <Ask />
@@ -265,20 +265,22 @@ function Recalled({ glance, again }: { glance: Glance; again: () => void }) {
 function Nothing({ below }: { below: Glance["below"] }) {
   const { t } = useAround();
   const { scope, can } = useHere();
+  const said = emptyWords(below.length, can("write"));
   const steps = [
     ["overview.first", "chat", "memories.to_chat"], ["overview.second", "formation", "overview.to_formation"], ["overview.third", "memories", "overview.to_memories"],
   ] as const;
   return (
     <>
-      <header className="overview-head"><span className="face" aria-hidden="true"><Icon name="memory" /></span><div><h1 tabIndex={-1}>{t("memories.none")}</h1><p className="about">{t(below.length ? "overview.none_here" : "overview.none_about")}</p></div></header>
+      <header className="overview-head"><span className="face" aria-hidden="true"><Icon name="memory" /></span><div><h1 tabIndex={-1}>{t("memories.none")}</h1><p className="about">{t(said.about)}</p></div></header>
       <DeletedLately />
       {below.length > 0 && (
         <section className="block">
           <h2>{t("overview.below")}</h2>
           <ul className="scope-cards">{below.map((each) => <li key={each.join("\n")}><a className="scope-card" href={linkTo(["overview"], each)}><span className="face small" aria-hidden="true">{[...(each[each.length - 1] ?? "")][0]?.toUpperCase()}</span><span>{each.join(" / ")}</span></a></li>)}</ul>
+          {said.more && <p className="hint">{t(said.more)}</p>}
         </section>
       )}
-      <ol className="first-steps">
+      {said.hasSteps && <ol className="first-steps">
         {steps.map(([words, place, act], at) => (
           <li key={place} className="block">
             <span className="step-number" aria-hidden="true">{at + 1}</span>
@@ -286,7 +288,7 @@ function Nothing({ below }: { below: Glance["below"] }) {
             <a className={at ? "button" : "button accent"} href={linkTo([place], scope)}>{t(act)}</a>
           </li>
         ))}
-      </ol>
+      </ol>}
       {can("write") && <p className="hint">{t("overview.import")} <a href={linkTo(["settings"], scope)}>{t("settings")}</a></p>}
     </>
   );

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Final, NoReturn, Self, TypeAlias
 
 from langchain_classic.base_memory import BaseMemory
 from pydantic import PrivateAttr
@@ -15,6 +15,17 @@ from recollect.sync.method_pairs import PairCall, delegated_pair
 AnyHistory: TypeAlias = ChatHistory | ForeignHistory
 
 InMemoryEntityStore = conversation.InMemoryEntityStore
+
+_HISTORY: Final = "recollect.integrations.langchain.RecollectChatMessageHistory"
+_ENTITIES: Final = "ConversationEntityMemory(memory, scope, thread), which keeps its entities"
+_INSTEAD: Final = {
+    "ConversationStringBufferMemory": "ConversationBufferMemory",
+    "ConversationVectorStoreTokenBufferMemory": "CombinedMemory of a token buffer and a retriever",
+    "RedisEntityStore": _ENTITIES,
+    "SQLiteEntityStore": _ENTITIES,
+    "UpstashRedisEntityStore": _ENTITIES,
+}
+"""The replacements for names of ``langchain_classic.memory`` that this module lacks."""
 
 
 class ClassicMemory(BaseMemory):
@@ -187,3 +198,15 @@ class SimpleMemory(_Named):
 
     kind = conversation.SimpleMemory
     __init__ = _Named.__init__
+
+
+def __getattr__(name: str) -> NoReturn:
+    # An AttributeError would lose its text where a name is imported by ``from``.
+    instead = _HISTORY if name.endswith("ChatMessageHistory") else _INSTEAD.get(name)
+    if instead is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise ImportError(
+        f"there is no {name} in {__name__}: use {instead}; what langchain_classic.memory has under"
+        " this name keeps nothing in the store",
+        name=__name__,
+    )

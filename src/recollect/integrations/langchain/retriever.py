@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from langchain_core.callbacks import BaseRunManager
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict
+from pydantic import BeforeValidator, ConfigDict
 
 from recollect.memory.facade import Recollect
 from recollect.recall.query import query_in
 from recollect.recall.results import Recalled
-from recollect.records import Memory, Message
+from recollect.records import Memory, Message, Scope
+from recollect.stores.validation import check_scope
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import Home
 
@@ -24,12 +25,17 @@ class RecollectRetriever(BaseRetriever):
     *memory* is a `Recollect` (then only the asynchronous methods work) or a `SyncRecollect`. *k* is
     the most documents to return, also as ``invoke(query, k=…)``. *below*, *budget_tokens* and
     *where* (a `Where`) are those of `Recollect.recall`.
+
+    Raises:
+        ValidationError: (pydantic's, a ``ValueError``) The scope is invalid, or a field is unknown,
+            such as the ``search_kwargs`` of a vector store's retriever.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    # LangChain's retrievers ignore unknown fields: a limit under another name would be lost.
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     memory: Any
-    scope: tuple[str, ...]
+    scope: Annotated[Scope | str, BeforeValidator(check_scope)]
     k: int = 4
     below: bool = False
     budget_tokens: int | None = None

@@ -23,7 +23,7 @@ from recollect.memory.facade import Recollect
 from recollect.memory.recall_calls import recall_of_types
 from recollect.recall.query import Where, query_in
 from recollect.recall.results import Recalled
-from recollect.records import DeleteMemory, Memory, PutMemory, Scope, ScopeLike
+from recollect.records import DeleteMemory, Memory, PutMemory, ScopeLike
 from recollect.stores.validation import WRITES_MAX, check_scope
 from recollect.sync.method_pairs import method_pair, prepared_pair
 from recollect.sync.object_home import AnyRecollect, Home
@@ -41,9 +41,9 @@ class RecollectVectorStore(VectorSearches):
     searches is a `Filter`. The searches of `VectorSearches` rank by vectors alone.
     """
 
-    def __init__(self, memory: AnyRecollect, scope: Scope, *, type_: str = TYPE) -> None:
+    def __init__(self, memory: AnyRecollect, scope: ScopeLike, *, type_: str = TYPE) -> None:
         self.home = Home(memory)
-        self.scope = scope
+        self.scope = check_scope(scope)
         self.type_ = type_
 
     def _add_texts(
@@ -151,7 +151,7 @@ class RecollectVectorStore(VectorSearches):
         if memory is None or scope is None:
             msg = "from_texts needs memory=… and scope=…: open the memory with embedder=…"
             raise UsageError(msg)
-        store = cls(memory, check_scope(scope), **kwargs)
+        store = cls(memory, scope, **kwargs)
         store.add_texts(texts, metadatas, ids=ids)
         return store
 

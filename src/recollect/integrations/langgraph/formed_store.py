@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -27,7 +27,9 @@ from recollect.integrations.langgraph.graph_store import RecollectStore
 from recollect.integrations.langgraph.store_reads import (
     ITEM,
     fits_all,
+    is_true,
     item_fields,
+    newest_true,
     prolong_used,
     ranked,
 )
@@ -51,7 +53,6 @@ from recollect.side_records import SideWrite
 from recollect.stores.plans.changes import Below
 from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.stores.plans.prepared_writes import prepare_write
-from recollect.stores.validation import to_datetime
 from recollect.sync.object_home import AnyRecollect
 
 CAUSE: Final = "LangGraph's store"
@@ -123,7 +124,7 @@ class FormedStore(RecollectStore):
         if not namespace or namespace[-1] not in self.types:
             return None
         found = await memory.store.get((*self.root, *namespace[:-1]), namespace[-1], key)
-        is_in_force = found is not None and found.state == "active" and _is_true(memory, found)
+        is_in_force = found is not None and found.state == "active" and is_true(memory, found)
         return found if is_in_force else None
 
     async def _formed(self, memory: Recollect, op: GetOp) -> Item | None:
@@ -195,7 +196,7 @@ class FormedStore(RecollectStore):
         for scope, types, below in self._parts(tuple(op.namespace_prefix)):
             for type_ in types:
                 read = partial(memory.store.newest, scope, type_, filter_=op.filter, below=below)
-                found += await _newest_true(memory, read, limit)
+                found += await newest_true(memory, read, limit)
         found.sort(key=lambda each: (each.scope, each.type, each.key))
         found.sort(key=lambda each: each.updated_at, reverse=True)
         return [(each, None) for each in found[:limit]]
@@ -255,33 +256,14 @@ def _plain(op: Op) -> Op:
     return op if isinstance(op, GetOp) else _NOTHING
 
 
-async def _newest_true(
-    memory: Recollect, read: Callable[..., Awaitable[list[Memory]]], limit: int
-) -> list[Memory]:
-    """Return the newest *limit* valid memories of those that *read* returns."""
-    asked = limit
-    while True:
-        newest = await read(limit=asked)
-        found = [each for each in newest if _is_true(memory, each)]
-        if len(found) >= limit or len(newest) < asked:
-            return found[:limit]
-        asked *= 2  # some of the newest have ended: read further back
-
-
 async def _holds_any(memory: Recollect, places: Sequence[tuple[Scope, str]]) -> bool:
     """Return True if one of the scopes has a valid memory of its type."""
     for scope, type_ in places:
         if type_ == ITEM:  # a scope is listed only if it has an unexpired item
             return True
-        if await _newest_true(memory, partial(memory.store.newest, scope, type_, below=False), 1):
+        if await newest_true(memory, partial(memory.store.newest, scope, type_, below=False), 1):
             return True
     return False
-
-
-def _is_true(memory: Recollect, found: Memory) -> bool:
-    """Return True if a memory is valid now; an item always is."""
-    until = found.valid_until
-    return found.type == ITEM or until is None or to_datetime(memory.store.now()) < until
 
 
 async def _scopes(memory: Recollect, prefix: Scope, type_: str) -> tuple[Scope, ...]:

@@ -87,7 +87,7 @@ async def _gotten(
         scope: {
             each.key: each
             for each in await memory.store.get_many(scope, [(ITEM, key) for key in keys])
-            if each and each.state == "active"
+            if each and each.state == "active" and is_true(memory, each)
         }
         for scope, keys in wanted.items()
     }
@@ -99,20 +99,44 @@ async def _search_items(
     """Return a search's items: the ranked ones, then those not found by the query, newest first."""
     end = op.offset + op.limit
     if not op.query or not op.query.strip():
-        newest = await memory.store.newest(
-            prefix, ITEM, filter_=op.filter, limit=op.limit, offset=op.offset
-        )
-        return [(each, None) for each in newest]
+        newest = await _newest_items(memory, prefix, op, end) if op.limit else []
+        return [(each, None) for each in newest[op.offset :]]
     # Embed items that were just put first, so that a search finds them by meaning too.
     await memory.caught_up(prefix, below=True)
-    where = Where(messages=False, types=(ITEM,), filter=op.filter or None, valid_at="ever")
+    where = Where(messages=False, types=(ITEM,), filter=op.filter or None)
     ask = partial(memory.recall, prefix, query_in(op.query), below=True, where=where)
     found = await ranked(ask, end) if op.limit else []
     if op.limit and len(found) < end:
         known = {(each.scope, each.key) for each, _ in found}
-        newest = await memory.store.newest(prefix, ITEM, filter_=op.filter, limit=end)
+        newest = await _newest_items(memory, prefix, op, end)
         found += [(each, None) for each in newest if (each.scope, each.key) not in known]
     return found[op.offset : end]
+
+
+async def _newest_items(memory: Recollect, prefix: Scope, op: SearchOp, end: int) -> list[Memory]:
+    """Return the newest *end* items at and below *prefix* that are true now."""
+    return await newest_true(
+        memory, partial(memory.store.newest, prefix, ITEM, filter_=op.filter), end
+    )
+
+
+async def newest_true(
+    memory: Recollect, read: Callable[..., Awaitable[list[Memory]]], limit: int
+) -> list[Memory]:
+    """Return the newest *limit* valid memories of those that *read* returns."""
+    asked = limit
+    while True:
+        newest = await read(limit=asked)
+        found = [each for each in newest if is_true(memory, each)]
+        if len(found) >= limit or len(newest) < asked:
+            return found[:limit]
+        asked *= 2  # some of the newest have ended: read further back
+
+
+def is_true(memory: Recollect, found: Memory) -> bool:
+    """Return True if a memory has not ended, as a person may end any of them."""
+    until = found.valid_until
+    return until is None or to_datetime(memory.store.now()) < until
 
 
 async def ranked(

@@ -153,13 +153,19 @@ def is_merged(row: MemoryRow) -> bool:
     return row.valid_until is not None and row.cause.startswith(MERGED)
 
 
-def reinstated_memory(row: MemoryRow, seq: int, now: int) -> MemoryRow:
+def reinstated_memory(rows: Rows, row: MemoryRow, seq: int, now: int) -> MemoryRow:
     """Return the next version of a memory, reinstated because its replacement is gone."""
     return replace(
         row,
-        valid_until=None,
+        valid_until=end_before_merge(rows, row),
         cause="in force again: what it was merged into is gone",
         version=row.version + 1,
         updated_at=max(now, row.updated_at),  # the clock may have been set back
         seq=seq,
     )
+
+
+def end_before_merge(rows: Rows, row: MemoryRow) -> int | None:
+    """Return when a merged memory would have ended by its own words, ``None`` for never."""
+    past = rows.revisions(row.scope_id, row.uid)
+    return past[-1].valid_until if past else None

@@ -10,6 +10,7 @@ from recollect.side_records import FORGOTTEN, UNDONE_MESSAGE
 from recollect.stores.plans.derived_rows import (
     Named,
     encoded_remainder,
+    end_before_merge,
     is_merged,
     reduced_memory,
     reinstated_memory,
@@ -289,10 +290,11 @@ def _back_in_force(
             continue
         if row.uid in rewritten:
             # Its earlier content was erased with the evidence: keep no revision of it.
-            again = replace(rewritten[row.uid], valid_until=None, cause=REDUCED)
+            end = end_before_merge(rows, row)
+            again = replace(rewritten[row.uid], valid_until=end, cause=REDUCED)
             back.append(Effect(memories=[again]))
         else:
-            again = reinstated_memory(row, scope.seq, now)
+            again = reinstated_memory(rows, row, scope.seq, now)
             back.append(Effect(memories=[again], revisions=[revision_row(row, now)]))
     return together(back)
 

@@ -251,7 +251,7 @@ class _Staged:
             if ended and ended.uid == row.uid and ended.cause == row.cause:
                 self._revisions.append(revision_row(ended, self._now))
                 self._current[row.type, row.key] = reinstated_memory(
-                    ended, self._scope.seq, self._now
+                    self._rows, ended, self._scope.seq, self._now
                 )
 
     def _without(self, row: MemoryRow, erased: set[tuple[str, str]]) -> list[MemoryRow]:

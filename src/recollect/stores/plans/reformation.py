@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-from recollect.stores.plans.derived_rows import row_sources
+from recollect.stores.plans.derived_rows import row_remainder, row_sources
 from recollect.stores.plans.lanes import lanes_of, redriven_lanes
 from recollect.stores.plans.pending_messages import again_of, due_at_once, with_again
 from recollect.stores.plans.receipts import each_formation, types_of
@@ -28,13 +28,14 @@ def find_messages_to_form(
     """
     Return the messages whose *memories* lose content because other evidence is erased.
 
-    Only quoted messages count, which only formed memories have. Memories derived from others are
-    skipped, as their sources are reinstated, and so are rejected ones.
+    Only quoted messages count, which only formed memories have. Rejected memories are skipped, and
+    so are those derived from others of which nothing is left, as their sources are reinstated.
     """
     found: Waiting = {}
     for row in memories:
         sources = row_sources(row)
-        if row.state == "rejected" or _names_memories(sources.values()):
+        is_derived = _names_memories(sources.values())
+        if row.state == "rejected" or (is_derived and row_remainder(row, erased) is None):
             continue
         for thread, message in remaining_messages(sources, erased):
             found.setdefault(thread, {}).setdefault(row.type, set()).add(message)
