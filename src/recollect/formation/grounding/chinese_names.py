@@ -71,7 +71,7 @@ _NO_PERSON: Final = lazy_pattern(
 _SENDS: Final = frozenset(
     "传讯 来讯 来信 发信 寄信 写信 回信 来电 致电 传话 发文 发帖 贴文 留言".split()
 )
-"""What somebody does, behind a surname."""
+"""Words for sending something, behind a surname."""
 # Words that begin as a name of three characters does.
 _NO_FULL_NAME: Final = lazy_pattern(
     r"高(?:兴|质|级|度|速|铁|血|烧|中|考|[一二三])|方(?:面|便|式|法|向|才|案)|马(?:上|路|拉)"
