@@ -11,6 +11,7 @@ import { noteTypes } from "./lib/field_order";
 import { noteKeyFrom } from "./lib/key_handover";
 import { setOwner } from "./lib/owned_shelf";
 import { go, linkHere, linkTo, useRoute } from "./lib/route";
+import { matching, readScopes } from "./lib/scope_choice";
 import { daysIn, isToday } from "./lib/time";
 import { HereContext, sentenceOf, useAround, useHere } from "./lib/session";
 import { keyIn } from "./lib/sign_in";
@@ -246,9 +247,9 @@ function ChooseScope({ close, canList, choose }: { close: () => void; canList: b
   const { t } = useAround();
   const { scope, me } = useHere();
   const [typed, setTyped] = useState(scope.join("\n"));
-  const scopes = useAsked(async () => (canList ? (await api.scopes()).scopes : []), [canList]);
+  const scopes = useAsked(async () => (canList ? readScopes(api.scopes) : undefined), [canList]);
   const [words, setWords] = useState("");
-  const found = (scopes.value ?? []).filter((each) => each.join(" / ").toLowerCase().includes(words.toLowerCase()));
+  const { shown, hasMore } = matching(scopes.value ?? { scopes: [], isCut: false }, words);
   return (
     <Dialog title={t("scope.choose")} close={close} act={() => choose(typed.split("\n").map((each) => each.trim()).filter(Boolean))}>
       <p className="hint">{t("scope.about", { scope: (me.prefix ?? me.scope).join(" / ") || t("scope.own") })}</p>
@@ -258,8 +259,9 @@ function ChooseScope({ close, canList, choose }: { close: () => void; canList: b
           <Failure error={scopes.error} again={scopes.again} />
           <ul className="scope-list">
             <li><button type="button" className={scope.length ? "plain" : "plain here"} onClick={() => choose([])}>{t("scope.own")}</button></li>
-            {found.filter((each) => each.length).slice(0, 100).map((each) => <li key={each.join("\n")}><button type="button" className={each.join("\n") === scope.join("\n") ? "plain here" : "plain"} onClick={() => choose(each)}>{each.join(" / ")}</button></li>)}
+            {shown.map((each) => <li key={each.join("\n")}><button type="button" className={each.join("\n") === scope.join("\n") ? "plain here" : "plain"} onClick={() => choose(each)}>{each.join(" / ")}</button></li>)}
           </ul>
+          {hasMore && <p className="hint">{t("scope.more")}</p>}
         </>
       )}
       <Field label={t("scope.segments")} hint={t("scope.segments_hint")}>{(id) => <textarea id={id} rows={3} value={typed} onChange={(event) => setTyped(event.target.value)} />}</Field>

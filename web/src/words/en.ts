@@ -151,6 +151,7 @@ export const en = {
   "scope.about": "These scopes lie below {scope}. Each shows what was said in it, and not what lies below it.",
   "scope.choose": "Choose a scope",
   "scope.go": "Go there",
+  "scope.more": "There are more scopes than are shown: search for one, or write its segments.",
   "scope.own": "own scope",
   "scope.search": "Search scopes",
   "scope.segments": "Segments",

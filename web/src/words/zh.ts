@@ -153,6 +153,7 @@ export const zh: Record<keyof typeof en, string> = {
   "scope.about": "这些作用域位于 {scope} 之下。每个作用域只显示在其中说过的内容，不包括它下面的作用域。",
   "scope.choose": "选择作用域",
   "scope.go": "前往",
+  "scope.more": "还有没列出的范围：可以搜索，或者直接填写各段。",
   "scope.own": "自身作用域",
   "scope.search": "搜索作用域",
   "scope.segments": "各段",

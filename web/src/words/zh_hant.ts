@@ -153,6 +153,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "scope.about": "這些範圍位於 {scope} 之下。每個範圍只顯示在其中說過的內容，不包括它下面的範圍。",
   "scope.choose": "選擇範圍",
   "scope.go": "前往",
+  "scope.more": "還有沒列出的範圍：可以搜尋，或者直接填寫各段。",
   "scope.own": "自己的範圍",
   "scope.search": "搜尋範圍",
   "scope.segments": "各段",
