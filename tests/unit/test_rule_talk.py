@@ -227,6 +227,14 @@ def test_since_when_is_answered_by_the_message_that_told_it(asked: str, told: st
         (("旅费是八千块", "不对，旅费是九千块"), "旅费多少钱？", "九千"),
         (("旅费是八千块", "不对，旅费是九千块"), "以前说旅费多少？", "八千"),
         (("I drink oat milk",), "What may I drink?", "oat milk"),
+        (("I hate olives",), "Do you know what I like?", "nothing"),
+        (("我讨厌香菜",), "你知道我喜欢什么吗？", "没有找到"),
+        (("I hate olives",), "Do I like olives?", "hate"),
+        (
+            ("The trip costs 840 euros", "Actually the boat trip is 90 euros too"),
+            "What does the trip cost?",
+            "840",
+        ),
         (("I have two cats, one Maine Coon",), "What are my cats called?", "nothing"),
     ],
 )
@@ -235,6 +243,15 @@ def test_what_was_told_in_other_words_is_found(
 ) -> None:
     """By the names behind "cats", whatever is told of one named, and the question before."""
     assert told in asyncio.run(answer_after(talk, asked))
+
+
+def test_a_former_home_of_this_talk_is_not_told_as_so() -> None:
+    answer = asyncio.run(
+        answer_after(("I live in Oslo.", "I moved to Bergen."), "What do you know about me?")
+    )
+
+    assert "Bergen" in answer
+    assert "Oslo" not in answer
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,12 @@ def _answer_of_all(
     known = [each for each in lines if each.is_memory and each.tense != "until"]
     known.sort(key=lambda each: not each.is_so_now)  # what is so before what was once the case
     every = [quote_of_line(each, language) for each in known[:_SHOWN_OF_ALL]]
-    every += [quoted(each.quote, language) for each in earlier if not _is_in(each, known)]
+    newest = {each.field: each for each in earlier}
+    every += [
+        quoted(each.quote, language)
+        for each in earlier
+        if not _is_in(each, known) and (each.field not in _TOPIC_OF or newest[each.field] is each)
+    ]
     if not every:
         return sentence_of_reply("nothing", language)
     quotes = ("; " if language == "en" else "；").join(every)

@@ -61,6 +61,8 @@ _REVISES: Final = re.compile(
     re.IGNORECASE,
 )
 """How a message begins that states anew what was stated before."""
+_ADDS: Final = re.compile(r"\b(?:too|also|as well|another)\b|[也还另]", re.IGNORECASE)
+"""Words that tell more beside what was told, and do not take its place."""
 _GOES_ON: Final = re.compile(r"\W*(?:and )?(?:she|he|they)\b|\W*[她他]们?", re.IGNORECASE)
 """How a message begins that goes on about whom the one before it names."""
 _NEW_JOB: Final = re.compile(
@@ -107,7 +109,8 @@ def later_words(
             return each
         if not is_end and _is_stated(each.text) and question.is_met_by(each):
             # What was over before it is no longer.
-            is_revised = _REVISES.match(_plain(each.text)) is not None
+            plain = _plain(each.text)
+            is_revised = _REVISES.match(plain) and not _ADDS.search(plain)
             return each if is_revised or _is_replaced(known, each, question) else None
     notes = [e for e in lines if e.is_memory and not e.field and e is not known]
     later = (e for e in notes if known is not None and begun < 0 and _is_newer_note(e, known))

@@ -19,7 +19,8 @@ _I_AM: Final = r"[Ii](?:'?m| am)"
 """As people type it: without the apostrophe too."""
 _PEOPLE: Final = (
     r"(?:\w+(?:ish|ese|nch|utch)|\w{3,}[aei]an|Greek|Swiss|Thai|Czech|German|Catholic|Muslim|Jewish"
-    r"|Hindu|Icelandic|Arab|Black|White|Deaf|Home|Ok|OK)\b"
+    r"|Hindu|Icelandic|Arab|Black|White|Deaf|Home|Vegan|Late|Happy|Sorry|Fine|Back|Sure|Here|Busy|Single"
+    r"|Married|Retired|Tired|New|Ok|OK)\b"
 )
 """Capital words behind "I'm" that are no name: "I'm Dutch and live in Rome"."""
 _JOBS: Final = (
@@ -69,8 +70,8 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         "age",
         re.compile(
             r"\b[Ii](?: am|'?m| turned) ?(\d{1,3})"
-            r"(?: years old| today"
-            r"|(?=[.,!;]|$| and (?:[Ii] )?(?:live\b|work\b|an? (?!half|quarter|third))))"
+            r"(?: years old| today|(?=[.,!;]|$| and (?:[Ii] )?(?:live|work)\b"
+            rf"| and an? (?:\w+ )?{_JOBS}\b))"
         ),
     ),
     (
@@ -78,7 +79,7 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         re.compile(
             rf"(?:\b(?:[Ii](?: now)? work|{_I_AM} working)"
             rf"|\b(?:{_I_AM} (?:[A-Z]|\d)|[Ii] live )[^.,!?;]{{1,40}}?,? and work) as an? "
-            r"([\w -]+?)(?=(?: now| at| in| for| and)\b|[.,!;]|$)"
+            r"(?!team\b)([\w -]+?)(?=(?: now| at| in| for| and)\b|[.,!;]|$)"
         ),
     ),
     (

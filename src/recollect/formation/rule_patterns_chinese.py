@@ -72,7 +72,7 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "home",
-            f"{_WHEN}我们?{_WHEN}(?:是?住(?:在了?)?|{_FROM}{_WHEN}搬家?[到去]了?)",
+            f"{_WHEN}我们?{_WHEN}(?:是?住(?:在了?)?|是?{_FROM}{_WHEN}搬家?[到去]了?)",
             f"{_NO_PLACE} ?{_PLACE}",
         ),
         ("home", f"{_WHEN}我们?{_WHEN}{_FROM}{_WHEN}搬来了?{_NO_PLACE} ?{_TOWN}"),
@@ -137,7 +137,7 @@ GOES_ON: Final = re.compile(
 IS_PART: Final = re.compile("[^市]+[区县镇乡村路街道里号弄]$")
 """A part of a town, which does not replace the town that the same sentence names."""
 OPENING: Final = re.compile(
-    "(?:(?:对了|跟[你您][说讲][个件]?事?|告诉[你您](?:一?[个件])?事?|话说"
+    "(?:(?:不对|[说讲记]错了|更正|对了|跟[你您][说讲][个件]?事?|告诉[你您](?:一?[个件])?事?|话说"
     "|[你您]猜(?:怎么[着样]|看)?|[你您]知道吗|顺便[说提讲](?:一?下|一?句)?|那个"
     "|[嗯哦喔噢啊哎唉诶欸嗨嘿]+|哈+|好[的吧了]?|是的|其实|说真的|说实话|老实说|另外|还有"
     "|而且|但是?|不过|因为|所以|然后|[你您]好|大家好|早(?:安|上好)?|晚上好|哈[囉喽啰]|谢谢[你您]?"

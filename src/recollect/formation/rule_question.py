@@ -115,8 +115,9 @@ _ASKS_MEDICINE: Final = re.compile(
 )
 """A question that a dose answers."""
 _ASKS_YES: Final = re.compile(
-    r"^\W*(?:and |so )?(?:do|does)(?:n't)? .*\b(?:like|love|enjoy|hate|dislike|mind)\b"
-    r"|喜不喜欢|讨不讨厌|(?:喜欢|讨厌).*吗\W*$",
+    r"^\W*(?:and |so )?(?:do|does)(?:n't)? (?!you\b)(?!.*\b(?:what|which|who|how|why)\b)"
+    r".*\b(?:like|love|enjoy|hate|dislike|mind)\b"
+    r"|喜不喜欢|讨不讨厌|^(?!.*(?:什么|啥|哪|谁|知道|记得)).*(?:喜欢|讨厌).*吗\W*$",
     re.IGNORECASE,
 )
 """A question that a liking answers as well as an aversion."""
