@@ -69,7 +69,8 @@ def test_a_message_that_is_not_there_is_no_evidence(client: httpx.Client) -> Non
     client.post("/v1/threads/t/messages", params=SCOPE, json=said)
     there = put(client, {"thread": "t", "message": "m1"})
 
-    assert (422, 201) == (absent.status_code, there.status_code), absent.text
+    assert 422 == absent.status_code, absent.text
+    assert there.is_success, "other tests of this file may have written the memory before"
     assert "names the message 'absent' of the thread 't'" in absent.text
 
 
