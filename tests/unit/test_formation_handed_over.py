@@ -107,7 +107,8 @@ def test_what_somebody_sends_is_no_name(
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("the 24th instead.", 1), ("the 24th floor", 0), ("the 24th time", 0)]
+    ("text", "count"),
+    [("the 24th instead.", 1), ("the 24th floor", 0), ("the 2nd from the left", 0)],
 )
 def test_a_day_by_its_number_stands_before_few_words(text: str, count: int) -> None:
     assert count == len({each.start for each in dates_in(text, [date(2025, 8, 10)])})

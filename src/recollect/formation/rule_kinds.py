@@ -20,6 +20,8 @@ SO_OLD: Final = re.compile(
     re.IGNORECASE,
 )
 """An age as it is told of somebody: "turned 4", "who's 3", "a 4-year-old"."""
+ASKS_COLOUR: Final = r"\b(?:what|which) colou?r\b"
+ASKS_MEDICINE: Final = r"\b(?:what|which) (?:medications?|medicines?|meds|pills|tablets)\b"
 KINDS: Final = tuple(
     (re.compile(asks, re.IGNORECASE), re.compile(has, re.IGNORECASE))
     for asks, has in (
@@ -28,14 +30,14 @@ KINDS: Final = tuple(
             r"\b(?:because|since|so|as|due to|therefore|reason|to)\b|[;；:：]|因为|由于|所以|为了",
         ),
         (
-            r"\b(?:what|which) colou?r\b|什么颜色|啥颜?色",
+            rf"{ASKS_COLOUR}|什么颜色|啥颜?色",
             (
                 r"\b(?:red|blue|green|yellow|black|white|gr[ae]y|brown|orange|pink|purple|beige"
                 r"|gold|silver|navy|teal|maroon|turquoise|violet)\b|[红蓝绿黄黑白灰棕橙粉紫金银]"
             ),
         ),
         (
-            r"\b(?:what|which) (?:medications?|medicines?|meds|pills|tablets)\b",
+            ASKS_MEDICINE,
             r"\b\d+ ?m?g\b|\b(?:pills?|tablets?|inhaler|insulin|injections?)\b",
         ),
         (

@@ -17,7 +17,7 @@ from typing import Final
 
 from recollect.formation import rule_stems as stems
 from recollect.formation.remembered_lines import RememberedLine
-from recollect.formation.rule_kinds import KINDS, SO_OLD
+from recollect.formation.rule_kinds import ASKS_COLOUR, ASKS_MEDICINE, KINDS, SO_OLD
 from recollect.formation.rule_objects import AskedObject, asked_object
 from recollect.formation.rule_statements import own_words_in
 from recollect.formation.rule_stems import stems_in
@@ -106,13 +106,11 @@ _ASKS_PRICE: Final = re.compile(
     r"\b(?:how much|what d(?:id|o|oes)) (?:\w+ ){1,6}costs?\b|\bprice of\b", re.IGNORECASE
 )
 """A question for a price, which an entry tells by its currency: "for 1,150 euros"."""
-_ASKS_COLOUR: Final = re.compile(r"\b(?:what|which) colou?r\b", re.IGNORECASE)
+_ASKS_COLOUR: Final = re.compile(ASKS_COLOUR, re.IGNORECASE)
 """A question that a colour answers, whether or not it is called one."""
 _ASKS_BREED: Final = re.compile(r"\b(?:what|which) breed\b|(?:什么|啥)品种", re.IGNORECASE)
 """A question that an entry on the animal answers, or nothing does."""
-_ASKS_MEDICINE: Final = re.compile(
-    r"\b(?:what|which) (?:medications?|medicines?|meds|pills|tablets)\b", re.IGNORECASE
-)
+_ASKS_MEDICINE: Final = re.compile(ASKS_MEDICINE, re.IGNORECASE)
 """A question that a dose answers."""
 _ASKS_YES: Final = re.compile(
     r"^\W*(?:and |so )?(?:do|does)(?:n't)? (?!you\b)(?!.*\b(?:what|which|who|how|why)\b)"

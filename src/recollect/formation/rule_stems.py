@@ -31,7 +31,7 @@ MONTH: Final = stems_in(" ".join(calendar.month_name), besides=frozenset({"may"}
 """Names of months; of May nobody knows in "What may I drink?"."""
 MONEY: Final = stems_in("money")
 OWE: Final = stems_in("owe owed")
-COLOUR: Final = stems_in("colour color")
+COLOUR: Final = stems_in("colour")
 MEDICINE: Final = stems_in("medication medications medicine medicines meds pills tablets")
 BREED: Final = stems_in("breed")
 FOOD: Final = stems_in("food foods dish dishes")

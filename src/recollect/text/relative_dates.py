@@ -316,8 +316,7 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
     ("[日号]", rf"(?<![月\d一二三四五六七八九十第]){_CDAY}(?![线楼门院])", day_of_month),
     (r"\d(?:st|nd|rd|th)",
         (r"(?<=\bthe )(?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! (?:of )?(?!(?:and|but|with|instead|now"
-        r"|then|because|since|not|from|around|about|too|though|again|anyway|already|please|until"
-        r"|till|unless)\b)[a-z]{3,})"),
+        r"|then|because|anyway|already|please|until|till|unless)\b)[a-z]{3,})"),
         day_of_month,
     ),
     # "On the tenth", and "the Tuesday after, the twenty second"; no "on the second floor".
