@@ -28,6 +28,7 @@ from recollect.formation.rule_later_words import (
     later_words,
     tells_end,
 )
+from recollect.formation.rule_plans import asks_plans, plans_among
 from recollect.formation.rule_question import RuleQuestion
 from recollect.formation.rule_quotes import (
     gap,
@@ -234,6 +235,8 @@ def _answer_of_question(
     """Return the answers to the parts of a question, each memory quoted once."""
     if homes := homes_asked(said, lines):
         return gap(language).join(quote_with_date(each, language) for each in homes)
+    if asks_plans(said) and (plans := _answer_of_plans(lines, earlier, language)):
+        return plans
     parts = question_parts(before_now(said, lines))
     answers = [_answer_of_part(part, lines, earlier, language) for part in parts]
     if not any(answers):
@@ -243,6 +246,22 @@ def _answer_of_question(
         for number, told in enumerate(answers, start=1)
     )
     return gap(language).join(dict.fromkeys(every))
+
+
+def _answer_of_plans(
+    lines: Sequence[RememberedLine], earlier: Sequence[ToldByUser], language: Language
+) -> str:
+    """Return the plans that are remembered and those of this talk; empty for none."""
+    talk = [
+        RememberedLine(text=each.quote, speaker="user") for each in earlier if each.field == NOTE
+    ]
+    plans = plans_among([*lines, *talk])
+    here = dict.fromkeys(each.text for each in plans if any(each is said for said in talk))
+    told = [quote_with_date(each, language) for each in plans if each.text not in here]
+    if here:
+        quotes = ("; " if language == "en" else "；").join(quoted(each, language) for each in here)
+        told.append(sentence_of_reply("told_here", language, quote=quotes).strip())
+    return gap(language).join(dict.fromkeys(told))
 
 
 def _answer_of_part(

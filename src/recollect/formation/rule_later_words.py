@@ -18,6 +18,7 @@ from recollect.formation import rule_patterns as english
 from recollect.formation import rule_patterns_chinese as chinese
 from recollect.formation.remembered_lines import RememberedLine
 from recollect.formation.rule_question import RuleQuestion
+from recollect.formation.rule_stems import stems_in
 from recollect.formation.rule_topics import PERSONS, topic_of_field, topics_of
 from recollect.text.cantonese import written_chinese
 
@@ -70,6 +71,15 @@ _NEW_JOB: Final = re.compile(
 )
 _CLAUSE_END: Final = re.compile("[，,；;。.]")
 _OF_ONESELF: Final = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.IGNORECASE)
+_THING_MOVED: Final = re.compile(
+    r"\W*(?:(?:oh|ok|so|well|no|actually|by the way|btw|update|sorry)\b[\s,.!:]*)*"
+    r"(?:the|my|our) (?P<thing>(?:[\w-]+ ){0,2}?[\w-]+?)"
+    r"(?:'s| (?:has|have|is|was|got|been|just|now|to be))* "
+    r"(?:moved|rescheduled|pushed|postponed|delayed|brought forward|bumped|put off)\b",
+    re.IGNORECASE,
+)
+"""How a message tells that a thing has another day by now."""
+_ASKS_WHEN: Final = re.compile(r"\bwhen\b|\bwhat (?:time|day|date)\b", re.IGNORECASE)
 _SINGLE: Final = frozenset({"home", "occupation", "age"})
 """Topics of which a person has one value at a time."""
 _PROPER: Final = re.compile(r"\b[A-Z][a-z]+")
@@ -148,6 +158,17 @@ def is_bare_correction(text: str) -> bool:
     return _is_stated(text) and _CORRECTS.match(_plain(text)) is not None
 
 
+def moved_thing(text: str) -> frozenset[str]:
+    """
+    Return the stems of what has another day by a statement; none if it tells of no such thing.
+
+    >>> sorted(moved_thing("the dentist moved to Friday")), sorted(moved_thing("We moved to Rome."))
+    (['dentist'], [])
+    """
+    found = _THING_MOVED.match(_plain(text)) if _is_stated(text) else None
+    return stems_in(found["thing"]) if found else frozenset()
+
+
 def _plain(text: str) -> str:
     return written_chinese(text).replace("\u2019", "'")
 
@@ -219,6 +240,10 @@ def _names_first(plain: str, name: str) -> bool:
 def _is_changed_by(said: RememberedLine, known: RememberedLine, question: RuleQuestion) -> bool:
     """Return True if a message answers the question as well, and tells a change."""
     plain = _plain(said.text)
+    if (thing := moved_thing(said.text)) and _ASKS_WHEN.search(question.text):
+        is_same = thing <= stems_in(known.text) and bool(thing & question.terms)
+        if is_same and question.has_kind(said):
+            return True
     if not _is_stated(said.text) or _CHANGES.search(plain) is None or said.text == known.text:
         return False
     if is_of_one_named(said, known):

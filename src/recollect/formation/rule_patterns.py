@@ -129,7 +129,9 @@ NOTE: Final = re.compile(
     rf"(?:kids?|child(?:ren)?|sons?|daughters?|brothers?|sisters?|cats?|pets?|twins|{DOGS})\b"
     r"|\b(?:[Tt]he|[Oo]ur) (?:kids|twins|boys|girls|cats|dogs) are (?:called|named)\b"
     r"|[Ii] take \d+ ?m?g\b"
-    r"|[Ii](?:'m| am) moving (?:back )?to (?:[A-Z]|the (?:coast|country)))"
+    r"|[Ii](?:'m| am) moving (?:back )?to (?:[A-Z]|the (?:coast|country))"
+    r"|(?:[Ii](?:'m| am)|[Ww]e(?:'re| are)) (?:flying|travell?ing|driving|going) to [A-Z]"
+    r"|(?:[Ii]|[Ww]e)(?:'ve| have)? (?:just )?booked \w)"
 )
 OPENING: Final = re.compile(
     r"(?:(?:(?:no,? )?wait|change of mind|correction|scratch that|on second thoughts?"
