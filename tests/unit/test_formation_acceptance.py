@@ -9,7 +9,7 @@ from benchmarks.support import verdict_on
 from recollect.formation.grounding import grounds
 from recollect.formation.support import acceptance, assent, cited_passages
 from recollect.formation.support.acceptance import TakenUp, taken_up
-from tests.unit.test_formation_support import case, note, user
+from tests.harness.answer_cases import case, note, user
 
 TRIPS: Final = (
     "Three ideas: 1) Vellmar on the coast, about £340; 2) the Ostrand lakes by sleeper, about "

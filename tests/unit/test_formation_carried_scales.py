@@ -8,7 +8,7 @@ import pytest
 from benchmarks.support import verdict_on
 from recollect.formation import claims
 from recollect.formation.claims import carried_scales
-from tests.unit.test_formation_support import case, known_note, note, patch
+from tests.harness.answer_cases import case, known_note, note, patch
 
 QUOTE: Final = "u: the builder's quote for the extension came today, 68 grand"
 BUDGET: Final = {

@@ -19,13 +19,14 @@ from recollect.formation.support import (
     told_of_whom,
 )
 from recollect.text import numerals_chinese, relative_dates
-from tests.unit.test_formation_support import (
+from tests.harness.answer_cases import (
     case,
+    each_rule_is_needed,
     known_note,
-    loses_without,
     note,
     patch,
     user,
+    wrong_answers_are_not_the_users,
 )
 
 Case = Mapping[str, Any]
@@ -192,25 +193,17 @@ MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_right_answers_pass(name: str) -> None:
+def test_right_answers_are_active(name: str) -> None:
     verdict = verdict_on(RIGHT[name])
 
     assert verdict.passes, verdict.reasons
     assert verdict.active
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_answers_do_not_become_the_users_words(name: str) -> None:
-    assert not verdict_on(WRONG[name]).as_user
+test_wrong_answers_are_not_the_users = wrong_answers_are_not_the_users(WRONG)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_rule_that_is_missing_stops_a_right_answer(
-    monkeypatch: pytest.MonkeyPatch, mutant: str
-) -> None:
-    *rule, right = MUTANTS[mutant]
-
-    assert loses_without(tuple(rule), RIGHT[right], monkeypatch)
+test_each_rule_is_needed = each_rule_is_needed(MUTANTS, RIGHT)
 
 
 def test_an_unread_denial_lets_its_contrary_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation.support import cited_passages, unasked_words
-from tests.unit.test_formation_support import case, note
+from tests.harness.answer_cases import case, note
 
 ROUTES: Final = (
     "Two routes. Hire an electrician for about $900. Or go partial: a battery box and two LED "

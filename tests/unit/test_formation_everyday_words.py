@@ -20,7 +20,14 @@ from recollect.formation.support import (
 )
 from recollect.text import relative_dates
 from recollect.text.lazy_patterns import CuedPatterns
-from tests.unit.test_formation_support import case, end, known_note, loses_without, note
+from tests.harness.answer_cases import (
+    case,
+    end,
+    known_note,
+    loses_without,
+    note,
+    right_answers_pass,
+)
 
 Case = Mapping[str, Any]
 COACHING: Final = "i'd have to quit the call centre + i love coaching more. no regrets"
@@ -234,11 +241,7 @@ WRONG: Final[Mapping[str, Case]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_what_is_retold_passes_at_once(name: str) -> None:
-    verdict = verdict_on(RIGHT[name])
-
-    assert verdict.passes, verdict.reasons
+test_right_answers_pass = right_answers_pass(RIGHT)
 
 
 @pytest.mark.parametrize("name", WRONG)

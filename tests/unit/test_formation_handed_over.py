@@ -9,13 +9,18 @@ from typing import Any, Final
 
 import pytest
 
-from benchmarks.support import verdict_on
 from recollect.formation.grounding import chinese_names
 from recollect.formation.grounding.chinese_names import han_names_in
 from recollect.formation.grounding.told_dates import dates_in
 from recollect.formation.support import authorship, endings, identity_fields, stances
 from recollect.text import feasts
-from tests.unit.test_formation_support import case, loses_without, note
+from tests.harness.answer_cases import (
+    case,
+    each_rule_is_needed,
+    note,
+    right_answers_pass,
+    wrong_answers_are_not_the_users,
+)
 
 Case = Mapping[str, Any]
 TERMS: Final = (
@@ -73,25 +78,13 @@ MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answers_pass(name: str) -> None:
-    verdict = verdict_on(RIGHT[name])
-
-    assert verdict.passes, verdict.reasons
+test_right_answers_pass = right_answers_pass(RIGHT)
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_answers_do_not_become_the_users_words(name: str) -> None:
-    assert not verdict_on(WRONG[name]).as_user
+test_wrong_answers_are_not_the_users = wrong_answers_are_not_the_users(WRONG)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_rule_that_is_missing_stops_a_right_answer(
-    monkeypatch: pytest.MonkeyPatch, mutant: str
-) -> None:
-    *rule, right = MUTANTS[mutant]
-
-    assert loses_without(tuple(rule), RIGHT[right], monkeypatch)
+test_each_rule_is_needed = each_rule_is_needed(MUTANTS, RIGHT)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.support import verdict_on
 from recollect.formation.grounding import hedges
 from recollect.formation.grounding.hedges import hearsay_in, hedges_in, keeps_hedge
-from tests.unit.test_formation_support import case, note
+from tests.harness.answer_cases import case, note
 
 HEDGED: Final = {
     "english": """

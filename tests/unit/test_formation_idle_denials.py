@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation.support import polarity
-from tests.unit.test_formation_support import case, known_note, note, patch
+from tests.harness.answer_cases import case, known_note, note, patch
 
 PICKLE: Final = "Jaylen is the user's new roommate. Pickle the dog loves him more than the user"
 DOUDOU: Final = "阿杰是用户的室友，豆豆更喜欢他"

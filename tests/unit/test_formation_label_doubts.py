@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation.grounding import grounds
-from tests.unit.test_formation_support import case, known_note
+from tests.harness.answer_cases import case, known_note
 
 Case = Mapping[str, Any]
 

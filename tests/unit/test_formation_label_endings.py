@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation.support import endings
-from tests.unit.test_formation_support import case, end
+from tests.harness.answer_cases import case, end
 
 TAIL: Final = "，全给它花。"
 """Keeps a line from ending in 了, which tells news."""

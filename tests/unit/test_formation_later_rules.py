@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from benchmarks.support import verdict_on
-from tests.unit.test_formation_support import AT, case, known_user, note, patch, user
+from tests.harness.answer_cases import AT, case, known_user, note, patch, right_answers_pass, user
 
 
 def said_by(*lines: tuple[str, str], call: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -153,12 +153,7 @@ RIGHT: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answers_pass_at_once(name: str) -> None:
-    """Each was stopped once, by a rule that asked for words instead of a contradiction."""
-    verdict = verdict_on(RIGHT[name])
-
-    assert verdict.passes, verdict.reasons
+test_right_answers_pass = right_answers_pass(RIGHT)
 
 
 def test_a_speaker_need_not_say_their_own_name() -> None:

@@ -31,16 +31,17 @@ from recollect.formation.support import (
 )
 from recollect.formation.support.heard_window import HeardWindow
 from recollect.formation.wording import own_texts
-from tests.unit.test_formation_later_rules import said_by
-from tests.unit.test_formation_support import (
+from tests.harness.answer_cases import (
     case,
     end,
     known_note,
     loses_without,
     note,
     patch,
+    right_answers_pass,
     user,
 )
+from tests.unit.test_formation_later_rules import said_by
 
 SAID: Final = (
     '"the allotment gate was left open again on sunday and my beans are gone, please can whoever '
@@ -352,12 +353,7 @@ RIGHT: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answers_pass_at_once(name: str) -> None:
-    """Each is of a kind of answer that was stopped for nothing."""
-    verdict = verdict_on(RIGHT[name])
-
-    assert verdict.passes, verdict.reasons
+test_right_answers_pass = right_answers_pass(RIGHT)
 
 
 WRONG: Final = {

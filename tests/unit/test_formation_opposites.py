@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation.support import later_corrections
-from tests.unit.test_formation_support import case, note
+from tests.harness.answer_cases import case, note
 
 
 def told(said: str, value: str) -> Mapping[str, Any]:

@@ -25,13 +25,14 @@ from recollect.formation.wording import announcements
 from recollect.text import calendar_dates, date_ellipses, relative_dates
 from recollect.text.days import MONTH_NAME
 from recollect.text.lazy_patterns import CuedPatterns
-from tests.unit.test_formation_support import (
+from tests.harness.answer_cases import (
     AT,
     case,
     end,
     known_note,
     loses_without,
     note,
+    right_answers_pass,
     spoken,
     user,
 )
@@ -278,11 +279,7 @@ WRONG: Final[Mapping[str, Case]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_what_is_told_in_passing_passes_at_once(name: str) -> None:
-    verdict = verdict_on(RIGHT[name])
-
-    assert verdict.passes, verdict.reasons
+test_right_answers_pass = right_answers_pass(RIGHT)
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation.support import polarity
-from tests.unit.test_formation_support import case, user
+from tests.harness.answer_cases import case, user
 
 FORECAST: Final = "t: forecast: 12 C, rain"
 

@@ -12,7 +12,7 @@ from benchmarks.support import verdict_on
 from recollect.formation import claims
 from recollect.formation.claims import Heard, SaidText
 from recollect.formation.support import languages, polarity
-from tests.unit.test_formation_support import case, end, known_note, note, patch
+from tests.harness.answer_cases import case, end, known_note, note, patch, right_answers_pass
 
 Case = Mapping[str, Any]
 MAIL: Final = (
@@ -85,11 +85,7 @@ WRONG: Final[Mapping[str, Case]] = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_what_is_retold_passes_at_once(name: str) -> None:
-    verdict = verdict_on(RIGHT[name])
-
-    assert verdict.passes, verdict.reasons
+test_right_answers_pass = right_answers_pass(RIGHT)
 
 
 @pytest.mark.parametrize("name", WRONG)

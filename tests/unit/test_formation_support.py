@@ -1,6 +1,5 @@
 """Support: whether the words that an operation cites bear out what it says."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +29,17 @@ from recollect.formation.support import (
 )
 from recollect.formation.support.heard_window import ASKED_CHARACTERS_MAX
 from recollect.formation.wording import announcements
+from tests.harness.answer_cases import (
+    AT,
+    case,
+    end,
+    known_note,
+    known_user,
+    note,
+    patch,
+    right_answers_pass,
+    user,
+)
 
 CORPUS: Final = Path(__file__).parents[1] / "corpus"
 HONEST_SHARE_MIN: Final = 0.98
@@ -41,78 +51,6 @@ BUTTER: Final = (
     "a: Great plan! Welcoming guests with successfully laminated dough comes down to cold butter, "
     "gentle preparation, and completing each fold without a tear."
 )
-AT: Final = "2025-03-12T09:00:00Z"
-Call = Mapping[str, Any]
-Known = Mapping[str, Any]
-
-
-def case(
-    said: Sequence[str], *calls: Call, known: Sequence[Known] = (), name: str = "case"
-) -> Mapping[str, Any]:
-    """Return a case: lines begin with the role's letter, "-" before it for an old one."""
-    roles = {"u": "user", "a": "assistant", "t": "tool", "s": "system"}
-    lines = [
-        {
-            "role": roles[each.lstrip("-")[0]],
-            "name": None,
-            "time": AT,
-            "text": each.partition(": ")[2],
-            "new": not each.startswith("-"),
-        }
-        for each in said
-    ]
-    return {"id": name, "lines": lines, "known": list(known), "calls": list(calls)}
-
-
-def loses_without(
-    rule: tuple[Any, str, Any], right: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> bool:
-    """Return True if a *right* answer is stopped, or trusted less, with a *rule* replaced."""
-    before = verdict_on(right)
-    monkeypatch.setattr(*rule)
-    after = verdict_on(right)
-    return not after.passes or after.as_user < before.as_user
-
-
-def spoken(*said: tuple[str, str]) -> list[dict[str, Any]]:
-    """Return the lines of users with names: each with a name and a text."""
-    return [
-        {"role": "user", "name": name, "time": AT, "text": text, "new": True} for name, text in said
-    ]
-
-
-def note(content: str, *because: str, context: str = "talk") -> Call:
-    """Return the call that keeps a note."""
-    value = {"context": context, "content": content}
-    return {"name": "Note", "arguments": {"value": value, "because": list(because)}}
-
-
-def user(value: Mapping[str, Any], *because: str) -> Call:
-    """Return the call that keeps a profile."""
-    return {"name": "User", "arguments": {"value": value, "because": list(because)}}
-
-
-def patch(id_: str, op: str, path: str, because: str, value: object = None) -> Call:
-    """Return the call that changes a memory."""
-    change: dict[str, object] = {"op": op, "path": path, "because": because}
-    if op != "remove":
-        change["value"] = value
-    return {"name": "patch_memory", "arguments": {"id": id_, "changes": [change]}}
-
-
-def end(id_: str, because: str) -> Call:
-    """Return the call that ends a memory."""
-    return {"name": "end_memory", "arguments": {"id": id_, "because": because}}
-
-
-def known_note(content: str) -> Known:
-    """Return a note that is remembered, as m1."""
-    return {"id": "m1", "type": "Note", "value": {"context": "talk", "content": content}}
-
-
-def known_user(**value: object) -> Known:
-    """Return a profile that is remembered, as m1."""
-    return {"id": "m1", "type": "User", "value": value}
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -484,12 +422,7 @@ RIGHT: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_what_follows_by_a_rule_passes(name: str) -> None:
-    """Inflection, synonyms, answered questions, resolved dates, other scripts."""
-    verdict = verdict_on(RIGHT[name])
-
-    assert verdict.passes, verdict.reasons
+test_right_answers_pass = right_answers_pass(RIGHT)
 
 
 def obeyed() -> set[str]:
@@ -520,7 +453,7 @@ MUTANTS: Final[dict[str, tuple[Any, str, Any, str]]] = {
     "no date stands for another": (
         HeardWindow, "replaces_date", lambda *_: False, "another day than was told"),
     "any name is the user's": (
-        support, "identity_reasons", lambda _: iter(()), "a name that is somebody else's"),
+        support, "identity_reasons", lambda *_: iter(()), "a name that is somebody else's"),
     "any number is the user's": (
         support, "_numbers_of_nobody", lambda *_: iter(()), "a number of somebody else"),
     "any order is the user's": (

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation.grounding import hedges
-from tests.unit.test_formation_support import case, note, user
+from tests.harness.answer_cases import case, note, user
 
 FORECAST: Final = "t: forecast: 12 C, rain"
 

@@ -21,13 +21,14 @@ from recollect.formation.types.builtin import BUILTIN_TYPES
 from recollect.ports import ModelAnswer, ToolCall
 from recollect.text import clock_times, numerals
 from recollect.text.lazy_patterns import lazy_pattern
-from tests.unit.test_formation_support import (
+from tests.harness.answer_cases import (
     case,
+    each_rule_is_needed,
     end,
     known_note,
-    loses_without,
     note,
     patch,
+    right_answers_pass,
     user,
 )
 
@@ -163,9 +164,7 @@ MUTANTS: Final[Mapping[str, tuple[Any, str, Any, str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answers_pass(name: str) -> None:
-    assert verdict_on(RIGHT[name]).passes, verdict_on(RIGHT[name]).reasons
+test_right_answers_pass = right_answers_pass(RIGHT)
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -176,13 +175,7 @@ def test_wrong_answers_do_not_become_the_users_words(name: str) -> None:
     assert 0 == verdict.active
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_rule_that_is_missing_stops_a_right_answer(
-    monkeypatch: pytest.MonkeyPatch, mutant: str
-) -> None:
-    *rule, right = MUTANTS[mutant]
-
-    assert loses_without(tuple(rule), RIGHT[right], monkeypatch)
+test_each_rule_is_needed = each_rule_is_needed(MUTANTS, RIGHT)
 
 
 def test_what_a_letter_changes_is_not_the_users_word() -> None:
