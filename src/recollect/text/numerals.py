@@ -57,7 +57,7 @@ _SCALES: Final = {
 _SUFFIX: Final = re.compile(
     r"(?P<percent>[ ]?(?:%|per ?cent\b|percentage))"
     r"|(?P<scale>[ ]?(?:hundred|thousand|million|billion|trillion|dozen|grand)\b|(?:k|w|mn?"
-    r"|bn?)\b|w(?=\+))"
+    r"|bn?)\b|w(?=\+)| \((?:thousand|million|billion)\))"
     r"|(?P<decade>'?s\b|后|年代)"
     r"|(?P<half>(?:[ ]years?|[ ]hours?)? and a half\b)"
     r"|(?P<over>/\d{1,4}(?![\d/]))"
@@ -184,7 +184,7 @@ def _with_suffix(
         below = int(suffix["over"][1:])
         readings, parts = {value / below} if below else set(), {value, Fraction(below)}
     else:
-        readings = _scaled(text, match, suffix["scale"].strip().lower(), value)
+        readings = _scaled(text, match, suffix["scale"].strip(" ()").lower(), value)
     return suffix.end(), frozenset(readings), frozenset(parts)
 
 

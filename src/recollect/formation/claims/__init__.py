@@ -39,8 +39,11 @@ _PLURAL_NAME: Final = re.compile(
 )
 _SEASON: Final = re.compile(r"(?P<year>(?:19|20)\d\d)[-–/]$")
 _TWO_YEARS: Final = re.compile(r"(?P<year>(?:19|20)\d\d)/(?P<next>\d\d)")
-_AMOUNT: Final = re.compile(r"[A-Z]{1,2}(?P<digits>\d{1,3}(?:[ ,]\d{3})+|\d{3,9})(?![\w,])")
-"""An amount with the letters of its currency: K880; shorter ones may be a code, such as B12."""
+_AMOUNT: Final = re.compile(
+    r"(?:[A-Z]{1,2}|Rs|KSh)"
+    r"(?P<digits>\d{1,3}(?:[ ,]\d{3})+|\d{3,9}|\d{1,3}(?:\.\d{1,2})?[km])(?![\w,])"
+)
+"""An amount with the letters of its currency, K880 or N720k; shorter ones may be a code: B12."""
 _COUNTED_NAME: Final = re.compile(r"[个位名](?:叫|姓)?(?P<name>[\u3400-\u9fff]{2})")
 _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"

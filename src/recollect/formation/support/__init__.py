@@ -126,7 +126,7 @@ def _contradicted(
         yield from _numbers_of_nobody(operation, type_, heard)
         yield from borrowed_name_reasons(leaves, heard)
     if heard.is_exposed:
-        yield from identity_reasons(leaves)
+        yield from identity_reasons(leaves, heard)
 
 
 def _told(said: Sequence[TracedLeaf], type_: MemoryType, heard: HeardWindow) -> Sequence[Passage]:

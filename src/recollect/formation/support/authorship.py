@@ -83,6 +83,13 @@ _THE_LETTER: Final = lazy_pattern(
     rf"|(?P<信3>{_LETTER_HAN})[上里中]?(?:说|写|讲|称|通知|要求|确认)"
 )
 """The text itself, where its author has no name: "(clinic letter of 5 January)", 信上说."""
+_OF_PATIENTS: Final = frozenset({"hospital", "clinic"})
+_TO_PATIENT: Final = lazy_pattern(
+    r"\b(?:outpatients?|pre-?op(?:erative)?|(?:hip|knee) replacement|day surgery|radiology"
+    r"|biopsy)\b",
+    re.IGNORECASE,
+)
+"""What only a hospital writes of in a letter."""
 _PASTED: Final = lazy_pattern(
     rf"\b(?:pasted|forwarded|copied) (?:[a-z]+ )?{_LETTER}\b"
     rf"|\b{_LETTER} (?:that |which )?(?:(?P<who>{_NAME})|[Tt]he user|s?he|they) (?:has |had )?"
@@ -175,7 +182,14 @@ def _is_of_letter(value: str, said: str) -> bool:
     named = (
         next(filter(None, found.groups())) for found in _THE_LETTER.finditer(simplified(value))
     )
-    return any(each.casefold() not in STOP_WORDS and _names(said, each) for each in named)
+    return any(each.casefold() not in STOP_WORDS and _is_kind(each, said) for each in named)
+
+
+def _is_kind(kind: str, said: str) -> bool:
+    """Return True if a letter is called so, or is from a hospital by what it is about."""
+    if _names(said, kind):
+        return True
+    return kind.casefold() in _OF_PATIENTS and _TO_PATIENT.search(said) is not None
 
 
 def _is_pasted(value: str, shown: Sequence[Passage]) -> bool:

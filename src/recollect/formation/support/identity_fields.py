@@ -59,7 +59,7 @@ def borrowed_name_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> I
             yield f"{each.leaf.pointer}: {each.leaf.text!r} is the name of another speaker"
 
 
-def identity_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
+def identity_reasons(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
     """Yield the names and homes that were said of someone or something else."""
     for each in leaves:
         field = each.leaf.pointer.rpartition("/")[2].lower()
@@ -80,6 +80,8 @@ def identity_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
         is_speaker = each.leaf.text.strip() in {passage.line.message.name for passage in said}
         if is_fuller or is_speaker:
             continue
+        if is_name_field(field) and any(_is_addressed(e, each.leaf.text, heard) for e in said):
+            continue
         if said and not any(_is_said(passage, cues) for passage in said):
             yield f"{each.leaf.pointer}: the cited words do not say that this is the user's"
 
@@ -91,6 +93,21 @@ def _words_in(name: str) -> set[str]:
 
 def _is_said(passage: Passage, cues: re.Pattern[str]) -> bool:
     return bool(passage.question) or cues.search(passage.text) is not None
+
+
+def _is_addressed(passage: Passage, name: str, heard: HeardWindow) -> bool:
+    """
+    Return True if a user begins a sentence with a full name, and is addressed by it in reply.
+
+    "Ann Lee, sluice fitter at the canal" may tell of anybody, until "Understood, Ann." follows.
+    """
+    first, _, last = name.strip()[:80].partition(" ")
+    reply = heard.window.line(passage.line.number + 1)
+    if not last or reply is None or reply.message.role != "assistant":
+        return False
+    opened = re.search(rf"(?:^|[.!?\n]\s*){re.escape(name.strip()[:80])},\s", passage.line.text)
+    called = re.compile(rf"^\W*(?:[A-Za-z']+ ?){{0,3}},? ?{re.escape(first)}\s*[.,!:]")
+    return opened is not None and called.search(reply.text) is not None
 
 
 def _is_declined(text: str, name: str) -> bool:

@@ -71,7 +71,8 @@ def order_reasons(leaves: Sequence[TracedLeaf]) -> Iterator[str]:
         if not spoken:
             yield f"{each.leaf.pointer or '/'}: it reads as an instruction, and no user said it"
             continue
-        words = trace(each.leaf.text, Sources(each.leaf.sources.heard, spoken))
+        sources = each.leaf.sources
+        words = trace(each.leaf.text, Sources(sources.heard, spoken, sources.known))
         is_reported = any(hearsay_in(passage.text) for passage in each.leaf.sources.cited)
         if is_reported and not any(word.origin == "cited" and word.weight for word in words):
             yield f"{each.leaf.pointer or '/'}: it reads as an instruction, and no user said it"

@@ -80,8 +80,9 @@ _IDIOM: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _DENIAL: Final = lazy_pattern(
-    r"\b(?:not|never|no(?!-| one else\b)|nae|nane|naw|dinnae|cannae|isnae|wisnae|didnae|wouldnae"
-    r"|havenae"
+    r"\b(?:not|never|no(?!-| one else\b)|nae|nane|naw"
+    r"|cannae|dinnae|dinna|(?-i:dinny)"  # Dinny is a name
+    r"|(?:is|was|wis|does|has|have|had|did|are|were|should|could|would|will)n(?:ae|y)"
     r"|none|(?:nothing|nobody|nowhere)(?! else\b)|without|neither|nor|cannot|can't|cant"
     r"|won't|wont"
     r"|don't|dont|doesn't|doesnt|didn't|didnt|isn't|isnt|aren't|wasn't|weren't|haven't|hasn't"
@@ -111,7 +112,8 @@ _PAST: Final = lazy_pattern(
     r"|switched|switch|swapped|replaced|instead|changed|only|just"
     r"|retired|died|passed away|got rid|out of|seldom|few|little|short|brief|too|unlike|alone"
     r"|single"
-    r"|nonexistent|zero|nil|barely|rusty|out|away|vegan|vegetarian|teetotal|sober|banned|hopeless"
+    r"|nonexistent|zero|nil|(?:is|are|was|were|'s|it'?s) off|barely|rusty|out|away|vegan"
+    r"|vegetarian|teetotal|sober|banned|hopeless"
     r"|useless|bad at|terrible|fail(?:s|ed)?|tired of"
     r"|fruher|vorbei|antes|solo|avant|seulement|antes|apenas|so)\b"
     r"|以前|曾经|原来|结束|分手|离(?=[开职婚异世去队])|卖|换|改(?!善)|(?<![\d一二三四五六七八九十两几每这那])只|仅|简短"

@@ -209,7 +209,7 @@ def _clauses_by_speaker(text: str, names: Sequence[str]) -> Iterator[tuple[str, 
             begins = _pattern_of(named[0]).match(clause.text.lstrip())
             is_alone = len(named) == 1 and begins is not None and not was_listed
             # "Ann says he can't lift it. He won't reach that", "Ann's mum can't": another's words.
-            is_other = begins and _OF_OR_BY.match(clause.text.lstrip(), begins.end())
+            is_other = begins and _OF_OR_BY.match(simplified(clause.text.lstrip()), begins.end())
             is_apposed = is_listed and _bracketed(named[0]).search(text) is not None
             about = named[0] if is_alone and not (is_other or is_apposed) else ""
             told.update(named)
