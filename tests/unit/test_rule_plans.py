@@ -64,6 +64,12 @@ def test_plans_are_told_as_they_are_now(
     assert [each for each in untold if each in answer] == []
 
 
+def test_without_a_plan_nothing_else_is_quoted() -> None:
+    answer = asyncio.run(answer_after(["My plan for the atlas was bad"], "what are my plans?"))
+
+    assert answer.startswith("I remember nothing")
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -236,6 +236,16 @@ def test_since_when_is_answered_by_the_message_that_told_it(asked: str, told: st
             "840",
         ),
         (("I have two cats, one Maine Coon",), "What are my cats called?", "nothing"),
+        (("We have a Fiat and a Volvo", "I sold the Volvo"), "Do we have a Volvo?", "sold"),
+        (("我們有一台豐田一台福特車", "福特賣掉了"), "我們有什麼車？", "賣掉"),
+        (("我養了兩隻貓,一隻叫咪咪一隻叫橘子", "咪咪送人了"), "我有幾隻貓?", "送人"),
+        (("My boss is called Henk", "no, his name is Hank"), "Who is my boss?", "Hank"),
+        (("我老闆叫陳大文", "不對,他叫陳大民"), "我老闆是誰?", "陳大民"),
+        (("I weigh 82 kilos", "I like tea"), "How much do I weigh?", "82"),
+        (("我體重82公斤",), "我多重?", "82"),
+        (("I'm 180 cm", "I'm 34"), "How tall am I?", "180"),
+        (("I'm 34",), "How tall am I?", "nothing"),
+        (("我身高一米七",), "我多高？", "一米七"),
     ],
 )
 def test_what_was_told_in_other_words_is_found(

@@ -235,8 +235,9 @@ def _answer_of_question(
     """Return the answers to the parts of a question, each memory quoted once."""
     if homes := homes_asked(said, lines):
         return gap(language).join(quote_with_date(each, language) for each in homes)
-    if asks_plans(said) and (plans := _answer_of_plans(lines, earlier, language)):
-        return plans
+    if asks_plans(said):
+        plans = _answer_of_plans(lines, earlier, language)
+        return plans or sentence_of_reply("nothing", language)
     parts = question_parts(before_now(said, lines))
     answers = [_answer_of_part(part, lines, earlier, language) for part in parts]
     if not any(answers):

@@ -49,7 +49,8 @@ KINDS: Final = tuple(
         ),
         (
             (
-                r"\bhow much (?:is|are|was|were|did|do|does|rent|money)\b|\bcosts?\b|\bprice\b"
+                r"\bhow much (?!do(?:es)? (?:\w+ ){1,3}weigh\b)"
+                r"(?:is|are|was|were|did|do|does|rent|money)\b|\bcosts?\b|\bprice\b"
                 r"|多少钱|价"
             ),
             (

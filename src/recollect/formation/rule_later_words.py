@@ -47,11 +47,11 @@ _CORRECTS: Final = re.compile(
     r"\W*(?:oh\b[\s,.!—-]*)?"
     r"(?:(?:no|nope|sorry|wait|oops|actually|correction|i mean|i meant)\b[\s,.!:;—-]*)+"
     r"(?=(?:it'?s|it is|that'?s|make (?:it|that)|not|the \d|(?:at|on|in|for) |\d|mon|tue|wed|thu"
-    r"|fri|sat|sun)\w*)"
+    r"|fri|sat|sun|(?:his|her|its|their) names?\b|s?he'?s called)\w*)"
     r"|\W*make (?:that|it) "
     r"|\W*(?:it'?s|it is|that'?s|that is) [^.!?,]{1,40},? (?:actually|sorry|instead|i mean)\W*$"
     r"|(?:[哦喔啊噢]|抱歉|不好意思|等等|等一下)*[，, ]*(?:不对|不是|错了|说错了?|记错了?|更正)"
-    r"[，,。 ]*(?:是|改|应该是|\d)|其实是",
+    r"[，,。 ]*(?:是|改|应该是|\d|[他她它]?(?:的名字|名?叫))|其实是",
     re.IGNORECASE,
 )
 """How a message begins that puts right the one before it, and names nothing: "no, it's at 5"."""
@@ -83,9 +83,17 @@ _ASKS_WHEN: Final = re.compile(r"\bwhen\b|\bwhat (?:time|day|date)\b", re.IGNORE
 _SINGLE: Final = frozenset({"home", "occupation", "age"})
 """Topics of which a person has one value at a time."""
 _PROPER: Final = re.compile(r"\b[A-Z][a-z]+")
-_NAMED_CHINESE: Final = re.compile("(?:叫|名字?是)([\u3400-\u9fff]{2,3})(?=[，,。、]|$)")
+_NAMED_CHINESE: Final = re.compile(
+    "(?:叫|名字?是)([\u3400-\u9fff]{2,3}?)(?=[，,。、]|$|一[只个隻条]|另一)"
+)
+_GONE_CHINESE: Final = re.compile(
+    "\\W*(?P<name>[\u3400-\u9fff]{2,4}?)(?:已经|刚刚?|都|被)*(?:[卖丢送](?:掉|走|人)|报废|去世|死)了"
+)
+"""How a message tells that something which has a name is gone: 福特卖掉了."""
 _SUBJECT: Final = re.compile(
-    r"\W*(?:(?i:sadly|actually|oh|unfortunately),? )?(?P<name>[A-Z][a-z]+)\b"
+    r"\W*(?:(?i:sadly|actually|oh|unfortunately),? )?"
+    r"(?:(?i:I|we)(?:'ve| have)?(?: just)? (?i:sold|lost|scrapped|returned|gave away)"
+    r" (?i:the|my|our) (?:old )?)?(?P<name>[A-Z][a-z]+)\b"
 )
 
 
@@ -226,6 +234,9 @@ def is_of_one_named(said: RememberedLine, known: RememberedLine) -> bool:
     """Return True for "Pixel died" of "I have two cats, Pixel and Moss": its subject is named."""
     plain = _plain(said.text)
     if any(_names_first(plain, each[1]) for each in _NAMED_CHINESE.finditer(_plain(known.text))):
+        return True
+    gone = _GONE_CHINESE.match(plain)
+    if gone is not None and gone["name"] in _plain(known.text):
         return True
     subject = _SUBJECT.match(plain)
     named = known.text.split(maxsplit=1)[-1]  # the first word is written large anyway

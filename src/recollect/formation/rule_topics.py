@@ -111,6 +111,14 @@ TOPICS: Final = tuple(
             "wedding",
             r"\bweddings?\b|\b(?:get|gets|getting|be|marrying) married\b|婚[礼宴]|喜[宴酒]|结婚",
         ),
+        ("weight", r"\bweigh(?:s|ed|t)?\b|体重|多重"),
+        (
+            "height",
+            (
+                r"\btall\b|\bheight\b|\b\d{3} ?cm\b|\b[12][.,]\d\d ?m\b"
+                r"|\b\d (?:feet|foot|ft)\b|\b\d'\d|身高|多高"
+            ),
+        ),
         ("birthday", r"\b(?:birthday|born|turn(?:s|ed|ing)? \d+ on)\b|生日|出生"),
         (
             "child",
