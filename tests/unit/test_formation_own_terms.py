@@ -11,13 +11,21 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation import claims
-from recollect.formation.support import authorship, identity_fields, stances, told_of_whom
+from recollect.formation.grounding.quotes import find_quote
+from recollect.formation.support import (
+    authorship,
+    identity_fields,
+    later_corrections,
+    stances,
+    told_of_whom,
+)
 from recollect.text.numerals import numbers_in
 from tests.harness.answer_cases import (
     Case,
     Mutant,
     case,
     each_rule_is_needed,
+    end,
     known_note,
     note,
     patch,
@@ -52,6 +60,13 @@ OUTAGE: Final = (
     'a: "To our customers: block ice (135 kg) will be P400 per block. No emojis."',
     'u: Good. from the coop: "ADVISORY: a power interruption on Sunday, without notice."',
 )
+EYES: Final = "left eye is clear now, checkup of the right one a fortnight from today, 10:30"
+PLAN: Final = "新锅炉定于2026年3月1日起试运行。夜班由系统看守,值班人员由6人调整为4人。"
+RUN: Final = f"u: 来真的了 你看这通知:\n「各班组:{PLAN}」"
+TOLD_RUN: Final = f"用户单位的通知（用户发来）：{PLAN[:-1]}"
+SHIPPED: Final = "大阪的來不及,跟客人喬到4/25出"
+JAPANESE: Final = "25日出荷で了解しました。追加で600打お願いしたいです。"
+OSAKA: Final = f"u: {SHIPPED}。他今天回信我貼給你:「蕭様 {JAPANESE}」"
 MOVING: Final = spoken(("Ling", "我們搬了，沙咀道那邊"), ("Ka", "我下月1號搬去大圍"))
 MOVED: Final = "Ka是Ling弟弟，睡沙發（Ling講），2025-04-01搬去大圍"
 RIGHT: Final[Mapping[str, Case]] = {
@@ -79,6 +94,23 @@ RIGHT: Final[Mapping[str, Case]] = {
               "Block ice of 135 kilos is to be 400 pesos only, not 410; the notice is to be short,"
               " no emojis in notices"),
         known=[KNOWN_NOTICE]),
+    "the right one of two": case(
+        [f"u: {EYES}"],
+        note("Checkup of the right eye is on 2025-03-26 at 10:30", f"1: {EYES[23:]}")),
+    "a Chinese notice at the head": case(
+        [RUN],
+        patch("m1", "replace", "/content", f"1: {PLAN}", TOLD_RUN),
+        known=[known_note("站长说明年要换新锅炉")]),
+    "a name in small letters": case(
+        ["u: morning, des here, cook with the letter", "a: Morning Des. Go on.", LETTER],
+        user({"user_name": "Des"}, "1 /user_name: des here")),
+    "Japanese beside Chinese": case(
+        [OSAKA],
+        note("大阪的來不及,用戶跟客人喬到2025-04-25出,客人回信說了解", f"1: {SHIPPED}",
+             "1: 25日出荷で了解しました。")),
+    "a motor is a bike": case(
+        ["u: bike is sold, scrap that one"], end("m1", "1: bike is sold, scrap that one"),
+        known=[known_note("The user's motor is down, the clutch plate")]),
     "who tells it stands in brackets": {
         **case([], note(MOVED, "1: 我們搬了", "2: 我下月1號搬去大圍")), "lines": MOVING},
 }  # fmt: skip
@@ -98,6 +130,13 @@ WRONG: Final[Mapping[str, Case]] = {
         note("Their dad has, the hospital letter says, his assessment for council tax on Thursday"
              " 2025-03-06 at 10.15, Room 2",
              "1: assessment for council tax is on Thursday 6 March at 10.15, Room 2")),
+    "the left one of two": case(
+        ["u: the eyes are clear now, checkup of the left one a fortnight from today, 10:30"],
+        note("Checkup of the right eye is on 2025-03-26 at 10:30",
+             "1: checkup of the left one a fortnight from today, 10:30")),
+    "a name that stands somewhere": case(
+        ["u: put des here, with the letter", "a: Morning. Go on.", LETTER],
+        user({"user_name": "Des"}, "1 /user_name: des here")),
     "mix them all the same": case(
         [f"u: {UNITS}", LETTER],
         user({"conversation_preferences": ["Work stuff in metric, boat in feet; mix them"]},
@@ -115,6 +154,13 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         stances, "_DENIAL",
         re.compile(stances._DENIAL.pattern.replace("|(?-i:dinny)", ""), re.IGNORECASE),
         "a denial in Scots"),
+    "no notice has a head": (
+        authorship, "_THE_LETTER",
+        re.compile(authorship._THE_LETTER.pattern.replace("?[:：]", "?[:：](?!)")),
+        "a Chinese notice at the head"),
+    "nobody is right of two": (
+        later_corrections, "_OPPOSITES",
+        ((re.compile(r"\bleft\b"), re.compile(r"\bright\b(?! one)")),), "the right one of two"),
     "characters are not folded": (
         told_of_whom, "_OF_OR_BY", re.compile("講"), "who tells it stands in brackets"),
 }  # fmt: skip
@@ -145,3 +191,17 @@ def test_a_scale_may_stand_in_brackets(text: str, number: int) -> None:
 )
 def test_scots_denies_and_a_name_does_not(text: str, *, is_denied: bool) -> None:
     assert is_denied == (stances._DENIAL.search(text) is not None)
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "is_found"),
+    [
+        ("4/18交", "一打420,4/18交", True),
+        ("感冒,改8/23", "感冒,改8/23,3.2公斤", True),
+        ("000 euros", "1,000 euros", False),
+    ],
+)
+def test_a_date_beside_a_comma_is_no_part_of_a_number(
+    quote: str, text: str, *, is_found: bool
+) -> None:
+    assert is_found == (find_quote(quote, text) is not None)

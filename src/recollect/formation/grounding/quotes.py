@@ -40,6 +40,9 @@ _APOSTROPHES: Final = "'\u2018\u2019\u02bc`\u00b4"
 _AND: Final = "\u0648"
 """Arabic joins its "and" to the word behind it, which a quote may leave out."""
 _SIGNS: Final = frozenset("%#&@\u2030")
+_DATE_BEHIND: Final = re.compile(r"\d{1,2}[/月]\d?")
+_DATE_BEFORE: Final = re.compile(r"\d{1,2}/\d{1,2}\Z")
+"""A date beside a comma: 一打420,4/18交 has no 420,4."""
 _PURE_NUMBER: Final = re.compile(r"[\d,.]+|[^\W\d_]+(?:[ -][^\W\d_]+)*|\d+[万亿千百]\d*")
 
 
@@ -265,7 +268,11 @@ def _joins(text: str, at: int, pending: Sequence[str]) -> bool:
     mark = unicodedata.normalize("NFKC", text[at])
     if mark in _APOSTROPHES:
         return pending[-1].isalpha() and following.isalpha()
-    return mark in ".,:" and pending[-1].isdigit() and following.isdigit()
+    is_in_number = mark in ".,:" and pending[-1].isdigit() and following.isdigit()
+    if not is_in_number or mark != ",":
+        return is_in_number
+    is_listed = _DATE_BEHIND.match(text, at + 1) or _DATE_BEFORE.search(text, max(0, at - 5), at)
+    return is_listed is None
 
 
 def _with_values(text: str) -> Iterator[_Word]:

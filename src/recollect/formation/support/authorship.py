@@ -77,10 +77,11 @@ _THE_LETTER: Final = lazy_pattern(
     r"|\b(?:[Aa]ccording to|[Aa]s per|[Pp]er) (?:the |an? |this |that )?"
     rf"(?:(?P<kind2>[a-z]+) )?(?P<letter2>{_LETTER})\b"
     r"|\b(?:[Tt]he|[Aa]n?|[Tt]his|[Tt]hat) (?:(?P<kind3>[a-z]+) )?"
-    rf"(?P<letter3>{_LETTER})(?: (?:of|from|dated) [^.,;()]{{1,30}}?)? {_TELLS}\b"
+    rf"(?P<letter3>{_LETTER})(?: (?:of|from|dated|to) [^.,;()]{{1,30}}?){{0,2}} {_TELLS}\b"
     rf"|[(（](?:据|根据|见|按照?)?[^()（）]{{0,10}}?(?P<信>{_LETTER_HAN})[^()（）]{{0,12}}[)）]"
     rf"|(?:据|根据|按照?|依照?)[^，。；]{{0,8}}?(?P<信2>{_LETTER_HAN})"
     rf"|(?P<信3>{_LETTER_HAN})[上里中]?(?:说|写|讲|称|通知|要求|确认)"
+    rf"|(?P<信4>{_LETTER_HAN})(?:[(（][^()（）]{{0,30}}[)）])?[:：]"
 )
 """The text itself, where its author has no name: "(clinic letter of 5 January)", 信上说."""
 _OF_PATIENTS: Final = frozenset({"hospital", "clinic"})

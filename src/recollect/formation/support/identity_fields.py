@@ -97,15 +97,18 @@ def _is_said(passage: Passage, cues: re.Pattern[str]) -> bool:
 
 def _is_addressed(passage: Passage, name: str, heard: HeardWindow) -> bool:
     """
-    Return True if a user begins a sentence with a full name, and is addressed by it in reply.
+    Return True if a user begins a sentence with a name, and is addressed by it in reply.
 
-    "Ann Lee, sluice fitter at the canal" may tell of anybody, until "Understood, Ann." follows.
+    "Ann Lee, sluice fitter at the canal" may tell of anybody, until "Understood, Ann." follows; so
+    may "ann here".
     """
+    whole = re.escape(name.strip()[:80])
     first, _, last = name.strip()[:80].partition(" ")
     reply = heard.window.line(passage.line.number + 1)
-    if not last or reply is None or reply.message.role != "assistant":
+    if reply is None or reply.message.role != "assistant":
         return False
-    opened = re.search(rf"(?:^|[.!?\n]\s*){re.escape(name.strip()[:80])},\s", passage.line.text)
+    here = rf"(?i:{whole}) here\b" + (rf"|{whole},\s" if last else "")
+    opened = re.search(rf"(?:^|[.,!?\n]\s*)(?:{here})", passage.line.text)
     called = re.compile(rf"^\W*(?:[A-Za-z']+ ?){{0,3}},? ?{re.escape(first)}\s*[.,!:]")
     return opened is not None and called.search(reply.text) is not None
 

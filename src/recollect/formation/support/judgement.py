@@ -245,10 +245,17 @@ def _is_answered(leaves: Sequence[TracedLeaf], offer: Passage) -> bool:
 
 
 def pair_of(leaves: Sequence[TracedLeaf]) -> tuple[str, str]:
-    """Return the languages of a value and of its citations; an unknown one counts as the other."""
-    cited = [passage.text for each in leaves for passage in each.leaf.sources.cited]
-    said = language_of("\n".join(cited)[:SAMPLE_CHARACTERS])
+    """
+    Return the languages of a value and of its citations; an unknown one counts as the other.
+
+    Beside a user's words in the language of the value, words of others may be in any.
+    """
+    passages = [passage for each in leaves for passage in each.leaf.sources.cited]
+    said = language_of("\n".join(each.text for each in passages)[:SAMPLE_CHARACTERS])
     written = language_of("\n".join(each.leaf.text for each in leaves)[:SAMPLE_CHARACTERS])
+    if _family(written) != _family(said):
+        own = (language_of(e.text[:SAMPLE_CHARACTERS]) for e in passages if e.trust == "user")
+        said = next((each for each in own if _family(each) == _family(written)), said)
     return written or said, said or written
 
 

@@ -36,6 +36,7 @@ _LEFT: Final = (
 _RIGHT: Final = (
     r"(?<!all )(?<!that's )(?<!thats )(?<!\bis )(?<!\bok )(?<!are )\bright\b(?!,? (?:away|now|after"
     r"|before|there|here|then|one|thing|time|size|amount|answer|price|choice)\b| ?\?)"
+    r"|\b(?:of|on|in|for) the right one\b"
 )
 _OPPOSITES: Final = tuple(
     (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
