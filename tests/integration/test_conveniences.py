@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,8 @@ def test_dicts_of_a_chat_become_records() -> None:
     blocks = [{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": "x"}}]
     pictured = new_message({"role": "user", "content": blocks, "source": "crm"})
     assert (pictured.text, pictured.content, pictured.source) == ("Look", blocks, "crm")
+    asked = {"type": "input_text", "text": "Look"}, {"type": "input_image", "image_url": "x"}
+    assert "Look" == new_message({"role": "user", "content": list(asked)}).text
     call = {"id": "1", "type": "function", "function": {"name": "find", "arguments": '{"a": 1}'}}
     asked, answer = new_messages(
         [
@@ -203,6 +206,19 @@ def test_dicts_of_a_chat_become_records() -> None:
     )
     assert (asked.role, answer.role, answer.text) == ("assistant", "tool", "5")
     assert "find" in str(asked.metadata)
+
+
+def test_a_record_without_text_has_the_words_of_its_blocks() -> None:
+    """Only the text is searched and formed; what is given as text stands as it is."""
+    blocks = ({"type": "text", "text": "My violin is red."}, {"type": "image_url"}, "Look!")
+    bare = NewMessage(role="user", text="", content=blocks)
+    assert ("My violin is red.\nLook!", blocks) == (
+        new_message(bare).text,
+        new_message(bare).content,
+    )
+    assert "A violin." == new_message(replace(bare, text="A violin.")).text
+    pictured = replace(bare, content=({"type": "image_url"},))
+    assert new_message(pictured) is pictured
 
 
 async def test_a_memory_opens_without_a_block(url: str) -> None:

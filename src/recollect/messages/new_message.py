@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from recollect.errors import UsageError
 from recollect.messages.coercion import KIND_OF_ROLE, coerced
-from recollect.messages.message_fields import is_message
+from recollect.messages.message_fields import is_message, said_words
 from recollect.messages.message_records import record_of
 from recollect.messages.message_times import with_time
 from recollect.records import NewMessage, Role
@@ -54,6 +54,9 @@ def new_message(given: NewMessageLike) -> NewMessage:
     `datetime`, ISO 8601 text with a zone, or seconds since 1970. Other keys are kept in the
     metadata. LangChain's message objects are accepted as well.
 
+    A record without text gets the words of its content blocks as its text: only the text is
+    searched, and read by formation.
+
     >>> new_message("Hello").role, new_message({"role": "ai", "content": "Hi"}).role
     ('user', 'assistant')
 
@@ -61,7 +64,8 @@ def new_message(given: NewMessageLike) -> NewMessage:
         UsageError: *given* is none of these, is empty, its role is unknown, or its time is none.
     """
     if isinstance(given, NewMessage):
-        return given
+        words = "" if given.text or not given.content else said_words(given.content)
+        return replace(given, text=words) if words else given
     if isinstance(given, str):
         if not given.strip():
             raise UsageError("a message is empty: give the text that was said")
