@@ -364,6 +364,47 @@ def test_a_user_named_by_a_number_is_found_by_it(client: httpx.Client, filters: 
         assert {"I am 7"} == texts(listed)
 
 
+def test_programs_for_its_client_1_are_served(client: httpx.Client) -> None:
+    """Its paths, an owner beside the filters, `limit`, and answers whose rows are in `results`."""
+    ada = {"user_id": "ada", "org_id": "recollect", "project_id": "recollect"}
+    said = {"messages": TALK, "async_mode": True, "output_format": "v1.1", **ada}
+    queued = client.post(f"{PATH}/v1/memories/", json=said).json()
+    for text in ("Ada likes tea", "Ada likes green tea"):
+        body = {"messages": [{"role": "user", "content": text}], "infer": False, **ada}
+        kept = client.post(f"{PATH}/v1/memories/", json=body).json()
+    asked = {"query": "tea", "limit": 1, **ada}
+    found = client.post(f"{PATH}/v2/memories/search/", json=asked).json()
+    within = {"query": "tea", "filters": {"AND": [{"user_id": "ada"}]}}
+    listed = [
+        client.post(f"{PATH}/v2/memories/search/", json=within).json(),
+        client.post(f"{PATH}/v2/memories/", json=ada).json(),
+        client.post(f"{PATH}/v2/memories/?page=1&page_size=1", json=ada).json(),
+    ]
+
+    (pending,) = queued["results"]
+    assert ("PENDING", queued["event_id"]) == (pending["status"], pending["event_id"])
+    assert [("ADD", "Ada likes green tea")] == [
+        (each["event"], each["memory"]) for each in kept["results"]
+    ]
+    assert 1 == len(found["results"])
+    assert {"Ada likes tea", "Ada likes green tea"} == texts(listed[0]) == texts(listed[1])
+    assert (2, 1) == (listed[2]["count"], len(listed[2]["results"]))
+
+
+@pytest.mark.parametrize("written", ["2999-05-01", "2999-05-01T12:00:00+00:00"])
+def test_an_expiry_comes_back_as_it_was_given(client: httpx.Client, written: str) -> None:
+    """A day is that day, which counts to its end."""
+    body = {"messages": "x", "user_id": "ada", "infer": False, "expiration_date": written}
+    client.post(f"{PATH}/v3/memories/add/", json=body).raise_for_status()
+    for _ in range(2):
+        (row,) = client.post(f"{PATH}/v3/memories/", json={"user_id": "ada"}).json()["results"]
+        client.put(
+            f"{PATH}/v1/memories/{row['id']}/", json={"expiration_date": row["expiration_date"]}
+        ).raise_for_status()
+
+        assert written == row["expiration_date"]
+
+
 @pytest.mark.parametrize("filters", [{}, {"AND": []}, {"OR": [{}]}])
 def test_what_names_no_filter_does_not_cross_all_users(client: httpx.Client, filters: Any) -> None:
     """It is refused with the names of the filters; every user is meant by ``*``."""

@@ -326,6 +326,26 @@ def test_a_memory_of_mem0_keeps_what_it_was_before(tmp_path: Path) -> None:
     assert 1 == left_out(rows)["memories that mem0 had deleted were left out"]
 
 
+@pytest.mark.parametrize(
+    ("written", "gone"),
+    [
+        ("2026-05-01", datetime(2026, 5, 2, tzinfo=UTC)),  # a day counts to its end
+        ("2026-05-01T12:00:00Z", datetime(2026, 5, 1, 12, tzinfo=UTC)),
+        (None, None),
+    ],
+)
+def test_a_memory_of_mem0_expires_as_it_did_there(
+    tmp_path: Path, written: str | None, gone: datetime | None
+) -> None:
+    """Not a day before: what is imported holds as long as it would have held."""
+    memory = {"id": "n1", "memory": "The flat is let", "expiration_date": written}
+
+    (found,) = memories(rows_of(tmp_path, [memory]))
+
+    expected = None if gone is None else round(gone.timestamp() * 1e6)
+    assert expected == found.record["expires_at"]
+
+
 def test_a_memory_of_mem0_without_metadata_is_a_note(tmp_path: Path) -> None:
     """Metadata and categories that are empty say nothing."""
     memory: Any = {"id": "n1", "memory": "Likes tea", "metadata": {}, "categories": None}

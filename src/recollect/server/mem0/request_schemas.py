@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator, Field, JsonValue
+from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
 
 from recollect.errors import UsageError
 from recollect.messages.new_message import new_message
@@ -111,7 +111,9 @@ class SearchMemoriesRequest(FilteredBody):
     """A search of memories."""
 
     query: str = Field(min_length=1, max_length=QUERY_CHARACTERS_MAX)
-    top_k: int = Field(default=TOP_K, ge=1, le=TOP_K_MAX)
+    top_k: int = Field(
+        default=TOP_K, ge=1, le=TOP_K_MAX, validation_alias=AliasChoices("top_k", "limit")
+    )
     threshold: float | None = Field(default=None, ge=0, le=1)
     categories: list[str] | None = Field(default=None, max_length=100)
 
