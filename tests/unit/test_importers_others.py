@@ -287,6 +287,21 @@ def test_the_current_branch_of_a_claude_conversation_is_taken(tmp_path: Path) ->
     } == left_out(rows)
 
 
+def test_files_of_claude_without_words_are_counted(tmp_path: Path) -> None:
+    """Pictures, and what it took no words from; a file whose words are there is no second one."""
+    listed = {"file_name": "list.txt", "extracted_content": "oolong"}
+    files = [{"file_name": "kettle.png"}, {"file_name": "list.txt"}, {"file_uuid": "x"}]
+    said_with = {"uuid": "m1", "sender": "human", "text": "This one?", "attachments": [listed]}
+
+    rows = rows_of(tmp_path, [{**CLAUDE, "chat_messages": [{**said_with, "files": files}]}])
+
+    assert [("c1", "m1", "user", "This one?\n\nlist.txt:\noolong")] == said(rows)
+    assert {
+        "attached files were kept as the words that were taken from them": 1,
+        "attached files without words, such as pictures, were left out": 2,
+    } == left_out(rows)
+
+
 def test_a_zip_archive_is_read_by_its_known_files(tmp_path: Path) -> None:
     """Memories become summaries; the other files are counted."""
     remembers = {"conversations_memory": "Ada likes tea.", "account_uuid": "x"}
