@@ -206,6 +206,8 @@ def test_dicts_of_a_chat_become_records() -> None:
     )
     assert (asked.role, answer.role, answer.text) == ("assistant", "tool", "5")
     assert "find" in str(asked.metadata)
+    bare = new_message({"role": "assistant", "tool_calls": [call]})
+    assert ("", asked.metadata) == (bare.text, bare.metadata)
 
 
 def test_a_record_without_text_has_the_words_of_its_blocks() -> None:

@@ -391,6 +391,27 @@ def test_programs_for_its_client_1_are_served(client: httpx.Client) -> None:
     assert (2, 1) == (listed[2]["count"], len(listed[2]["results"]))
 
 
+def test_pictures_and_calls_of_tools_cost_no_add(client: httpx.Client) -> None:
+    """A picture comes bare in mem0; a turn of calls has no words. All of them are kept."""
+    picture = {"type": "image_url", "image_url": {"url": "https://example.org/boat.png"}}
+    call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": picture},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "content": "a sloop", "tool_call_id": "c1"},
+    ]
+    body = {"messages": messages, "user_id": "ada"}
+    client.post(f"{PATH}/v3/memories/add/", json=body).raise_for_status()
+
+    at = {"scope": ["users", "ada"]}
+    kept = client.get("/v1/threads/mem0/messages", params=at).json()["messages"]
+    assert [("user", ""), ("assistant", ""), ("tool", "a sloop")] == [
+        (each["role"], each["text"]) for each in kept
+    ]
+    assert [picture] == kept[0]["content"]
+    assert "find" in str(kept[1]["metadata"])
+
+
 @pytest.mark.parametrize("written", ["2999-05-01", "2999-05-01T12:00:00+00:00"])
 def test_an_expiry_comes_back_as_it_was_given(client: httpx.Client, written: str) -> None:
     """A day is that day, which counts to its end."""

@@ -115,6 +115,8 @@ def _record(given: Mapping[str, Any], role: str) -> NewMessage:
 def _chat_record(given: Mapping[str, Any]) -> NewMessage:
     """Return the record of a dict with blocks, tool calls or other fields of a chat message."""
     beside: dict[str, Any] = {name: given[name] for name in _BESIDE if name in given}
-    record = record_of(coerced({k: v for k, v in given.items() if k not in beside}))
+    # A message of tool calls comes without content from OpenAI's SDK, if it dumps no null.
+    message = {"content": None} | {k: v for k, v in given.items() if k not in beside}
+    record = record_of(coerced(message))
     beside["metadata"] = {**record.metadata, **beside.get("metadata", {})}
     return replace(record, **beside)

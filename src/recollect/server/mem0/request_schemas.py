@@ -23,7 +23,7 @@ TOP_K_MAX: Final = 1_000
 PAGE_SIZE: Final = 100
 PAGE_SIZE_MAX: Final = 1_000
 BATCH_MAX: Final = 500
-_MESSAGE_FIELDS: Final = ("role", "content", "name")
+_MESSAGE_FIELDS: Final = ("role", "content", "name", "tool_calls", "tool_call_id")
 
 WholeText = Annotated[str, Field(min_length=1)]
 
@@ -90,7 +90,10 @@ class AddMemoriesRequest(OwnedBody):
 
 
 def _known_fields(message: Object) -> dict[str, JsonValue]:
-    return {name: message[name] for name in _MESSAGE_FIELDS if message.get(name) is not None}
+    """Return the fields of a chat's message; a picture, which mem0 takes bare, becomes a list."""
+    known = {name: message[name] for name in _MESSAGE_FIELDS if message.get(name) is not None}
+    content = known.get("content")
+    return {**known, "content": [content]} if isinstance(content, dict) else known
 
 
 class FilteredBody(OwnedBody):
