@@ -364,31 +364,67 @@ def test_a_user_named_by_a_number_is_found_by_it(client: httpx.Client, filters: 
         assert {"I am 7"} == texts(listed)
 
 
+ADA = {"user_id": "ada", "org_id": "recollect", "project_id": "recollect"}
+
+
+def add_two(client: httpx.Client, **more: Any) -> list[Any]:
+    """Add two texts as the earlier clients do; return the answers."""
+    bodies = [
+        {"messages": [{"role": "user", "content": text}], "infer": False, **ADA, **more}
+        for text in ("Ada likes tea", "Ada likes green tea")
+    ]
+    return [client.post(f"{PATH}/v1/memories/", json=each).json() for each in bodies]
+
+
 def test_programs_for_its_client_1_are_served(client: httpx.Client) -> None:
     """Its paths, an owner beside the filters, `limit`, and answers whose rows are in `results`."""
-    ada = {"user_id": "ada", "org_id": "recollect", "project_id": "recollect"}
-    said = {"messages": TALK, "async_mode": True, "output_format": "v1.1", **ada}
+    form = {"output_format": "v1.1"}
+    said = {"messages": TALK, "async_mode": True, **ADA, **form}
     queued = client.post(f"{PATH}/v1/memories/", json=said).json()
-    for text in ("Ada likes tea", "Ada likes green tea"):
-        body = {"messages": [{"role": "user", "content": text}], "infer": False, **ada}
-        kept = client.post(f"{PATH}/v1/memories/", json=body).json()
-    asked = {"query": "tea", "limit": 1, **ada}
-    found = client.post(f"{PATH}/v2/memories/search/", json=asked).json()
+    kept = add_two(client, **form)[-1]
     within = {"query": "tea", "filters": {"AND": [{"user_id": "ada"}]}}
-    listed = [
-        client.post(f"{PATH}/v2/memories/search/", json=within).json(),
-        client.post(f"{PATH}/v2/memories/", json=ada).json(),
-        client.post(f"{PATH}/v2/memories/?page=1&page_size=1", json=ada).json(),
+    found = [
+        client.post(f"{PATH}/v2/memories/search/", json={**each, **form}).json()
+        for each in ({"query": "tea", "limit": 1, **ADA}, within)
     ]
+    listed = client.post(f"{PATH}/v2/memories/", json={**ADA, **form}).json()
+    paged = client.post(f"{PATH}/v2/memories/?page=1&page_size=1", json=ADA).json()
 
     (pending,) = queued["results"]
     assert ("PENDING", queued["event_id"]) == (pending["status"], pending["event_id"])
     assert [("ADD", "Ada likes green tea")] == [
         (each["event"], each["memory"]) for each in kept["results"]
     ]
-    assert 1 == len(found["results"])
-    assert {"Ada likes tea", "Ada likes green tea"} == texts(listed[0]) == texts(listed[1])
-    assert (2, 1) == (listed[2]["count"], len(listed[2]["results"]))
+    assert 1 == len(found[0]["results"])
+    assert {"Ada likes tea", "Ada likes green tea"} == texts(found[1]) == texts(listed)
+    assert (2, 1, f"{PATH}/v2/memories/?page=2&page_size=1") == (
+        paged["count"],
+        len(paged["results"]),
+        paged["next"],
+    )
+
+
+def test_clients_before_are_answered_with_lists(client: httpx.Client) -> None:
+    """Those of Python 0.1 and of npm 2: an add, a search, and a whole listing."""
+    kept = add_two(client)[-1]
+    found = [
+        client.post(f"{PATH}/{version}/memories/search/", json={"query": "tea", **ADA}).json()
+        for version in ("v1", "v2")
+    ]
+    listed = [
+        client.get(f"{PATH}/v1/memories/", params=ADA).json(),
+        client.post(f"{PATH}/v2/memories/", json=ADA).json(),
+    ]
+    wrapped = client.get(f"{PATH}/v1/memories/", params={**ADA, "output_format": "v1.1"}).json()
+    paged = client.get(f"{PATH}/v1/memories/", params={**ADA, "page": 2, "page_size": 1}).json()
+    everybody = client.get(f"{PATH}/v1/memories/")
+
+    assert ["Ada likes green tea"] == [each["memory"] for each in kept]
+    for each in (*found, *listed, wrapped["results"]):
+        assert {"Ada likes tea", "Ada likes green tea"} == {row["memory"] for row in each}
+    assert (2, 1) == (paged["count"], len(paged["results"]))
+    assert 422 == everybody.status_code
+    assert "no filters are given" in everybody.json()["detail"]
 
 
 def test_pictures_and_calls_of_tools_cost_no_add(client: httpx.Client) -> None:

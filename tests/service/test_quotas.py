@@ -527,6 +527,11 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         1,
         0,
     ),
+    ("POST", f"{_MEM0}/v1/memories/search/"): (
+        lambda it: of_mem0(it, "POST", "/v1/memories/search/", {"query": "tea", **OF_ANYBODY}),
+        0,
+        0,
+    ),
     ("POST", f"{_MEM0}/v2/memories/search/"): (
         lambda it: of_mem0(it, "POST", "/v2/memories/search/", {"query": "tea", **OF_ANYBODY}),
         0,
