@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from recollect.stores.locator import open_store
 from recollect.testing import NOON, CountingIds, FrozenClock
 
 ADA = ("ada",)
+CALL = {"id": "1", "type": "function", "function": {"name": "find", "arguments": '{"a": 1}'}}
 MAY = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 
@@ -194,15 +196,54 @@ def test_dicts_of_a_chat_become_records() -> None:
     blocks = [{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": "x"}}]
     pictured = new_message({"role": "user", "content": blocks, "source": "crm"})
     assert (pictured.text, pictured.content, pictured.source) == ("Look", blocks, "crm")
-    call = {"id": "1", "type": "function", "function": {"name": "find", "arguments": '{"a": 1}'}}
+    parts = [{"type": "input_text", "text": "Look"}, {"type": "input_image", "image_url": "x"}]
+    assert "Look" == new_message({"role": "user", "content": parts}).text
     asked, answer = new_messages(
         [
-            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "assistant", "content": None, "tool_calls": [CALL]},
             {"role": "tool", "content": "5", "tool_call_id": "1"},
         ]
     )
     assert (asked.role, answer.role, answer.text) == ("assistant", "tool", "5")
     assert "find" in str(asked.metadata)
+    bare = new_message({"role": "assistant", "tool_calls": [CALL]})
+    assert ("", asked.metadata) == (bare.text, bare.metadata)
+
+
+def test_the_messages_of_providers_sdks_become_records() -> None:
+    """As a program has them at hand: a completion's message, and the blocks of a response."""
+    chat = pytest.importorskip("openai.types.chat")
+    blocks = pytest.importorskip("anthropic.types")
+    asked = chat.ChatCompletionMessage.model_validate(
+        {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    )
+    told = chat.ChatCompletionMessage(role="assistant", content="It rains.")
+    text = blocks.TextBlock(type="text", text="Let me look.")
+    use = blocks.ToolUseBlock(type="tool_use", id="t", name="weather", input={"city": "Oslo"})
+
+    calls, answer = new_messages([asked, told])
+    (alone,) = new_messages(told)
+    looked = new_message({"role": "assistant", "content": [text, use]})
+
+    assert ("", "It rains.") == (calls.text, answer.text)
+    assert "find" in str(calls.metadata)
+    assert answer == alone == NewMessage(role="assistant", text="It rains.")
+    kept: Any = looked.content
+    assert ("Let me look.", "weather") == (looked.text, kept[1]["name"])
+    assert kept[0] == {"type": "text", "text": "Let me look."}
+
+
+def test_a_record_without_text_has_the_words_of_its_blocks() -> None:
+    """Only the text is searched and formed; what is given as text stands as it is."""
+    blocks = ({"type": "text", "text": "My violin is red."}, {"type": "image_url"}, "Look!")
+    bare = NewMessage(role="user", text="", content=blocks)
+    assert ("My violin is red.\nLook!", blocks) == (
+        new_message(bare).text,
+        new_message(bare).content,
+    )
+    assert "A violin." == new_message(replace(bare, text="A violin.")).text
+    pictured = replace(bare, content=({"type": "image_url"},))
+    assert new_message(pictured) is pictured
 
 
 async def test_a_memory_opens_without_a_block(url: str) -> None:

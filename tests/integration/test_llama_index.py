@@ -227,6 +227,7 @@ async def test_it_is_a_chat_store_in_every_way() -> None:
         assert said[:2] == await store.get_messages("one")
         await store.delete_messages("one")
         assert 0 == await store.count_messages("one", None)
+        assert ["two"] == await store.get_keys()
         assert [] == await store.archive_oldest_messages("none", 2)
 
 

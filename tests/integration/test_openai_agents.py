@@ -149,6 +149,38 @@ async def test_calls_of_tools_are_kept_as_they_came(provider: Provider) -> None:
     assert "Sunny in Oslo." in [each.text for each in found.entries]
 
 
+async def test_a_run_is_not_told_what_its_own_tools_returned(provider: Provider) -> None:
+    """The request has it; what a tool returned in an earlier session is told."""
+
+    @function_tool
+    def weather(city: str) -> str:
+        """Tell the weather."""
+        return f"Sunny in {city}."
+
+    acts = [
+        (answers(completion(calls(("weather", f'{{"city": "{city}"}}')), "tool_calls")), said("."))
+        for city in ("Oslo", "Lima")
+    ]
+    provider.acts = [act for each in acts for act in each]
+    async with recollect.open("memory:", embedder="none") as memory:
+        for thread in ("one", "two"):
+            session = RecollectSession(memory, ADA, thread)
+            await Runner.run(agent(provider, session, weather), "Is it sunny?", session=session)
+
+    first, second = (provider.seen[place][2]["messages"] for place in (1, 3))
+    assert "Sunny in Oslo." == first[-1]["content"]
+    assert "Sunny" not in first[0]["content"]
+    assert "Sunny in Oslo." in second[0]["content"]
+    assert "Sunny in Lima." not in second[0]["content"]
+
+
+async def test_what_is_no_item_is_refused() -> None:
+    async with recollect.open("memory:", embedder="none") as memory:
+        session = RecollectSession(memory, ADA, "one")
+        with pytest.raises(UsageError, match="an item is 'Hello': give a dict"):
+            await session.add_items(["Hello"])  # type: ignore[list-item] # the fault
+
+
 async def test_it_is_a_session_in_every_way() -> None:
     """Newest items, one that is taken back, none at all; a limit of its settings."""
     items: list[Any] = [{"role": "user", "content": f"{number}"} for number in range(5)]

@@ -197,6 +197,18 @@ async def test_filters_look_at_what_was_believed_then(moves: Recollect) -> None:
     assert await find(moves, known_at=then, filter={"home": "Lima"}) == set()
 
 
+async def test_a_message_without_words_takes_no_place(memory: Recollect) -> None:
+    """Calls of tools and pictures alone say nothing; a picture's caption does."""
+    call = NewMessage(role="assistant", text="", content=[{"type": "tool_call", "name": "find"}])
+    picture = NewMessage(role="user", text="", content=[{"type": "image", "caption": "a kite"}])
+    await memory.append(ADA, "talk", [call, picture, NewMessage(role="user", text="It is mine.")])
+
+    found = await memory.recall(ADA, "a red violin", limit=3)
+
+    assert {"[shares a kite]", "It is mine."} == {each.text for each in found.entries}
+    assert [("", "empty")] == [(each.entry.text, each.reason) for each in found.dropped]
+
+
 async def test_what_expired_is_not_believed_any_more(memory: Recollect, clock: FrozenClock) -> None:
     """Expiry is a promise for every read."""
     await memory.put(ADA, "Home", "home", {"home": "Oslo"}, expires_at=hours(1))

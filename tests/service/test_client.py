@@ -45,6 +45,7 @@ T = TypeVar("T")
 Start = Callable[..., Served]
 ADA: Scope = ("users", "ada")
 NOTE = {"context": "always", "content": "Ada likes owls"}
+BLOCKS = [{"type": "text", "text": "My violin is red."}, {"type": "image_url", "image_url": "x"}]
 SAID = [NewMessage(role="user", text="My boat is called Penelope", id="m1", name="Ada")]
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -747,11 +748,13 @@ def test_a_message_over_http_may_have_its_text_as_content(served: Served) -> Non
             headers={"x-api-key": served.key},
             json={"messages": [{"role": "user", **message}]},
         )
-        for message in ({"content": "Hi"}, {"content": "Hi", "text": "Ho"}, {})
+        for message in ({"content": "Hi"}, {"content": BLOCKS}, {"content": "Hi", "text": "Ho"}, {})
     ]
 
-    assert [201, 422, 422] == [each.status_code for each in answers]
-    assert "Hi" == answers[0].json()["messages"][0]["text"]
+    assert [201, 201, 422, 422] == [each.status_code for each in answers]
+    plain, pictured = (each.json()["messages"][0] for each in answers[:2])
+    assert ("Hi", "My violin is red.") == (plain["text"], pictured["text"])
+    assert BLOCKS == pictured["content"]
 
 
 def test_a_client_opens_without_a_block(served: Served) -> None:

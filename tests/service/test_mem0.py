@@ -364,6 +364,104 @@ def test_a_user_named_by_a_number_is_found_by_it(client: httpx.Client, filters: 
         assert {"I am 7"} == texts(listed)
 
 
+ADA = {"user_id": "ada", "org_id": "recollect", "project_id": "recollect"}
+
+
+def add_two(client: httpx.Client, **more: Any) -> list[Any]:
+    """Add two texts as the earlier clients do; return the answers."""
+    bodies = [
+        {"messages": [{"role": "user", "content": text}], "infer": False, **ADA, **more}
+        for text in ("Ada likes tea", "Ada likes green tea")
+    ]
+    return [client.post(f"{PATH}/v1/memories/", json=each).json() for each in bodies]
+
+
+def test_programs_for_its_client_1_are_served(client: httpx.Client) -> None:
+    """Its paths, an owner beside the filters, `limit`, and answers whose rows are in `results`."""
+    form = {"output_format": "v1.1"}
+    said = {"messages": TALK, "async_mode": True, **ADA, **form}
+    queued = client.post(f"{PATH}/v1/memories/", json=said).json()
+    kept = add_two(client, **form)[-1]
+    within = {"query": "tea", "filters": {"AND": [{"user_id": "ada"}]}}
+    found = [
+        client.post(f"{PATH}/v2/memories/search/", json={**each, **form}).json()
+        for each in ({"query": "tea", "limit": 1, **ADA}, within)
+    ]
+    listed = client.post(f"{PATH}/v2/memories/", json={**ADA, **form}).json()
+    paged = client.post(f"{PATH}/v2/memories/?page=1&page_size=1", json=ADA).json()
+
+    (pending,) = queued["results"]
+    assert ("PENDING", queued["event_id"]) == (pending["status"], pending["event_id"])
+    assert [("ADD", "Ada likes green tea")] == [
+        (each["event"], each["memory"]) for each in kept["results"]
+    ]
+    assert 1 == len(found[0]["results"])
+    assert {"Ada likes tea", "Ada likes green tea"} == texts(found[1]) == texts(listed)
+    assert (2, 1, f"{PATH}/v2/memories/?page=2&page_size=1") == (
+        paged["count"],
+        len(paged["results"]),
+        paged["next"],
+    )
+
+
+def test_clients_before_are_answered_with_lists(client: httpx.Client) -> None:
+    """Those of Python 0.1 and of npm 2: an add, a search, and a whole listing."""
+    kept = add_two(client)[-1]
+    found = [
+        client.post(f"{PATH}/{version}/memories/search/", json={"query": "tea", **ADA}).json()
+        for version in ("v1", "v2")
+    ]
+    listed = [
+        client.get(f"{PATH}/v1/memories/", params=ADA).json(),
+        client.post(f"{PATH}/v2/memories/", json=ADA).json(),
+    ]
+    wrapped = client.get(f"{PATH}/v1/memories/", params={**ADA, "output_format": "v1.1"}).json()
+    paged = client.get(f"{PATH}/v1/memories/", params={**ADA, "page": 2, "page_size": 1}).json()
+    everybody = client.get(f"{PATH}/v1/memories/")
+
+    assert ["Ada likes green tea"] == [each["memory"] for each in kept]
+    for each in (*found, *listed, wrapped["results"]):
+        assert {"Ada likes tea", "Ada likes green tea"} == {row["memory"] for row in each}
+    assert (2, 1) == (paged["count"], len(paged["results"]))
+    assert 422 == everybody.status_code
+    assert "no filters are given" in everybody.json()["detail"]
+
+
+def test_pictures_and_calls_of_tools_cost_no_add(client: httpx.Client) -> None:
+    """A picture comes bare in mem0; a turn of calls has no words. All of them are kept."""
+    picture = {"type": "image_url", "image_url": {"url": "https://example.org/boat.png"}}
+    call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": picture},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "content": "a sloop", "tool_call_id": "c1"},
+    ]
+    body = {"messages": messages, "user_id": "ada"}
+    client.post(f"{PATH}/v3/memories/add/", json=body).raise_for_status()
+
+    at = {"scope": ["users", "ada"]}
+    kept = client.get("/v1/threads/mem0/messages", params=at).json()["messages"]
+    assert [("user", ""), ("assistant", ""), ("tool", "a sloop")] == [
+        (each["role"], each["text"]) for each in kept
+    ]
+    assert [picture] == kept[0]["content"]
+    assert "find" in str(kept[1]["metadata"])
+
+
+@pytest.mark.parametrize("written", ["2999-05-01", "2999-05-01T12:00:00+00:00"])
+def test_an_expiry_comes_back_as_it_was_given(client: httpx.Client, written: str) -> None:
+    """A day is that day, which counts to its end."""
+    body = {"messages": "x", "user_id": "ada", "infer": False, "expiration_date": written}
+    client.post(f"{PATH}/v3/memories/add/", json=body).raise_for_status()
+    for _ in range(2):
+        (row,) = client.post(f"{PATH}/v3/memories/", json={"user_id": "ada"}).json()["results"]
+        client.put(
+            f"{PATH}/v1/memories/{row['id']}/", json={"expiration_date": row["expiration_date"]}
+        ).raise_for_status()
+
+        assert written == row["expiration_date"]
+
+
 @pytest.mark.parametrize("filters", [{}, {"AND": []}, {"OR": [{}]}])
 def test_what_names_no_filter_does_not_cross_all_users(client: httpx.Client, filters: Any) -> None:
     """It is refused with the names of the filters; every user is meant by ``*``."""

@@ -522,6 +522,26 @@ COSTS: Mapping[tuple[str, str], tuple[Case, int, int]] = {
         0,
         0,
     ),
+    ("POST", f"{_MEM0}/v1/memories/"): (
+        lambda it: of_mem0(it, "POST", "/v1/memories/", {"messages": "Käse", "user_id": "ada"}),
+        1,
+        0,
+    ),
+    ("POST", f"{_MEM0}/v1/memories/search/"): (
+        lambda it: of_mem0(it, "POST", "/v1/memories/search/", {"query": "tea", **OF_ANYBODY}),
+        0,
+        0,
+    ),
+    ("POST", f"{_MEM0}/v2/memories/search/"): (
+        lambda it: of_mem0(it, "POST", "/v2/memories/search/", {"query": "tea", **OF_ANYBODY}),
+        0,
+        0,
+    ),
+    ("POST", f"{_MEM0}/v2/memories/"): (
+        lambda it: of_mem0(it, "POST", "/v2/memories/", OF_ANYBODY),
+        0,
+        0,
+    ),
     ("PUT", f"{_MEM0}/v1/memories/{{memory_id}}/"): (
         lambda it: of_mem0(it, "PUT", f"/v1/memories/{it.remembered()}/", {"text": "Käse"}),
         0,

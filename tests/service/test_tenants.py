@@ -242,6 +242,8 @@ class Attacker:
                 "query": "which secret",
                 "filters": choose(({}, {"user_id": choose(OWNERS)}, {"NOT": [{"user_id": "x"}]})),
             },
+            "/mem0/v1/memories/": {"messages": "mine", "user_id": choose(OWNERS)},
+            "/v2/memories/": {"filters": choose(({}, {"user_id": "*"}))},
             "/v3/memories/": {"filters": choose(({}, {"user_id": "*"}))},
             "/batch/": {"memories": [{"memory_id": choose(MEM0_IDS), "text": "mine"}]},
         }

@@ -99,6 +99,19 @@ def test_the_table_shows_rank_score_date_source_text_and_parts(store: str) -> No
     assert "asked once more" in below[1]
 
 
+def test_a_message_without_words_is_not_told_as_left_out(tmp_path: Path) -> None:
+    """No limit kept it out, so that a larger one would not show it."""
+    path = str(tmp_path / "store.db")
+    call = recollect.NewMessage(role="assistant", text="", content=[{"type": "tool_call"}])
+    with recollect.open_sync(path, embedder="none") as memory:
+        memory.append(ADA, "chat", [call, recollect.NewMessage(role="user", text="Tom?")])
+
+    result = invoke(path, "recall", "Tom", "--table")
+
+    assert "1 of 2 entries" in result.output
+    assert "left out" not in result.output
+
+
 def test_recall_can_be_narrowed(store: str) -> None:
     """By type, thread, time, scope and budget."""
     assert ["Item/oslo"] == sources(invoke(store, "recall", "city", "--type", "Item"))

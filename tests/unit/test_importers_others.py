@@ -287,6 +287,21 @@ def test_the_current_branch_of_a_claude_conversation_is_taken(tmp_path: Path) ->
     } == left_out(rows)
 
 
+def test_files_of_claude_without_words_are_counted(tmp_path: Path) -> None:
+    """Pictures, and what it took no words from; a file whose words are there is no second one."""
+    listed = {"file_name": "list.txt", "extracted_content": "oolong"}
+    files = [{"file_name": "kettle.png"}, {"file_name": "list.txt"}, {"file_uuid": "x"}]
+    said_with = {"uuid": "m1", "sender": "human", "text": "This one?", "attachments": [listed]}
+
+    rows = rows_of(tmp_path, [{**CLAUDE, "chat_messages": [{**said_with, "files": files}]}])
+
+    assert [("c1", "m1", "user", "This one?\n\nlist.txt:\noolong")] == said(rows)
+    assert {
+        "attached files were kept as the words that were taken from them": 1,
+        "attached files without words, such as pictures, were left out": 2,
+    } == left_out(rows)
+
+
 def test_a_zip_archive_is_read_by_its_known_files(tmp_path: Path) -> None:
     """Memories become summaries; the other files are counted."""
     remembers = {"conversations_memory": "Ada likes tea.", "account_uuid": "x"}
@@ -324,6 +339,26 @@ def test_a_memory_of_mem0_keeps_what_it_was_before(tmp_path: Path) -> None:
     past: Any = memory.record["revisions"]
     assert ["Likes tea"] == [before["value"]["content"] for before in past]
     assert 1 == left_out(rows)["memories that mem0 had deleted were left out"]
+
+
+@pytest.mark.parametrize(
+    ("written", "gone"),
+    [
+        ("2026-05-01", datetime(2026, 5, 2, tzinfo=UTC)),  # a day counts to its end
+        ("2026-05-01T12:00:00Z", datetime(2026, 5, 1, 12, tzinfo=UTC)),
+        (None, None),
+    ],
+)
+def test_a_memory_of_mem0_expires_as_it_did_there(
+    tmp_path: Path, written: str | None, gone: datetime | None
+) -> None:
+    """Not a day before: what is imported holds as long as it would have held."""
+    memory = {"id": "n1", "memory": "The flat is let", "expiration_date": written}
+
+    (found,) = memories(rows_of(tmp_path, [memory]))
+
+    expected = None if gone is None else round(gone.timestamp() * 1e6)
+    assert expected == found.record["expires_at"]
 
 
 def test_a_memory_of_mem0_without_metadata_is_a_note(tmp_path: Path) -> None:

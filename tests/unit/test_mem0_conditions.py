@@ -76,6 +76,7 @@ WRONG: list[Any] = [
     {"AND": "x"},
     {"OR": ["x"]},
     {"metadata": "x"},
+    {"metadata": {"n": {"$gt": 2}}},
     {"created_at": {"gte": "yesterday"}},
     {"created_at": None},
     {"keywords": {"icontains": 3}},

@@ -32,6 +32,7 @@ from recollect.stores.json_pointers import is_list
 from recollect.text.coded_text import reason_of
 
 ATTACHED: Final = Difference("attached files were kept as the words that were taken from them")
+WORDLESS: Final = Difference("attached files without words, such as pictures, were left out")
 PROJECTS: Final = Difference("projects (their instructions and documents) were left out")
 ACCOUNTS: Final = Difference("accounts were left out")
 
@@ -150,15 +151,25 @@ def _read_content(raw: JsonObject, changed: Counter[Difference]) -> tuple[str, l
 def _read_attachments(raw: JsonObject, changed: Counter[Difference]) -> list[dict[str, Json]]:
     """Return the extracted texts of a message's attached files, as text blocks."""
     found: list[dict[str, Json]] = []
-    given = raw.get("attachments")
-    for each in given if isinstance(given, list) else ():
-        if isinstance(each, Mapping) and isinstance(each.get("extracted_content"), str):
-            name = each.get("file_name")
-            named = name if isinstance(name, str) else "a file"
-            text = f"{named}:\n{each['extracted_content']}"
-            found.append({"type": "text", "text": text, "file": named})
+    others = set[str]()
+    for each in _files_in(raw):
+        name = each.get("file_name")
+        named = name if isinstance(name, str) and name else "a file"
+        words = each.get("extracted_content")
+        if isinstance(words, str):
+            found.append({"type": "text", "text": f"{named}:\n{words}", "file": named})
+        else:
+            others.add(str(name or each.get("file_uuid") or len(others)))
     changed[ATTACHED] += len(found)
+    changed[WORDLESS] += len(others - {str(each["file"]) for each in found})
     return found
+
+
+def _files_in(raw: JsonObject) -> Iterator[JsonObject]:
+    """Yield what is attached to a message; an attachment may be listed as a file as well."""
+    for name in ("attachments", "files"):
+        given = raw.get(name)
+        yield from (each for each in given if isinstance(each, Mapping)) if is_list(given) else ()
 
 
 def read_memories(value: JsonObject, place: str, reading: ImportOptions) -> Iterator[Row]:

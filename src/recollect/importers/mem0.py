@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import Final
 
@@ -149,10 +151,20 @@ def _read_memory_row(value: JsonObject, reading: ImportOptions) -> tuple[FileMem
         text=text if about else None,
         created_at=created_at,
         updated_at=updated_at,
-        expires_at=moment_in(value, "expiration_date", reading),
+        expires_at=_read_expiry(value, reading),
         past=past,
     )
     return found, has_full_history
+
+
+def _read_expiry(value: JsonObject, reading: ImportOptions) -> int | None:
+    """Return the moment after which a memory is gone; a day counts to its end, as in mem0."""
+    written = value.get("expiration_date")
+    if isinstance(written, str) and len(written) == len("2026-05-01"):
+        with suppress(ValueError, OverflowError):
+            after = date.fromisoformat(written) + timedelta(days=1)
+            value = {"expiration_date": after.isoformat()}
+    return moment_in(value, "expiration_date", reading)
 
 
 def _read_extra(value: JsonObject) -> dict[str, Json]:

@@ -37,7 +37,8 @@ class MessageMethods(ThreadStateMethods):
         Append messages to a thread; on return they are durable and found by their words.
 
         *messages* is one or several: a `NewMessage`, a text (the user's), or a dict such as
-        ``{"role": "assistant", "content": "Hello!"}``; see `recollect.messages.new_message`.
+        ``{"role": "assistant", "content": "Hello!"}``, or a message of LangChain's or of a
+        provider's SDK; see `recollect.messages.new_message`.
 
         *settings* are the thread's formation settings from now on (`recollect.formation.config`),
         such as its assistant; *debounce* defaults to theirs. *state*, *attachments* and *writes*

@@ -25,6 +25,7 @@ KIND_OF_CLASS: Final[Mapping[str, Kind]] = {
     "RemoveMessage": "remove",
 }
 """The kind of each message class, by its name, as both families use the same names."""
+_TEXT_TYPES: Final = ("text", "input_text", "output_text")
 OF_PIECES: Final = frozenset({"type", "tool_call_chunks", "chunk_position"})
 """Fields of a stream's chunk that a complete message does not have."""
 
@@ -98,6 +99,28 @@ def block_text(block: Block) -> str | None:
     if isinstance(block, str):
         return block
     words = block.get("text") if block.get("type") == "text" else None
+    return words if isinstance(words, str) else None
+
+
+def said_words(content: Sequence[Json]) -> str:
+    r"""
+    Return the words of content blocks as a record's text: one block per line.
+
+    So words at the edges of blocks are not joined. The text parts of OpenAI's Responses API count
+    as well, which LangChain's ``text`` leaves out.
+
+    >>> said_words([{"type": "input_text", "text": "Look!"}, {"type": "input_image"}, "A kite."])
+    'Look!\nA kite.'
+    """
+    return "\n".join(words for block in content if (words := _said_in_block(block)))
+
+
+def _said_in_block(block: Json) -> str | None:
+    if isinstance(block, str):
+        return block
+    if not isinstance(block, Mapping) or block.get("type") not in _TEXT_TYPES:
+        return None
+    words = block.get("text")
     return words if isinstance(words, str) else None
 
 

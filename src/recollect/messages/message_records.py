@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, cast
 
 from recollect.errors import UsageError
@@ -14,8 +14,8 @@ from recollect.messages.message_fields import (
     OF_PIECES,
     AnyMessage,
     Kind,
-    block_text,
     kind_of,
+    said_words,
 )
 from recollect.messages.message_types import MessageClasses, message_classes
 from recollect.records import JsonObject, Message, NewMessage, Role
@@ -82,7 +82,7 @@ def record_of(message: AnyMessage) -> NewMessage:
     _check_json(blocks, f"the content of a {kind} message")
     return NewMessage(
         role=role,
-        text=content if isinstance(content, str) else _lines(content),
+        text=content if isinstance(content, str) else said_words(content),
         id=message.id or None,
         name=speaker,
         content=blocks,
@@ -124,11 +124,6 @@ def message_of(
     is_empty = fields.pop("content", None) == "" and not blocks
     content = record.text if blocks is None or is_empty else list(blocks)
     return (classes or message_classes()).make(kind, content, fields)
-
-
-def _lines(content: Sequence[str | JsonObject]) -> str:
-    """Return the text of blocks, one per line, so that words at their edges are not joined."""
-    return "\n".join(words for block in content if (words := block_text(block)))
 
 
 def _speaker(message: AnyMessage, kind: str) -> tuple[Role, str | None]:

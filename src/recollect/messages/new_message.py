@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeGuard
 
 from recollect.errors import UsageError
 from recollect.messages.coercion import KIND_OF_ROLE, coerced
-from recollect.messages.message_fields import is_message
+from recollect.messages.message_fields import AnyMessage, is_message, said_words
 from recollect.messages.message_records import record_of
 from recollect.messages.message_times import with_time
 from recollect.records import NewMessage, Role
 
-NewMessageLike: TypeAlias = NewMessage | str | Mapping[str, Any]
-"""A new message; a text is a user message, a dict has ``role`` and ``content``."""
+
+class MessageModel(Protocol):
+    """A message of a provider's SDK: a pydantic model with the field ``role``."""
+
+    def model_dump(self, *, mode: str, exclude_none: bool) -> object:
+        """Return the model as JSON values."""
+        ...
+
+
+NewMessageLike: TypeAlias = NewMessage | str | Mapping[str, Any] | AnyMessage | MessageModel
+"""
+A new message; a text is a user message, a dict has ``role`` and ``content``.
+
+Also a message of LangChain's, or of a provider's SDK.
+"""
 
 _RECORD_ROLES: Final[Mapping[str, Role]] = {
     "human": "user",
@@ -37,7 +50,7 @@ def new_messages(given: NewMessageLike | Sequence[NewMessageLike]) -> list[NewMe
     Raises:
         UsageError: An element is not a message; the error says which, and what to write.
     """
-    if isinstance(given, NewMessage | str | Mapping):
+    if isinstance(given, NewMessage | str | Mapping) or is_message(given) or _has_dump(given):
         return [new_message(given)]
     if not isinstance(given, Sequence):
         raise UsageError(f"messages is {given!r}: give a list of messages, or one message")
@@ -52,7 +65,11 @@ def new_message(given: NewMessageLike) -> NewMessage:
     ``name``, ``id`` and ``tool_calls``, and the ``time``, ``session``, ``source`` and ``metadata``
     of a `NewMessage`. Its time may be called ``timestamp`` or ``created_at`` too, and be a
     `datetime`, ISO 8601 text with a zone, or seconds since 1970. Other keys are kept in the
-    metadata. LangChain's message objects are accepted as well.
+    metadata. LangChain's message objects are accepted as well, and the models of the OpenAI and
+    Anthropic SDKs: a completion's ``message``, and the blocks of a response's ``content``.
+
+    A record without text gets the words of its content blocks as its text: only the text is
+    searched, and read by formation.
 
     >>> new_message("Hello").role, new_message({"role": "ai", "content": "Hi"}).role
     ('user', 'assistant')
@@ -61,7 +78,8 @@ def new_message(given: NewMessageLike) -> NewMessage:
         UsageError: *given* is none of these, is empty, its role is unknown, or its time is none.
     """
     if isinstance(given, NewMessage):
-        return given
+        words = "" if given.text or not given.content else said_words(given.content)
+        return replace(given, text=words) if words else given
     if isinstance(given, str):
         if not given.strip():
             raise UsageError("a message is empty: give the text that was said")
@@ -70,14 +88,28 @@ def new_message(given: NewMessageLike) -> NewMessage:
         return _of_mapping(given)
     if is_message(given):
         return record_of(given)
+    if isinstance(dumped := _dumped(given), Mapping) and "role" in dumped:
+        return _of_mapping(dumped)
     raise UsageError(
         f"{given!r} is no message: give a NewMessage, a text (the user's), "
         "or a dict such as {'role': 'user', 'content': 'Hello'}"
     )
 
 
+def _dumped(given: object) -> object:
+    """Return a pydantic model, such as an SDK's message or block, as a dict; else *given*."""
+    # An SDK's answer has null for each field that its API left out.
+    return given.model_dump(mode="json", exclude_none=True) if _has_dump(given) else given
+
+
+def _has_dump(given: object) -> TypeGuard[MessageModel]:
+    return not isinstance(given, type) and callable(getattr(given, "model_dump", None))
+
+
 def _of_mapping(mapping: Mapping[str, object]) -> NewMessage:
     given = with_time(mapping)
+    if isinstance(blocks := given.get("content"), list | tuple):
+        given = {**given, "content": [_dumped(each) for each in blocks]}
     if "text" in given and "content" in given and isinstance(given["content"], str):
         msg = f"the message {dict(given)!r} has text and content: give its words once, as content"
         raise UsageError(msg)
@@ -111,6 +143,8 @@ def _record(given: Mapping[str, Any], role: str) -> NewMessage:
 def _chat_record(given: Mapping[str, Any]) -> NewMessage:
     """Return the record of a dict with blocks, tool calls or other fields of a chat message."""
     beside: dict[str, Any] = {name: given[name] for name in _BESIDE if name in given}
-    record = record_of(coerced({k: v for k, v in given.items() if k not in beside}))
+    # A message of tool calls comes without content from OpenAI's SDK, if it dumps no null.
+    message = {"content": None} | {k: v for k, v in given.items() if k not in beside}
+    record = record_of(coerced(message))
     beside["metadata"] = {**record.metadata, **beside.get("metadata", {})}
     return replace(record, **beside)

@@ -15,7 +15,8 @@ DropReason = Literal["limit", "budget", "repeats", "score", "empty"]
 """
 Why an entry was dropped: over a limit, a repetition of a kept one, or below ``min_score``.
 
-``empty`` is only for callers that skip messages that tell nothing, such as "Where do I live?".
+``empty`` is a message without any text, such as a message of tool calls alone. Some callers also
+skip messages that tell nothing, such as "Where do I live?".
 """
 
 

@@ -35,12 +35,12 @@ from recollect.recall.query import RecallQuery, Where, asked_on, check_ask
 from recollect.recall.query_analysis import read_question
 from recollect.recall.rank_corrections import corrected_order
 from recollect.recall.ranking import Hit, look_ahead, text_to_embed
-from recollect.recall.recall_packing import packed
+from recollect.recall.recall_packing import DropReason, packed
 from recollect.recall.rerank_order import CANDIDATES, Reranking, reordered
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.recall.scope_index import ScopeIndex, refreshed
 from recollect.recall.scopes_below import scopes_below
-from recollect.recall.search_depth import deeper
+from recollect.recall.search_depth import EntryFilter, deeper
 from recollect.recall.snapshot_search import (
     FoundEntries,
     OtherText,
@@ -345,7 +345,7 @@ def pack_answer(
         budget_tokens=query.budget_tokens,
         count=parts.count_tokens,
         said=SaidAlready(ranked, is_tight=is_tight) if may_repeat else None,
-        drops=None if filter_ is None else lambda place: filter_.drops(ranked[place]),
+        drops=lambda place: _drop_reason(ranked[place], filter_),
     )
     has_outside = parts.outside is not None and prepared.outside is not None
     return Recall(
@@ -367,6 +367,14 @@ def pack_answer(
         behind_s=found.origin.behind_s,
         term_weights=found.ranked.term_weights,
     )
+
+
+def _drop_reason(found: Recalled, filter_: EntryFilter | None) -> DropReason | None:
+    """Return why an entry is left out whatever its rank, ``None`` for one that is not."""
+    # A turn of tool calls or of a picture alone: in a short thread it would take a place.
+    if isinstance(found.content, Message) and not found.text.strip():
+        return "empty"
+    return None if filter_ is None else filter_.drops(found)
 
 
 def _recalled(hit: Hit, entry: Entry, strength: float) -> Recalled:

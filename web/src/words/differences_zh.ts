@@ -6,6 +6,7 @@ export const differences: ReadonlyMap<string, string> = new Map([
   ["messages of the model's reasoning were left out", "模型推理过程的消息，未导入"],
   ["conversations that name no current message were read to their newest", "未标明当前消息的对话，读到最新一条为止"],
   ["attached files were kept as the words that were taken from them", "附件，只保留了从中提取的文字"],
+  ["attached files without words, such as pictures, were left out", "没有文字的附件（如图片），未导入"],
   ["projects (their instructions and documents) were left out", "项目（其指示与文档），未导入"],
   ["accounts were left out", "账户信息，未导入"],
   ["events of Claude Code's own (summaries, snapshots, commands) were left out", "Claude Code 自身的事件（摘要、快照、命令），未导入"],

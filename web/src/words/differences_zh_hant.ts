@@ -6,6 +6,7 @@ export const differences: ReadonlyMap<string, string> = new Map([
   ["messages of the model's reasoning were left out", "模型推理過程的訊息，未匯入"],
   ["conversations that name no current message were read to their newest", "未標明目前訊息的對話，讀到最新一則為止"],
   ["attached files were kept as the words that were taken from them", "附件，只保留了從中擷取的文字"],
+  ["attached files without words, such as pictures, were left out", "沒有文字的附件（如圖片），未匯入"],
   ["projects (their instructions and documents) were left out", "專案（其指示與文件），未匯入"],
   ["accounts were left out", "帳戶資訊，未匯入"],
   ["events of Claude Code's own (summaries, snapshots, commands) were left out", "Claude Code 自身的事件（摘要、快照、命令），未匯入"],

@@ -24,7 +24,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["Whether to restart its time to live.", "是否重新计算其存活时间。"],
   ["Seconds without a message before formation.", "没有消息多少秒后形成记忆。"],
   ["The assistant that forms the thread.", "为该会话形成记忆的助手。"],
-  ["Content blocks; or the text, in place of `text`.", "内容块；或以文字代替 `text`。"],
+  ["Content blocks, whose words stand for a missing text; or the text.", "内容块，其中的文字代替未给出的 `text`；或直接给出文字。"],
   ["The present moment of the query, for \"last week\" and for validity.", "查询的当前时刻，用于“上周”之类的说法和有效性。"],
   ["Only messages of these threads.", "仅限这些会话的消息。"],
   ["Only messages of these roles; [] for no messages.", "仅限这些角色的消息；[] 表示不要消息。"],

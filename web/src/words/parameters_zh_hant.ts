@@ -24,7 +24,7 @@ export const parameters: ReadonlyMap<string, string> = new Map([
   ["Whether to restart its time to live.", "是否重新計算其存活時間。"],
   ["Seconds without a message before formation.", "沒有訊息多少秒後形成記憶。"],
   ["The assistant that forms the thread.", "為該對話串形成記憶的助理。"],
-  ["Content blocks; or the text, in place of `text`.", "內容區塊；或以文字代替 `text`。"],
+  ["Content blocks, whose words stand for a missing text; or the text.", "內容區塊，其中的文字代替未給出的 `text`；或直接給出文字。"],
   ["The present moment of the query, for \"last week\" and for validity.", "查詢的目前時刻，用於「上週」之類的說法和有效性。"],
   ["Only messages of these threads.", "僅限這些對話串的訊息。"],
   ["Only messages of these roles; [] for no messages.", "僅限這些角色的訊息；[] 表示不要訊息。"],

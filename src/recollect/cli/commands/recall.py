@@ -178,8 +178,9 @@ def _below(found: Recall, first_ms: float, again_ms: float) -> list[str]:
     ]
     if found.is_partial:
         lines.append(f"partial: only the newest {found.searched:,} entries were searched")
-    if found.dropped:
-        lines.append(f"{counted(len(found.dropped), 'entry', 'entries')} left out to fit")
+    # A message without words is no loss, and no larger limit would show it.
+    if left_out := sum(each.reason != "empty" for each in found.dropped):
+        lines.append(f"{counted(left_out, 'entry', 'entries')} left out to fit")
     if found.replica is not None:
         lines.append(f"answered by replica {found.replica}, {found.behind_s:g} s behind at most")
     return lines

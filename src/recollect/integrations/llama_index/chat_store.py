@@ -131,13 +131,13 @@ class RecollectChatStore(AsyncDBChatStore):
         return await self._visit(key, archive)
 
     async def get_keys(self) -> list[str]:
-        """Return the threads of the scope."""
+        """Return the threads of the scope that have messages, as LlamaIndex's own stores do."""
 
         async def list_threads(memory: Recollect) -> list[str]:
             rows = each_row(
                 lambda cursor: memory.threads(self._scope, cursor=cursor, limit=PAGE_ROWS_MAX)
             )
-            return [each.id async for each in rows]
+            return [each.id async for each in rows if each.count]
 
         return await self._home.visit(list_threads)
 

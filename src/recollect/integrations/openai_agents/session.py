@@ -58,6 +58,9 @@ class RecollectSession:
         self._items = ThreadItems(memory, scope, session_id, FORM)
         self._place = memory, check_scope(scope), session_id
         self._budget_tokens = check_budget(budget_tokens)
+        # The texts that each run that is going on has added. The SDK sends them again in the run's
+        # later turns, but its ``turn_input`` is without them.
+        self._added: WeakKeyDictionary[RunContextWrapper[Any], list[str]] = WeakKeyDictionary()
 
     # The SDK passes *wrapper*, the context of its run, only if all four methods take it.
     async def get_items(
@@ -74,7 +77,10 @@ class RecollectSession:
     ) -> None:
         """Append *items* atomically."""
         self._note_run(wrapper)
-        await self._items.append([_message_of(item) for item in items])
+        messages = [_message_of(item) for item in items]
+        await self._items.append(messages)
+        if wrapper is not None:
+            self._added.setdefault(wrapper, []).extend(text for _, text, _ in messages)
 
     async def pop_item(
         self, *, wrapper: RunContextWrapper[Any] | None = None
@@ -115,7 +121,7 @@ class RecollectSession:
                 own = await own
             said = [_message_of(item) for item in context.turn_input]
             query = next((text for role, text, _ in reversed(said) if role == "user"), "")
-            shown = [text for _, text, _ in said]
+            shown = [text for _, text, _ in said] + self._added.get(context, [])
             remembered = await self._items.context(query, self._budget_tokens, shown=shown)
             return "\n\n".join(part for part in (own, remembered) if part)
 
@@ -145,7 +151,15 @@ _ROLES: Final[Mapping[str, Role]] = {
 
 
 def _message_of(item: TResponseInputItem) -> tuple[Role, str, Json]:
-    """Return role, text and JSON of an item; items for the provider only have no text."""
+    """
+    Return role, text and JSON of an item; items for the provider only have no text.
+
+    Raises:
+        UsageError: *item* is no item of the SDK, as a text that stands alone.
+    """
+    if not isinstance(item, Mapping):
+        msg = f"an item is {item!r}: give a dict, as {{'role': 'user', 'content': 'Hello'}}"
+        raise UsageError(msg)
     kept: dict[str, Any] = {**item}
     role = _ROLES.get(str(kept.get("role")))
     if role is not None:

@@ -27,7 +27,10 @@ PAGE_PATH: Final = "page_path"
 PATH_SHOWN: Final = 200
 MEM0: Final = "/compat/mem0"
 """The path below which mem0's clients are served."""
-_MEM0_PATHS: Final = ("/v1/ping/", "/v1/entities/", "/v1/batch/", "/v1/event", "/v3/memories/")
+_MEM0_PATHS: Final = (
+    *("/v1/ping/", "/v1/entities/", "/v1/batch/", "/v1/event"),
+    *("/v2/memories/", "/v3/memories/"),
+)
 """Paths of mem0's API that are none of ours, unlike ``/v1/memories``."""
 SHOWN_MAX: Final = 20
 """Maximum validation errors listed in a problem."""

@@ -6,6 +6,10 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from recollect.server.mem0 import entities, memories
+from recollect.server.mem0 import earlier_routes, entities, memories
 
-MEM0_ROUTERS: Final[tuple[APIRouter, ...]] = (memories.router, entities.router)
+MEM0_ROUTERS: Final[tuple[APIRouter, ...]] = (
+    memories.router,
+    earlier_routes.router,
+    entities.router,
+)

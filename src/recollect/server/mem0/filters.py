@@ -117,12 +117,17 @@ def _conditions(path: tuple[str, ...], wanted: Json) -> list[FieldCondition]:
     is_operators = isinstance(wanted, Mapping) and bool(wanted)
     if not is_operators or not isinstance(wanted, Mapping):
         return [FieldCondition(path=path, operator="eq", operand=_checked(path, "eq", wanted))]
-    if path[0] == "metadata" and wanted.keys().isdisjoint(_OPERATORS):
+    if path[0] == "metadata" and not any(map(_looks_like_operator, wanted)):
         return [FieldCondition(path=path, operator="eq", operand=wanted)]
     return [
         FieldCondition(path=path, operator=name, operand=_checked(path, name, operand))
         for name, operand in wanted.items()
     ]
+
+
+def _looks_like_operator(name: str) -> bool:
+    """Return True for an operator, also in MongoDB's form, which would find nothing in silence."""
+    return name in _OPERATORS or name.startswith("$")
 
 
 def _checked(path: tuple[str, ...], operator: str, operand: Json) -> Json:

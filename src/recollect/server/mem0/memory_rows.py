@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, time, timedelta
 from typing import Final
 
 from recollect.integrations.item_forms import ITEM_KINDS
@@ -54,8 +55,21 @@ def row_of(memory: Memory, segments: Scope, messages: Mapping[Names, Message]) -
         "categories": _categories(memory.value),
         "created_at": memory.created_at.isoformat(),
         "updated_at": memory.updated_at.isoformat(),
-        "expiration_date": None if expires_at is None else expires_at.isoformat(),
+        "expiration_date": None if expires_at is None else written_expiry(expires_at),
     }
+
+
+def written_expiry(expires_at: datetime) -> str:
+    """
+    Return the last day of a memory that expires at a midnight, as mem0 writes it; else the moment.
+
+    >>> from datetime import UTC
+    >>> written_expiry(datetime(2026, 5, 2, tzinfo=UTC))
+    '2026-05-01'
+    """
+    if expires_at.time() != time.min:
+        return expires_at.isoformat()
+    return (expires_at.date() - timedelta(days=1)).isoformat()
 
 
 def _metadata(memory: Memory, messages: Mapping[Names, Message]) -> dict[str, Json]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator, Field, JsonValue
+from pydantic import AliasChoices, BeforeValidator, Field, JsonValue
 
 from recollect.errors import UsageError
 from recollect.messages.new_message import new_message
@@ -23,7 +23,7 @@ TOP_K_MAX: Final = 1_000
 PAGE_SIZE: Final = 100
 PAGE_SIZE_MAX: Final = 1_000
 BATCH_MAX: Final = 500
-_MESSAGE_FIELDS: Final = ("role", "content", "name")
+_MESSAGE_FIELDS: Final = ("role", "content", "name", "tool_calls", "tool_call_id")
 
 WholeText = Annotated[str, Field(min_length=1)]
 
@@ -90,7 +90,10 @@ class AddMemoriesRequest(OwnedBody):
 
 
 def _known_fields(message: Object) -> dict[str, JsonValue]:
-    return {name: message[name] for name in _MESSAGE_FIELDS if message.get(name) is not None}
+    """Return the fields of a chat's message; a picture, which mem0 takes bare, becomes a list."""
+    known = {name: message[name] for name in _MESSAGE_FIELDS if message.get(name) is not None}
+    content = known.get("content")
+    return {**known, "content": [content]} if isinstance(content, dict) else known
 
 
 class FilteredBody(OwnedBody):
@@ -111,7 +114,9 @@ class SearchMemoriesRequest(FilteredBody):
     """A search of memories."""
 
     query: str = Field(min_length=1, max_length=QUERY_CHARACTERS_MAX)
-    top_k: int = Field(default=TOP_K, ge=1, le=TOP_K_MAX)
+    top_k: int = Field(
+        default=TOP_K, ge=1, le=TOP_K_MAX, validation_alias=AliasChoices("top_k", "limit")
+    )
     threshold: float | None = Field(default=None, ge=0, le=1)
     categories: list[str] | None = Field(default=None, max_length=100)
 

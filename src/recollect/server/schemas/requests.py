@@ -54,7 +54,8 @@ class MessageInput(RequestModel, title="NewMessage"):
     session: Id | None = None
     source: Id | None = None
     content: list[JsonValue] | str | None = Field(
-        default=None, description="Content blocks; or the text, in place of `text`."
+        default=None,
+        description="Content blocks, whose words stand for a missing text; or the text.",
     )
     metadata: Object = Field(default_factory=dict)
 
