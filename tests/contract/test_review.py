@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from recollect.errors import UsageError, VersionConflictError
+from recollect.errors import StaleReadError, UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.scope_types import settings_write
 from recollect.formation.types import FACT, NOTE
@@ -239,7 +239,7 @@ async def test_an_erase_makes_no_later_value_one_that_was_to_change(open_empty: 
     clock = FrozenClock()
     store = open_empty(clock, SeededIds(1))
     later = profile(home="Rome", user_name="Oslo")
-    with pytest.raises(VersionConflictError):
+    with pytest.raises(StaleReadError):
         await approved_profile(store, clock, profile(home="Oslo"), replace(later, expected=1))
 
 

@@ -193,8 +193,9 @@ class FormationMethods(ABC):
             NotFoundError: The memory does not exist.
             UsageError: The memory is not in quarantine, or waits since before its type was
                 migrated to the other `update_mode`.
-            VersionConflictError: What it would change has changed since, or it is not at version
-                *expected*.
+            StaleReadError: What it would change says something else by now, or is gone: reject it,
+                and write what should hold.
+            VersionConflictError: It is not at version *expected*.
         """
         await load_modules("recollect.memory.review")
         from recollect.memory.review import approving_writes, existing_memory
