@@ -159,6 +159,14 @@ def undo_of(rows: Rows, scope: Scope, effect: Effect, now: int) -> Undo | None:
     return Undo(scope=scope, epoch=row.epoch, changes=tuple(changes)) if changes else None
 
 
+def holds_removed(undo: Json) -> bool:
+    """Return True if an undo record, as JSON, holds what its change removed or wrote over."""
+    changes = undo.get("changes") if isinstance(undo, Mapping) else None
+    return isinstance(changes, list) and any(
+        not isinstance(each, Mapping) or each.get("did") not in {MADE, CHANGED} for each in changes
+    )
+
+
 def _changed(rows: Rows, scope: ScopeRow, effect: Effect) -> Iterator[JsonObject]:
     """Yield the records of memories that still exist after *effect*."""
     for row in effect.memories:
