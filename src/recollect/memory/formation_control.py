@@ -132,8 +132,8 @@ class FormationMethods(ABC):
         Raises:
             NotFoundError: There is no such consolidation.
             VersionConflictError: Something it wrote has changed since, or it was undone already.
-            ConflictError: Something was derived from its results since, or something was erased in
-                the scope.
+            ConflictError: Something was derived from its results since, something was erased in
+                the scope, or another memory was written in the place of one that it wrote.
             UsageError: The change belongs to another scope; or the consolidation's receipt was
                 blanked by an erase.
         """

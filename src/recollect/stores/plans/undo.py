@@ -172,7 +172,13 @@ def _changed(rows: Rows, scope: ScopeRow, effect: Effect) -> Iterator[JsonObject
     for row in effect.memories:
         if row.scope_id != scope.id:
             continue
-        named: dict[str, Json] = {"type": row.type, "key": row.key, "after": row.version}
+        named: dict[str, Json] = {
+            "type": row.type,
+            "key": row.key,
+            "after": row.version,
+            # Versions begin anew where another memory is written after this one was removed.
+            "created_at": row.created_at,
+        }
         before = rows.memory(scope.id, row.type, row.key)
         # Another uid: the same change removed the former memory, and this is a new one.
         if before is None or before.uid != row.uid:
