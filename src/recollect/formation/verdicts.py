@@ -196,9 +196,12 @@ def approval_of(
         return [approved] if type_ is None else _in_place(approved, memory, type_, rivals)
     key, version = proposed if standing is None else (standing.key, proposed[1])
     actual = 0 if standing is None else standing.version
-    change = memory if actual == version else _rebased(memory, standing, before, type_)
+    if _is_another(standing, memory):
+        change = None
+    else:
+        change = memory if actual == version else _rebased(memory, standing, before, type_)
     if change is None:
-        raise StaleReadError(_overtaken(f"{memory.type}/{key}", version, actual))
+        raise StaleReadError(_overtaken(f"{memory.type}/{key}", version, standing, memory))
     approved = replace(
         revision(standing or memory, change.value, state="active", cause="approved"),
         key=key,
@@ -211,15 +214,27 @@ def approval_of(
     return [approved, DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)]
 
 
-def _overtaken(address: str, version: int, actual: int) -> str:
+def _is_another(standing: Memory | None, waiting: Memory) -> bool:
+    """
+    Return True if *standing* took the place of the memory that *waiting* was to change.
+
+    Versions begin anew with another memory, so that its version may be the same.
+    """
+    return standing is not None and standing.created_at > waiting.updated_at
+
+
+def _overtaken(address: str, version: int, standing: Memory | None, waiting: Memory) -> str:
     """Return why a change can no longer be made, and what a reviewer can do instead."""
+    if standing is None:
+        found = "is gone, which this would change"
+    elif _is_another(standing, waiting):
+        found = "is another memory by now: the one that this would change was removed"
+    else:
+        found = (
+            f"was written since this change of it began to wait (version {standing.version}, not "
+            f"{version}), and says something else where it would be changed"
+        )
     # Not "read it again": that ends the same way, however often it is approved.
-    found = (
-        f"was written since this change of it began to wait (version {actual}, not {version}), and "
-        "says something else where it would be changed"
-        if actual
-        else "is gone, which this would change"
-    )
     return with_code(
         "change_overtaken",
         f"{address} {found}: reject the change, and write what should hold yourself",
