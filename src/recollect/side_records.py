@@ -35,6 +35,8 @@ Kind of the side records that mark a message as taken back, by a digest of its a
 
 An undo looks them up, so that it does not bring back what the message said.
 """
+KEYS_SCOPE: Final[Scope] = ("recollect:service", "keys")
+"""The scope that holds the API keys of a service."""
 SERVICE_KEY: Final = "ServiceKey"
 """Kind of the side records with the digest of an API key, by its id."""
 SERVICE_KEY_USE: Final = "ServiceKeyUse"

@@ -162,6 +162,10 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
         [("stores.contract.memories.plan_undo", undone_anyway)],
         ("append", "put", "form", "forget", "edit", "undo", ERASE, "erase a memory"),
     ),
+    "forget, put, undo: a memory is taken for the one before it": (
+        [("stores.plans.undo_reversal._Undoing._check_same", lambda *_: None)],
+        ("put", "forget", "undo"),
+    ),
     "receipt, erase: a receipt that repeats what is erased stays": (
         [("stores.plans.receipts.Erasure.spares", lambda *_: True)],
         ("append", "form", ERASE),
@@ -169,6 +173,10 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
     "receipt, erase: the memories that a formation read are no sources": (
         [("formation.formation_sources._memories_read", lambda *_: ())],
         ("append", "form", "edit", ERASE, "erase a memory"),
+    ),
+    "consolidate, erase: a consolidation names none of what it read": (
+        [("worker.consolidation_result.consolidation_sources", lambda *_: {})],
+        ("append", "form", "consolidate", ERASE),
     ),
     "second reading, erase: a reason keeps the words that it quotes": (
         [("stores.plans.erasure._unquoted", lambda *_: [])],

@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 import recollect
+from recollect.errors import StaleReadError
 from recollect.formation.citations import cited_words
 from recollect.formation.config import FormationSettings
 from recollect.formation.review_records import LaterWords
@@ -304,7 +305,7 @@ async def test_a_change_is_not_approved_over_what_was_said_of_its_field(talk: Ta
     _, waiting = await waiting_change(talk)
     await talk.say(3, put("User", "User", home="Rome", occupation="painter"))
 
-    with pytest.raises(recollect.VersionConflictError):
+    with pytest.raises(StaleReadError):
         await talk.memory.approve(ADA, "User", waiting.key)
 
     profile = await talk.memory.get(ADA, "User", "User")
@@ -341,5 +342,5 @@ async def test_an_end_is_approved_though_the_same_was_said_again(talk: Talk) -> 
     )
     await talk.memory.apply(ADA, [late])
     await talk.say(6, put("Note", "rota", content="I row on Fridays."))
-    with pytest.raises(recollect.VersionConflictError):
+    with pytest.raises(StaleReadError):
         await talk.memory.approve(ADA, "Note", late.key)

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from recollect.errors import UsageError, VersionConflictError
+from recollect.errors import StaleReadError, UsageError
 from recollect.formation.config import Assistants, FormationSettings
 from recollect.formation.scope_types import settings_write
 from recollect.formation.types import FACT, NOTE
@@ -239,8 +239,36 @@ async def test_an_erase_makes_no_later_value_one_that_was_to_change(open_empty: 
     clock = FrozenClock()
     store = open_empty(clock, SeededIds(1))
     later = profile(home="Rome", user_name="Oslo")
-    with pytest.raises(VersionConflictError):
+    with pytest.raises(StaleReadError):
         await approved_profile(store, clock, profile(home="Oslo"), replace(later, expected=1))
+
+
+@pytest.mark.parametrize("later", [[], [{"home": "Bonn"}]], ids=["at its version", "later"])
+async def test_a_change_is_not_made_of_a_memory_that_took_anothers_place(
+    open_empty: Opener, later: list[JsonObject]
+) -> None:
+    """Its version may be the same, as versions begin anew; what it says would be written over."""
+    async with AsyncExitStack() as stack:
+        clock = FrozenClock()
+        memory = await opened(stack, open_empty(clock, SeededIds(1)), profile(home="Oslo"))
+        change = PutMemory(
+            type="User", key="User~1~abc", value={"home": "Rome"}, state="quarantined"
+        )
+        await memory.apply(ADA, [change])
+        clock.advance(60)
+        await memory.delete(ADA, "User", "User")
+        others: list[JsonObject] = [{"home": "Lima", "user_name": "Bo"}, *later]
+        for each in others:
+            await memory.put(ADA, "User", "User", each)
+
+        with pytest.raises(StaleReadError, match="another memory"):
+            await memory.approve(ADA, "User", change.key)
+
+        found = await memory.get(ADA, "User", "User")
+        assert found is not None
+        assert others[-1] == found.value
+        await memory.reject(ADA, "User", change.key)
+        assert () == (await memory.review(ADA)).rows
 
 
 def note(content: str) -> JsonObject:

@@ -12,6 +12,7 @@ from recollect.errors import (
     GoneError,
     NotFoundError,
     StoreCorruptError,
+    UnknownKeyError,
     UsageError,
 )
 from recollect.lifecycle import backup_restore, backups, store_copy
@@ -21,6 +22,7 @@ from recollect.lifecycle.copy_journal import MARK
 from recollect.lifecycle.forgotten_memories import forgotten_at, note_forgotten
 from recollect.lifecycle.store_copy import content_digest
 from recollect.records import Evidence, JsonObject, NewMessage, PutMemory, Scope
+from recollect.server.api_keys import Keys
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_ledger import LedgerEntry, named_in
@@ -119,6 +121,30 @@ async def test_what_was_erased_after_the_backup_stays_erased(
     assert "I stay" in text
     assert CANARY.encode() not in new.read_bytes()
     assert {each.id for each in ledger} <= {each.id for each in known}
+
+
+async def test_a_key_that_was_revoked_since_is_counted_or_left_out(
+    url: str, tmp_path: Path
+) -> None:
+    """It would be valid again, which no ledger tells."""
+    backup, both = tmp_path / "backup", [str(tmp_path / f"{each}.db") for each in "ab"]
+    async with filled(url) as store:
+        stolen, secret = await Keys(store).create("stolen", ADA, ["read"])
+        await back_up(url, backup)
+        await Keys(store).revoke(stolen.id)
+        ledger = await store.ledger()
+
+    done = await restore_backup(backup, both[0], ledger)
+    safe = await restore_backup(backup, both[1], ledger, keys=False)
+
+    assert (1, 0) == (done.keys, safe.keys)
+    assert (1, 1) == (done.scopes - safe.scopes, done.records - safe.records)
+    async with open_store(both[0]) as restored:
+        assert stolen.id == (await Keys(restored).principal(secret)).key_id
+    async with open_store(both[1]) as restored:
+        with pytest.raises(UnknownKeyError):
+            await Keys(restored).principal(secret)
+        assert "I stay" in await text_of(restored)
 
 
 @pytest.mark.parametrize(("scope", "target"), ERASES, ids=lambda each: type(each).__name__)

@@ -229,8 +229,9 @@ async def test_what_was_derived_and_erased_is_not_derived_again(
 ) -> None:
     """Of the same memories; of one that was written since it is."""
     model.answers = deriving
-    await keep_drinks(memory, clock)
+    drink = await keep_drinks(memory, clock)
     (made,) = (await memory.consolidate(ADA)).changes
+    await memory.apply(ADA, [note("noon", f"drinks {drink} in the noon heat", "m3")])
     await memory.erase(ADA, EraseMemory(type="Note", key=made.key))
 
     second = await memory.consolidate(ADA)
@@ -260,6 +261,49 @@ async def test_a_consolidation_is_undone(
     assert "unchanged" == (await memory.consolidate(ADA)).end
     assert 1 == len(model.requests)
     with pytest.raises(VersionConflictError):
+        await memory.undo(ADA, result.id)
+
+
+async def test_an_erase_of_something_else_leaves_what_a_consolidation_did(
+    memory: recollect.Recollect, clock: FrozenClock, model: Tidy
+) -> None:
+    """It can be undone, as its receipt stays whole, and what was undone is not merged again."""
+    await keep_drinks(memory, clock)
+    before = set(await in_force(memory, clock)) - {"dog"}
+    result = await memory.consolidate(ADA)
+    assert result.id is not None
+    told = await memory.formation(ADA, result.id)
+
+    await memory.erase(ADA, EraseMessages(thread="talk", messages=["m3"]))
+    left = await memory.formation(ADA, result.id)
+    await memory.undo(ADA, result.id)
+    await tell(memory, "m4")
+    await memory.erase(ADA, EraseMessages(thread="talk", messages=["m4"]))
+
+    assert told == left
+    assert before == set(await in_force(memory, clock))
+    assert "unchanged" == (await memory.consolidate(ADA)).end
+    assert 1 == len(model.requests)
+
+
+async def test_what_an_erase_leaves_of_a_receipt_is_not_asked_again(
+    memory: recollect.Recollect, clock: FrozenClock, model: Tidy
+) -> None:
+    """Of a receipt that it empties, keyed digests are left: no word, and none of a guess."""
+    model.answers = lambda _: []
+    drink = await keep_drinks(memory, clock)
+    result = await memory.consolidate(ADA)
+    await memory.erase(ADA, EraseMemory(type="Note", key="evening"))
+    await memory.apply(ADA, [note("evening", f"drinks {drink} in the evening", "m2")])
+    again = await memory.consolidate(ADA)
+
+    assert result.id is not None
+    left = await memory.formation(ADA, result.id)
+    assert left is not None
+    assert {"examined"} < {*left.receipt}
+    assert drink not in repr(left.receipt)
+    assert ("unchanged", 1) == (again.end, len(model.requests))
+    with pytest.raises(UsageError, match="erased"):
         await memory.undo(ADA, result.id)
 
 
@@ -380,7 +424,7 @@ async def test_the_receipt_says_what_was_dropped(
     gone = {"action": "dropped", "type": made.type, "key": made.key, "reason": OUTDATED}
     assert (1, 0) == (result.dropped, result.calls)
     assert ([gone], {"dropped": 1}) == (receipt["outcomes"], receipt["counts"])
-    assert first["consolidation"]["looked_at"] == receipt["consolidation"]["looked_at"]
+    assert first["examined"] == receipt["examined"]
     assert "unchanged" == (await memory.consolidate(ADA)).end
 
 

@@ -135,6 +135,19 @@ async def test_a_sentence_comes_into_force_again(memory: Recollect) -> None:
     assert outside.value["context"] == "zoo"
 
 
+async def test_a_sentence_whose_memory_was_changed_is_kept_beside_it(memory: Recollect) -> None:
+    """A person wrote something else over it: both stay, and the sentence is still stored once."""
+    first = await memory.remember("ada", "Ada likes owls.")
+    await memory.put("ada", "Note", first.key, {"context": "", "content": "Ada likes bats."})
+    kept = [await memory.remember("ada", each) for each in ("Ada likes owls.", "ada likes OWLS")]
+
+    assert ["Ada likes owls."] * 2 == [each.value["content"] for each in kept]
+    rows = (await memory.memories("ada", type_="Note")).rows
+    assert ["Ada likes bats.", "Ada likes owls."] == sorted(str(e.value["content"]) for e in rows)
+    found = await memory.remember("ada", "Ada likes owls.", trust="agent", source="crewai")
+    assert ("Ada likes bats.", 2) == (found.value["content"], found.version)
+
+
 async def test_many_remember_the_same_at_once(memory: Recollect) -> None:
     """They all get the one memory."""
     found = await asyncio.gather(*(memory.remember("ada", "Ada likes owls.") for _ in range(8)))

@@ -52,6 +52,24 @@ def test_what_is_no_longer_true_is_not_an_item(memory: SyncRecollect) -> None:
     assert store.get(("ada", "Fact"), "f2") is not None
 
 
+def test_a_put_puts_a_memory_that_has_ended_in_force_again(memory: SyncRecollect) -> None:
+    """An item beside it would stand at its address twice, once the memory holds again."""
+    ended = datetime(2020, 1, 1, tzinfo=UTC)
+    memory.put(ADA, "Fact", "home", fact("Oslo"), valid_until=ended)
+    store = FormedStore(memory, ROOT)
+
+    store.put(("ada", "Fact"), "home", {"text": "no fact"})
+    unfit = memory.get(ADA, "Fact", "home")
+    store.delete(("ada", "Fact"), "home")
+    store.put(("ada", "Fact"), "home", fact("Rome"))
+
+    assert unfit is not None
+    assert 1 == unfit.version
+    assert [fact("Rome")] == [each.value for each in store.search(("ada",))]
+    assert [ended, None] == [each.valid_until for each in memory.history(ADA, "Fact", "home")]
+    assert () == memory.memories((*ADA, "Fact")).rows
+
+
 def test_a_namespace_whose_facts_have_ended_is_none(memory: SyncRecollect) -> None:
     """It takes no place on a page of namespaces either."""
     ended = datetime(2020, 1, 1, tzinfo=UTC)

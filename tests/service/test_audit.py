@@ -9,9 +9,9 @@ import pytest
 
 from recollect.formation.rule_model import RuleModel
 from recollect.records import Scope
-from recollect.server.api_keys import KEYS_SCOPE
 from recollect.server.http.scope_access import Reach
 from recollect.server.testing import Served
+from recollect.side_records import KEYS_SCOPE
 from recollect.stores.plans.audit import AuditEntry
 from recollect.worker.loop import Worker
 

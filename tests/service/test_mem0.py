@@ -285,6 +285,36 @@ def test_what_has_ended_is_not_listed(served: Served) -> None:
     assert () == left.rows
 
 
+def test_a_text_is_stored_where_it_ended_or_another_was_written_over_it(served: Served) -> None:
+    """An add that says it is stored can be found, and replaces nothing that was written since."""
+    memory, ada = served.service.memory, ("acme", "users", "ada")
+    assert memory.loop is not None
+    body = {"messages": "Ada lives in Oslo", "user_id": "ada", "infer": False}
+    asked = {"filters": {"user_id": "ada"}, "query": "Where does Ada live?"}
+    with httpx.Client(base_url=served.url, headers={"authorization": f"Token {served.key}"}) as it:
+
+        def add() -> str:
+            (found,) = it.post(f"{PATH}/v3/memories/add/", json=body).json()["results"]
+            return f"{found['event']} {found['id']}"
+
+        _, id_ = add().split()
+        stored = asyncio.run_coroutine_threadsafe(memory.memories(ada), memory.loop).result(60)
+        (item,) = stored.rows
+        ended = memory.end(ada, item.type, item.key, item.updated_at)
+        asyncio.run_coroutine_threadsafe(ended, memory.loop).result(60)
+        again = add()
+        found = it.post(f"{PATH}/v3/memories/search/", json=asked).json()
+        it.put(f"{PATH}/v1/memories/{id_}/", json={"text": "Ada lives in Bergen"})
+        others = [add().split() for _ in range(2)]
+        listed = it.post(f"{PATH}/v3/memories/", json={"filters": asked["filters"]}).json()
+
+    assert f"UPDATE {id_}" == again
+    assert {"Ada lives in Oslo"} == texts(found)
+    assert ["ADD", "NONE"] == [event for event, _ in others]
+    assert id_ not in {each for _, each in others}
+    assert {"Ada lives in Oslo", "Ada lives in Bergen"} == texts(listed)
+
+
 def test_a_run_of_an_add_is_told_by_its_event(served: Served) -> None:
     """It waits, and once it is formed its memories are told."""
     with httpx.Client(base_url=served.url, headers={"authorization": f"Token {served.key}"}) as it:

@@ -24,7 +24,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest
 from recollect.records import JsonObject
 from recollect.server import key_watch
-from recollect.server.api_keys import KEYS_SCOPE, Keys
+from recollect.server.api_keys import Keys
 from recollect.server.http.authentication import is_guarded
 from recollect.server.http.deadlines import PATIENT
 from recollect.server.http.event_streams import FollowingResponse
@@ -38,7 +38,7 @@ from recollect.server.mcp.streamable_http import mcp_door
 from recollect.server.mem0 import MEM0_ROUTERS
 from recollect.server.routes import ROUTERS
 from recollect.server.testing import Served, serving
-from recollect.side_records import SERVICE_KEY, PutSideRecord
+from recollect.side_records import KEYS_SCOPE, SERVICE_KEY, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import open_store
 from recollect.testing.scripted_model import ScriptedModel

@@ -35,9 +35,9 @@ def test_what_was_erased_does_not_come_back(tmp_path: Path) -> None:
     ]
 
     assert "file" == json.loads(made.stdout)["form"]
-    assert [{"form": "file", "scopes": 0, "records": 0, "erases": 1, "applied": 1}] * 2 == [
-        json.loads(each.stdout) for each in done
-    ]
+    assert [
+        {"form": "file", "scopes": 0, "records": 0, "erases": 1, "applied": 1, "keys": 0}
+    ] * 2 == [json.loads(each.stdout) for each in done]
 
 
 def test_a_ledger_is_applied_to_a_store_that_something_else_brought_back(tmp_path: Path) -> None:
@@ -57,9 +57,8 @@ def test_a_ledger_is_applied_to_a_store_that_something_else_brought_back(tmp_pat
     assert "there is nothing to do" in nothing.stderr
     assert "there is no backup or store" in nowhere.stderr
     assert not (tmp_path / "no.db").exists()
-    assert {"form": "store", "scopes": 0, "records": 0, "erases": 1, "applied": 1} == json.loads(
-        done.stdout
-    )
+    found = {"form": "store", "scopes": 0, "records": 0, "erases": 1, "applied": 1, "keys": 0}
+    assert found == json.loads(done.stdout)
 
 
 def test_a_restore_asks_what_was_erased(tmp_path: Path) -> None:
@@ -86,6 +85,27 @@ def test_a_backup_that_is_named_as_the_ledger_is_refused(tmp_path: Path) -> None
 
     assert (2, False) == (result.exit_code, new.exists())
     assert "is the backup itself" in result.stderr
+
+
+def test_a_key_that_was_revoked_since_is_told_or_left_out(tmp_path: Path) -> None:
+    """No ledger knows of it: it is valid again, which is said, or no key comes back at all."""
+    store, backup = filled(tmp_path), str(tmp_path / "b.db")
+    made = json.loads(invoke("keys", "create", "chat", "--scope", "a", "--store", store).stdout)
+    invoke("backup", backup, "--store", store)
+    invoke("keys", "revoke", made["id"], "--store", store)
+    with_keys, without = str(tmp_path / "1.db"), str(tmp_path / "2.db")
+
+    told = invoke("restore", backup, "--store", with_keys, "--ledger", store)
+    safe = invoke("restore", backup, "--store", without, "--ledger", store, "--no-keys")
+    applied = invoke("restore", "--store", with_keys, "--ledger", store, "--no-keys")
+    left = invoke("keys", "list", "--store", without)
+
+    assert 1 == json.loads(told.stdout)["keys"]
+    assert "revoked or rotated since" in told.stderr
+    assert "recollect keys list" in told.stderr
+    assert [0, 0] == [json.loads(each.stdout)["keys"] for each in (safe, applied)]
+    assert "" == safe.stderr
+    assert {"keys": []} == json.loads(left.stdout)
 
 
 def test_nothing_to_write_is_told(tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ from recollect.cli.store_choice import user_store
 from recollect.errors import EXIT_STATUS, UnknownKeyError, UsageError
 from recollect.records import Scope
 from recollect.server import first_key
-from recollect.server.api_keys import KEYS_SCOPE, Keys
+from recollect.server.api_keys import Keys
 from recollect.server.authorization import PERMISSIONS, Principal
 from recollect.server.first_key import check_scope_is_bound, read_common_scope
+from recollect.side_records import KEYS_SCOPE
 from recollect.stores.locator import open_store
 from tests.harness.installed_servers import require_empty_database, require_redis
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.errors import NotFoundError, StaleReadError, UsageError
 from recollect.formation import types
 from recollect.formation.value_identity import content_key, field_key
 from recollect.formation.verdicts import approval_of, rejection_of
@@ -147,7 +147,7 @@ def test_a_new_document_is_approved_where_there_is_none() -> None:
 
     assert isinstance(put, PutMemory)
     assert ("User", 0, WAITING.value) == (put.key, put.expected, put.value)
-    with pytest.raises(VersionConflictError):
+    with pytest.raises(StaleReadError):
         approval_of(first, PROFILE)
 
 
@@ -168,8 +168,8 @@ def test_an_end_is_approved() -> None:
     "standing", [None, replace(PROFILE, version=4), replace(PROFILE, version=2)]
 )
 def test_what_has_moved_on_is_not_overwritten(standing: Memory | None) -> None:
-    """Whoever approves has seen another version."""
-    with pytest.raises(VersionConflictError):
+    """Whoever approves has seen another version; reading again does not help: it says what does."""
+    with pytest.raises(StaleReadError, match="reject the change, and write what should hold"):
         approval_of(WAITING, standing)
 
 

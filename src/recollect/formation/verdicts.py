@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from recollect.errors import NotFoundError, UsageError, VersionConflictError
+from recollect.errors import NotFoundError, StaleReadError, UsageError
 from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.operation_outcomes import revision
 from recollect.formation.patch import PatchError
@@ -20,6 +20,7 @@ from recollect.stores.json_pointers import leaves, value_at
 from recollect.stores.proposal_names import proposed_for
 from recollect.stores.provenance import evidence_at
 from recollect.stores.remainder import MEMORY_THREAD, named_version
+from recollect.text.coded_text import with_code
 
 
 def rejection_of(
@@ -184,7 +185,7 @@ def approval_of(
 
     Raises:
         UsageError: The memory is not quarantined.
-        VersionConflictError: What it would change has changed since.
+        StaleReadError: What it would change says something else by now, or is gone.
     """
     if memory.state != "quarantined":
         msg = f"{memory.type}/{memory.key} is {memory.state}: nothing waits for approval"
@@ -195,9 +196,12 @@ def approval_of(
         return [approved] if type_ is None else _in_place(approved, memory, type_, rivals)
     key, version = proposed if standing is None else (standing.key, proposed[1])
     actual = 0 if standing is None else standing.version
-    change = memory if actual == version else _rebased(memory, standing, before, type_)
+    if _is_another(standing, memory):
+        change = None
+    else:
+        change = memory if actual == version else _rebased(memory, standing, before, type_)
     if change is None:
-        raise VersionConflictError(f"{memory.type}/{key}", version, actual)
+        raise StaleReadError(_overtaken(f"{memory.type}/{key}", version, standing, memory))
     approved = replace(
         revision(standing or memory, change.value, state="active", cause="approved"),
         key=key,
@@ -208,6 +212,34 @@ def approval_of(
     if memory.valid_until is not None:
         approved = replace(approved, valid_until=memory.valid_until)
     return [approved, DeleteMemory(type=memory.type, key=memory.key, expected=memory.version)]
+
+
+def _is_another(standing: Memory | None, waiting: Memory) -> bool:
+    """
+    Return True if *standing* took the place of the memory that *waiting* was to change.
+
+    Versions begin anew with another memory, so that its version may be the same.
+    """
+    return standing is not None and standing.created_at > waiting.updated_at
+
+
+def _overtaken(address: str, version: int, standing: Memory | None, waiting: Memory) -> str:
+    """Return why a change can no longer be made, and what a reviewer can do instead."""
+    if standing is None:
+        found = "is gone, which this would change"
+    elif _is_another(standing, waiting):
+        found = "is another memory by now: the one that this would change was removed"
+    else:
+        found = (
+            f"was written since this change of it began to wait (version {standing.version}, not "
+            f"{version}), and says something else where it would be changed"
+        )
+    # Not "read it again": that ends the same way, however often it is approved.
+    return with_code(
+        "change_overtaken",
+        f"{address} {found}: reject the change, and write what should hold yourself",
+        memory=address,
+    )
 
 
 def _rebased(

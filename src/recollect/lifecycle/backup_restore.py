@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -22,9 +22,10 @@ from recollect.lifecycle.backups import check_exists, replaced_atomically
 from recollect.lifecycle.copy_journal import MARK, each_scope, mark_destination
 from recollect.lifecycle.store_copy import try_clean, unknown_erases
 from recollect.records import JsonObject, Scope
-from recollect.side_records import DeleteSideRecord, PutSideRecord
+from recollect.side_records import KEYS_SCOPE, SERVICE_KEY, DeleteSideRecord, PutSideRecord
 from recollect.stores.contract.base import Store
 from recollect.stores.locator import file_of, open_store, put_back, put_in_place
+from recollect.stores.pages import each_row
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.plans.erase_ledger import LedgerEntry, named_in, read_entry
 from recollect.stores.plans.erase_targets import EraseTarget
@@ -43,6 +44,8 @@ class Restored:
     """Targets erased after the backup, which were not restored."""
     erases: int
     """Erases in the ledger that the backup did not have."""
+    keys: int = 0
+    """API keys of a service in the restored store, which are valid as they were at the backup."""
 
 
 _APPLYING: Final = PutSideRecord(kind="Restore", key="ledger", value={})
@@ -80,6 +83,8 @@ async def restore_backup(
     path: Path,
     url: str,
     ledger: Sequence[LedgerEntry] | None,
+    *,
+    keys: bool = True,
 ) -> Restored:
     """
     Restore the backup at *path* into *url*, without what *ledger* lists as erased since.
@@ -93,6 +98,8 @@ async def restore_backup(
 
     Args:
         ledger: The ledger of the store that was in use, ``None`` if nothing was erased since.
+        keys: Whether to restore the API keys of a service. No ledger tells which of them were
+            revoked or rotated since: restored, they are valid again.
 
     Raises:
         ConflictError: The store holds other data, or a restore of another backup was begun.
@@ -103,7 +110,7 @@ async def restore_backup(
     """
     check_exists(path)
     if is_database(path):
-        return await _restore_file(path, url, ledger)
+        return await _restore_file(path, url, ledger, keys=keys)
     # Verified to its end before anything is restored: a truncated archive is refused whole.
     digest, kept, secret = check_archive(path)
     since = _since(ledger, kept)
@@ -117,12 +124,15 @@ async def restore_backup(
         # The ledger comes first: if this is killed, the half-filled store knows what was erased.
         await store.adopt([*kept, *since])
         done = await _restore_archive(path, store, since)
+        done = await _with_keys(store, done, keys=keys)
         await store.vacate(MARK)
         await try_clean(store)
     return done
 
 
-async def _restore_file(path: Path, url: str, ledger: Sequence[LedgerEntry] | None) -> Restored:
+async def _restore_file(
+    path: Path, url: str, ledger: Sequence[LedgerEntry] | None, *, keys: bool
+) -> Restored:
     file = file_of(url)
     if file is None:
         raise UsageError(
@@ -134,17 +144,19 @@ async def _restore_file(path: Path, url: str, ledger: Sequence[LedgerEntry] | No
         async with open_store(made) as store:
             since = _since(ledger, await store.ledger())
             done = await _erase_named(store, since, form="file")
+            done = await _with_keys(store, done, keys=keys)
             await store.clean()
         # Last: the file must not be opened before the erased data and its bytes are removed.
         put_in_place(made, file)
     return done
 
 
-async def apply_ledger(url: str, ledger: Sequence[LedgerEntry]) -> Restored:
+async def apply_ledger(url: str, ledger: Sequence[LedgerEntry], *, keys: bool = True) -> Restored:
     """
     Erase from the store at *url*, restored by other means, what *ledger* lists as erased since.
 
     Call it before anybody reads from the store. After an interruption the same call finishes it.
+    Without *keys* the API keys of a service are removed as well; see `restore_backup`.
 
     Raises:
         NotFoundError: The store's file does not exist.
@@ -163,6 +175,7 @@ async def apply_ledger(url: str, ledger: Sequence[LedgerEntry]) -> Restored:
         known = {each.id for each in kept}
         since = [each for each in ledger if each.id not in known]
         done = await _erase_named(store, since, form="store")
+        done = await _with_keys(store, done, keys=keys)
         await store.apply(MARK, [DeleteSideRecord(kind=_APPLYING.kind, key=_APPLYING.key)])
         await try_clean(store)
     return done
@@ -182,6 +195,17 @@ async def _erase_named(store: Store, since: Sequence[LedgerEntry], *, form: str)
     # Last, because an entry that the store has is not applied again after an interruption.
     await store.adopt(since)
     return Restored(form=form, scopes=scopes, records=records, applied=applied, erases=len(since))
+
+
+async def _with_keys(store: Store, done: Restored, *, keys: bool) -> Restored:
+    """Return *done* with the number of API keys in the store; remove them first without *keys*."""
+    if not keys and (gone := len(await store.archive(KEYS_SCOPE))):
+        await store.vacate(KEYS_SCOPE)
+        done = replace(done, scopes=done.scopes - 1, records=done.records - gone)
+    rows = each_row(
+        lambda cursor: store.side_records(KEYS_SCOPE, SERVICE_KEY, cursor=cursor, limit=500)
+    )
+    return replace(done, keys=len([each async for each in rows]))
 
 
 def _check_is_other(ledger: Path, backup: Path) -> None:

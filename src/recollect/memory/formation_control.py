@@ -132,8 +132,8 @@ class FormationMethods(ABC):
         Raises:
             NotFoundError: There is no such consolidation.
             VersionConflictError: Something it wrote has changed since, or it was undone already.
-            ConflictError: Something was derived from its results since, or something was erased in
-                the scope.
+            ConflictError: Something was derived from its results since, something was erased in
+                the scope, or another memory was written in the place of one that it wrote.
             UsageError: The change belongs to another scope; or the consolidation's receipt was
                 blanked by an erase.
         """
@@ -193,8 +193,9 @@ class FormationMethods(ABC):
             NotFoundError: The memory does not exist.
             UsageError: The memory is not in quarantine, or waits since before its type was
                 migrated to the other `update_mode`.
-            VersionConflictError: What it would change has changed since, or it is not at version
-                *expected*.
+            StaleReadError: What it would change says something else by now, or is gone: reject it,
+                and write what should hold.
+            VersionConflictError: It is not at version *expected*.
         """
         await load_modules("recollect.memory.review")
         from recollect.memory.review import approving_writes, existing_memory

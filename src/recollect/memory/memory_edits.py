@@ -41,7 +41,7 @@ REMEMBERED: Final = "remembered"
 """Cause of a memory version written by `Recollect.remember`."""
 # Loaded by the first value that is checked: types and schemas take tenths of a second to import.
 _CHECKS: Final = ("recollect.formation.scope_types", "recollect.memory.value_checks")
-_NOTES: Final = ("recollect.formation.types.builtin", "recollect.formation.value_identity")
+_NOTES: Final = ("recollect.formation.types.builtin", "recollect.memory.sentence_keys")
 
 
 class WriteMethods(ABC):
@@ -134,7 +134,7 @@ class WriteMethods(ABC):
 
         No model is called. Sentences that differ only in case, spaces and punctuation are one
         memory: repeating it returns the memory unchanged, or makes it active again if it had ended
-        or was not active.
+        or was not active. One that was changed since, to say something else, is left as it is.
 
         It cites no message, like any memory that a program writes: *trust* names its
         source. To form memories that cite a user's words, `append` the message instead.
@@ -209,7 +209,7 @@ class WriteMethods(ABC):
     async def _note(self, text: str, context: str, trust: Trust, source: str | None) -> PutMemory:
         """Return the write of a sentence; raise `UsageError` if it cannot be remembered."""
         from recollect.formation.types.builtin import NOTE
-        from recollect.formation.value_identity import normalised
+        from recollect.memory.sentence_keys import sentence_key
 
         if source is not None and trust != "agent":
             raise UsageError(f"source={source!r} needs trust='agent', but trust is {trust!r}")
@@ -218,12 +218,9 @@ class WriteMethods(ABC):
             raise UsageError(
                 with_code("nothing_to_remember", "there is nothing to remember: give a sentence")
             )
-        # A digest under the store's own secret: with a plain digest, anyone who sees a logged key
-        # could confirm a guessed sentence. Punctuation alone normalises to nothing, so it is kept.
-        key = await self.store.keyed(NOTE.name, normalised(sentence) or sentence)
         return PutMemory(
             type=NOTE.name,
-            key=key,
+            key=await sentence_key(self.store, NOTE.name, sentence),
             value={"context": context, "content": sentence},
             evidence={} if source is None else finding_of(self.store, source),
             trust=trust,
@@ -232,7 +229,14 @@ class WriteMethods(ABC):
 
     async def _remember(self, scope: Scope, note: PutMemory) -> Memory:
         """Return the current memory if it equals *note*, else write its first or next version."""
+        from recollect.memory.sentence_keys import find_sentence
+
         current = await self.store.get(scope, note.type, note.key)
+        if current is not None and not _may_rewrite(current, note):
+            return current
+        sentence = str(note.value["content"])
+        key, current = await find_sentence(self.store, scope, note.type, sentence)
+        note = replace(note, key=key)
         if current is not None and _is_unchanged_by(current, note):
             return current
         expected = current.version if current else 0
@@ -260,11 +264,14 @@ class WriteMethods(ABC):
         return await releasing_writes(self.store, scope, then, self._runtime.assistants)
 
 
+def _may_rewrite(current: Memory, note: PutMemory) -> bool:
+    """Return True if *note* may be written over *current*: an agent's only over a finding."""
+    return note.trust != "agent" or (current.trust == "agent" and current.state == "active")
+
+
 def _is_unchanged_by(current: Memory, note: PutMemory) -> bool:
-    """Return True if *current* equals *note*, or an agent may not rewrite it."""
-    if note.trust == "agent" and (current.trust != "agent" or current.state != "active"):
-        return True
-    return (
+    """Return True if *current*, which says the same, equals *note*, or may not be rewritten."""
+    return not _may_rewrite(current, note) or (
         current.state == "active"
         and current.valid_until is None
         and current.value.get("context") == note.value["context"]

@@ -16,13 +16,13 @@ from recollect.errors import GoneError, NotFoundError, UnknownKeyError, UsageErr
 from recollect.memory.settings_cache import SettingsCache
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.authorization import (
-    RESERVED,
     Permission,
     Principal,
     check_bound,
     check_permissions,
 )
 from recollect.side_records import (
+    KEYS_SCOPE,
     SERVICE_KEY,
     SERVICE_KEY_USE,
     DeleteSideRecord,
@@ -37,7 +37,6 @@ from recollect.stores.validation import check_id, check_scope, check_time, to_da
 from recollect.text.coded_text import with_code
 
 ID_CHARACTERS: Final = 16
-KEYS_SCOPE: Final[Scope] = (RESERVED, "keys")
 KEY_PREFIX: Final = "rk"
 KEY_CHARACTERS_MAX: Final = 128
 KEYS_PAGE: Final = 500

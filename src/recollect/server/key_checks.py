@@ -7,9 +7,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from recollect.errors import KeyRevokedError
-from recollect.server.api_keys import KEYS_SCOPE, Key, key_from
+from recollect.server.api_keys import Key, key_from
 from recollect.server.authorization import Principal
-from recollect.side_records import SERVICE_KEY
+from recollect.side_records import KEYS_SCOPE, SERVICE_KEY
 from recollect.stores.unit_of_work import Proviso, Rows
 
 

@@ -19,10 +19,15 @@ import anyio
 from recollect.errors import RecollectError
 from recollect.memory.facade import Recollect
 from recollect.records import Scope
-from recollect.server.api_keys import KEYS_SCOPE
 from recollect.server.authorization import RESERVED
 from recollect.server.usage import UsageBook, UsageLimits
-from recollect.side_records import FORGOTTEN, LIFETIME, SERVICE_KEY, UNDONE_MESSAGE
+from recollect.side_records import (
+    FORGOTTEN,
+    KEYS_SCOPE,
+    LIFETIME,
+    SERVICE_KEY,
+    UNDONE_MESSAGE,
+)
 from recollect.stores.contract.base import Store
 from recollect.stores.meter import Meter
 from recollect.stores.plans.outside_removals import LEFT

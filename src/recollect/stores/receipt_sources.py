@@ -7,6 +7,7 @@ removes, and no others; one without its sources may repeat anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -14,6 +15,21 @@ from recollect.records import Json
 
 READ: Final = "read"
 """Field of a receipt with the messages and versions of memories that it may repeat, by thread."""
+EXAMINED: Final = "examined"
+"""
+Field of a consolidation's receipt with the groups that it examined, and those before it.
+
+They are keyed digests, which reveal nothing without the store's secret, so that an erase may leave
+them: or what a person took back would be merged again after an erase of something else.
+"""
+_DIGEST: Final = re.compile("[0-9a-f]{32}")
+
+
+def examined_in(receipt: Mapping[str, Json]) -> list[str]:
+    """Return the examined groups that a receipt lists; what is no digest is left out."""
+    found = receipt.get(EXAMINED)
+    listed = found if isinstance(found, list) else []
+    return [each for each in listed if isinstance(each, str) and _DIGEST.fullmatch(each)]
 
 
 def names_by_thread(names: Iterable[tuple[str, str]]) -> dict[str, list[Json]]:

@@ -45,6 +45,8 @@ class ConsolidationState:
     exchanges: list[ModelExchange] = field(default_factory=list)
     refused: list[Fault] = field(default_factory=list)
     looked_at: list[Group] = field(default_factory=list)
+    shown: list[Memory] = field(default_factory=list)
+    """The memories that the requests show."""
     reason: str = ""
     error: ModelError | None = None
     """The model's error, if it ended the run."""
@@ -103,6 +105,7 @@ class Questioner:
                 run.reason, run.error = str(error), error
                 break
             run.exchanges.append(ModelExchange(request=request, answer=answer))
+            run.shown += batch.memories
             reading = await to_thread.run_sync(partial(read_calls, answer, batch, kept=kept))
             kept += reading.combinations
             faults, is_whole = list(reading.faults), reading.is_whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeAlias
@@ -17,10 +17,11 @@ from recollect.formation.derived_memories import (
 from recollect.formation.similarity_groups import Group, address_of, groups_of
 from recollect.formation.types import MemoryType
 from recollect.ports import Vector
-from recollect.records import Formation, Memory, MemoryAddress, Scope
+from recollect.records import Memory, MemoryAddress, Scope
 from recollect.stores.contract.base import Store
-from recollect.stores.json_pointers import texts_in
+from recollect.stores.digests import keyed_digest
 from recollect.stores.pages import each_page
+from recollect.stores.receipt_sources import examined_in
 from recollect.stores.validation import to_datetime
 from recollect.text.searchable import memory_text
 
@@ -41,7 +42,7 @@ class ConsolidationInput:
     The memories of a scope in groups of similar ones; *unseen* are those not examined yet.
 
     *derived* memories are not grouped, since their sources are active as well. *looked_at* holds
-    the digests of groups examined before.
+    the keyed digests of groups examined before.
     """
 
     scope: Scope
@@ -60,6 +61,7 @@ class ConsolidationReader:
         self._types = [each for each in types if each.update_mode == "insert"]
         self._embed = embed
         self._vectors: dict[str, Vector | None] = {}
+        self._secret = b""
 
     async def read(self, scope: Scope) -> ConsolidationInput:
         """Return the current groups of a scope."""
@@ -72,15 +74,16 @@ class ConsolidationReader:
                 has_active_source = any((t, k) in active for t, k, _ in sources_of(each))
                 (derived if has_active_source else memories).append(each)
         groups = await self._grouped(memories)
+        self._secret = await self._store.digest_secret()
         last = await self._store.formations(scope, status="consolidated", limit=1)
-        looked_at = looked_at_in(last.rows[0]) if last.rows else ()
+        looked_at = tuple(examined_in(last.rows[0].receipt)) if last.rows else ()
         seen = set(looked_at)
         return ConsolidationInput(
             scope=scope,
             memories=tuple(memories),
             derived=tuple(derived),
             groups=tuple(groups),
-            unseen=tuple(each for each in groups if each.digest not in seen),
+            unseen=tuple(each for each in groups if self._mark_of(each) not in seen),
             looked_at=looked_at,
         )
 
@@ -96,7 +99,7 @@ class ConsolidationReader:
         self, view: ConsolidationInput, asked: Sequence[Group], changes: Sequence[DerivedChange]
     ) -> tuple[str, ...]:
         """
-        Return the digests of all groups that count as examined after *changes*.
+        Return the keyed digests of all groups that count as examined after *changes*.
 
         Those are the groups *asked* about, the groups that the changes leave, and the groups
         examined before. A group with a memory that still waits in an unexamined group is left out.
@@ -113,13 +116,17 @@ class ConsolidationReader:
             for memory in group.memories
         }
         left = [each for each in (*view.memories, *made) if address_of(each) not in gone]
-        found = [group.digest for group in asked]
+        found = [self._mark_of(group) for group in asked]
         found += [
-            group.digest
+            self._mark_of(group)
             for group in await self._grouped(left)
             if waiting.isdisjoint(map(address_of, group.memories))
         ]
         return tuple(dict.fromkeys([*found, *view.looked_at]))[:LOOKED_AT_MAX]
+
+    def _mark_of(self, group: Group) -> str:
+        """Return the digest by which a receipt names a group; see `EXAMINED`."""
+        return keyed_digest(self._secret, "group", group.digest).hex()
 
     async def _is_outdated(self, scope: Scope, memory: Memory) -> bool:
         for type_, key, version in sources_of(memory):
@@ -168,10 +175,3 @@ def _by_expiry(memories: Sequence[Memory]) -> Iterable[Sequence[Memory]]:
     for each in memories:
         found.setdefault(each.expires_at, []).append(each)
     return found.values()
-
-
-def looked_at_in(formation: Formation) -> tuple[str, ...]:
-    """Return the digests of examined groups in a consolidation's receipt; none if it is blanked."""
-    consolidation = formation.receipt.get("consolidation")
-    found = consolidation.get("looked_at") if isinstance(consolidation, Mapping) else None
-    return tuple(texts_in(found))

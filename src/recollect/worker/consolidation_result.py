@@ -14,12 +14,14 @@ from recollect.formation.derived_memories import (
     outcomes_of,
 )
 from recollect.formation.formation_receipt import receipt_of
+from recollect.formation.formation_sources import consolidation_sources
 from recollect.formation.operation_outcomes import OperationOutcome
 from recollect.formation.window import Window
 from recollect.ports import Model
 from recollect.records import Json, JsonObject, Memory, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.undo import UNDO, Undo
+from recollect.stores.receipt_sources import EXAMINED
 from recollect.text.scope_paths import written_scope
 from recollect.worker.consolidation_calls import ConsolidationState
 
@@ -68,6 +70,8 @@ async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) 
         NotFoundError: The consolidation does not exist.
         UsageError: Its receipt was blanked by an erase.
     """
+    # Before the receipt is read: an erase in between makes the undo stale, and brings nothing back.
+    (place,) = await store.places([scope])
     found = await store.formation(scope, consolidation)
     if found is None or found.status != "consolidated":
         raise NotFoundError(
@@ -79,8 +83,7 @@ async def undo_of_consolidation(store: Store, scope: Scope, consolidation: str) 
     if undo is None:
         return None
     # The stored epoch is that of the store which wrote it, and differs in a copy. The current one
-    # is right: an erase since then would have blanked the receipt.
-    (place,) = await store.places([scope])
+    # is right: an erase since then of anything that it holds would have blanked the receipt.
     return replace(Undo.of_json(undo), scope=scope, epoch=place.epoch)
 
 
@@ -101,9 +104,10 @@ def receipt_of_consolidation(
     ]
     window = Window(scope=scope, lines=(), watermarks={})
     asked = model.identity if run.exchanges else None
-    receipt = receipt_of(window, run.asked, outcomes, model=asked, reason=run.reason)
-    consolidation: dict[str, Json] = {
-        "changes": [change_record(each) for each in changes],
-        "looked_at": list(looked_at),
-    }
-    return {**receipt, "consolidation": consolidation}
+    replaced = [memory for each in run.combinations for memory in (*each.sources, *each.besides)]
+    sources = consolidation_sources([*run.shown, *dropped, *replaced], changes)
+    receipt = receipt_of(
+        window, run.asked, outcomes, model=asked, reason=run.reason, sources=sources
+    )
+    consolidation: dict[str, Json] = {"changes": [change_record(each) for each in changes]}
+    return {**receipt, "consolidation": consolidation, EXAMINED: list(looked_at)}

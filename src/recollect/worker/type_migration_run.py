@@ -10,6 +10,7 @@ from typing import get_args
 from recollect.errors import LeaseLostError, NotFoundError, UpdateModeError, UsageError
 from recollect.formation.derived_memories import DerivedChange, change_record, outcomes_of
 from recollect.formation.formation_receipt import outcomes_record
+from recollect.formation.formation_sources import consolidation_sources
 from recollect.formation.type_migration import in_other_mode, migration
 from recollect.formation.types import MemoryType, UpdateMode
 from recollect.formation.value_identity import content_key
@@ -18,9 +19,10 @@ from recollect.stores.contract.base import Store
 from recollect.stores.pages import each_page
 from recollect.stores.plans.formation import Formed
 from recollect.stores.plans.leases import Lease
+from recollect.stores.receipt_sources import EXAMINED, READ, examined_in
 from recollect.stores.validation import check_id, check_scope, to_datetime
 from recollect.text.scope_paths import written_scope
-from recollect.worker.consolidation_input import PAGE_ROWS, looked_at_in
+from recollect.worker.consolidation_input import PAGE_ROWS
 from recollect.worker.lease_renewal import LEASE_S, release_if_possible
 
 
@@ -125,12 +127,11 @@ async def _commit(
     receipt: JsonObject = {
         **outcomes_record(outcomes_of(changes)),
         "reason": f"{type_} was migrated to {update_mode}",
-        "consolidation": {
-            "changes": [change_record(each) for each in changes],
-            # The newest receipt alone is read for these: carry them on, or the next consolidation
-            # would examine every group again.
-            "looked_at": list(looked_at_in(last.rows[0]) if last.rows else ()),
-        },
+        "consolidation": {"changes": [change_record(each) for each in changes]},
+        # The newest receipt alone is read for these: carry them on, or the next consolidation
+        # would examine every group again.
+        EXAMINED: list(examined_in(last.rows[0].receipt)) if last.rows else [],
+        READ: consolidation_sources((), changes),
     }
     writes = [write for each in changes for write in each.writes]
     formed = Formed(watermarks={}, status="consolidated", receipt=receipt)

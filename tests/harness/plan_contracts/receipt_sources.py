@@ -88,3 +88,23 @@ class ReceiptSourcesContract(Contract):
         (found,) = (await store.formations(ADA)).rows
         assert is_kept == (receipt == found.receipt)
         assert is_kept == ("secret" in str(found.receipt))
+
+    @pytest.mark.parametrize("did", ["removed", "side", "changed"])
+    async def test_an_erase_spares_no_undo_record_of_what_was_removed(
+        self, store: Store, clock: FrozenClock, did: str
+    ) -> None:
+        """It holds versions whose words no source names; a digest of examined groups may stay."""
+        await tell(store, "m1")
+        lease = await claimed(store, clock)
+        undo: JsonObject = {"changes": [{"did": did, "memory": {"value": "secret"}}]}
+        receipt: JsonObject = {
+            "undo": undo,
+            "read": {TALK: ["m9"]},
+            "examined": ["0" * 32, "secret", 7],
+        }
+        await store.commit(lease, [], Formed(watermarks={TALK: 1}, receipt=receipt))
+
+        await store.erase(ADA, EraseMessages(thread=TALK, messages=["m1"]))
+
+        (found,) = (await store.formations(ADA)).rows
+        assert found.receipt == (receipt if did == "changed" else {"examined": ["0" * 32]})

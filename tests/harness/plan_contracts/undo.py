@@ -106,6 +106,30 @@ class UndoContract(Contract):
         with pytest.raises(VersionConflictError, match="Fact/new"):
             await store.undo(ADA, again)
 
+    @pytest.mark.parametrize("is_made", [True, False])
+    async def test_nothing_is_undone_of_a_memory_that_took_anothers_place(
+        self, store: Store, clock: FrozenClock, *, is_made: bool
+    ) -> None:
+        """StaleReadError: One that it wrote was removed since; versions begin anew with another."""
+        values = ("Rome",) if is_made else ("Oslo", "Rome")
+        if not is_made:
+            await keep_facts(store, "Oslo")
+        undo = await noted(store, fact("home", "Rome"))
+        gone = await noted(store, DeleteMemory(type="Fact", key="home"))
+        clock.advance(60)
+        others = ["Bonn", "Lima"][: len(values)]
+        await keep_facts(store, *others)
+
+        with pytest.raises(StaleReadError, match="another memory written in its place"):
+            await store.undo(ADA, undo)
+
+        assert others == [each.value["city"] for each in await versions(store)]
+        await store.apply(ADA, [DeleteMemory(type="Fact", key="home")])
+        await store.undo(ADA, gone)
+        await store.undo(ADA, undo)
+        left = [each.value["city"] for each in await versions(store)]
+        assert left == ([] if is_made else ["Oslo", "Rome", "Oslo"])
+
     async def test_what_is_used_or_erased_stays_as_it_is(self, store: Store) -> None:
         """
         Nothing of it comes back, and nothing falls with it.

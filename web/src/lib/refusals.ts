@@ -15,7 +15,7 @@ export const REASONS = [
   "not_utf8", "broken_zip", "zip_too_many", "zip_without_json", "zip_encrypted", "no_time", "time_out_of_range", "not_text", "unknown_role",
   "circle", "no_object", "no_message", "bad_content", "message_missing", "no_memory_row", "memory_repeated", "memory_exists", "nested", "limit",
   "version_conflict", "version_conflict_of", "quota", "update_mode", "missing_extra", "not_json", "unknown_form", "broken_document", "cut_document", "cut_line", "unknown_text",
-  "parts_erased", "settings_left_out", "unfounded", "undo_nothing", "undo_forgotten", "undo_overtaken",
+  "parts_erased", "settings_left_out", "unfounded", "undo_nothing", "undo_forgotten", "undo_overtaken", "undo_replaced", "change_overtaken",
 ] as const;
 
 /** The codes of the service's errors that are rare: their words come with the first of them. */

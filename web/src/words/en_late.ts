@@ -629,6 +629,8 @@ export const enLate = {
   "refusal.undo_nothing": "Nothing of what this message brought is left to be taken back.",
   "refusal.undo_forgotten": "What this message ended is no longer recorded: it cannot be taken back as a whole. Correct or restore the memories one by one.",
   "refusal.undo_overtaken": "This message ended {memory}, and a later message replaced what it said: take that later one back first, where it stands.",
+  "refusal.change_overtaken": "{memory} was written since this change began to wait, and says something else by now where it would be changed. It can no longer be made: leave it as it is, and edit the memory yourself if what waits should hold.",
+  "refusal.undo_replaced": "{memory} is another memory now: the one that this changed was removed, and this one was written in its place. It stays as it is.",
   "refusal.message_empty": "The message is empty.",
   "refusal.message_exists": "The message {message} of the thread {thread} is here already, with other words.",
   "refusal.request_reused": "This was sent before with another content: reload the page and try again.",

@@ -631,6 +631,8 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "refusal.undo_nothing": "這則訊息帶來的內容已沒有可復原的了。",
   "refusal.undo_forgotten": "這則訊息終止了什麼已無紀錄：無法整體復原。請逐條更正或還原記憶。",
   "refusal.undo_overtaken": "這則訊息終止了 {memory}，而後來的訊息又取代了它所說的內容：請先在後來的那則訊息旁復原它。",
+  "refusal.change_overtaken": "自這項更改開始等待以來，{memory} 已被改寫，要更改之處現在說的是別的內容，因此無法再作此更改。請維持原樣；如果等待的內容才對，請自己編輯那則記憶。",
+  "refusal.undo_replaced": "{memory} 現在是另一則記憶：當時更改的那則已被移除，這一則是後來寫在它的位置上的。它維持原樣。",
   "refusal.message_empty": "訊息是空的。",
   "refusal.message_exists": "對話串 {thread} 中已有訊息 {message}，內容不同。",
   "refusal.request_reused": "先前以不同的內容傳送過：請重新載入頁面再試。",

@@ -631,6 +631,8 @@ export const zhLate: Record<keyof typeof enLate, string> = {
   "refusal.undo_nothing": "这条消息带来的内容已没有可撤销的了。",
   "refusal.undo_forgotten": "这条消息终止了什么已无记录：无法整体撤销。请逐条更正或恢复记忆。",
   "refusal.undo_overtaken": "这条消息终止了 {memory}，而后来的消息又替换了它所说的内容：请先在后来的那条消息旁撤销它。",
+  "refusal.change_overtaken": "自这项更改开始等待以来，{memory} 已被改写，要更改之处现在说的是别的内容，因此无法再作此更改。请保持原样；如果等待的内容才对，请自己编辑那条记忆。",
+  "refusal.undo_replaced": "{memory} 现在是另一条记忆：当时更改的那条已被移除，这一条是后来写在它的位置上的。它保持原样。",
   "refusal.message_empty": "消息是空的。",
   "refusal.message_exists": "会话 {thread} 中已有消息 {message}，内容不同。",
   "refusal.request_reused": "此前以不同的内容发送过：请重新加载页面再试。",

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from recollect.cli.options import Target, memory_options, run
-from recollect.cli.output import counted, print_json
+from recollect.cli.output import counted, note, print_json
 from recollect.errors import UsageError
 from recollect.records import Json
 
@@ -61,11 +61,13 @@ def backup(target: Target, file: str | None, ledger: str | None) -> None:
     "--ledger", metavar="FILE|URL", help="The erase ledger, or the store that was in use."
 )
 @click.option("--no-ledger", is_flag=True, help="Nothing was erased since the backup.")
+@click.option("--no-keys", is_flag=True, help="Restore no API keys of a service.")
 def restore(
     target: Target,
     file: str | None,
     ledger: str | None,
     no_ledger: bool,  # noqa: FBT001
+    no_keys: bool,  # noqa: FBT001
 ) -> None:
     """
     Restore the backup FILE to a new store, without what was erased since.
@@ -75,6 +77,9 @@ def restore(
 
     Without FILE, what the ledger lists is erased from the store at --store, which the database's
     own backup brought back: run it before anybody reads from it.
+
+    The API keys of a service are valid again as they were at the backup, also those that were
+    revoked or rotated since. With --no-keys none is: `recollect keys recover` creates one.
     """
     from recollect.lifecycle.backup_restore import apply_ledger, read_ledger, restore_backup
     from recollect.stores.locator import file_of
@@ -94,9 +99,9 @@ def restore(
     beside = backup or file_of(target.store)
     entries = None if ledger is None else run(lambda: read_ledger(ledger, backup=beside))
     if backup is None:
-        done = run(lambda: apply_ledger(target.store, entries or []))
+        done = run(lambda: apply_ledger(target.store, entries or [], keys=not no_keys))
     else:
-        done = run(lambda: restore_backup(backup, target.store, entries))
+        done = run(lambda: restore_backup(backup, target.store, entries, keys=not no_keys))
     _print(
         {
             "form": done.form,
@@ -104,15 +109,22 @@ def restore(
             "records": done.records,
             "erases": done.erases,
             "applied": done.applied,
+            "keys": done.keys,
         },
         target,
     )
+    if done.keys:
+        note(
+            f"{counted(done.keys, 'API key')} valid as at the backup, also if revoked or rotated "
+            "since: look at `recollect keys list`, and end those with `recollect keys revoke ID`"
+        )
 
 
 _WORDS: Final = {
     "scopes": "scope",
     "records": "record",
     "erases": "erase",
+    "keys": "API key",
 }
 
 

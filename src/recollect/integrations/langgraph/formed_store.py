@@ -67,9 +67,10 @@ class FormedStore(RecollectStore):
     ``(*N, T)``: the profile of Ada is ``get(("ada", "User"), "User")``, and
     ``search(("ada",))`` finds items, profile and notes in one ranking. Putting such an item revises
     the memory's value. Deleting it forgets the memory, so that it is not formed again from earlier
-    messages. Putting a valid value at the address of a missing profile creates the profile; any
-    other new address is an ordinary item. A time to live and an index apply to ordinary items only,
-    and are ignored for memories.
+    messages. Putting a valid value at the address of a memory that has ended puts it in force
+    again, and at that of a missing profile creates the profile; any other new address is an
+    ordinary item. A time to live and an index apply to ordinary items only, and are ignored for
+    memories.
 
     Args:
         types: The types to show; the built-in ones by default.
@@ -119,17 +120,16 @@ class FormedStore(RecollectStore):
                 results[number] = await self._listed(memory, op)
         return results
 
-    async def _memory_at(self, memory: Recollect, namespace: Scope, key: str) -> Memory | None:
-        """Return the valid formed memory at an item's address; ``None`` if there is none."""
+    async def _active_at(self, memory: Recollect, namespace: Scope, key: str) -> Memory | None:
+        """Return the active formed memory at an item's address, which may have ended."""
         if not namespace or namespace[-1] not in self.types:
             return None
         found = await memory.store.get((*self.root, *namespace[:-1]), namespace[-1], key)
-        is_in_force = found is not None and found.state == "active" and is_true(memory, found)
-        return found if is_in_force else None
+        return found if found is not None and found.state == "active" else None
 
     async def _formed(self, memory: Recollect, op: GetOp) -> Item | None:
-        found = await self._memory_at(memory, tuple(op.namespace), op.key)
-        return Item(**self._item_fields(found)) if found else None
+        found = await self._active_at(memory, tuple(op.namespace), op.key)
+        return Item(**self._item_fields(found)) if found and is_true(memory, found) else None
 
     async def _revision(self, memory: Recollect, op: PutOp) -> tuple[Scope, Write] | None:
         """Return the scope and write of a put to a formed memory; ``None`` for an ordinary item."""
@@ -137,8 +137,14 @@ class FormedStore(RecollectStore):
         type_ = self.types.get(namespace[-1]) if namespace else None
         if type_ is None or await memory.get((*self.root, *namespace), ITEM, op.key):
             return None
-        found = await self._memory_at(memory, namespace, op.key)
+        active = await self._active_at(memory, namespace, op.key)
+        found = active if active and is_true(memory, active) else None
         wrong = [] if op.value is None else violations(type_, dict(op.value))
+        if active and not found and op.value is not None and not wrong:
+            # As an ended item. One beside it would share its address, should the end be undone.
+            begun = replace(active, valid_from=None, valid_until=None)
+            put = PutMemory(type=type_.name, key=op.key, value=dict(op.value), cause=CAUSE)
+            return active.scope, revised(begun, put)
         if found is None and (op.value is None or wrong or not _is_document_of(type_, op.key)):
             return None
         scope = (*self.root, *namespace[:-1])

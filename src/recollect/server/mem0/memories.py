@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from recollect.errors import NotFoundError, UsageError
-from recollect.formation.value_identity import normalised
+from recollect.memory.sentence_keys import find_sentence
 from recollect.observability.spans import memory_span
 from recollect.records import DeleteMemory, Json, JsonObject, Memory, PutMemory, Scope, Trust, Write
 from recollect.server.authorization import Permission
@@ -228,14 +228,18 @@ async def keep_texts(reach: Reach, segments: Scope, asked: AddMemoriesRequest) -
     """
     Store each message as a memory; the same text of the same owners is stored once.
 
+    A memory that was changed since, to say something else, is left as it is.
+
     System prompts are skipped, as in mem0.
     """
     writes: dict[str, PutMemory] = {}
+    known: dict[str, Memory | None] = {}
     for said in asked.new_messages():
         text = said.text.strip()
         if not text or said.role == "system":
             continue
-        key = await reach.memory.store.keyed(ITEM, normalised(text) or text)
+        key, stored = await find_sentence(reach.memory.store, reach.scope, ITEM, text)
+        known[key] = stored
         value: dict[str, Json] = {CONTENT: text}
         if asked.metadata:
             value[METADATA] = dict(asked.metadata)
@@ -248,8 +252,6 @@ async def keep_texts(reach: Reach, segments: Scope, asked: AddMemoriesRequest) -
             trust=_TRUST.get(said.role, "external"),
             cause=CAUSE,
         )
-    stored = await reach.memory.store.get_many(reach.scope, [(ITEM, key) for key in writes])
-    known = {each.key: each for each in stored if each is not None}
     new = [each for each in writes.values() if not _is_stored(known.get(each.key), each)]
     if new:
         with memory_span("upsert_memory"):
@@ -260,10 +262,11 @@ async def keep_texts(reach: Reach, segments: Scope, asked: AddMemoriesRequest) -
 
 
 def _is_stored(stored: Memory | None, write: PutMemory) -> bool:
-    """Return True if the stored memory is active and already has the content of *write*."""
+    """Return True if the stored memory is in force and already has the content of *write*."""
     return (
         stored is not None
         and stored.state == "active"
+        and stored.valid_until is None
         and stored.value == write.value
         and stored.expires_at == write.expires_at
     )

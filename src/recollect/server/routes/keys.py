@@ -8,7 +8,7 @@ from fastapi import Depends, Request, Response
 
 from recollect.errors import GoneError, NotFoundError
 from recollect.memory.facade import Recollect
-from recollect.server.api_keys import ID_CHARACTERS, KEYS_SCOPE, Key, SecretSource, random_secret
+from recollect.server.api_keys import ID_CHARACTERS, Key, SecretSource, random_secret
 from recollect.server.authorization import check_bound, check_giving
 from recollect.server.http.authentication import key_in
 from recollect.server.http.path_names import NamedRoute
@@ -17,6 +17,7 @@ from recollect.server.http.repeatable_requests import RepeatableRequest
 from recollect.server.http.scope_access import Administering, IdempotencyKey, Reach
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import KeyRequest, RotationRequest
+from recollect.side_records import KEYS_SCOPE
 from recollect.text.coded_text import with_code
 from recollect.wire.administration import key_to_json
 

@@ -13,7 +13,8 @@ from recollect.records import Formation, FormationAction, Json, JsonObject, Scop
 from recollect.stores.plans.archive_fields import RecordFields
 from recollect.stores.plans.lanes import LANES, redriven_lanes
 from recollect.stores.plans.pending_messages import again_of, due_at_once, with_again
-from recollect.stores.receipt_sources import sources_of
+from recollect.stores.plans.undo import UNDO, holds_removed
+from recollect.stores.receipt_sources import EXAMINED, examined_in, sources_of
 from recollect.stores.remainder import cited_version
 from recollect.stores.rows import FormationRow, ReceiptPlace, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import Effect, PlannedWrite, Rows
@@ -125,7 +126,7 @@ class Erasure:
     def spares(self, receipt: Mapping[str, Json]) -> bool:
         """Return True if a receipt repeats nothing of it: its sources are known, and others."""
         sources = sources_of(receipt)
-        if sources is None:
+        if sources is None or holds_removed(receipt.get(UNDO)):
             return False
         touched = {named[:2] for thread, each in sources if (named := cited_version(thread, each))}
         touched |= {address for address, _ in outcomes_in(receipt)}
@@ -168,7 +169,7 @@ def types_of(receipt: str) -> tuple[str, ...]:
 
 def _blanked(rows: Rows, scope_id: int, receipt: str, erasure: Erasure) -> str:
     """
-    Return a receipt without content: its lanes, its counts, and what it did to which memories.
+    Return a receipt without content: its lanes, counts, digests, and what it did to which memories.
 
     An undo of a message that stays needs these: no evidence names what the message ended.
     """
@@ -181,6 +182,8 @@ def _blanked(rows: Rows, scope_id: int, receipt: str, erasure: Erasure) -> str:
             left[LEFT_OUT] = given[LEFT_OUT]
     if types := types_of(receipt):
         left[LANES] = list(types)
+    if examined := examined_in(given):
+        left[EXAMINED] = list(examined)
     if counts := _counts_of(receipt):
         left["counts"] = counts
     return encode_json(left, "a receipt") if left else "{}"

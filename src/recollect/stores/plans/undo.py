@@ -159,12 +159,26 @@ def undo_of(rows: Rows, scope: Scope, effect: Effect, now: int) -> Undo | None:
     return Undo(scope=scope, epoch=row.epoch, changes=tuple(changes)) if changes else None
 
 
+def holds_removed(undo: Json) -> bool:
+    """Return True if an undo record, as JSON, holds what its change removed or wrote over."""
+    changes = undo.get("changes") if isinstance(undo, Mapping) else None
+    return isinstance(changes, list) and any(
+        not isinstance(each, Mapping) or each.get("did") not in {MADE, CHANGED} for each in changes
+    )
+
+
 def _changed(rows: Rows, scope: ScopeRow, effect: Effect) -> Iterator[JsonObject]:
     """Yield the records of memories that still exist after *effect*."""
     for row in effect.memories:
         if row.scope_id != scope.id:
             continue
-        named: dict[str, Json] = {"type": row.type, "key": row.key, "after": row.version}
+        named: dict[str, Json] = {
+            "type": row.type,
+            "key": row.key,
+            "after": row.version,
+            # Versions begin anew where another memory is written after this one was removed.
+            "created_at": row.created_at,
+        }
         before = rows.memory(scope.id, row.type, row.key)
         # Another uid: the same change removed the former memory, and this is a new one.
         if before is None or before.uid != row.uid:

@@ -36,7 +36,8 @@ def plan_undo(rows: Rows, undo: Undo, *, ids: Ids, now: int, secret: bytes) -> P
     and memories it removed are restored with all versions.
 
     Raises:
-        StaleReadError: Something was erased in the scope since, and might come back.
+        StaleReadError: Something was erased in the scope since, and might come back; or a memory
+            that it wrote was removed since, and another one written in its place.
         VersionConflictError: Something that it wrote was changed since, or it is undone already.
         ConflictError: Something was derived since from what it made.
         UsageError: *undo* is malformed.
@@ -121,6 +122,7 @@ class _Undoing:
         self._check(address, change.count("after", 1), current.version if current else 0)
         if current is None:
             return
+        self._check_same(current, change)
         if did == MADE:
             self._removed[address] = current
         else:
@@ -152,6 +154,24 @@ class _Undoing:
         if expected != actual:
             named = f"{address[0]}/{address[1]} in {written_scope(self._scope.segments)}"
             raise VersionConflictError(named, expected, actual)
+
+    def _check_same(self, current: MemoryRow, change: RecordFields) -> None:
+        """
+        Raise if *current* is another memory than the one that was changed.
+
+        An undo would remove or rewrite what somebody wrote after that one was removed.
+        """
+        created_at = change.optional_moment("created_at")
+        if created_at is None or created_at == current.created_at:
+            return
+        address = f"{current.type}/{current.key}"
+        msg = with_code(
+            "undo_replaced",
+            f"{address} in {written_scope(self._scope.segments)} was removed since, and another "
+            "memory written in its place: the change cannot be undone",
+            memory=address,
+        )
+        raise StaleReadError(msg)
 
     def _put_back(self, address: tuple[str, str], change: RecordFields) -> None:
         """Restore a removed memory with all its versions, under a new uid."""
