@@ -90,7 +90,7 @@ _TO_PATIENT: Final = lazy_pattern(
     r"|biopsy)\b",
     re.IGNORECASE,
 )
-"""What only a hospital writes of in a letter."""
+"""Words that only a hospital writes in a letter."""
 _PASTED: Final = lazy_pattern(
     rf"\b(?:pasted|forwarded|copied) (?:[a-z]+ )?{_LETTER}\b"
     rf"|\b{_LETTER} (?:that |which )?(?:(?P<who>{_NAME})|[Tt]he user|s?he|they) (?:has |had )?"
