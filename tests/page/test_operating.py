@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recollect.records import Json
     from tests.page.conftest import Story, Walks
 
-CHAPTERS: Final = ("above", "givenUp", "nested", "keys", "reading")
+CHAPTERS: Final = ("above", "givenUp", "nested", "edited", "keys", "reading")
 ADA: Final = ("acme", "users", "ada")
 BO: Final = ("acme", "users", "bo")
 CUSTOMER: Final[dict[str, Json]] = {
@@ -30,7 +30,19 @@ CUSTOMER: Final[dict[str, Json]] = {
     "address": {"city": "Porto", "country": {"code": "PT", "name": "Portugal"}},
     "contacts": [{"kind": "mail", "value": "ada@example.org", "primary": True}],
     "newsletter": False,
+    "plan": "basic",
 }
+TYPES: Final[list[dict[str, Json]]] = [
+    {
+        "name": "Customer",
+        "description": "Who the customer is",
+        "update_mode": "patch",
+        "parameters": {
+            "type": "object",
+            "properties": {"plan": {"type": "string", "enum": ["basic", "full"]}},
+        },
+    }
+]
 EXPIRES_S: Final = 2.0
 
 
@@ -74,6 +86,14 @@ def made(address: str, first: str, **key: Any) -> str:
     return str(answer.raise_for_status().json()["key"])
 
 
+def put_types(address: str, first: str) -> None:
+    """Give Ada's scope a type whose plan is one of two."""
+    url, params, headers = f"{address}/v1/types", {"scope": ["users", "ada"]}, {"x-api-key": first}
+    known = httpx.get(url, params=params, headers=headers).raise_for_status().json()["types"]
+    types = {"types": [*known, *TYPES]}
+    httpx.put(url, params=params, headers=headers, json=types).raise_for_status()
+
+
 @pytest.fixture(scope="module")
 def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
     """Walk through the operator's story once for all tests."""
@@ -88,6 +108,7 @@ def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
             ada = {"scope": ["users", "ada"], "permissions": ["read"]}
             reader = made(address, first, name="ada-reader", **ada)
             time.sleep(EXPIRES_S)
+            put_types(address, first)
             keys = json.dumps({"first": first, "reader": reader})
             return walks.walked(address, extent="operating", script="operating.mjs", key=keys)
 
@@ -141,6 +162,26 @@ def test_one_of_many_documents_is_called_by_what_it_says(story: Story) -> None:
     """The name of its type is that of all others; where it waits, the way to Review is there."""
     assert "The printer is on fire" == story.facts["ticket"]["called"]
     assert "It waits for a decision. Review" == story.facts["ticket"]["waits"]
+
+
+def test_what_is_typed_before_the_types_are_known_is_saved(story: Story) -> None:
+    """A choice that was not touched is no fault, and the notice says the change in words."""
+    assert {"city": "Faro", "plan": '"basic"', "faults": 0} == story.facts["typed_early"]
+    saved = story.facts["saved"]
+    assert "basic" == saved["value"]["plan"]
+    assert "Faro" == saved["value"]["address"]["city"]
+    assert "address city Faro, country" in saved["toast"]
+
+
+def test_the_timeline_says_yes_and_no(story: Story) -> None:
+    """As the value beside it does."""
+    assert "No" in story.facts["lanes"].split("\n")
+    assert "false" not in story.facts["lanes"]
+
+
+def test_the_way_back_closes_the_choice_of_a_scope(story: Story) -> None:
+    """It would lie over another place."""
+    assert 0 == story.facts["dialogs_after_back"]
 
 
 def test_a_key_that_has_expired_is_marked(story: Story) -> None:

@@ -68,8 +68,12 @@ async function givenUp() {
   await countdown.getByText("This thread is formed").waitFor();
 }
 
-/** How many lines the widest word of a value takes, and how wide the values are at least. */
-const values = (within) => within.locator(".leaf").evaluateAll((all) => all.map((each) => ({ said: each.innerText, lines: each.getClientRects().length })));
+/** What each value says, and in how many lines. */
+const values = (within) => within.locator(".leaf").evaluateAll((all) => all.map((each) => {
+  const text = document.createRange();
+  text.selectNodeContents(each);
+  return { said: each.innerText, lines: new Set([...text.getClientRects()].map(({ top }) => Math.round(top))).size };
+}));
 
 /** A value of fields within fields is read at any width; yes and no are said as in the form. */
 async function nested() {
@@ -90,6 +94,36 @@ async function nested() {
   await at(`memories/Ticket/t1?${ADA}`);
   await page.locator(".memory-head h1").waitFor();
   facts.tell("ticket", { called: await page.locator(".memory-head h1").innerText(), waits: await main.locator(".notice").first().innerText() });
+}
+
+/** What is typed before the types are known stays, and what is not touched is read by its kind once they are; the way back closes what lies over a place. */
+async function edited() {
+  await page.route(/\/v1\/types/, async (route) => {
+    await new Promise((done) => setTimeout(done, 1_500));
+    await route.continue();
+  });
+  await at(`overview?${ADA}`);
+  await page.reload();
+  await at(`memories/Customer/Customer?${ADA}`);
+  await page.locator(".half-one .acts").getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("City").fill("Faro");
+  const plan = page.getByRole("combobox", { name: "Plan" });
+  await plan.waitFor();
+  await page.unroute(/\/v1\/types/);
+  facts.tell("typed_early", { city: await page.getByLabel("City").inputValue(), plan: await plan.inputValue(), faults: await page.locator(".edit .at-fault").count() });
+  await page.getByRole("button", { name: "Save" }).click();
+  const told = page.locator(".toast", { hasText: "Saved as version" });
+  await told.waitFor();
+  const { value } = await (await page.request.get(`${base}/v1/memories/Customer/Customer?${ADA}`, { headers: { "x-api-key": first } })).json();
+  facts.tell("saved", { toast: await told.innerText(), value });
+  await at(`profile/Customer/Customer?${ADA}`);
+  await page.locator(".lanes").waitFor();
+  facts.tell("lanes", await page.locator(".lanes").innerText());
+  await page.locator(".scope-button").click();
+  await page.locator("dialog[open]").waitFor();
+  await page.goBack();
+  await page.locator(".half-one .memory-head").waitFor();
+  facts.tell("dialogs_after_back", await page.locator("dialog[open]").count());
 }
 
 /** A key that has expired says so; the quotas of a day stand beside what was used. */
@@ -127,4 +161,4 @@ async function reading() {
   facts.tell("gone_here", await gone.innerText());
 }
 
-await told({ above, givenUp, nested, keys, reading }, { facts, page, noted, close });
+await told({ above, givenUp, nested, edited, keys, reading }, { facts, page, noted, close });

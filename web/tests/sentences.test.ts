@@ -61,6 +61,7 @@ describe("a memory as people read it", () => {
 
   it("says what stands in places of a document", () => {
     expect(placesSaid(user.value, ["/user_name", "/tags/1"])).toBe("user name Mira, tags b");
+    expect(placesSaid(user.value, ["/pets", "/empty", "/gone"])).toBe("pets cat Pixel, empty, gone");
     expect(placesSaid(user.value, [""])).toBe("");
     expect(placesSaid(user.value, ["/tags/1"], () => "标签")).toBe("标签 b");
   });

@@ -67,8 +67,8 @@ export function firstText({ type, key, value }: Pick<Memory, "type" | "key" | "v
 }
 
 /** What places in a document say: "home Porto, name Mira"; "" for the whole of it. */
-export function placesSaid(value: JsonObject, pointers: readonly string[], named?: (name: string) => string): string {
-  return joined(pointers.filter(Boolean).map((each) => `${spoken(each, named)} ${shown(valueAt(value, each))}`.trim()));
+export function placesSaid(value: JsonObject, pointers: readonly string[], named?: (name: string) => string, yesNo?: YesNo): string {
+  return joined(pointers.filter(Boolean).map((each) => `${spoken(each, named)} ${wordsOf(valueAt(value, each) ?? null, yesNo)}`.trim()));
 }
 
 const TOLD_MAX = 48;

@@ -12,7 +12,7 @@ import { isDocument, placesSaid } from "../lib/sentences";
 import { useAgainWhenBack, useStanding } from "../lib/reach";
 import { useReadingPlace } from "../lib/reading_place";
 import { go, linkHere } from "../lib/route";
-import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
+import { sentenceOf, useAround, useHere, useWording, useYesNo } from "../lib/session";
 import { gapsIn } from "../lib/talk";
 import { useTakeBack } from "../lib/take_back";
 import { Badge, memoryLink } from "../parts/basics";
@@ -176,8 +176,9 @@ function Answer({ text }: { text: string }) {
 /** A memory that a message brought, or ended. */
 function StoredMark({ brought: { memory, pointers, quotes, isEnded = false } }: { brought: Brought }) {
   const { t, named } = useAround();
+  const yesNo = useYesNo();
   const { scope } = useHere();
-  const said = (isDocument(memory) && placesSaid(memory.value, pointers, named)) || memory.sentence;
+  const said = (isDocument(memory) && placesSaid(memory.value, pointers, named, yesNo)) || memory.sentence;
   return (
     <li className="stored-mark">
       <TypeSign type={memory.type} isNamed={false} />
