@@ -29,10 +29,10 @@ const enter = async (key) => {
 async function above() {
   await enter(first);
   await at("overview");
-  const more = page.locator(".waits-below a");
+  const more = page.locator(".waits-below");
   await more.waitFor();
   facts.tell("waits_below", await more.innerText());
-  await more.click();
+  await more.getByRole("link").click();
   const places = page.locator(".places-below");
   await places.waitFor();
   facts.tell("reviews_below", await places.innerText());

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
 import { countedOf, inForceOf, NO_COUNTS, NOTHING } from "../src/lib/counts";
-import { byType, changeOf, emptyWords, formationOf, gaveUp, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
+import { gaveUp } from "../src/lib/given_up";
+import { byType, changeOf, emptyWords, formationOf, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
 import { isEnded, isLater } from "../src/lib/past";
 import { changedAt, isExample, saidBefore } from "../src/lib/overview_changes";
 

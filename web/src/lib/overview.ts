@@ -1,6 +1,7 @@
 /** What the overview shows of what the service answers. */
 
 import type { Backlog, FieldQuotes, Formation, Memory } from "../api/shapes";
+import { gaveUp } from "./given_up";
 import { isEnded, timeOf } from "./past";
 import { pointerOf } from "./pointer";
 
@@ -43,10 +44,6 @@ export function changeOf(memory: Memory, now: number): ChangeWord {
 }
 
 export type FormationWord = "no_model" | "paused" | "waits_model" | "given_up" | "failing" | "waiting" | "done" | "none";
-
-/** Whether a formation gave up messages that nobody asked to try again since; those of a thread, where one is named. What was erased is in none. */
-export const gaveUp = ({ status, failed }: Pick<Formation, "status" | "failed">, thread?: string): boolean =>
-  status === "dead" && (thread === undefined ? Object.keys(failed).length > 0 : thread in failed);
 
 /** How formation is, in one word: what hinders it before what it does. */
 export function formationOf(backlog: Backlog, last: Formation | undefined, dead: readonly Formation[], hasModel: boolean): FormationWord {

@@ -2,7 +2,7 @@
 
 import { api } from "../api/client";
 import type { Scope } from "../api/shapes";
-import { gaveUp } from "./overview";
+import { gaveUp } from "./given_up";
 import { placesOf, type Places } from "./places_below";
 
 /** So many are counted: of more it is said that there are more. */

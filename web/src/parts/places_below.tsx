@@ -20,7 +20,6 @@ export function PlacesBelow({ word, to, read }: { word: Word; to: string; read: 
     <section className="block places-below">
       <h2>{t(word)} <span className="faint">{asked.value.total}{asked.value.hasMore && "+"}</span></h2>
       <ul className="scope-cards">{asked.value.places.map((each) => <li key={each.scope.join("\n")}><a className="scope-card" href={linkTo([to], each.scope)}><span>{each.scope.join(" / ")}</span><span className="count">{each.count}</span></a></li>)}</ul>
-      {asked.value.hasMore && <p className="hint">{t("below.more")}</p>}
     </section>
   );
 }

@@ -115,7 +115,7 @@ function Countdown({ thread, standing, isGivenUp, refresh }: { thread: string; s
     <div className="countdown">
       <Ring share={left_s === null ? 0 : Math.min(1, left_s / whole_s)} />
       <div className="countdown-words">
-        {!isPending && <strong>{t(isGivenUp ? "panel.given_up" : "panel.nothing_pending")}</strong>}
+        {!isPending && <strong>{t(isGivenUp ? "given_up" : "panel.nothing_pending")}</strong>}
         {isPending && standing.state === "paused" && <strong>{t("panel.paused")}</strong>}
         {isPending && standing.state !== "paused" && (
           <strong>{isDue || isForming ? t("panel.forming") : left_s === null ? t("panel.waiting") : t("panel.in", { time: clock(left_s) })}</strong>

@@ -80,7 +80,7 @@ export function Messages({ thread, talk, wanted, quotes, isGone, erased: lost, b
     <div className="messages" ref={box} onScroll={notePlace} onClick={(event) => isLinkHere(event.target) && setAgain((n) => n + 1)} role="log" aria-label={t("chat.talk")} aria-busy={talk.isAnswering} tabIndex={0}>
       {!shown.length && !talk.error && (
         <Empty icon={isPast ? "time" : "chat"} title={t(isPast ? "chat.empty_then" : isGone ? "chat.gone" : "chat.empty")}>
-          {!isPast && <p>{t(isGone ? "chat.gone_about" : can("write") ? "chat.empty_about" : "chat.empty_read")}</p>}
+          {!isPast && (isGone || can("write")) && <p>{t(isGone ? "chat.gone_about" : "chat.empty_about")}</p>}
           {!isPast && <WhereLooked />}
           {!isPast && !isGone && begin && <p className="chips">{BEGINNINGS[isKnown ? "known" : "unknown"].map((each) => <button key={each} type="button" className="chip" onClick={() => begin(t(each))}>{t(each)}</button>)}</p>}
         </Empty>

@@ -243,13 +243,12 @@ function Waiting({ glance, isNow, now }: { glance: Glance; isNow: boolean; now: 
 function WaitsBelow() {
   const { t } = useAround();
   const { scope, can } = useHere();
-  const wording = useWording();
   const canLook = can("below");
   const asked = useAsked(async () => (canLook ? waitingBelow(scope) : undefined), [scope, canLook]);
   useChanges(scope, asked.again);
   const { total = 0, hasMore = false } = asked.value ?? {};
   if (!total) return null;
-  return <p className="waits-below"><a href={linkTo(["review"], scope)}>{t("overview.waits_below", { count: total, number: `${wording.number(total)}${hasMore ? "+" : ""}` })}</a></p>;
+  return <p className="waits-below"><a href={linkTo(["review"], scope)}>{t("below.review")}</a> {total}{hasMore && "+"}</p>;
 }
 
 function Recalled({ glance, again }: { glance: Glance; again: () => void }) {

@@ -34,7 +34,7 @@ export function FormationHealth() {
       {state && (
         <p className="formation-state">
           <span className={`state-dot state-${COLOURS[state]}`} aria-hidden="true" />
-          <span>{t(`overview.formation.${state}`, { count: waits })}{asked.value?.last && <span className="faint"> · {t("overview.last")} <When at={asked.value.last.at} /></span>}</span>
+          <span>{state === "given_up" ? t(state) : t(`overview.formation.${state}`, { count: waits })}{asked.value?.last && <span className="faint"> · {t("overview.last")} <When at={asked.value.last.at} /></span>}</span>
         </p>
       )}
     </section>

@@ -47,7 +47,7 @@ function ReviewNow({ days }: { days: Days }) {
   return (
     <div className="page">
       <PageHead title={t("review")} about={t(days.on ? "review.true_then" : "review.about")} />
-      {!can("write") && rows.length > 0 && <p className="notice">{t("review.read_only")}</p>}
+      {!can("write") && rows.length > 0 && <p className="notice">{t("read_only")}</p>}
       <Failure error={waiting.error} again={waiting.again} isBusy={waiting.isLoading} />
       {waiting.isLoading && !waiting.rows.length && !waiting.error && <Loading />}
       {!waiting.isLoading && !rows.length && !waiting.error && <Empty icon="review" title={t("review.none")}><p>{t("review.none_about")}</p></Empty>}

@@ -21,7 +21,7 @@ export default function Types() {
   const types = useAsked(() => api.types(scope), [scope]);
   return (
     <div className="page">
-      <PageHead title={t("types")} about={t(can("write") ? "types.about" : "types.about_read")} />
+      <PageHead title={t("types")} about={t(can("write") ? "types.about" : "read_only")} />
       <Failure error={types.error} again={types.again} />
       {!types.value && !types.error && <Loading />}
       {types.value && <Editor key={JSON.stringify(scope)} types={types.value.types} saved={types.again} />}
