@@ -163,6 +163,7 @@ function Frame() {
   useEffect(() => {
     document.title = titleOf(t(place === "missing" ? "not_found" : place));
     setMore(false);
+    setHelping(false);
     if (isFirst.current) isFirst.current = false;
     else document.getElementById("content")?.focus({ preventScroll: true });
   }, [place, t]);
@@ -231,6 +232,8 @@ function ScopePicker() {
   const { parts } = useRoute();
   const { scope, me, can } = useHere();
   const [isOpen, setOpen] = useState(false);
+  // The way back leads to another place, and not to a dialog over it.
+  useEffect(() => setOpen(false), [JSON.stringify([scope, parts])]);
   const own = (me.prefix ?? me.scope).join(" / ") || t("scope.own");
   return (
     <>

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
 import { countedOf, inForceOf, NO_COUNTS, NOTHING } from "../src/lib/counts";
+import { gaveUp } from "../src/lib/given_up";
 import { byType, changeOf, emptyWords, formationOf, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
 import { isEnded, isLater } from "../src/lib/past";
 import { changedAt, isExample, saidBefore } from "../src/lib/overview_changes";
@@ -34,14 +35,22 @@ describe("how formation is", () => {
   const backlog = (more = {}) => ({ pending: [], paused: false, breaker: { open: false }, ...more }) as never;
   const last = (status: string) => ({ status }) as never;
   it("tells what hinders it before what it does", () => {
-    expect(formationOf(backlog({ paused: true }), undefined, false)).toBe("no_model");
-    expect(formationOf(backlog({ paused: true, breaker: { open: true } }), undefined, true)).toBe("paused");
-    expect(formationOf(backlog({ breaker: { open: true } }), undefined, true)).toBe("waits_model");
-    expect(formationOf(backlog({ pending: [{ attempts: 1 }] }), last("formed"), true)).toBe("failing");
-    expect(formationOf(backlog({ pending: [{ attempts: 0 }] }), last("formed"), true)).toBe("waiting");
-    expect(formationOf(backlog(), last("formed"), true)).toBe("done");
-    expect(formationOf(backlog(), last("dead"), true)).toBe("failing");
-    expect(formationOf(backlog(), undefined, true)).toBe("none");
+    expect(formationOf(backlog({ paused: true }), undefined, [], false)).toBe("no_model");
+    expect(formationOf(backlog({ paused: true, breaker: { open: true } }), undefined, [], true)).toBe("paused");
+    expect(formationOf(backlog({ breaker: { open: true } }), undefined, [], true)).toBe("waits_model");
+    expect(formationOf(backlog({ pending: [{ attempts: 1 }] }), last("formed"), [], true)).toBe("failing");
+    expect(formationOf(backlog({ pending: [{ attempts: 0 }] }), last("formed"), [], true)).toBe("waiting");
+    expect(formationOf(backlog(), last("formed"), [], true)).toBe("done");
+    expect(formationOf(backlog(), undefined, [], true)).toBe("none");
+  });
+
+  it("does not say that all is formed while messages are given up, until they are tried again or erased", () => {
+    const dead = (status: string, failed: Record<string, number[]>) => ({ status, failed }) as never;
+    expect(formationOf(backlog(), last("formed"), [dead("dead", { talk: [1] })], true)).toBe("given_up");
+    expect(formationOf(backlog({ pending: [{ attempts: 1 }] }), last("formed"), [dead("dead", { talk: [1] })], true)).toBe("given_up");
+    expect(formationOf(backlog(), last("formed"), [dead("redriven", { talk: [1] })], true)).toBe("done");
+    expect(formationOf(backlog(), last("formed"), [dead("dead", {})], true)).toBe("done");
+    expect([gaveUp(dead("dead", { talk: [1] }), "talk"), gaveUp(dead("dead", { talk: [1] }), "other")]).toEqual([true, false]);
   });
 });
 

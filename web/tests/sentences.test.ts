@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { entryWords, isDocument, isLong, pairsOf, personIn, placesSaid } from "../src/lib/sentences";
+import { entryWords, firstText, isDocument, isLong, pairsOf, personIn, placesSaid } from "../src/lib/sentences";
+import { shown } from "../src/lib/pointer";
 import { lookOf, TINTS } from "../src/lib/type_looks";
 
 describe("a memory as people read it", () => {
@@ -15,6 +16,20 @@ describe("a memory as people read it", () => {
     expect(pairsOf(user.value)).toEqual([
       { name: "user name", text: "Mira", pointer: "/user_name" }, { name: "tags", text: "a, b", pointer: "/tags" }, { name: "pets", text: "cat Pixel", pointer: "/pets" },
     ]);
+  });
+
+  it("is called by its first text, where it is one of many that list their fields", () => {
+    const ticket = { type: "Ticket", key: "t1", value: { severity: 2, title: "The printer is on fire", steps: ["look"] } };
+    expect(firstText(ticket)).toBe("The printer is on fire");
+    expect(firstText({ ...ticket, key: "Ticket" })).toBeUndefined();
+    expect(firstText({ ...ticket, key: "@ines" })).toBeUndefined();
+    expect(firstText({ ...ticket, value: { severity: 2, title: "" } })).toBeUndefined();
+  });
+
+  it("says yes and no as the form does, also within a field", () => {
+    const yesNo = (value: boolean) => (value ? "是" : "否");
+    expect(pairsOf({ newsletter: true, contacts: [{ kind: "mail", primary: false }], score: 7.5, answer: "true" }, yesNo).map((each) => each.text)).toEqual(["是", "kind mail, primary 否", "7.5", "true"]);
+    expect([shown(false, yesNo), shown(false)]).toEqual(["否", "false"]);
   });
 
   it("names the fields of a recalled document in the reader's language, and leaves other sentences", () => {
@@ -46,6 +61,7 @@ describe("a memory as people read it", () => {
 
   it("says what stands in places of a document", () => {
     expect(placesSaid(user.value, ["/user_name", "/tags/1"])).toBe("user name Mira, tags b");
+    expect(placesSaid(user.value, ["/pets", "/empty", "/gone"])).toBe("pets cat Pixel, empty, gone");
     expect(placesSaid(user.value, [""])).toBe("");
     expect(placesSaid(user.value, ["/tags/1"], () => "标签")).toBe("标签 b");
   });

@@ -247,8 +247,8 @@ export const api = {
   resume: (scope: Scope) => ask<{ threads: number }>("POST", "formation/resume", { scope, body: {} }),
   retry: (scope: Scope, thread: string) =>
     ask<{ messages: number }>("POST", "formation/retry", { scope, body: { thread } }),
-  formations: (scope: Scope, cursor?: string | null, limit = 30) =>
-    ask<Listed & { formations: Formation[] }>("GET", "formations", { scope, query: { cursor, limit } }),
+  formations: (scope: Scope, cursor?: string | null, limit = 30, query: { status?: Formation["status"]; below?: boolean } = {}) =>
+    ask<Listed & { formations: Formation[] }>("GET", "formations", { scope, query: { cursor, limit, ...query } }),
   formation: (scope: Scope, id: string) => ask<Formation>("GET", `formations/${at(id)}`, { scope }),
 
   graph: (scope: Scope, query: { entity?: string; depth?: number; limit?: number; valid_at?: string; known_at?: string }) =>

@@ -249,6 +249,7 @@ export interface Outcome {
 }
 
 export interface Formation {
+  scope: Scope;
   id: string;
   status: "formed" | "failed" | "dead" | "redriven" | "consolidated";
   at: string;

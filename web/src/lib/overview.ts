@@ -1,6 +1,7 @@
 /** What the overview shows of what the service answers. */
 
 import type { Backlog, FieldQuotes, Formation, Memory } from "../api/shapes";
+import { gaveUp } from "./given_up";
 import { isEnded, timeOf } from "./past";
 import { pointerOf } from "./pointer";
 
@@ -42,14 +43,15 @@ export function changeOf(memory: Memory, now: number): ChangeWord {
   return memory.version === 1 ? "new" : "changed";
 }
 
-export type FormationWord = "no_model" | "paused" | "waits_model" | "failing" | "waiting" | "done" | "none";
+export type FormationWord = "no_model" | "paused" | "waits_model" | "given_up" | "failing" | "waiting" | "done" | "none";
 
 /** How formation is, in one word: what hinders it before what it does. */
-export function formationOf(backlog: Backlog, last: Formation | undefined, hasModel: boolean): FormationWord {
+export function formationOf(backlog: Backlog, last: Formation | undefined, dead: readonly Formation[], hasModel: boolean): FormationWord {
   if (!hasModel) return "no_model";
   if (backlog.paused) return "paused";
   if (isBroken(backlog.breaker)) return "waits_model";
-  if (backlog.pending.some((each) => each.attempts > 0) || last?.status === "dead" || last?.status === "failed") return "failing";
+  if (dead.some((each) => gaveUp(each))) return "given_up";
+  if (backlog.pending.some((each) => each.attempts > 0) || last?.status === "failed") return "failing";
   if (backlog.pending.length) return "waiting";
   return last ? "done" : "none";
 }

@@ -3,6 +3,7 @@
 import type { Formation, Json, Memory, Revision } from "../api/shapes";
 import { isOrigin } from "./evidence";
 import { inOrder } from "./field_order";
+import type { YesNo } from "./pointer";
 import { isDocument, pairsOf, wordsOf } from "./sentences";
 
 const DAY_MS = 86_400_000;
@@ -142,7 +143,7 @@ export interface Stretch {
 }
 
 /** For each top-level field, the values that it had and from when to when each was believed. */
-export function lanesOf(revisions: readonly Revision[], now: number): { name: string; stretches: Stretch[] }[] {
+export function lanesOf(revisions: readonly Revision[], now: number, yesNo?: YesNo): { name: string; stretches: Stretch[] }[] {
   const lanes = new Map<string, Stretch[]>();
   const oldestFirst = [...revisions].sort((one, other) => one.version - other.version);
   for (const revision of oldestFirst) {
@@ -153,7 +154,7 @@ export function lanesOf(revisions: readonly Revision[], now: number): { name: st
       lanes.set(name, lane);
       const last = lane[lane.length - 1];
       if (last && last.until === from && JSON.stringify(last.value) === JSON.stringify(value)) last.until = until;
-      else lane.push({ value, label: wordsOf(value) || "–", from, until, version: revision.version, isLast: false });
+      else lane.push({ value, label: wordsOf(value, yesNo) || "–", from, until, version: revision.version, isLast: false });
     }
   }
   for (const lane of lanes.values()) {

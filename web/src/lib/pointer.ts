@@ -58,8 +58,12 @@ export function withField(document: JsonObject, name: string, from: JsonObject |
 /** Texts in one line, parted as Chinese parts them where all of them are Chinese. */
 export const joined = (texts: readonly string[]): string => texts.join(texts.every((each) => /\p{sc=Han}/u.test(each)) ? "、" : ", ");
 
-export function shown(value: Json | undefined): string {
+/** How a yes or no is said, where it is not as in JSON. */
+export type YesNo = (value: boolean) => string;
+
+export function shown(value: Json | undefined, yesNo: YesNo = String): string {
   if (value === undefined) return "";
+  if (typeof value === "boolean") return yesNo(value);
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.every((each) => each === null || typeof each !== "object")) {
     return joined(value.map(String));

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject, Memory, RecallEntry } from "../api/shapes";
 import { inOrder } from "./field_order";
-import { joined, pointerOf, shown, spoken, valueAt } from "./pointer";
+import { joined, pointerOf, shown, spoken, valueAt, type YesNo } from "./pointer";
 
 export interface Pair {
   name: string;
@@ -22,9 +22,9 @@ export function entryWords({ kind, text, sentence = text }: Pick<RecallEntry, "k
 }
 
 /** The fields of a document that say something, as names and texts. */
-export function pairsOf(value: JsonObject): Pair[] {
+export function pairsOf(value: JsonObject, yesNo?: YesNo): Pair[] {
   return inOrder(Object.entries(value))
-    .map(([name, each]) => ({ name: name.replaceAll("_", " "), text: wordsOf(each), pointer: pointerOf([name]) }))
+    .map(([name, each]) => ({ name: name.replaceAll("_", " "), text: wordsOf(each, yesNo), pointer: pointerOf([name]) }))
     .filter((each) => each.text !== "");
 }
 
@@ -40,11 +40,11 @@ function listed(texts: readonly string[]): string {
 }
 
 /** A value in words, without braces and brackets. */
-export function wordsOf(value: Json): string {
+export function wordsOf(value: Json, yesNo?: YesNo): string {
   if (value === null) return "";
-  if (Array.isArray(value)) return listed(value.map(wordsOf).filter(Boolean));
-  if (typeof value === "object") return joined(pairsOf(value).map((each) => `${each.name} ${each.text}`));
-  return shown(String(value));
+  if (Array.isArray(value)) return listed(value.map((each) => wordsOf(each, yesNo)).filter(Boolean));
+  if (typeof value === "object") return joined(pairsOf(value, yesNo).map((each) => `${each.name} ${each.text}`));
+  return typeof value === "number" ? String(value) : shown(value, yesNo);
 }
 
 const NAMES = ["name", "user_name", "preferred_name", "full_name", "姓名", "名字"];
@@ -60,9 +60,15 @@ export function personIn(profiles: readonly Pick<Memory, "value">[]): string | u
   return undefined;
 }
 
+/** What a memory is called that lists its fields, and is one of many of its type: the first that is a text. */
+export function firstText({ type, key, value }: Pick<Memory, "type" | "key" | "value">): string | undefined {
+  if (key === type || key.startsWith("@")) return undefined;
+  return inOrder(Object.entries(value)).map(([, each]) => each).find((each): each is string => typeof each === "string" && each !== "");
+}
+
 /** What places in a document say: "home Porto, name Mira"; "" for the whole of it. */
-export function placesSaid(value: JsonObject, pointers: readonly string[], named?: (name: string) => string): string {
-  return joined(pointers.filter(Boolean).map((each) => `${spoken(each, named)} ${shown(valueAt(value, each))}`.trim()));
+export function placesSaid(value: JsonObject, pointers: readonly string[], named?: (name: string) => string, yesNo?: YesNo): string {
+  return joined(pointers.filter(Boolean).map((each) => `${spoken(each, named)} ${wordsOf(valueAt(value, each) ?? null, yesNo)}`.trim()));
 }
 
 const TOLD_MAX = 48;

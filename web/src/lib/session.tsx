@@ -6,6 +6,7 @@ import type { Me, Scope } from "../api/shapes";
 import { LANGUAGES, languageOf, loadWords, translated, usualName, type Language, type Word } from "../words";
 import { dayFormat, isWholeDay } from "./days";
 import { listenToErasures } from "./erasures";
+import type { YesNo } from "./pointer";
 import { isSilent } from "./reach";
 import { LATE_CODES, whyRefused } from "./refusals";
 import { browserShelf } from "./storage";
@@ -115,6 +116,12 @@ export function useAround(): Around {
   const around = useContext(AroundContext);
   if (!around) throw new Error("useAround() is used outside AroundProvider");
   return around;
+}
+
+/** How a yes or no in a value is said in the reader's language: as the form says it. */
+export function useYesNo(): YesNo {
+  const { t } = useAround();
+  return useCallback((value: boolean) => t(value ? "form.yes" : "form.no"), [t]);
 }
 
 export function sentenceOf(error: unknown, t: Around["t"]): string {

@@ -3,7 +3,7 @@
 import type { Memory } from "../api/shapes";
 import { useAsked } from "../lib/asking";
 import { isDocument, pairsOf, wordsOf } from "../lib/sentences";
-import { useAround } from "../lib/session";
+import { useAround, useYesNo } from "../lib/session";
 import { lookOf } from "../lib/type_looks";
 import { isProposal, refusedField, saidOf } from "../lib/waiting";
 import { SignIcon } from "./icons";
@@ -30,11 +30,12 @@ export function TypeName({ type }: { type: string }) {
 /** A memory in words: its sentence; of a document the names and values. */
 export function Said({ memory }: { memory: Memory }) {
   const { t, named } = useAround();
+  const yesNo = useYesNo();
   const refused = refusedField(memory);
-  if (refused) return <span className="said said-pairs"><span><span className="said-name">{named(refused.name)}</span> {wordsOf(refused.value)}</span></span>;
+  if (refused) return <span className="said said-pairs"><span><span className="said-name">{named(refused.name)}</span> {wordsOf(refused.value, yesNo)}</span></span>;
   if (isProposal(memory)) return <Proposal memory={memory} />;
   if (!isDocument(memory)) return <span className="said">{saidOf(memory, t)}</span>;
-  const pairs = pairsOf(memory.value);
+  const pairs = pairsOf(memory.value, yesNo);
   return (
     <span className="said said-pairs">
       {pairs.slice(0, PAIRS_SHOWN).map((each) => (

@@ -4,7 +4,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import { canPass, Problem } from "../api/problem";
 import type { Act } from "../lib/act";
 import { isSilent, useAgainWhenBack, useStanding } from "../lib/reach";
-import { sentenceOf, useAround } from "../lib/session";
+import { sentenceOf, useAround, useHere } from "../lib/session";
 import { Icon, type IconName } from "./icons";
 
 /** What went wrong in a sentence, and what can be done: `again` does once more what failed. */
@@ -49,6 +49,14 @@ export function ActFailure({ act }: { act: Act }) {
 export function Reload() {
   const { t } = useAround();
   return <button type="button" className="small" onClick={() => location.reload()}>{t("reload")}</button>;
+}
+
+/** Where nothing was found, for a key that sees one scope: a link of somebody else's counts scopes from those of their key. */
+export function WhereLooked() {
+  const { t } = useAround();
+  const { me, scope, can } = useHere();
+  if (!scope.length || can("below")) return null;
+  return <p className="hint">{t("scope.looked", { scope: [...(me.prefix ?? []), ...scope].join(" / ") })}</p>;
 }
 
 export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {

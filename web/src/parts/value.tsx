@@ -6,7 +6,7 @@ import { quoteOf } from "../lib/evidence";
 import { inOrder } from "../lib/field_order";
 import { shown } from "../lib/pointer";
 import { linkTo } from "../lib/route";
-import { useAround } from "../lib/session";
+import { useAround, useYesNo } from "../lib/session";
 import { Former, useFormer } from "./former";
 import { Icon } from "./icons";
 
@@ -82,6 +82,7 @@ export function Value({ value, evidence = {}, scope, at = "", aside, revisions =
 }
 
 function Part({ value, pointer, evidence, scope }: { value: Json; pointer: string; evidence: EvidenceMap; scope: Scope }) {
+  const yesNo = useYesNo();
   const own = below(evidence, pointer);
   if (Array.isArray(value)) {
     if (!value.length) return <span className="faint">[ ]</span>;
@@ -103,7 +104,7 @@ function Part({ value, pointer, evidence, scope }: { value: Json; pointer: strin
   }
   return (
     <>
-      <span className="leaf">{value === null ? "null" : shown(value)}</span>
+      <span className="leaf">{value === null ? "null" : shown(value, yesNo)}</span>
       {own.length > 0 && <Quotes evidence={own} scope={scope} />}
     </>
   );

@@ -3,7 +3,7 @@
 import type { JsonObject } from "../api/shapes";
 import { changesBetween, textDiff, type Change } from "../lib/diff";
 import { shown, spoken } from "../lib/pointer";
-import { useAround } from "../lib/session";
+import { useAround, useYesNo } from "../lib/session";
 
 /** What changed from one value to another; `same` is said where nothing did. */
 export function Changes({ before, after, same }: { before: JsonObject; after: JsonObject; same?: string }) {
@@ -36,7 +36,8 @@ function Words({ before, after }: { before: string; after: string }) {
 
 function ChangeWords({ change }: { change: Change }) {
   const { t } = useAround();
-  if (change.kind === "added") return <ins aria-label={t("diff.added")}>{shown(change.after)}</ins>;
-  if (change.kind === "removed") return <del aria-label={t("diff.removed")}>{shown(change.before)}</del>;
-  return <span><Words before={shown(change.before)} after={shown(change.after)} /></span>;
+  const yesNo = useYesNo();
+  if (change.kind === "added") return <ins aria-label={t("diff.added")}>{shown(change.after, yesNo)}</ins>;
+  if (change.kind === "removed") return <del aria-label={t("diff.removed")}>{shown(change.before, yesNo)}</del>;
+  return <span><Words before={shown(change.before, yesNo)} after={shown(change.after, yesNo)} /></span>;
 }

@@ -34,7 +34,8 @@ interface FormProps {
   setText: (text: string) => void;
   fields: readonly FormField[];
   draft: Draft;
-  setDraft: (draft: Draft) => void;
+  /** Types in a field, by its pointer. */
+  type: (pointer: string, typed: string) => void;
   faults: ReadonlyMap<string, FieldFault>;
   isRevealed: boolean;
 }
@@ -50,6 +51,8 @@ export function useValueDraft(schema: JsonObject, before: JsonObject, kept?: Kep
   const [isRevealed, setRevealed] = useState(false);
   const draft = { ...draftOf(fields, base), ...typed };
   const filled = documentOf(fields, draft, base);
+  // Nothing but what was typed: what the other fields hold depends on their kinds, which come with the schema.
+  const type = (pointer: string, said: string) => setTyped((before) => ({ ...before, [pointer]: said }));
   const fault = isJson ? objectFaultOf(text, t("json.no_object")) : null;
   const value = !isJson ? filled.value : fault ? null : (JSON.parse(text) as JsonObject);
   const setJson = (wanted: boolean) => {
@@ -64,12 +67,12 @@ export function useValueDraft(schema: JsonObject, before: JsonObject, kept?: Kep
     value, fields, kept: { base, isJson, text, typed },
     isFaulty: isJson ? fault !== null : filled.faults.size > 0,
     reveal: () => setRevealed(true),
-    props: { isJson, setJson, text, setText, fields, draft, setDraft: setTyped, faults: filled.faults, isRevealed },
+    props: { isJson, setJson, text, setText, fields, draft, type, faults: filled.faults, isRevealed },
   };
 }
 
 /** The form, with the switch to JSON; `told` is what the service found wrong. */
-export function ValueForm({ isJson, setJson, text, setText, fields, draft, setDraft, faults, isRevealed, told, focused }: FormProps & { told?: ReadonlyMap<string, FieldFault>; /** The field in which typing begins, by its pointer or place; the last of a sentence is what it says, and is replaced by what is typed. */ focused?: string }) {
+export function ValueForm({ isJson, setJson, text, setText, fields, draft, type, faults, isRevealed, told, focused }: FormProps & { told?: ReadonlyMap<string, FieldFault>; /** The field in which typing begins, by its pointer or place; the last of a sentence is what it says, and is replaced by what is typed. */ focused?: string }) {
   const { t } = useAround();
   const form = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -92,7 +95,7 @@ export function ValueForm({ isJson, setJson, text, setText, fields, draft, setDr
           {fault && <p className="fault" role="status">{t("json.fault", { line: fault.line })} {fault.message}</p>}
         </>
       ) : hasNone ? <p className="hint">{t("form.no_fields")}</p> : (
-        <Fields fields={fields} draft={draft} change={(pointer, typed) => setDraft({ ...draft, [pointer]: typed })} faultOf={(field) => told?.get(field.pointer) ?? shownFault(field, draft, faults.get(field.pointer), isRevealed)} />
+        <Fields fields={fields} draft={draft} change={type} faultOf={(field) => told?.get(field.pointer) ?? shownFault(field, draft, faults.get(field.pointer), isRevealed)} />
       )}
     </div>
   );

@@ -9,6 +9,7 @@ import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { useErasures } from "../lib/erasures";
 import { BEGIN_MESSAGES, firstWords } from "../lib/first_words";
+import { gaveUp } from "../lib/given_up";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { ownerOf } from "../lib/owned_shelf";
 import { broughtBy, endedIn, isEnded, isLater, withEnded, type Ended } from "../lib/past";
@@ -335,11 +336,12 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
         </header>
         <Messages thread={thread} talk={talk} wanted={wanted} quotes={quotes} isGone={isOver} erased={standing && !isPast ? standing.last - standing.count : 0} brought={brought} takenBack={back} known={sources} isPast={isPast} isKnown={inferred.length > 0} changed={refresh} edit={edit} begin={can("write") && known ? begin : undefined} />
         {isPast && <div className="composer composer-past"><p>{t("chat.past", { day: wording.day(until.slice(0, 10)) })}</p><ToToday /></div>}
+        {!isPast && !can("write") && <div className="composer composer-past"><p>{t("read_only")}</p></div>}
         {!isPast && can("write") && <Composer isBegun={isBegun} text={text} setText={setText} isAnswering={talk.isAnswering} say={talk.say} stop={talk.stop} />}
       </section>
       {isPanelOpen && (
         <Boundary about={thread}>
-          <MemoriesPanel thread={thread} until={until} standing={standing ?? null} memories={known} error={isAway(memories.error) && isAway(talk.error) ? undefined : memories.error} refresh={refresh} close={togglePanel} />
+          <MemoriesPanel thread={thread} until={until} standing={standing ?? null} isGivenUp={outcomes.formations.some((each) => gaveUp(each, thread))} memories={known} error={isAway(memories.error) && isAway(talk.error) ? undefined : memories.error} refresh={refresh} close={togglePanel} />
         </Boundary>
       )}
     </>

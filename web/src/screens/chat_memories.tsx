@@ -5,6 +5,7 @@ import type { Memory, Thread } from "../api/shapes";
 import { clock, useFormNow } from "../lib/form_now";
 import { useNow } from "../lib/asking";
 import { isEnded, isLater, newestFirst, ownFirst, speakerOf, timeOf } from "../lib/past";
+import { linkTo } from "../lib/route";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
 import { memoryLink, StateBadge, When } from "../parts/basics";
@@ -15,11 +16,13 @@ import { Value } from "../parts/value";
 
 const POLL_MS = 1_500;
 
-export function MemoriesPanel({ thread, until, standing, memories, error, refresh, close }: {
+export function MemoriesPanel({ thread, until, standing, isGivenUp, memories, error, refresh, close }: {
   thread: string;
   /** The moment that is looked at; "" is now. */
   until: string;
   standing: Thread | null;
+  /** Whether messages of it were given up: the thread itself counts them as formed. */
+  isGivenUp: boolean;
   memories: Memory[] | undefined;
   error: unknown;
   refresh: () => void;
@@ -43,7 +46,7 @@ export function MemoriesPanel({ thread, until, standing, memories, error, refres
         <h2>{t("panel.title")}</h2>
         <button type="button" className="plain icon-button" onClick={close} aria-label={t("close")}><Icon name="close" /></button>
       </header>
-      {!isPast && <Countdown thread={thread} standing={standing} refresh={refresh} />}
+      {!isPast && <Countdown thread={thread} standing={standing} isGivenUp={isGivenUp} refresh={refresh} />}
       <Failure error={error} again={refresh} />
       {!memories && !error && <Loading />}
       {memories && !active.length && (
@@ -90,9 +93,9 @@ function useFresh(memories: readonly Memory[]): ReadonlySet<string> {
   return new Set(names.filter((name) => !first.current?.has(name)));
 }
 
-function Countdown({ thread, standing, refresh }: { thread: string; standing: Thread | null; refresh: () => void }) {
+function Countdown({ thread, standing, isGivenUp, refresh }: { thread: string; standing: Thread | null; isGivenUp: boolean; refresh: () => void }) {
   const { t } = useAround();
-  const { me, can } = useHere();
+  const { me, scope, can } = useHere();
   const forming = useFormNow(refresh);
   const isForming = forming.isBusy;
   const [arrived, setArrived] = useState(Date.now());
@@ -112,12 +115,13 @@ function Countdown({ thread, standing, refresh }: { thread: string; standing: Th
     <div className="countdown">
       <Ring share={left_s === null ? 0 : Math.min(1, left_s / whole_s)} />
       <div className="countdown-words">
-        {!isPending && <strong>{t("panel.nothing_pending")}</strong>}
+        {!isPending && <strong>{t(isGivenUp ? "given_up" : "panel.nothing_pending")}</strong>}
         {isPending && standing.state === "paused" && <strong>{t("panel.paused")}</strong>}
         {isPending && standing.state !== "paused" && (
           <strong>{isDue || isForming ? t("panel.forming") : left_s === null ? t("panel.waiting") : t("panel.in", { time: clock(left_s) })}</strong>
         )}
         {isPending && <span className="faint">{t("panel.messages", { count: standing.waiting })}</span>}
+        {isGivenUp && <a href={linkTo(["formation"], scope)}>{t("formation")}</a>}
       </div>
       {can("write") && <button type="button" className="small" disabled={!isPending || isForming} onClick={() => forming.form(thread)}>{t("panel.form_now")}</button>}
       <ActFailure act={forming} />

@@ -12,14 +12,14 @@ import { isDocument, placesSaid } from "../lib/sentences";
 import { useAgainWhenBack, useStanding } from "../lib/reach";
 import { useReadingPlace } from "../lib/reading_place";
 import { go, linkHere } from "../lib/route";
-import { sentenceOf, useAround, useHere, useWording } from "../lib/session";
+import { sentenceOf, useAround, useHere, useWording, useYesNo } from "../lib/session";
 import { gapsIn } from "../lib/talk";
 import { useTakeBack } from "../lib/take_back";
 import { Badge, memoryLink } from "../parts/basics";
 import { LazyErase } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
 import { TypeSign } from "../parts/said";
-import { ActFailure, Empty, Failure, Loading } from "../parts/states";
+import { ActFailure, Empty, Failure, Loading, WhereLooked } from "../parts/states";
 import type { Shown, TalkShown } from "./chat_talk";
 import { Used } from "./chat_used";
 
@@ -80,7 +80,8 @@ export function Messages({ thread, talk, wanted, quotes, isGone, erased: lost, b
     <div className="messages" ref={box} onScroll={notePlace} onClick={(event) => isLinkHere(event.target) && setAgain((n) => n + 1)} role="log" aria-label={t("chat.talk")} aria-busy={talk.isAnswering} tabIndex={0}>
       {!shown.length && !talk.error && (
         <Empty icon={isPast ? "time" : "chat"} title={t(isPast ? "chat.empty_then" : isGone ? "chat.gone" : "chat.empty")}>
-          {!isPast && <p>{t(isGone ? "chat.gone_about" : "chat.empty_about")}</p>}
+          {!isPast && (isGone || can("write")) && <p>{t(isGone ? "chat.gone_about" : "chat.empty_about")}</p>}
+          {!isPast && <WhereLooked />}
           {!isPast && !isGone && begin && <p className="chips">{BEGINNINGS[isKnown ? "known" : "unknown"].map((each) => <button key={each} type="button" className="chip" onClick={() => begin(t(each))}>{t(each)}</button>)}</p>}
         </Empty>
       )}
@@ -175,8 +176,9 @@ function Answer({ text }: { text: string }) {
 /** A memory that a message brought, or ended. */
 function StoredMark({ brought: { memory, pointers, quotes, isEnded = false } }: { brought: Brought }) {
   const { t, named } = useAround();
+  const yesNo = useYesNo();
   const { scope } = useHere();
-  const said = (isDocument(memory) && placesSaid(memory.value, pointers, named)) || memory.sentence;
+  const said = (isDocument(memory) && placesSaid(memory.value, pointers, named, yesNo)) || memory.sentence;
   return (
     <li className="stored-mark">
       <TypeSign type={memory.type} isNamed={false} />

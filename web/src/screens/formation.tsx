@@ -11,10 +11,12 @@ import { clock, useFormNow } from "../lib/form_now";
 import { isBroken } from "../lib/overview";
 import { actionOf, folded, isBlank, summaryOf } from "../lib/receipts";
 import { modelName } from "../lib/model_name";
+import { failingBelow } from "../lib/read_below";
 import { linkTo } from "../lib/route";
 import { isDocument } from "../lib/sentences";
 import { useAround, useHere, useWording } from "../lib/session";
 import { Badge, memoryLink, PageHead, ScopeName, When } from "../parts/basics";
+import { PlacesBelow } from "../parts/places_below";
 import { TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { ThreadName } from "../parts/thread_name";
@@ -71,6 +73,7 @@ export default function FormationScreen() {
         {backlog.value && !pending.length && <p className="faint">{t("formation.none_waiting")}</p>}
         <ul className="jobs">{pending.map((each) => <Job key={`${each.scope.join("/")} ${each.thread}`} job={each} changed={again} />)}</ul>
       </section>
+      <PlacesBelow word="below.formation" to="formation" read={failingBelow} />
       <section className="block">
         <h2>{t("formation.done")}</h2>
         <Failure error={receipts.error} again={receipts.again} />

@@ -14,7 +14,7 @@ import { distinct, writtenByHand } from "../lib/evidence";
 import { believedAt, believedFirst, believedSince, speakerOf } from "../lib/past";
 import { formerOf, isOver, nextOf, useOthers } from "../lib/one_after_another";
 import { go, linkTo } from "../lib/route";
-import { isDocument, isLong, personIn } from "../lib/sentences";
+import { firstText, isDocument, isLong, personIn } from "../lib/sentences";
 import { useTitle } from "../lib/title";
 import { standInsteadOf } from "../lib/undone_changes";
 import { useAround, useHere, useWording } from "../lib/session";
@@ -24,7 +24,7 @@ import { memoryLink, StateBadge, When } from "../parts/basics";
 import { EraseButton } from "../parts/erase_button";
 import { Icon } from "../parts/icons";
 import { TypeName, TypeSign } from "../parts/said";
-import { ActFailure, Empty, Failure, Loading } from "../parts/states";
+import { ActFailure, Empty, Failure, Loading, WhereLooked } from "../parts/states";
 import { UndoButton } from "../parts/undo_kept";
 import { Quotes, Value } from "../parts/value";
 import type { Word } from "../words";
@@ -84,7 +84,7 @@ function Gone({ type, name, restored }: { type: string; name: string; restored: 
       </Empty>
     );
   }
-  if (!removal) return <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p></Empty>;
+  if (!removal) return <Empty icon="memory" title={t("memory.gone")}><p>{t("memory.gone_about")}</p><WhereLooked /></Empty>;
   return (
     <Empty icon="memory" title={t("memory.deleted")}>
       <p>{t("memory.deleted_about", { what: removal.what, until: wording.moment(new Date(removal.until).toISOString()) })}</p>
@@ -110,8 +110,8 @@ function Then({ revisions, known }: { revisions: Revision[]; known: string }) {
 /** A key as a person reads it: one that is only a digest of the value says nothing. */
 const namedKey = (key: string): string | undefined => (/^(field-|memory-)?[0-9a-f]{16,}$/.test(key) ? undefined : key);
 
-/** What a memory is called: what it says, a document by whose it is. */
-const calledOf = (memory: Memory): string => (isDocument(memory) ? (personIn([memory]) ?? speakerOf(memory) ?? memory.type) : memory.sentence);
+/** What a memory is called: what it says, a document by whose it is, or by its first words. */
+const calledOf = (memory: Memory): string => (isDocument(memory) ? (personIn([memory]) ?? speakerOf(memory) ?? firstText(memory) ?? memory.type) : memory.sentence);
 
 /** Long words scroll in a part of the window, also by keys, so that what can be done stays in sight. */
 const Heading = ({ words }: { words: string }) => (isLong(words) ? <h1 tabIndex={0} className="long">{words}</h1> : <h1 tabIndex={-1}>{words}</h1>);
@@ -152,6 +152,7 @@ function Open({ memory, history, isEditing, setEditing, again }: {
       </header>
       {can("write") && !isEditing && <WhichAct memory={memory} />}
       <ActFailure act={acts} />
+      {memory.state === "quarantined" && <p className="notice">{t("memory.waits")} <a href={linkTo(["review"], scope)}>{t("review")}</a></p>}
       {memory.state === "rejected" && <p className="notice">{t(revisions?.some((each) => each.state === "active") ? "reject.notice" : "reject.notice_only")}</p>}
       {isEditing
         ? <EditMemory memory={memory} done={() => { setEditing(false); again(); }} cancel={() => setEditing(false)} />

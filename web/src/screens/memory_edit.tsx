@@ -11,11 +11,11 @@ import { readDraft, useDraft } from "../lib/drafts";
 import { leftBy, nextOf } from "../lib/kept_changes";
 import { keptEvidence } from "../lib/memory_acts";
 import { isEdited, isSame } from "../lib/outcomes";
-import { pointerOf } from "../lib/pointer";
+import { pointerOf, type YesNo } from "../lib/pointer";
 import { go, useRoute } from "../lib/route";
 import { faultsIn } from "../lib/schema_form";
 import { isDocument, placesSaid, shortened } from "../lib/sentences";
-import { useAround, useHere, useWording } from "../lib/session";
+import { useAround, useHere, useWording, useYesNo } from "../lib/session";
 import { standing } from "../lib/standing";
 import { toldOf } from "../lib/take_back";
 import { newName } from "../lib/storage";
@@ -27,14 +27,15 @@ import { ActFailure } from "../parts/states";
 import { useValueDraft, ValueForm, type KeptForm } from "../parts/value_form";
 
 /** What a correction made of a memory: of a document the fields that it changed. */
-function changeTold(before: Memory, after: Memory, named: (name: string) => string): string {
+function changeTold(before: Memory, after: Memory, named: (name: string) => string, yesNo: YesNo): string {
   const fields = Object.keys({ ...before.value, ...after.value }).filter((each) => !isSame(before.value[each] ?? null, after.value[each] ?? null));
-  const said = isDocument(after) && placesSaid(after.value, fields.map((each) => pointerOf([each])), named);
+  const said = isDocument(after) && placesSaid(after.value, fields.map((each) => pointerOf([each])), named, yesNo);
   return said ? shortened(said) : toldOf(after, named);
 }
 
 export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () => void; cancel: () => void }) {
   const { t, tell, named } = useAround();
+  const yesNo = useYesNo();
   const wording = useWording();
   const { scope } = useHere();
   const { query } = useRoute();
@@ -109,7 +110,7 @@ export function EditMemory({ memory, done, cancel }: { memory: Memory; done: () 
       succeed: (changed) => {
         keep("");
         noteWritten(scope, changed);
-        const what = changeTold(base, changed, named);
+        const what = changeTold(base, changed, named, yesNo);
         tell(t("told.edited", { version: changed.version, what }), wayBack(scope, changed, done, { what, memories: leftBy(scope, changed) }));
         done();
       },

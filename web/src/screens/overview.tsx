@@ -14,11 +14,12 @@ import { formerOf, useOthers } from "../lib/one_after_another";
 import { byType, changeOf, emptyWords, mainQuote, quotesOf } from "../lib/overview";
 import { changedAt, isExample, saidBefore } from "../lib/overview_changes";
 import { ownFirst, speakerOf, timeOf } from "../lib/past";
+import { waitingBelow } from "../lib/read_below";
 import { shown, spoken } from "../lib/pointer";
 import { endOf } from "../lib/days";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument, pairsOf, personIn } from "../lib/sentences";
-import { useAround, useHere, useWording } from "../lib/session";
+import { useAround, useHere, useWording, useYesNo } from "../lib/session";
 import { daysIn, isToday, momentOf, momentsOf, type Days } from "../lib/time";
 import { lookOf } from "../lib/type_looks";
 import { isProposal } from "../lib/waiting";
@@ -26,7 +27,7 @@ import { Badge, memoryLink, StateBadge, When } from "../parts/basics";
 import { Former, useFormer } from "../parts/former";
 import { Icon } from "../parts/icons";
 import { Said, TypeName, TypeSign } from "../parts/said";
-import { ActFailure, Empty, Failure, Loading } from "../parts/states";
+import { ActFailure, Empty, Failure, Loading, WhereLooked } from "../parts/states";
 import { ToToday } from "../parts/time_bar";
 import { DeletedLately, UndoOf } from "../parts/undo_kept";
 import { FormationHealth, OverTime } from "./overview_health";
@@ -142,6 +143,7 @@ const NO_REVISIONS: readonly Revision[] = [];
 function ProfileCard({ memory, quotes, isNow }: { memory: Memory; quotes: FieldQuotes["fields"]; isNow: boolean }) {
   const { named } = useAround();
   const { scope } = useHere();
+  const yesNo = useYesNo();
   const { type, key, version } = memory;
   const history = useAsked(async () => (isNow && version > 1 ? (await api.history(scope, type, key)).revisions : NO_REVISIONS), [scope, type, key, version, isNow]);
   const former = useFormer(history.value ?? NO_REVISIONS);
@@ -149,7 +151,7 @@ function ProfileCard({ memory, quotes, isNow }: { memory: Memory; quotes: FieldQ
     <div className="profile-card">
       <a className="profile-of" href={memoryLink(memory, scope)}><TypeSign type={memory.type} /><TypeName type={memory.type} />{speakerOf(memory) && <span className="memory-key">{speakerOf(memory)}</span>}</a>
       <dl className="profile-fields">
-        {pairsOf(memory.value).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd><a href={linkTo(["memories", type, key], scope, { field: each.pointer })}>{each.text}</a></dd><RestsOn words={quotes[each.pointer]} as="dd" /><Former {...former(each.pointer)} as="dd" /></div>)}
+        {pairsOf(memory.value, yesNo).map((each) => <div key={each.name}><dt>{named(each.name)}</dt><dd><a href={linkTo(["memories", type, key], scope, { field: each.pointer })}>{each.text}</a></dd><RestsOn words={quotes[each.pointer]} as="dd" /><Former {...former(each.pointer)} as="dd" /></div>)}
       </dl>
     </div>
   );
@@ -194,7 +196,7 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
     <li className="changed-row">
       <TypeSign type={memory.type} isNamed={false} />
       <div>
-        {former && isDocument(memory) && !isProposal(memory)
+        {former && isDocument(memory) && !isProposal(memory) && changesBetween(former, memory.value).length > 0
           ? <><a href={memoryLink(memory, scope)}>{named(memory.type)}</a><FormerAndNow former={former} now={memory.value} /></>
           : <a className="said" href={memoryLink(memory, scope)}><Said memory={memory} /></a>}
         {former && !isDocument(memory) && !isProposal(memory) && <FormerAndNow former={former} now={memory.value} isNamed={false} />}
@@ -207,15 +209,16 @@ function Changed({ newest: { memory, former }, now }: { newest: NewestMemory; no
 /** Each place that changed: what it said, and what it says. */
 function FormerAndNow({ former, now, isNamed = true }: { former: JsonObject; now: JsonObject; isNamed?: boolean }) {
   const { t, named } = useAround();
+  const yesNo = useYesNo();
   const changes = changesBetween(former, now);
   return changes.length > 0 && (
     <ul className="former">
       {changes.map((each) => (
         <li key={each.pointer + each.kind}>
           {isNamed && <span className="said-name">{spoken(each.pointer, named)} </span>}
-          {each.kind !== "added" && <del aria-label={t("diff.removed")}>{shown(each.before)}</del>}
+          {each.kind !== "added" && <del aria-label={t("diff.removed")}>{shown(each.before, yesNo)}</del>}
           {each.kind === "changed" && " → "}
-          {each.kind !== "removed" && <span>{shown(each.after)}</span>}
+          {each.kind !== "removed" && <span>{shown(each.after, yesNo)}</span>}
         </li>
       ))}
     </ul>
@@ -226,13 +229,26 @@ function Waiting({ glance, isNow, now }: { glance: Glance; isNow: boolean; now: 
   const { t } = useAround();
   const { scope } = useHere();
   const { waiting, more_waiting: hasMore } = glance;
-  if (!waiting.length) return <section className="block calm"><h2><Icon name="done" />{t(isNow ? "review.none" : "overview.waiting_none_then")}</h2></section>;
+  if (!waiting.length) return <section className="block calm"><h2><Icon name="done" />{t(isNow ? "review.none" : "overview.waiting_none_then")}</h2>{isNow && <WaitsBelow />}</section>;
   return (
     <section className="block waits">
       <h2>{t(isNow ? "overview.waiting" : "overview.waiting_then")}<a className="block-link" href={linkTo(["review"], scope)}>{t(hasMore ? "overview.review_all" : "overview.review")}</a></h2>
       <ul className="sentences">{waiting.map((each) => <Sentence key={`${each.type}/${each.key}`} memory={each} now={now} hasState={false} />)}</ul>
+      {isNow && <WaitsBelow />}
     </section>
   );
+}
+
+/** That more waits below, for who looks after many: the count beside Review is of this scope. */
+function WaitsBelow() {
+  const { t } = useAround();
+  const { scope, can } = useHere();
+  const canLook = can("below");
+  const asked = useAsked(async () => (canLook ? waitingBelow(scope) : undefined), [scope, canLook]);
+  useChanges(scope, asked.again);
+  const { total = 0, hasMore = false } = asked.value ?? {};
+  if (!total) return null;
+  return <p className="waits-below"><a href={linkTo(["review"], scope)}>{t("below.review")}</a> {total}{hasMore && "+"}</p>;
 }
 
 function Recalled({ glance, again }: { glance: Glance; again: () => void }) {
@@ -271,13 +287,14 @@ function Nothing({ below }: { below: Glance["below"] }) {
   ] as const;
   return (
     <>
-      <header className="overview-head"><span className="face" aria-hidden="true"><Icon name="memory" /></span><div><h1 tabIndex={-1}>{t("memories.none")}</h1><p className="about">{t(said.about)}</p></div></header>
+      <header className="overview-head"><span className="face" aria-hidden="true"><Icon name="memory" /></span><div><h1 tabIndex={-1}>{t("memories.none")}</h1><p className="about">{t(said.about)}</p><WhereLooked /></div></header>
       <DeletedLately />
       {below.length > 0 && (
         <section className="block">
           <h2>{t("overview.below")}</h2>
           <ul className="scope-cards">{below.map((each) => <li key={each.join("\n")}><a className="scope-card" href={linkTo(["overview"], each)}><span className="face small" aria-hidden="true">{[...(each[each.length - 1] ?? "")][0]?.toUpperCase()}</span><span>{each.join(" / ")}</span></a></li>)}</ul>
           {said.more && <p className="hint">{t(said.more)}</p>}
+          <WaitsBelow />
         </section>
       )}
       {said.hasSteps && <ol className="first-steps">

@@ -12,17 +12,19 @@ import { Failure, Loading } from "../parts/states";
 
 const DAYS = 30;
 const COUNTED = ["messages", "memories", "recalls", "tokens"] as const;
-const COLOURS = { no_model: "warn", paused: "warn", waits_model: "wrong", failing: "wrong", waiting: "accent", done: "good", none: "calm" } as const;
+/** So many of those that gave up are looked at: an erase may have taken what the newest gave up. */
+const DEAD_READ = 20;
+const COLOURS = { no_model: "warn", paused: "warn", waits_model: "wrong", given_up: "wrong", failing: "wrong", waiting: "accent", done: "good", none: "calm" } as const;
 
 export function FormationHealth() {
   const { t } = useAround();
   const { me, scope } = useHere();
   const asked = useAsked(async () => {
-    const [backlog, receipts] = await Promise.all([api.pending(scope), api.formations(scope, null, 1)]);
-    return { backlog, last: receipts.formations[0] };
+    const [backlog, receipts, dead] = await Promise.all([api.pending(scope), api.formations(scope, null, 1), api.formations(scope, null, DEAD_READ, { status: "dead" })]);
+    return { backlog, last: receipts.formations[0], dead: dead.formations };
   }, [scope]);
   useChanges(scope, asked.again);
-  const state = asked.value && formationOf(asked.value.backlog, asked.value.last, me.model !== null);
+  const state = asked.value && formationOf(asked.value.backlog, asked.value.last, asked.value.dead, me.model !== null);
   const waits = asked.value?.backlog.pending.reduce((sum, each) => sum + each.messages, 0) ?? 0;
   return (
     <section className="block">
@@ -32,7 +34,7 @@ export function FormationHealth() {
       {state && (
         <p className="formation-state">
           <span className={`state-dot state-${COLOURS[state]}`} aria-hidden="true" />
-          <span>{t(`overview.formation.${state}`, { count: waits })}{asked.value?.last && <span className="faint"> · {t("overview.last")} <When at={asked.value.last.at} /></span>}</span>
+          <span>{state === "given_up" ? t(state) : t(`overview.formation.${state}`, { count: waits })}{asked.value?.last && <span className="faint"> · {t("overview.last")} <When at={asked.value.last.at} /></span>}</span>
         </p>
       )}
     </section>

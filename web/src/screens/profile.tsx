@@ -13,7 +13,7 @@ import { chainOf, LOOKED_THROUGH, newestOfPlaces, useOthers, type Placed } from 
 import { believedAt, daysOf, lanesOf, scaleEnd, scaleOf, ownFirst, saysNothing, spanDays } from "../lib/past";
 import { go, linkTo, useRoute } from "../lib/route";
 import { isDocument } from "../lib/sentences";
-import { useAround, useHere, useWording } from "../lib/session";
+import { useAround, useHere, useWording, useYesNo } from "../lib/session";
 import { daysIn, momentOf } from "../lib/time";
 import { memoryLink, PageHead } from "../parts/basics";
 import { Empty, Failure, Loading } from "../parts/states";
@@ -97,6 +97,7 @@ function Timeline({ type, name, until }: Pick<Memory, "type"> & { name: string; 
 function Past({ revisions, address, until }: { revisions: Revision[]; address: { type: string; key: string }; until: string }) {
   const { t, named } = useAround();
   const { scope } = useHere();
+  const yesNo = useYesNo();
   const wording = useWording();
   const [opened] = useState(() => Date.now());
   // A version that is formed while the screen is open is that of today.
@@ -117,7 +118,7 @@ function Past({ revisions, address, until }: { revisions: Revision[]; address: {
   const from = Date.parse(oldestFirst[0]?.believed_from ?? new Date(now).toISOString());
   const scale = scaleOf(oldestFirst.map((each) => Date.parse(each.believed_from)), end);
   const label = place === stops.length - 1 ? t("profile.today") : isByDay ? wording.day(moment) : wording.moment(new Date(moment).toISOString());
-  const lanes = lanesOf(revisions, now);
+  const lanes = lanesOf(revisions, now, yesNo);
   const share = (at: number) => `${scale(at) * 100}%`;
   return (
     <>

@@ -10,6 +10,7 @@ import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
 import { changeThatLeft, leftBy, useKeptChanges } from "../lib/kept_changes";
 import { sinceThen, speakerOf, timeOf } from "../lib/past";
+import { waitingBelow } from "../lib/read_below";
 import { linkTo, useRoute } from "../lib/route";
 import { useAround, useHere, useWording } from "../lib/session";
 import { standing } from "../lib/standing";
@@ -18,6 +19,7 @@ import { daysIn, momentsOf, type Days } from "../lib/time";
 import { useUndoable, wayBack } from "../lib/undo";
 import { tellDecided, waitsAs } from "../lib/waiting";
 import { memoryLink, PageHead, When } from "../parts/basics";
+import { PlacesBelow } from "../parts/places_below";
 import { TypeName, TypeSign } from "../parts/said";
 import { ActFailure, Empty, Failure, Loading, More } from "../parts/states";
 import { UndoOf } from "../parts/undo_kept";
@@ -34,7 +36,7 @@ export default function Review() {
 
 function ReviewNow({ days }: { days: Days }) {
   const { t } = useAround();
-  const { scope } = useHere();
+  const { scope, can } = useHere();
   const waiting = usePages((cursor) => api.review(scope, { cursor, ...momentsOf(days) }), (answer) => answer.memories, [scope, days]);
   useChanges(scope, waiting.again);
   /* What was decided, until the list is there without it. */
@@ -45,12 +47,14 @@ function ReviewNow({ days }: { days: Days }) {
   return (
     <div className="page">
       <PageHead title={t("review")} about={t(days.on ? "review.true_then" : "review.about")} />
+      {!can("write") && rows.length > 0 && <p className="notice">{t("read_only")}</p>}
       <Failure error={waiting.error} again={waiting.again} isBusy={waiting.isLoading} />
       {waiting.isLoading && !waiting.rows.length && !waiting.error && <Loading />}
       {!waiting.isLoading && !rows.length && !waiting.error && <Empty icon="review" title={t("review.none")}><p>{t("review.none_about")}</p></Empty>}
       <ul className="cards">
         {rows.map((memory) => <Waiting key={`${memory.type}/${memory.key}`} memory={memory} formations={formations} decided={decide} changed={waiting.again} />)}
       </ul>
+      <PlacesBelow word="below.review" to="review" read={waitingBelow} />
       <DecidedLately decided={[...decided]} changed={() => { tellDecided(0); waiting.again(); }} />
       <More hasMore={waiting.hasMore} isLoading={waiting.isLoading} more={waiting.more} error={waiting.moreError} />
     </div>
@@ -182,7 +186,7 @@ function Doubted({ memory, question, formations, children }: { memory: Memory; q
       </header>
       <Asked memory={memory} question={question} formations={formations} />
       <Failure error={question.error} again={question.again} />
-      {question.cause && <p className="notice doubt">{whyWritten(question.cause, t)}</p>}
+      {question.cause && <p className="notice doubt">{question.cause === "put" ? t("review.untold") : whyWritten(question.cause, t)}</p>}
       {children}
     </>
   );

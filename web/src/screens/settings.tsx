@@ -22,7 +22,7 @@ import { forgetSought } from "../lib/sought";
 import { forgetAllUnanswered } from "../lib/unanswered";
 import { daysIn } from "../lib/usage";
 import { forgetAllWritten } from "../lib/written_here";
-import { Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
+import { Badge, Dialog, Field, PageHead, ScopeName, When } from "../parts/basics";
 import { Boundary } from "../parts/boundary";
 import { DayInput } from "../parts/day_input";
 import { ActFailure, Failure, Loading, More } from "../parts/states";
@@ -132,14 +132,18 @@ function About() {
 
 function Usage() {
   const { t } = useAround();
-  const { scope } = useHere();
+  const { me, scope } = useHere();
+  const wording = useWording();
   const usage = useAsked(() => api.usage(scope), [scope]);
+  useChanges(scope, () => void setTimeout(usage.again, COUNTED_MS));
   const days = usage.value ? daysIn(usage.value) : [];
+  const quotas = QUOTAS.flatMap((name) => { const most = me.limits[`${name}_a_day`]; return most ? [`${countName(name, t)} ${wording.number(most)}`] : []; });
   const names = [...new Set(days.flatMap((each) => Object.keys(each.counts)))];
   // Plots of nothing but zeros say no more than a sentence.
   const isUsed = days.some((each) => Object.values(each.counts).some((count) => count > 0));
   return (
     <Part id="usage" title={t("usage")} about={t("usage.about")}>
+      {quotas.length > 0 && <p>{t("usage.quotas", { tenant: me.prefix?.[0] ?? t("scope.own"), quotas: quotas.join(" · ") })}</p>}
       <Failure error={usage.error} again={usage.again} />
       {!usage.value && !usage.error && <Loading rows={2} />}
       {usage.value && !isUsed && <p className="faint">{t("usage.none")}</p>}
@@ -149,6 +153,10 @@ function Usage() {
 }
 
 const DAYS = 30;
+/** The service writes its counts down every five seconds. */
+const COUNTED_MS = 6_000;
+/** What a tenant may write in a day, where the service limits it. */
+const QUOTAS = ["messages", "memories", "bytes"] as const;
 const COUNTS = ["requests", "messages", "memories", "bytes", "recalls", "calls", "tokens"] as const;
 
 function countName(name: string, t: ReturnType<typeof useAround>["t"]): string {
@@ -238,7 +246,7 @@ function KeyRow({ of: key, changed, show }: { of: Key; changed: () => void; show
         <td><ScopeName scope={key.scope} /></td>
         <td>{PERMISSIONS.filter((each) => key.permissions.includes(each)).map((each) => t(`permission.${each}`)).join(t("permission.between"))}</td>
         <td>{key.last_used_at ? <When at={key.last_used_at} /> : <span className="faint">{t("health.never")}</span>}</td>
-        <td>{key.expires_at ? wording.day(key.expires_at) : <span className="faint">{t("keys.no_end")}</span>}</td>
+        <td>{key.expires_at ? <>{wording.moment(key.expires_at)}{Date.parse(key.expires_at) <= Date.now() && <> <Badge kind="wrong">{t("keys.expired")}</Badge></>}</> : <span className="faint">{t("keys.no_end")}</span>}</td>
         <td><div className="table-acts">
           <button type="button" className="small" disabled={act.isBusy} onClick={rotate}>{t("keys.rotate")}</button>
           <button type="button" className="small danger" disabled={act.isBusy} onClick={revoke}>{t("keys.revoke")}</button>

@@ -17,11 +17,11 @@ const CHECK_MS = 350;
 
 export default function Types() {
   const { t } = useAround();
-  const { scope } = useHere();
+  const { scope, can } = useHere();
   const types = useAsked(() => api.types(scope), [scope]);
   return (
     <div className="page">
-      <PageHead title={t("types")} about={t("types.about")} />
+      <PageHead title={t("types")} about={t(can("write") ? "types.about" : "read_only")} />
       <Failure error={types.error} again={types.again} />
       {!types.value && !types.error && <Loading />}
       {types.value && <Editor key={JSON.stringify(scope)} types={types.value.types} saved={types.again} />}
