@@ -67,12 +67,6 @@ class Batch:
     derived: Mapping[MemoryAddress, Sequence[Memory]] = field(default_factory=dict)
 
     @property
-    def memories(self) -> list[Memory]:
-        """Return every memory that the request shows, with what was derived of it."""
-        found = [memory for group in self.groups for memory in group.memories]
-        return [*found, *(each for made in self.derived.values() for each in made)]
-
-    @property
     def known(self) -> dict[str, tuple[Group, Memory]]:
         """Return each memory with its group, by the id under which it is shown."""
         found = [(group, memory) for group in self.groups for memory in group.memories]

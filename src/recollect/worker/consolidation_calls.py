@@ -105,7 +105,8 @@ class Questioner:
                 run.reason, run.error = str(error), error
                 break
             run.exchanges.append(ModelExchange(request=request, answer=answer))
-            run.shown += batch.memories
+            run.shown += (each for group in batch.groups for each in group.memories)
+            run.shown += (each for made in batch.derived.values() for each in made)
             reading = await to_thread.run_sync(partial(read_calls, answer, batch, kept=kept))
             kept += reading.combinations
             faults, is_whole = list(reading.faults), reading.is_whole
