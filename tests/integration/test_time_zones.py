@@ -87,6 +87,45 @@ async def test_without_a_zone_days_are_counted_in_utc() -> None:
     assert "Tue 2026-03-03 23:30" in requests[0]
 
 
+MORNING = SAID + timedelta(minutes=5)
+NEXT_DAY = datetime(2026, 3, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("zone", "since", "until", "is_found"),
+    [
+        ("Asia/Taipei", NEXT_DAY, None, True),
+        ("Asia/Taipei", None, NEXT_DAY, False),
+        ("UTC", NEXT_DAY, None, False),
+        ("UTC", None, NEXT_DAY, True),
+        ("America/Lima", NEXT_DAY, None, False),
+        # A moment is one everywhere.
+        ("Asia/Taipei", MORNING + timedelta(minutes=1), None, False),
+        ("Asia/Taipei", None, MORNING + timedelta(minutes=1), True),
+    ],
+)
+async def test_a_day_since_which_something_holds_begins_where_it_is_asked(
+    address: str, zone: str, since: datetime | None, until: datetime | None, *, is_found: bool
+) -> None:
+    """At 07:35 in Taipei it is the 4th there, and the 3rd in UTC."""
+    async with recollect.open(
+        address,
+        embedder="none",
+        formation=FormationSettings(time_zone=zone),
+        worker=False,
+        clock=FrozenClock(MORNING),
+    ) as memory:
+        value = {"content": "Mei eats no meat.", "context": "food"}
+        await memory.put(MEI, "Note", "k", value, valid_from=since, valid_until=until)
+
+        found = [await memory.recall(MEI, "What does Mei eat?") for _ in range(2)]
+        other = await memory.recall(MEI, "What does Mei eat?", asked_at=MORNING)
+
+    assert [is_found, is_found] == [bool(each.entries) for each in found]
+    in_utc = until is not None if NEXT_DAY in {since, until} else is_found
+    assert in_utc == bool(other.entries)
+
+
 def test_a_day_of_a_question_begins_at_the_midnight_of_its_zone() -> None:
     """Eight hours earlier in Taipei."""
     asked = datetime(2026, 3, 4, 7, tzinfo=read_zone("Asia/Taipei"))

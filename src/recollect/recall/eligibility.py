@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -25,11 +25,13 @@ class Eligibility:
     Filter on the entries of a search; entries it excludes do not affect any statistic.
 
     An entry must be active, not expired at *now* (µs), and (with *valid_at*, µs) true in the world
-    then. *messages*, *types*, *threads*, *since*, *until* (µs) and *uids* restrict further.
+    then, where the days of memories begin at midnight in a zone at *utc_offset* (µs). *messages*,
+    *types*, *threads*, *since*, *until* (µs) and *uids* restrict further.
     """
 
     now: int
     valid_at: int | None = None
+    utc_offset: int = 0
     messages: bool = True
     types: frozenset[str] | None = None
     threads: frozenset[int] | None = None
@@ -65,6 +67,7 @@ class TimeSpan:
 
 
 ANY_TIME: Final = TimeSpan()
+_DAY_US: Final = timedelta(days=1) // timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,13 @@ class EligibilityPeriod:
     How long the same entries of some indexes stay eligible.
 
     *now* are the times of a search at which none expires or has come back, and *valid_at* those at
-    which the same memories are true; ``None`` if the search was for memories of any time.
+    which the same memories are true in a zone at *utc_offset* (µs); ``None`` if the search was for
+    memories of any time.
     """
 
     now: TimeSpan = ANY_TIME
     valid_at: TimeSpan | None = ANY_TIME
+    utc_offset: int = 0
 
     def includes(self, wanted: Eligibility) -> bool:
         """Return True if *wanted*, but for its times the same, selects the same entries."""
@@ -86,14 +91,22 @@ class EligibilityPeriod:
         if wanted.valid_at is None:
             # Where no memory begins or ends, all are true at any time.
             return self.valid_at in {None, ANY_TIME}
-        return self.valid_at is not None and wanted.valid_at in self.valid_at
+        if self.valid_at == ANY_TIME:
+            return True
+        is_of_zone = self.utc_offset == wanted.utc_offset
+        return is_of_zone and self.valid_at is not None and wanted.valid_at in self.valid_at
 
     def intersection(self, other: EligibilityPeriod) -> EligibilityPeriod:
-        """Return the times in both, which were made for the same kind of *valid_at*."""
+        """
+        Return the times in both, which were made for the same kind of *valid_at*.
+
+        They are of one zone, unless no memory of the first begins or ends.
+        """
         both = None
         if self.valid_at is not None and other.valid_at is not None:
             both = self.valid_at.intersection(other.valid_at)
-        return EligibilityPeriod(self.now.intersection(other.now), both)
+        offset = other.utc_offset if self.valid_at == ANY_TIME else self.utc_offset
+        return EligibilityPeriod(self.now.intersection(other.now), both, offset)
 
 
 def eligibility_period(indexes: Sequence[ScopeIndex], wanted: Eligibility) -> EligibilityPeriod:
@@ -111,8 +124,21 @@ def eligibility_period(indexes: Sequence[ScopeIndex], wanted: Eligibility) -> El
     if is_undated:
         during: TimeSpan | None = ANY_TIME
     else:
-        during = None if wanted.valid_at is None else _around(wanted.valid_at, changes)
-    return EligibilityPeriod(_around(wanted.now, expiry), during)
+        starts = _in_zone(changes, wanted.utc_offset)
+        during = None if wanted.valid_at is None else _around(wanted.valid_at, starts)
+    return EligibilityPeriod(_around(wanted.now, expiry), during, wanted.utc_offset)
+
+
+def _in_zone(times: NDArray[np.int64], utc_offset: int) -> NDArray[np.int64]:
+    """
+    Return *times* (µs), those of whole days as the moments when these begin in a zone.
+
+    A memory that holds since today, as its words say, holds from midnight where they were said: in
+    UTC that may be hours away.
+    """
+    if not utc_offset:
+        return times
+    return np.where(times % _DAY_US == 0, times - utc_offset, times)
 
 
 def _around(time: int, changes: NDArray[np.int64]) -> TimeSpan:
@@ -130,8 +156,8 @@ def eligible(index: ScopeIndex, part: LiveSegment, wanted: Eligibility) -> NDArr
     if not segment.is_timeless:
         found = found & segment.is_active & (segment.expires_at > wanted.now)
         if wanted.valid_at is not None:
-            found &= segment.valid_from <= wanted.valid_at
-            found &= wanted.valid_at < segment.valid_until
+            found &= _in_zone(segment.valid_from, wanted.utc_offset) <= wanted.valid_at
+            found &= wanted.valid_at < _in_zone(segment.valid_until, wanted.utc_offset)
     # Instructions and their cases are read whole on a path of their own, and never recalled.
     hidden = [number for name, number in index.names.kinds.items() if name in UNRECALLED_TYPES]
     if hidden:
@@ -179,6 +205,7 @@ def eligibility(
     return Eligibility(
         now=now,
         valid_at=valid_at(query, now),
+        utc_offset=_utc_offset(query),
         messages=where.messages,
         types=None if where.types is None else frozenset(where.types),
         threads=threads,
@@ -186,6 +213,13 @@ def eligibility(
         until=None if where.until is None else check_time(where.until, "until"),
         uids=uids,
     )
+
+
+def _utc_offset(query: RecallQuery) -> int:
+    """Return the offset of the zone in which a question is asked now, in µs; else 0."""
+    asked = query.asked_at if query.where.valid_at == "now" else None
+    offset = asked.utcoffset() if asked else None
+    return (offset or timedelta(0)) // timedelta(microseconds=1)
 
 
 def valid_at(query: RecallQuery, now: int) -> int | None:
