@@ -56,8 +56,11 @@ KINDS: Final = tuple(
             (
                 r"[$€£¥]|\b(?:euros?|dollars?|pounds?|kr|kroner|francs?|yuan|cents?|quid|bucks|pence|grand)\b|[元块镑]"
                 r"|[一二三四五六七八九十两几\d][万千百]|free"
+                r"|\b(?!(?:19|20)\d\d\b)\d{3,}(?:\.\d+)?\b"
+                r"(?! ?(?:k?m|miles?|k?g|ml|kcal|pages|people)\b)"
             ),
         ),
+        ("几年级", "[小初高大][一二三四五六]|年级|[大中小]班"),
         (
             r"\bhow (?:much|many|long|far|often)\b|多少|多久|多长|几[个次]",
             rf"\b{_NUMBER}\b|{_NUMBER}",
@@ -65,7 +68,7 @@ KINDS: Final = tuple(
         (
             (
                 r"\bwhen\b|\bwhat (?:time|day|date)\b|\bdeadline\b"
-                "|什么时候|几[点号月]|(?:星期|周|礼拜)几|何时|哪一?个?[天年月日号]"
+                "|什么时候|(?<!电话)(?<!手机)(?<!门牌)几[点号月]|(?:星期|周|礼拜)几|何时|哪一?个?[天年月日号]"
             ),
             (
                 rf"\b(?:{_MONTHS}|\d{{1,2}}(?:st|nd|rd|th)|\d{{4}}|\d{{1,2}}[:.]\d\d|o'clock"

@@ -31,12 +31,13 @@ _DENIES: Final = re.compile(
     r"|\b(?:broke|broken|split) up\b|\b(?:is|are|was|were) (?:called off|cancell?ed"
     r"|off(?! (?:to|his|her|their|my|the|on|in|with|for)\b))\b"
     r"|(?:[已早经就都也]|现在|如今)不(?!是因)[^，。！？；]{1,10}了|不再|没有?(?:[^，。！？；]{1,8})?了"
-    r"|(?<=[\u3400-\u9fff]{2})不[去来做学干办搬]了|取消了?|去世|[死戒]了|[卖丢送](?:掉|走|人)?了|辞[职掉]|离职|退休|分手|离婚|还清|(?:钱|债)(?:都|已经?)?还(?:给|了)",
+    r"|(?<=[\u3400-\u9fff]{2})不[去来做学干办搬]了|我不再?[学做吃喝去打练养抽用开][^，。！？；]{0,6}了|取消了?|去世|[死戒]了|[卖丢送](?:掉|走|人)?了|辞[职掉]|离职|退休|分手|离婚|还清|(?:钱|债)(?:都|已经?)?还(?:给|了)",
     re.IGNORECASE,
 )
 """Words that tell an end."""
 _CHANGES: Final = re.compile(
     r"\b(?:moved|now|changed|switched|renamed|has become|instead|turned \d+"
+    r"|(?:went|gone|going|goes|is) (?:up|down) to|(?:rose|fell|dropped) to"
     r"|found (?:my|our|the|it|him|her|them))\b|找到了"
     r"|满了?[\d一二三四五六七八九十]+岁|搬|换(?:[了成到]|工作)|改[成为叫到在]|变成|现在|如今",
     re.IGNORECASE,
@@ -92,8 +93,9 @@ _GONE_CHINESE: Final = re.compile(
 """How a message tells that something which has a name is gone: 福特卖掉了."""
 _SUBJECT: Final = re.compile(
     r"\W*(?:(?i:sadly|actually|oh|unfortunately),? )?"
-    r"(?:(?i:I|we)(?:'ve| have)?(?: just)? (?i:sold|lost|scrapped|returned|gave away)"
-    r" (?i:the|my|our) (?:old )?)?(?P<name>[A-Z][a-z]+)\b"
+    r"(?:(?i:I|we)(?:'ve| have)?(?: just)? (?i:sold|lost|scrapped|returned"
+    r"|gave (?:away|up)|quit|stopped|dropped)(?: \w+ing)? (?:(?i:the|my|our) (?:old )?)?)?"
+    r"(?P<name>[A-Z][a-z]+)\b"
 )
 
 

@@ -35,6 +35,11 @@ _JOBS: Final = (
     r"|surgeon|tailor|teacher|therapist|trainer|translator|tutor|vet|veterinarian|waiter|waitress"
     r"|welder|writer)"
 )
+_LISTED: Final = (
+    r"(?!(?:and|but|so|or|i|my|we|our|he|she|it|they|you|because|which|who|when|not|especially"
+    r"|although|though|also|to)\b)[\w-]+(?: (?!(?:and|or|is|are|was|i)\b)[\w-]+){0,2}?"
+)
+"""One of several things that are liked: "hiking, sushi and old films"."""
 DOGS: Final = (
     r"dogs?|puppy|labradors?|spaniels?|terriers?|poodles?|beagles?|huskies|husky|greyhounds?"
     r"|whippets?|dachshunds?|corgis?|staff(?:y|ie)|lurcher|(?:golden )?retrievers?"
@@ -85,7 +90,8 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "occupation",
         re.compile(
-            rf"\b{_I_AM} (?:\d{{1,3}}(?: years old)?,? and )?an? ((?:\w+ )?{_JOBS})\b(?!['’-])"
+            rf"\b{_I_AM} (?:\d{{1,3}}(?: years old)?,? and )?an? "
+            rf"((?:(?!of\b|to\b|for\b|with\b|in\b)[\w-]+ ){{0,2}}?{_JOBS})\b(?!['’-])"
         ),
     ),
     (
@@ -101,7 +107,8 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"\b[Ii](?: really)? (?:like|love|enjoy) "
             r"(?!(?:it|that|this|these|those|them|him|her|you|your|my|how|what|when|to think)\b"
             r"|to (?:\w+ ){2,}|(?:the|an?) \w+ (?:called|named)\b)"
-            r"([\w -]+?)(?=[.,!;]|$| (?:but|because|and I|and my)\b)"
+            rf"((?:{_LISTED}, )+?{_LISTED},? and {_LISTED}|[\w -]+?)"
+            r"(?=[.,!;]|$| (?:but|because|and I|and my)\b)"
         ),
     ),
     ("conversation_preferences", re.compile(r"[Pp]lease (keep [^.!?]+|answer [^.!?]+)")),

@@ -36,6 +36,8 @@ _CLOSING_MARKS: Final = (
 )
 _QUOTED_BEFORE: Final = re.compile(rf'[“「『"：{HIDDEN}]|:(?=\s)')
 """Before a statement: it may be the words of another."""
+_LISTED_CHARACTERS_MAX: Final = 8
+"""A longer part of a list in Chinese is a clause."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 # A clause after one of these may leave out the subject: "我叫林岚，住在杭州".
 _ABOUT_ONESELF: Final = frozenset({"user_name", "age", "occupation", "home"})
@@ -134,12 +136,20 @@ def _english_in(sentence: str) -> Iterator[tuple[str, str | int, str]]:
             if told and _is_meant(plain, start, match) and not _is_cut(plain, match):
                 tail = english.TOLD_WHEN.match(plain, match.end()) if name == "home" else None
                 quote = sentence[match.start() : tail.end() if tail else match.end()]
-                yield name, int(told) if name == "age" else told, quote
+                for each in _english_list(name, told):
+                    yield name, int(each) if name == "age" else each, quote
     noted = english.NOTE.search(plain, start)
     if noted and not _HAN.search(plain) and not english.NOT_MEANT.search(plain, start):
         note = sentence[start:].rstrip(".!").strip()
         if _is_meant(plain, start, noted):
             yield NOTE, note, note
+
+
+def _english_list(name: str, told: str) -> list[str]:
+    """Return the interests that "hiking, sushi and old films" lists; else *told*."""
+    if name != "interests" or ", " not in told:
+        return [told]
+    return re.split(r", (?:and )?| and ", told)
 
 
 def _is_cut(sentence: str, match: re.Match[str]) -> bool:
@@ -233,8 +243,18 @@ def _chinese_fields(clause: str, *, is_subject: bool) -> Iterator[tuple[str, _Sp
 
 
 def _listed_in(name: str, told: str) -> list[str]:
-    """Return the interests that "爬山和游泳" lists, if they are equally long; else *told*."""
-    every = re.split("[、和跟與与]", told) if name == "interests" else [told]
+    """
+    Return the interests that a text lists; else *told*.
+
+    "爬山和游泳" lists some, equally long ones; "看貓和狗打架" is one. The mark 、 always lists.
+    """
+    if name != "interests":
+        return [told]
+    if "、" in told:
+        *first, last = told.split("、")
+        every = [*first, *re.split("[和跟與与]", last, maxsplit=1)]
+        return every if all(0 < len(each) <= _LISTED_CHARACTERS_MAX for each in every) else [told]
+    every = re.split("[和跟與与]", told)
     return every if all(each and len(each) == len(every[0]) < 5 for each in every) else [told]
 
 
