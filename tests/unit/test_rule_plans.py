@@ -47,7 +47,7 @@ TALKS: Final = [
         ("on 3 December",),
     ),
     (
-        ("I have a dentist appointment on Thursday at 3pm", "the gym moved to Friday"),
+        ("I have a dentist appointment on Thursday at 3pm", "the dentist moved a gym to Friday"),
         "when is my dentist appointment?",
         ("Thursday at 3pm",),
         ("gym",),

@@ -76,7 +76,8 @@ _THING_MOVED: Final = re.compile(
     r"\W*(?:(?:oh|ok|so|well|no|actually|by the way|btw|update|sorry)\b[\s,.!:]*)*"
     r"(?:the|my|our) (?P<thing>(?:[\w-]+ ){0,2}?[\w-]+?)"
     r"(?:'s| (?:has|have|is|was|got|been|just|now|to be))* "
-    r"(?:moved|rescheduled|pushed|postponed|delayed|brought forward|bumped|put off)\b",
+    r"(?:moved|rescheduled|pushed|postponed|delayed|brought forward|bumped|put off)\b"
+    r"(?= (?:to|from|back|forward|until|till|by|up|on|again)\b|\W*$)",
     re.IGNORECASE,
 )
 """How a message tells that a thing has another day by now."""
