@@ -332,17 +332,19 @@ def test_a_quote_that_is_found_has_the_trust_of_its_speaker() -> None:
 
 
 def test_a_known_alias_is_noted_and_another_name_lowers_trust() -> None:
-    """None is asked for again."""
+    """None is asked for again, unless it stands in place of a name that was said."""
     said = "I hold MSFT and I saw the RKM in town"
 
     _, known = decided(talk(said), "holds Microsoft", f"1: {said}")
     _, possible = decided(talk(said), "saw the Rijksmuseum in town", f"1: {said}")
-    _, wrong = decided(talk(said), "holds MSFT and Siemens", f"1: {said}")
+    _, wrong = decided(talk(said), "holds MSFT and Siemens, saw the RKM", f"1: {said}")
+    _, exchanged = decided(talk(said), "holds Siemens", f"1: {said}")
 
     assert ((), (), 1) == (known.faults, known.doubts, len(known.notes))
     assert ("user", "assistant", "assistant") == (known.trust, possible.trust, wrong.trust)
     assert ((), (), 1) == (possible.faults, possible.doubts, len(possible.remarks))
     assert ((), (), 1) == (wrong.faults, wrong.doubts, len(wrong.remarks))
+    assert ["claim"] == [each.kind for each in exchanged.faults]
 
 
 @pytest.mark.parametrize(

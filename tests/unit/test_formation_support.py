@@ -312,7 +312,7 @@ UNLIKELY: Final = {
         ["u: I never smoke."], note("The user smokes cigars occasionally", "1: I never smoke")
     ),
     "a name that nobody said": case(
-        ["u: landed at Schiphol"], note("Landed in Rotterdam", "1: landed at Schiphol")
+        ["u: landed this morning"], note("Landed in Rotterdam", "1: landed this morning")
     ),
     "a day that was worked out": case(
         ["u: no cigarettes ever since the ashes match"],

@@ -19,7 +19,7 @@ def moved_end(memory: Memory, value: JsonObject) -> datetime | None:
 
     A trip "on 18 October 2025" that ends on the 20th and is put off to 8 November ends on the
     10th. Without this it would be over before it begins. An end stays where the new text names no
-    day, or names the old end still.
+    day, or names the old end or the old day still.
     """
     until = memory.valid_until
     before, after = _last_day(memory.value), _last_day(value)
@@ -27,15 +27,21 @@ def moved_end(memory: Memory, value: JsonObject) -> datetime | None:
         return until
     if before is None or before > until.date():
         before = until.date()
-    is_named_still = any(each.first <= until.date() <= each.last for each in _days_of(value))
-    is_put_off = after > until.date()
-    is_brought_forward = before == until.date() and not is_named_still
-    return until + (after - before) if is_put_off or is_brought_forward else until
+    is_put_off = after > until.date() or (after > before and not _names(value, before))
+    is_moved = is_put_off or before == until.date()
+    has_end = after <= until.date() and _names(value, until.date())
+    return until + (after - before) if is_moved and not has_end else until
 
 
-def _days_of(value: JsonObject) -> list[Days]:
-    return list(days_named(memory_text(value)[:_TEXT_CHARACTERS_MAX]))
+def _names(value: JsonObject, day: date) -> bool:
+    return any(each.first <= day <= each.last for each in _days_of(value))
 
 
 def _last_day(value: JsonObject) -> date | None:
     return max((each.last for each in _days_of(value)), default=None)
+
+
+def _days_of(value: JsonObject) -> list[Days]:
+    """Return the days that *value* names; its months, if it names no day."""
+    found = list(days_named(memory_text(value)[:_TEXT_CHARACTERS_MAX]))
+    return [each for each in found if each.first == each.last] or found

@@ -49,7 +49,8 @@ _PATTERNS: Final = tuple(
             rf"\b(?P<counted>\d{{1,2}}|five|ten|twenty|twenty[ -]five) (?P<way>past|to|before"
             rf"|after) {_HOUR}\b{_PART}?"
         ),
-        rf"\b(?P<hour>{'|'.join(_HOUR_WORDS)})[ -](?P<words>{_MINUTES})\b",
+        # Not "four ten-hour days".
+        rf"\b(?P<hour>{'|'.join(_HOUR_WORDS)})[ -](?P<words>{_MINUTES})\b(?!-)",
         r"\b(?P<noon>noon(?:ish)?|midday)\b|\b(?P<midnight>midnight)\b",
         (
             rf"(?P<chinese>{_CHINESE_PART})?\s?"

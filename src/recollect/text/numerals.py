@@ -36,7 +36,7 @@ _PIECE_CHARACTERS: Final = 20_000
 
 _SPACE_BEHIND: Final = re.compile(
     # The end of a date or of a span ("05-19 半夜") counts nothing.
-    r"(?<=\d)(?<![-/:~]\d)(?<![-/:~]\d\d) (?=[万亿千百十点分秒时半年月日号天周个岁元块毛米斤公])"
+    r"(?<=\d)(?<![-/:~]\d)(?<![-/:~]\d\d) (?=[万亿千百点分秒时半年月日号天周个岁元块毛米斤公])"
 )
 _GROUPED: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3}){1,4}(?=[万亿])")
 _SPACE_BEFORE: Final = re.compile(r"(?<=\d[万亿千百点月年]) (?=\d)")
@@ -59,7 +59,8 @@ _SUFFIX: Final = re.compile(
     r"|(?P<scale>[ ]?(?:hundred|thousand|million|billion|trillion|dozen|grand)\b|(?:k|w|mn?"
     r"|bn?)\b|w(?=\+)| \((?:thousand|million|billion)\))"
     r"|(?P<decade>'?s\b|后|年代)"
-    r"|(?P<half>(?:[ ]years?|[ ]hours?)? and a half\b)"
+    r"|(?P<half>(?:[ ]years?|[ ]hours?)? and a half\b"
+    r"|[ ]and half(?=[ ](?:years?|hours?|months?|miles?|weeks?|days?)\b))"
     r"|(?P<over>/\d{1,4}(?![\d/]))"
     r"|(?P<mixed>[ ][1-9]/[1-9](?![\d/]))",
     re.IGNORECASE,

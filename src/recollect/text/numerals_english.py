@@ -59,7 +59,8 @@ _LOOSE: Final = {
     "thrice": "3", "triple": "3", "triplets": "3", "trio": "3",
     "quadruplets": "4", "quartet": "4", "quarter": "1/4 25 15", "quarters": "3/4 75 45",
     "third": "3 1/3", "thirds": "2/3", "decade": "10", "decades": "10", "fortnight": "14 2",
-    "century": "100", "no": "0", "none": "0", "never": "0", "not": "0", "nothing": "0",
+    "century": "100", "eights": "8", "tens": "10", "twelves": "12",
+    "no": "0", "none": "0", "never": "0", "not": "0", "nothing": "0",
     "without": "0", "nil": "0", "teetotal": "0", "childless": "0",
 }  # fmt: skip
 """Words that support a number; only "twice" and "thrice" claim one."""

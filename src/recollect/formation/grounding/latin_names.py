@@ -31,6 +31,8 @@ _HEADING_MARK: Final = frozenset(":：*")
 _SMALL_IN_TITLES: Final = frozenset(
     "a an and at by de del for from in la of on or the to van von with &".split()
 )
+_CODE: Final = re.compile(r"(?P<series>[a-z]+-?\d+)-?(?P<end>[a-z]\d+)")
+"""A version of a series, as TX-41e3 is of TX-41."""
 _YEAR_PARTS: Final = frozenset("q1 q2 q3 q4 h1 h2".split())
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
@@ -205,6 +207,10 @@ class HeardWords:
         """Return True if *bare* may be a slip of the pen for a word that was said."""
         return any(slip in self._nearly for slip in _slips(bare))
 
+    def has_code(self, series: str) -> bool:
+        """Return True if a word, folded, begins with the *series* of a code."""
+        return any(word.startswith(series) for word in self.folded)
+
     def has_initials(self, bare: str) -> bool:
         """Return True if two to five words in a row begin with the letters of *bare*."""
         return bare in self._initials
@@ -245,7 +251,16 @@ class HeardNames:
         parts = [part for part in re.split(r"['&-]", bare) if part]
         if len(parts) > 1 and all(part in COMMON or self._is_word(part) for part in parts):
             return True
-        return any(each.has_slip(bare) for each in self.said)
+        return self._is_code_in_full(bare) or any(each.has_slip(bare) for each in self.said)
+
+    def _is_code_in_full(self, bare: str) -> bool:
+        """Return True for TX-41e3 if "e3" was said, and another code begins with TX-41."""
+        code = _CODE.fullmatch(bare)
+        return (
+            code is not None
+            and self._is_word(code["end"])
+            and any(each.has_code(code["series"]) for each in self.said)
+        )
 
     def _is_word(self, form: str) -> bool:
         return any(form in each.folded for each in self.said)

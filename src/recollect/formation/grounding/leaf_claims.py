@@ -62,17 +62,17 @@ class LeafClaims:
         """
         Return those of *missing* that a good model may have added itself.
 
-        A missing name is in no message of the window, so nobody's words planted it. A date counts,
-        unless it stands in place of another that the cited sentences tell: people tell dates in
-        more ways than rules can read ("on our hundredth day"), and a wrong one mostly replaces the
-        right one. A number does not, and who adds a name and a date to one text invents.
+        A missing name is in no message of the window, so nobody's words planted it. A date counts
+        as well: people tell dates in more ways than rules can read ("on our hundredth day"). But
+        neither does that stands in place of another that the cited sentences tell, as a wrong one
+        mostly does. A number never does, and who adds a name and a date to one text invents.
         """
         if not self.may_remark or not isinstance(leaf, str):
             return []
         names = [each for each in missing if each.startswith(_NAME)]
         dates = [each for each in missing if each.startswith(_DATE)]
         has_number = any(each.startswith(_NUMBER) for each in missing)
-        if names and (dates or has_number):
+        if names and (dates or has_number or self.heard.replaces_name(passages, leaf, names)):
             return []
         if dates and self.heard.replaces_date(passages, leaf):
             dates = []

@@ -60,7 +60,9 @@ _UNTIL: Final = re.compile(
 """Stands before the last day of what was so: "until 16 November", 到23日."""
 _UNTIL_CHARACTERS: Final = 24
 _AS_OF: Final = re.compile(r"(?:\bas of|\b(?:told|said)(?: on)?|截至) ?$", re.IGNORECASE)
-_AT_THE_TIME: Final = re.compile(r" ?(?:时(?![候间期段刻])|说的|讲的)")
+_AT_THE_TIME: Final = re.compile(
+    r" ?(?:时(?![候间期段刻])|说(?!明|唱)|讲(?![座课台])|话(?![剧费题术]))"
+)
 """Before and behind a day that is marked as that of telling."""
 _DAYS: Final = "mon tue wed thu fri sat sun".split()
 _HAN_DAYS: Final = {day: at for at, day in enumerate("一二三四五六日")} | {"天": 6}

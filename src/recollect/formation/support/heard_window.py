@@ -273,6 +273,12 @@ class HeardWindow:
         own = [each for each in cited if not each.citation.implied]
         return Heard(_sentences_of(own), texts=self._texts).tells_other_date(leaf)
 
+    def replaces_name(self, cited: Sequence[Passage], leaf: str, missing: Sequence[str]) -> bool:
+        """Return True if one of the *missing* may stand for a name of what the model *cited*."""
+        own = [each for each in cited if not each.citation.implied]
+        names = [" ".join(_names_of(each)) for each in missing]
+        return Heard(_sentences_of(own), texts=self._texts).tells_other_name(leaf, names)
+
     def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
         """Return which of the *missing* claims of *leaf* one voice alone supports."""
         lacking = Heard([voice.claims], computes=False, texts=self._texts).lacks_of(leaf)

@@ -1,0 +1,44 @@
+"""The end of a plan moves with the day that its text names."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.formation.moved_ends import moved_end
+from tests.harness.sample_contents import sample_memory
+
+EXAM = "Has an exam on 22 May 2025 and is not available from about 8 May 2025"
+PUT_OFF = "Has an exam on 29 May 2025 (not 22 May) and is not available from about 8 May 2025"
+VISIT = "The mother flies over on 28 November 2025 for three weeks"
+
+
+@pytest.mark.parametrize(
+    ("before", "until", "after", "moved"),
+    [
+        (EXAM, "2025-05-22", PUT_OFF, "2025-05-29"),
+        (VISIT, "2025-12-19", VISIT.replace("28", "30"), "2025-12-21"),
+        ("Trip on 2025-10-18", "2025-10-20", "Trip on 2025-11-08", "2025-11-10"),
+        ("Trip on 2025-10-18", "2025-10-18", "Trip on 2025-10-11", "2025-10-11"),
+        # The old day is told beside another, or the end is: nothing was moved.
+        (VISIT, "2025-12-19", f"{VISIT}, and sees a doctor on 1 December 2025", "2025-12-19"),
+        (VISIT, "2025-12-19", "She flies on 2025-11-30, back on 2025-12-19", "2025-12-19"),
+        (VISIT, "2025-12-19", "The mother flies over for three weeks", "2025-12-19"),
+    ],
+)
+def test_an_end_moves_with_its_day(before: str, until: str, after: str, moved: str) -> None:
+    """Beside the months that a label names: of a plan only its days are compared."""
+    memory = sample_memory(
+        value={"context": "Planning for May 2025", "content": before},
+        valid_until=datetime.fromisoformat(until).replace(tzinfo=UTC),
+    )
+
+    end = moved_end(memory, {"context": "Planning for May 2025", "content": after})
+
+    assert end is not None
+    assert moved == f"{end:%Y-%m-%d}"
+
+
+def test_what_has_no_end_gets_none() -> None:
+    assert moved_end(sample_memory(value={"content": EXAM}), {"content": PUT_OFF}) is None
