@@ -65,6 +65,7 @@ REASONS: Final = (
     "'because' must cite at least one message",
     "the arguments must have because, value",
     "changes[0] must not have reason",
+    "/content: message 3 puts 122 right: it is 112",
     "there is no memory 'm9'; there are: m1",
     "m1 is patched in another call: do one of both",
     "m1 is a document of its own: patch it, it cannot end",

@@ -47,8 +47,11 @@ _DIGITS: Final = re.compile(
     r"|(?<![\d][ .,:/-])[1-9]\d{0,2}(?: \d{3}){1,4}(?![ .,:/-]?\d|[^\W\d_])|\d++)"
     r"(?P<rest>(?:\.\d++){0,6})"
 )
-# 语文88数学92专业课120,355: the comma ends a row of marks, and parts no thousands.
-_IN_A_ROW: Final = re.compile(r"(?:[\u3400-\u9fff]{1,8}\d{1,3}){2,20}[\u3400-\u9fff]{1,8}$")
+# 语文88数学92专业课120,355 and 两件8x10,680一件: the comma ends a row of marks or a size, and parts
+# no thousands.
+_IN_A_ROW: Final = re.compile(
+    r"(?:(?:[\u3400-\u9fff]{1,8}\d{1,3}){2,20}[\u3400-\u9fff]{1,8}|[\u3400-\u9fff]\d{1,3}[x×*])$"
+)
 _SCALES: Final = {
     "k": 1_000, "w": 10_000, "grand": 1_000, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
     "hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12,

@@ -30,6 +30,7 @@ from recollect.formation.operations import (
 )
 from recollect.formation.support.authorship import told_passages
 from recollect.formation.support.cited_passages import Passage
+from recollect.formation.support.corrected_numbers import corrected_number_reasons
 from recollect.formation.support.endings import end_remarks, ending_reasons
 from recollect.formation.support.grave_words import is_grave_word
 from recollect.formation.support.heard_window import HeardWindow
@@ -122,6 +123,7 @@ def _contradicted(
     """Yield contradictions between the value and the cited words."""
     for said in _said_as_one(operation, type_, leaves):
         yield from contradicted_reasons(said, heard, _told(said, type_, heard))
+        yield from _corrected_later(said, heard)
     if type_.update_mode == "patch":
         yield from _numbers_of_nobody(operation, type_, heard)
         yield from borrowed_name_reasons(leaves, heard)
@@ -179,6 +181,13 @@ def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Itera
     before = " ".join(each.before for each in contents)
     corrections = correction_reasons(text, cited, before)
     for reason in chain(whom_reasons(text, cited, heard, before), corrections):
+        yield f"{place}: {reason}"
+
+
+def _corrected_later(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
+    """Yield an amount that the talk puts right in the cited message or later."""
+    _, text, cited, place = _content_of(leaves) if leaves else ([], "", [], "")
+    for reason in corrected_number_reasons(text, cited, heard.voices):
         yield f"{place}: {reason}"
 
 

@@ -56,6 +56,15 @@ _SIGNS_OF_ALLERGY: Final = re.compile(
 )
 
 
+_ROW: Final = re.compile(r"(?:不[\u3400-\u9fff]{2}){2,}")
+_DENIED: Final = re.compile(r"不(..)")
+_DENIES: Final = frozenset("不没别无")
+
+
+_OWN: Final = re.compile(r"\b(?:mine|ours|(?:my|our) own)\b", re.IGNORECASE)
+_OWN_KEYS: Final = frozenset({"own"})
+
+
 def stance_reasons(
     text: str, before: str, cited: Sequence[Passage], spoken: Sequence[str] = ()
 ) -> Iterator[str]:
@@ -127,6 +136,7 @@ class _Said:
         ) or bool(self.stances & {("dislikes", False), ("allergic", False)})
         self.text = "\n".join(clause.text for clause, _ in self._clauses)
         self.restricts = restricts(self.text)
+        self._has_own = _OWN.search(self.text) is not None
         self._language = language_of("\n".join(each.text for each in cited))
         self._words = {word.key for clause, _ in self._clauses for word in clause.words}
         self._cited = cited
@@ -235,8 +245,10 @@ class _Said:
     def _dropped(self, clauses: Sequence[Clause], before: str) -> str:
         """Return a word that was said only with a denial, of a value without one."""
         is_restricted = self.restricts and any(restricts(each.text) for each in clauses)
-        if is_restricted or any(map(tells_denial, clauses)) or _has_bad(clauses):
+        if is_restricted or _has_bad(clauses):
             return ""
+        if any(map(tells_denial, clauses)):
+            return self._dropped_of_row(clauses)
         clauses = [each for each in clauses if not _FORMER.search(each.text)]
         is_changed = any(CHANGE.search(each.text) for each in clauses)
         former = before[:TEXT_CHARACTERS_MAX]
@@ -251,6 +263,17 @@ class _Said:
             if any(found) and all(map(all, filter(None, found))):
                 return next(each.folded for each, where in zip(plain, found, strict=True) if where)
         return self._dropped_run(clauses)
+
+    def _dropped_of_row(self, clauses: Sequence[Clause]) -> str:
+        """
+        Return what a row of denials denies and a value that keeps the rest of it affirms.
+
+        不抽烟不喝酒 is not retold by 抽烟，不喝酒.
+        """
+        told = "\n".join(each.text for each in clauses)
+        rows = (row for clause, _ in self._clauses for row in _ROW.finditer(clause.text))
+        denied = (part for row in rows for part in _DENIED.findall(row.group()))
+        return next((each for each in denied if _affirms(each, told, self.text)), "")
 
     def _denying(self, clause: Clause) -> list[Clause]:
         """Return the clauses that deny something and name what *clause* begins with."""
@@ -302,6 +325,8 @@ class _Said:
     def _is_denied(self, clause: Clause, word: Token, told: frozenset[str]) -> bool:
         if self._language in _DENIAL_BEHIND:
             return bool(clause.denials)
+        if self._has_own and not told.isdisjoint(_OWN_KEYS):
+            return False  # "no hire truck, I take mine": a truck of their own
         return clause.denies(word.start, reach=_NEAR_WORDS) and not tells_both(clause, word, told)
 
     def _found(self, wanted: Token, told: frozenset[str], *, is_changed: bool) -> list[bool]:
@@ -318,6 +343,17 @@ class _Said:
             for word in clause.words
             if word.key == wanted.key or is_form(word.folded, wanted.folded)
         ]
+
+
+def _affirms(part: str, told: str, said: str) -> bool:
+    """Return True if *told* has *part* each time without a denial, and *said* with one."""
+    one, other = (_before(part, each) for each in (told, said))
+    return bool(one) and _DENIES.isdisjoint(one) and _DENIES.issuperset(other)
+
+
+def _before(part: str, text: str) -> set[str]:
+    """Return the characters that stand right before *part*."""
+    return {text[: each.start()][-1:] for each in re.finditer(re.escape(part), text)}
 
 
 def _repeats(answer: Passage) -> bool:

@@ -104,6 +104,16 @@ _REPORTED_IN_VALUE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """The head of a report in a value, behind which "she" may be the user or who reports."""
+_RELATIVE_OF: Final = lazy_pattern(
+    rf"\b(?P<name>(?-i:[A-Z])[a-z]\w+)'s (?:\w+ )?(?P<kin>{KIN})\b"
+    rf"|(?P<名>[\u3400-\u9fff]{{2,3}})(?:家的?|的)(?P<亲>{KIN_HAN})",
+    re.IGNORECASE,
+)
+"""A name with a relative of theirs."""
+_MOSTLY: Final = 0.7
+"""Least share of a clause's words that are those of a clause that it retells."""
+_HAS: Final = lazy_pattern(r" (?:has|have|had|with)\b|['’]|有|的|家", re.IGNORECASE)
+"""Behind a name: whose relative is told, or that there is one."""
 _NAMES_RELATIVE: Final = lazy_pattern(
     rf"(?:\b(?P<kin>{KIN}) is (?:called |named )?(?P<name>[A-Z]\w{{1,20}})"
     rf"|(?P<亲>{KIN_HAN})(?:名?叫|是)(?P<名>[\u3400-\u9fff]{{2,4}}))\W*$"
@@ -133,6 +143,7 @@ def whom_reasons(
         yield from _of_another_speaker(text, explicit, heard, before)
         yield from _exchanged_with_user(text, explicit)
         yield from _exchanged_names(text, own, heard)
+        yield from _of_their_relative(text, explicit)
 
 
 def _of_another_speaker(
@@ -328,6 +339,24 @@ def _exchanged_names(text: str, cited: Sequence[Passage], heard: HeardWindow) ->
         for name, words in told.items():
             if SHARED_WORDS_MIN <= len(words.among(own)) > right and name != named[0]:
                 yield f"it was said of {name}, and the value says it of {named[0]}"
+                return
+
+
+def _of_their_relative(text: str, cited: Sequence[Passage]) -> Iterator[str]:
+    """Yield a name of which *text* tells what was said of a relative: 王阿姨 for 王阿姨家儿子."""
+    for clause in (clause for each in cited for clause in text_clauses(simplified(each.text))):
+        found = _RELATIVE_OF.search(clause.text)
+        if found is None:
+            continue
+        name, kin = found["name"] or found["名"], found["kin"] or found["亲"]
+        said = OwnWords(clause.words)
+        for value in text_clauses(simplified(text)):
+            named = _pattern_of(name).search(value.text)
+            if named is None or kin in value.text.lower() or _HAS.match(value.text, named.end()):
+                continue
+            own = [each for each in value.words if each.start >= named.end()]
+            if len(said.among(own)) >= max(SHARED_WORDS_MIN, _MOSTLY * len(own)):
+                yield f"it was said of {found.group()}, and the value says it of {name}"
                 return
 
 
