@@ -41,7 +41,7 @@ _COMMON: Final = frozenset(
         "often by with from up out as so than then not no yes again ever also just really exactly "
         "give gives get gets got getting go goes going went into come came make made use used say "
         "said think mean put need want take took choose chose pick keep kept own drink eat thing "
-        "kind sort type currently today tonight tomorrow yesterday before earlier formerly ago "
+        "kind sort type due currently today tonight tomorrow yesterday before earlier formerly ago "
         "previously "
         "anything something everything anyone someone anybody somebody any all else "
         "she her hers he him his they them their theirs mine myself one first full last old since "

@@ -126,7 +126,8 @@ TOPICS: Final = tuple(
         ),
         ("daughter", r"\bdaughters?\b|女儿|[长次幼]女"),
         ("son", r"\bsons?\b|儿子|[长次幼]子"),
-        ("due", r"\b(?:deadlines?|due)\b|截止|交"),
+        # A baby that is due is born: no deadline.
+        ("due", r"\bdeadlines?\b|(?<!baby )(?<!child )(?<!twins )\bdue\b|截止|交"),
         ("text", r"\btexts?\b|文字"),
         ("book", r"\bbooks?\b|(?<![念读教])书"),
         (
