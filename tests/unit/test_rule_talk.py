@@ -97,7 +97,11 @@ def test_since_when_is_answered_by_the_message_that_told_it(asked: str, told: st
         (("Biscuit is diabetic", "I like tea"), "What's wrong with Biscuit?", "diabetic"),
         (("Biscuit is diabetic", "I like tea"), "How is Biscuit doing?", "diabetic"),
         (("my sister Samira is having a baby in march",), "When is Samira's baby due?", "march"),
-        (("the boiler is due on 14 january", "I like tea"), "When is the boiler due?", "14 january"),
+        (
+            ("the boiler is due on 14 january", "I like tea"),
+            "When is the boiler due?",
+            "14 january",
+        ),
         (("My kids are Ann and Leo. Leo broke his arm",), "What happened to Leo?", "his arm"),
         (("年糕肾不好", "我喜欢茶"), "年糕怎么样？", "肾不好"),
         (("I live in Oslo.", "I moved to Bergen.", "Where do I live?"), "And before?", "Oslo"),
