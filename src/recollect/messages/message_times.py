@@ -42,11 +42,10 @@ def _read_time(value: object, name: str) -> datetime:
     try:
         return datetime.fromtimestamp(value, UTC)
     except (OverflowError, ValueError, OSError) as error:
-        msg = (
+        raise UsageError(
             f"a message's {name} is {value!r}, beyond the year 9999 in seconds since 1970: "
             "divide milliseconds by 1000"
-        )
-        raise UsageError(msg) from error
+        ) from error
 
 
 def _of_text(text: str, name: str) -> datetime:

@@ -101,11 +101,10 @@ def _given_tokens(plan: ContextPlan, count: TokenCounter) -> int:
     """
     tokens = sum(count(each) for each in (plan.instructions, *plan.examples) if each)
     if tokens > plan.budget_tokens:
-        what = (
+        raise UsageError(
             f"instructions and examples cost {tokens} tokens, and budget_tokens is "
             f"{plan.budget_tokens}: shorten them, or allow more"
         )
-        raise UsageError(what)
     return tokens
 
 

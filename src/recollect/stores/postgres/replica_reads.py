@@ -61,18 +61,15 @@ class ReplicaReading:
         """
         primary = self._primary.scopes.get(scope)
         if primary is None:
-            msg = "a scope was read of which the primary was not asked"
-            raise ReplicaBehindError(msg)
+            raise ReplicaBehindError("a scope was read of which the primary was not asked")
         # An erase gives the scope another epoch, or ends it. Without a row nothing is shown.
         if row is not None and row.epoch != primary.epoch:
-            msg = "it has not replayed an erase, or the creation of the scope"
-            raise ReplicaBehindError(msg)
+            raise ReplicaBehindError("it has not replayed an erase, or the creation of the scope")
         there = (row.epoch, row.seq) if row else (0, 0)
         # The reader's index would be brought "up to" an older state, and miss entries it names.
         known = self._cursors[scope]
         if known.epoch == primary.epoch and there < (known.epoch, known.seq):
-            msg = "this process has already read a later state of the scope"
-            raise ReplicaBehindError(msg)
+            raise ReplicaBehindError("this process has already read a later state of the scope")
         if there < (primary.epoch, primary.seq):
             self._check_age()
 

@@ -67,8 +67,7 @@ def moment_us(connection: Connection) -> int:
     """
     found = connection.execute(SESSION["moment"]).fetchone()
     if found is None:
-        msg = "the database did not tell its time"
-        raise psycopg.InternalError(msg)
+        raise psycopg.InternalError("the database did not tell its time")
     return int(found[0])
 
 

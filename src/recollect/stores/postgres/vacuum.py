@@ -34,11 +34,10 @@ def remove_deleted_bytes(location: PostgresLocation) -> None:
             ((may_rewrite,),) = connection.execute(SESSION["may_rewrite"]).fetchall()
             if not may_rewrite:
                 user = connection.info.user
-                msg = (
+                raise StoreReadOnlyError(
                     f"{location.name}: the user {user!r} does not own the tables, and only their "
                     "owner can write them anew: clean as the owner"
                 )
-                raise StoreReadOnlyError(msg)
             for (table,) in connection.execute(SESSION["tables"]).fetchall():
                 connection.execute(_REWRITE + sql.Identifier(table))
             rewrite_checkpoints(connection, location)
