@@ -9,7 +9,7 @@ from typing import Protocol
 
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.wire.elements import Fields, ScopeNaming, time_from_json, time_to_json
+from recollect.wire.elements import Fields, ScopeNaming, record_from_json, time_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +72,7 @@ def answerer_to_json(answerer: Answerer) -> dict[str, Json]:
 
 def answerer_from_json(fields: Fields) -> Answerer:
     """Decode the result of `answerer_to_json`."""
-    return Answerer(
-        prefix=tuple(fields["prefix"]),
-        name=fields["name"],
-        permissions=frozenset(fields["permissions"]),
-        version=fields["version"],
-        model=fields["model"],
-        embedder=fields["embedder"],
-        limits=fields["limits"],
-    )
+    return record_from_json(Answerer, fields)
 
 
 def key_to_json(key: DescribedKey, scope_of: ScopeNaming) -> dict[str, Json]:
@@ -115,18 +107,7 @@ def audit_entry_to_json(entry: AuditEntry) -> dict[str, Json]:
 
 def audit_entry_from_json(fields: Fields) -> AuditEntry:
     """Decode the result of `audit_entry_to_json`."""
-    return AuditEntry(
-        n=fields["n"],
-        at=time_from_json(fields["at"]),
-        actor=fields["actor"],
-        actor_key=fields["actor_key"],
-        action=fields["action"],
-        subject=fields["subject"],
-        names=tuple(fields["names"]),
-        digest=fields["digest"],
-        previous=fields["previous"],
-        hash=fields["hash"],
-    )
+    return record_from_json(AuditEntry, fields)
 
 
 def describe_subject(entry: AuditEntry) -> str:
@@ -149,9 +130,4 @@ def verdict_to_json(verdict: AuditVerdict) -> dict[str, Json]:
 
 def verdict_from_json(fields: Fields) -> AuditVerdict:
     """Decode the result of `verdict_to_json`."""
-    return AuditVerdict(
-        rows=fields["rows"],
-        head=fields["head"],
-        broken_at=fields["broken_at"],
-        reason=fields["reason"],
-    )
+    return record_from_json(AuditVerdict, fields)
