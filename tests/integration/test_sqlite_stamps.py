@@ -14,8 +14,8 @@ from recollect.records import NewMessage, PutMemory, Scope
 from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 from recollect.stores.plans.preconditions import changes_settings
 from recollect.stores.sqlite import settings_stamp
-from recollect.stores.sqlite.settings_stamp import Stamps
 from recollect.stores.sqlite.store import SQLiteStore
+from recollect.stores.sqlite.writer import Stamps
 from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import Effect
 

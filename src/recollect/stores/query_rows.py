@@ -1,4 +1,4 @@
-"""The reads of `Rows` for which SQLite and PostgreSQL have queries of the same names and values."""
+"""The reads of `Rows` for which SQLite and PostgreSQL have the same queries, and their bounds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from recollect.stores.rows import (
     MemoryRow,
     MessageRow,
     RevisionRow,
+    SidePlace,
     ThreadRow,
 )
 
+_BEYOND: Final = "\U0010ffff" * 257
+"""Sorts after every id, because it is longer than any."""
 LAST: Final = (1 << 63) - 1
 """The greatest integer of both databases: no upper bound."""
 Stored: TypeAlias = tuple[Any, ...]
@@ -83,3 +86,19 @@ class QueryRows(DerivedReads, ABC):
     def embedded_seq(self, scope_id: int, embedder: str) -> int:
         found = self._of("embedded_seq", scope_id, embedder)
         return int(found[0][0]) if found else 0
+
+
+def side_bounds(within: Sequence[str], after: SidePlace | None) -> tuple[SidePlace, SidePlace]:
+    r"""
+    Return exclusive bounds of the addresses that begin with *within* and come after *after*.
+
+    No id has a control character, so none sorts between ``x`` and ``x\x01``.
+
+    >>> side_bounds(("talk", "State"), None)
+    (('talk', 'State', ''), ('talk', 'State\x01', ''))
+    """
+    low = (*within, "", "", "")[:3]
+    end = (*within[:-1], f"{within[-1]}\x01") if within else (_BEYOND,)
+    high = (*end, "", "", "")[:3]
+    beyond = low if after is None else max(low, after)
+    return (beyond[0], beyond[1], beyond[2]), (high[0], high[1], high[2])

@@ -37,7 +37,7 @@ from recollect.stores.postgres.transaction import (
     Transaction,
     TransactionOverError,
 )
-from recollect.stores.query_rows import LAST
+from recollect.stores.query_rows import LAST, side_bounds
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
@@ -55,7 +55,6 @@ from recollect.stores.rows import (
     ThreadRow,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
-from recollect.stores.side_places import side_bounds
 from recollect.stores.system_clock import timer_s
 
 

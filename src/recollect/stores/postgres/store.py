@@ -20,8 +20,7 @@ from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.postgres.bootstrap import open_database
 from recollect.stores.postgres.checkpoints import erase_checkpoints
 from recollect.stores.postgres.driver_errors import LOG, store_errors
-from recollect.stores.postgres.grouped_leases import GroupedLeases
-from recollect.stores.postgres.grouped_writes import GroupedWrites
+from recollect.stores.postgres.grouped_writes import GroupedLeases, GroupedWrites
 from recollect.stores.postgres.location import PostgresLimits, location_of
 from recollect.stores.postgres.notifications import PostgresListener
 from recollect.stores.postgres.replica_lag import PrimaryPosition

@@ -29,7 +29,7 @@ from recollect.stores.columns import (
 )
 from recollect.stores.fast_records import maker_of
 from recollect.stores.filters import Condition, matches
-from recollect.stores.query_rows import LAST, QueryRows
+from recollect.stores.query_rows import LAST, QueryRows, side_bounds
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
@@ -48,7 +48,6 @@ from recollect.stores.rows import (
     ThreadRow,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
-from recollect.stores.side_places import side_bounds
 from recollect.stores.sqlite.checked_rows import (
     CHECKED_MEMORY,
     memory_row,
