@@ -15,9 +15,8 @@ from typing import Final
 
 from recollect.errors import UsageError
 from recollect.ports import TokenCounter
-from recollect.recall.citation_handles import Handles
 from recollect.recall.context import Context, ContextEntry, LeftOut, ProfileDocument
-from recollect.recall.context_entries import LINE_TOKENS_MIN, EntryPacker
+from recollect.recall.context_entries import LINE_TOKENS_MIN, EntryPacker, Handles
 from recollect.recall.context_plan import ContextPlan, TokenRoom, checked_counter, memory_name
 from recollect.recall.context_selection import replies_among, select_entries, worth_adding
 from recollect.recall.context_text import FRAME, profile_heading, rendered, safe_lines

@@ -15,7 +15,7 @@ from recollect.records import Json, Page, Scope
 from recollect.server.api_keys import Keys, SecretSource, random_secret
 from recollect.server.authorization import Permission, Principal, granted, relative
 from recollect.server.http.service import Service
-from recollect.server.key_checks import proviso_of
+from recollect.server.key_watch import proviso_of
 from recollect.stores.validation import ID_CHARACTERS_MAX, SEGMENTS_MAX
 
 LIMIT: Final = 50

@@ -11,7 +11,7 @@ from recollect.exporters.mcp_memory import NAMELESS_KIND
 from recollect.graph.name_equality import name_key
 from recollect.importers.graph_records import OBSERVATION, entity, fact_key, observation, relation
 from recollect.importers.memory_records import FileMemory
-from recollect.memory.agent_findings import finding_of
+from recollect.memory.memory_edits import finding_of
 from recollect.memory.pagination import each_memory
 from recollect.ports import Tool
 from recollect.records import (

@@ -15,9 +15,9 @@ from recollect.memory.record_imports import open_record_import
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Writing
-from recollect.server.import_reports import first_threads
 from recollect.server.routes.export import MEDIA_TYPE
 from recollect.server.schemas.elements import JsonAnswer
+from recollect.server.uploaded_files import first_threads
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.validation import check_scope
 from recollect.text.coded_text import coded_fields, reason_of, with_code
