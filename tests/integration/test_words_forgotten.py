@@ -33,6 +33,7 @@ OF_NO_WORDS: Final = {
     "formation/grounding/quotes.py": "single characters",
     "formation/support/vocabulary.py": "our lists of words",
     "text/word_caches.py": "the caches of words themselves",
+    "wire/elements.py": "names of fields",
 }
 
 

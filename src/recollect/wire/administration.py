@@ -1,15 +1,12 @@
-"""API keys, the audit, and the service's description of its caller as JSON."""
+"""The audit, and the service's description of its caller, as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
 
-from recollect.records import Json, JsonObject, Scope
+from recollect.records import Json, JsonObject
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.wire.elements import Fields, ScopeNaming, record_from_json, time_to_json
+from recollect.wire.elements import Fields, record_from_json, time_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,38 +20,6 @@ class Answerer:
     model: str | None
     embedder: str
     limits: JsonObject
-
-
-class DescribedKey(Protocol):
-    """The public fields of a key, without its secret."""
-
-    @property
-    def id(self) -> str:
-        """The id of the key."""
-
-    @property
-    def name(self) -> str:
-        """The name of the key."""
-
-    @property
-    def scope(self) -> Scope:
-        """The scope that the key is bound to."""
-
-    @property
-    def permissions(self) -> Collection[str]:
-        """The permissions of the key."""
-
-    @property
-    def created_at(self) -> datetime:
-        """Time of creation."""
-
-    @property
-    def expires_at(self) -> datetime | None:
-        """Time of expiry, if any."""
-
-    @property
-    def last_used_at(self) -> datetime | None:
-        """Time of the last use, as far as it is known."""
 
 
 def answerer_to_json(answerer: Answerer) -> dict[str, Json]:
@@ -73,19 +38,6 @@ def answerer_to_json(answerer: Answerer) -> dict[str, Json]:
 def answerer_from_json(fields: Fields) -> Answerer:
     """Decode the result of `answerer_to_json`."""
     return record_from_json(Answerer, fields)
-
-
-def key_to_json(key: DescribedKey, scope_of: ScopeNaming) -> dict[str, Json]:
-    """Encode the public fields of a key."""
-    return {
-        "id": key.id,
-        "name": key.name,
-        "scope": scope_of(key.scope),
-        "permissions": sorted(key.permissions),
-        "created_at": time_to_json(key.created_at),
-        "expires_at": time_to_json(key.expires_at),
-        "last_used_at": time_to_json(key.last_used_at),
-    }
 
 
 def audit_entry_to_json(entry: AuditEntry) -> dict[str, Json]:

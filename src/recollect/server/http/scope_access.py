@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Annotated, Final, Protocol, TypeVar
@@ -183,14 +183,19 @@ def reaching(needs: Permission) -> Callable[[Request, list[str]], Awaitable[Reac
 
     # A coroutine, because FastAPI runs a plain function in a thread.
     async def reach(request: Request, scope: Segments = []) -> Reach:  # noqa: B006 (it is copied)
-        principal: Principal = request.state.principal
-        return Reach(
-            service=request.app.state.service,
-            principal=principal,
-            scope=granted(principal, needs, scope),
-        )
+        return reach_at(request, needs, scope)
 
     return reach
+
+
+def reach_at(request: Request, needs: Permission, segments: Sequence[str] = ()) -> Reach:
+    """Return a request's `Reach` at a scope below its key's; raise if the key lacks *needs*."""
+    principal: Principal = request.state.principal
+    return Reach(
+        service=request.app.state.service,
+        principal=principal,
+        scope=granted(principal, needs, segments),
+    )
 
 
 Reading = Annotated[Reach, Depends(reaching("read"))]
