@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recollect.records import Json, JsonObject
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.wire.elements import Fields, record_from_json, time_to_json
+from recollect.wire.elements import Fields, record_from_json, record_to_json, time_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,15 +24,7 @@ class Answerer:
 
 def answerer_to_json(answerer: Answerer) -> dict[str, Json]:
     """Encode the service's description of itself and its caller."""
-    return {
-        "prefix": list(answerer.prefix),
-        "name": answerer.name,
-        "permissions": sorted(answerer.permissions),
-        "version": answerer.version,
-        "model": answerer.model,
-        "embedder": answerer.embedder,
-        "limits": answerer.limits,
-    }
+    return record_to_json(answerer)
 
 
 def answerer_from_json(fields: Fields) -> Answerer:
@@ -71,13 +63,7 @@ def describe_subject(entry: AuditEntry) -> str:
 
 def verdict_to_json(verdict: AuditVerdict) -> dict[str, Json]:
     """Encode the verdict on a hash chain."""
-    return {
-        "ok": verdict.ok,
-        "rows": verdict.rows,
-        "head": verdict.head,
-        "broken_at": verdict.broken_at,
-        "reason": verdict.reason,
-    }
+    return {"ok": verdict.ok, **record_to_json(verdict)}
 
 
 def verdict_from_json(fields: Fields) -> AuditVerdict:

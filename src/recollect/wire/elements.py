@@ -107,6 +107,20 @@ _DECODERS: Final[Mapping[object, Callable[[Any], Any]]] = {
 """Decoders by the annotation of a field, for what JSON has no type for."""
 
 
+def record_to_json(record: DataclassInstance) -> dict[str, Json]:
+    """Encode a dataclass as an object with its fields: times in ISO 8601, tuples as lists."""
+    return {each.name: _plain(getattr(record, each.name)) for each in fields(record)}
+
+
+def _plain(value: Any) -> Json:
+    if isinstance(value, datetime):
+        return time_to_json(value)
+    if isinstance(value, tuple):
+        return list(value)
+    found: Json = sorted(value) if isinstance(value, frozenset) else value
+    return found
+
+
 def record_from_json(kind: type[RecordT], written: Fields, **decoded: object) -> RecordT:
     """
     Decode a dataclass from an object with its fields; unknown ones are ignored.

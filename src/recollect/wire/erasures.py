@@ -18,7 +18,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.quotations import Quotation
-from recollect.wire.elements import Fields, record_from_json, time_to_json
+from recollect.wire.elements import Fields, record_from_json, record_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,24 +65,8 @@ def target_to_json(target: EraseTarget) -> dict[str, Json]:
 
 def preview_to_json(preview: ErasePreview) -> dict[str, Json]:
     """Encode the preview of an erase."""
-    return {
-        "messages": preview.messages,
-        "memories": preview.memories,
-        "revised": preview.revised,
-        "confirm": preview.confirm,
-        "expires_at": time_to_json(preview.expires_at),
-        "quoted_in": [
-            {
-                "thread": each.thread,
-                "message": each.message,
-                "role": each.role,
-                "time": time_to_json(each.time),
-                "quote": each.quote,
-                "likely": each.likely,
-            }
-            for each in preview.quoted_in
-        ],
-    }
+    quoted_in: list[Json] = [record_to_json(each) for each in preview.quoted_in]
+    return {**record_to_json(preview), "quoted_in": quoted_in}
 
 
 def preview_from_json(fields: Fields) -> ErasePreview:
@@ -95,14 +79,7 @@ def preview_from_json(fields: Fields) -> ErasePreview:
 
 def receipt_to_json(receipt: EraseReceipt) -> dict[str, Json]:
     """Encode the receipt of an erase."""
-    return {
-        "id": receipt.id,
-        "messages": receipt.messages,
-        "memories": receipt.memories,
-        "revised": receipt.revised,
-        "erased_at": time_to_json(receipt.erased_at),
-        "clean_at": time_to_json(receipt.clean_at),
-    }
+    return record_to_json(receipt)
 
 
 def receipt_from_json(fields: Fields) -> EraseReceipt:

@@ -9,6 +9,7 @@ from recollect.wire.elements import (
     Fields,
     ScopeNaming,
     record_from_json,
+    record_to_json,
     scope_to_json,
     time_to_json,
 )
@@ -44,12 +45,7 @@ def thread_from_json(fields: Fields) -> Thread:
 
 def lane_to_json(lane: Lane) -> dict[str, Json]:
     """Encode the formation progress of a type with its own schedule."""
-    return {
-        "formed": lane.formed,
-        "attempts": lane.attempts,
-        "not_before": time_to_json(lane.not_before),
-        "again": list(lane.again),
-    }
+    return record_to_json(lane)
 
 
 def lane_from_json(fields: Fields) -> Lane:
@@ -80,13 +76,8 @@ def formation_to_json(
 ) -> dict[str, Json]:
     """Encode a formation; only a *whole* one has prompts and answers."""
     return {
+        **record_to_json(formation),
         "scope": scope_of(formation.scope),
-        "id": formation.id,
-        "status": formation.status,
-        "at": time_to_json(formation.at),
-        "fence": formation.fence,
-        "calls": formation.calls,
-        "tokens": formation.tokens,
         "watermarks": dict(formation.watermarks),
         "failed": {thread: list(each) for thread, each in formation.failed.items()},
         "receipt": formation.receipt if whole else short_receipt(formation.receipt),
