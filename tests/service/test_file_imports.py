@@ -15,8 +15,8 @@ import pytest
 
 from recollect.importers import import_run
 from recollect.server import uploaded_files
+from recollect.server.http.scope_access import THREADS_MAX
 from recollect.server.testing import Served
-from recollect.server.uploaded_files import THREADS_MAX
 
 Connect = Callable[..., httpx.Client]
 NewKey = Callable[..., str]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from itertools import islice
 from typing import Final
 
 from anyio import to_thread
@@ -20,14 +19,12 @@ from recollect.importers.import_entries import Archived, ImportedMemory, Incomin
 from recollect.importers.import_run import ImportCounts, keep_batch, keep_waiting
 from recollect.importers.input_files import InputFile, source_of
 from recollect.memory.record_imports import open_record_import
-from recollect.records import Json, JsonObject, Scope
+from recollect.records import Json, JsonObject
 from recollect.server.http.event_streams import Event
 from recollect.server.http.problems import problem_of
 from recollect.server.http.scope_access import Reach
 from recollect.text.coded_text import coded_fields, with_code
 
-THREADS_MAX: Final = 20
-"""Maximum threads that a report names, to be linked; the count covers all."""
 REFUSED_MAX: Final = 200
 """Maximum refused rows in a report; the count covers all."""
 _EXPORTED: Final = with_code(
@@ -134,7 +131,7 @@ def _report(
         "changed": dict(found.changed),
         "erased_count": found.erased,
         "threads": found.threads,
-        "first_threads": first_threads(reach, tally.threads),
+        "first_threads": reach.first_threads(tally.threads),
         "memories": found.memories,
         "undated": found.undated,
         "zoneless": found.zoneless,
@@ -142,11 +139,3 @@ def _report(
         "is_stopped": False,
         "scopes": [reach.relative(each) for each in found.scopes],
     }
-
-
-def first_threads(reach: Reach, threads: Iterable[tuple[Scope, str]]) -> list[Json]:
-    """Return the first ``THREADS_MAX`` threads, their scopes relative to that of the request."""
-    return [
-        {"scope": reach.relative(scope), "id": thread}
-        for scope, thread in islice(threads, THREADS_MAX)
-    ]

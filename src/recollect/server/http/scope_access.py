@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Annotated, Final, Protocol, TypeVar
 
 from fastapi import Depends, Header, Query, Request
@@ -66,6 +66,10 @@ class PageReader(Protocol[RowT]):
         """Return at most *limit* rows after *cursor*."""
 
 
+THREADS_MAX: Final = 20
+"""Maximum threads that the report of an import names, to be linked; the count covers all."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
     """An authorized request: the caller and the requested scope."""
@@ -104,6 +108,13 @@ class Reach:
     def relative(self, scope: Scope) -> list[Json]:
         """Return a scope relative to the caller's key."""
         return relative(self.principal, scope)
+
+    def first_threads(self, threads: Iterable[tuple[Scope, str]]) -> list[Json]:
+        """Return the first ``THREADS_MAX`` threads of an import, their scopes as `relative`."""
+        return [
+            {"scope": self.relative(scope), "id": thread}
+            for scope, thread in islice(threads, THREADS_MAX)
+        ]
 
     def may(self, needs: Permission, *, below: bool = False) -> None:
         """

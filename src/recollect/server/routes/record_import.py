@@ -17,7 +17,6 @@ from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Writing
 from recollect.server.routes.export import MEDIA_TYPE
 from recollect.server.schemas.elements import JsonAnswer
-from recollect.server.uploaded_files import first_threads
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.validation import check_scope
 from recollect.text.coded_text import coded_fields, reason_of, with_code
@@ -71,7 +70,7 @@ class _Import:
             "changed_count": changed.count,
             "erased_count": self.noted["erased"].count,
             "threads": len(self._threads),
-            "first_threads": first_threads(self._reach, self._threads),
+            "first_threads": self._reach.first_threads(self._threads),
         }
 
     async def take(self, line: int, written: bytes) -> None:
