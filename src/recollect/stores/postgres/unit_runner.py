@@ -34,7 +34,7 @@ from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection, Transaction, TransactionOverError
-from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork, is_untraceable
+from recollect.stores.postgres.unit_attempt import UnitAttempt, is_untraceable
 from recollect.stores.remote.clock import ServerClock
 from recollect.stores.remote.notifications import Bell
 from recollect.stores.rows import Place
@@ -107,7 +107,7 @@ class PostgresUnits:
         Raises:
             StoreError: PostgreSQL failed; the class says how.
         """
-        make = partial(attempt, _as_plan(query), writing=False)
+        make = partial(attempt, lambda rows: PlannedWrite(NOTHING, query(rows)), writing=False)
         result: ResultT = self._run_with_retries(make)
         return result
 
@@ -258,10 +258,6 @@ class _Group(UnitAttempt[None]):
         for call, effect in self._effects if self.may_be_committed else ():
             if is_untraceable(effect):
                 call.fail(_unknown_outcome(location, error))
-
-
-def _as_plan(query: Query[ResultT]) -> UnitWork[ResultT]:
-    return lambda rows: PlannedWrite(NOTHING, query(rows))
 
 
 def _unknown_outcome(location: PostgresLocation, error: BaseException) -> StoreUnavailableError:
