@@ -68,7 +68,7 @@ _SUFFIX: Final = re.compile(
     r"|(?P<mixed>[ ][1-9]/[1-9](?![\d/]))",
     re.IGNORECASE,
 )
-"""What changes the value of digits before it: 5%, 3k, 90s, "2 and a half", 1/2, "2 1/2"."""
+"""A suffix that changes the value of digits: 5%, 3k, 90s, "2 and a half", 1/2, "2 1/2"."""
 _BEFORE_YEAR: Final = re.compile(r"\b(?:in|since|from|till|until|of) $", re.IGNORECASE)
 """Words before a year of two digits: "closed in 03"."""
 _PAIR: Final = re.compile(r"(?:1\d\d|2\d\d|[6-9]\d)/(?:1[0-4]\d|[3-9]\d)(?![\d/])")
