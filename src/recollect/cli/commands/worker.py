@@ -7,16 +7,10 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from signal import Signals
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import TYPE_CHECKING, Final
 
-import anyio
 import click
-from anyio import CancelScope, lowlevel
-from anyio.abc import TaskStatus
 
 from recollect.cli.formation_config import FormationOptions, forming_options
 from recollect.cli.formation_results import print_outcomes, result_record, summed_up
@@ -25,21 +19,15 @@ from recollect.cli.options import Target, memory_options
 from recollect.cli.output import counted, note, visible
 from recollect.cli.store_choice import without_password
 from recollect.errors import UsageError
-from recollect.formation.config import Assistants
-from recollect.records import Scope
-from recollect.stores.contract.base import Store
 from recollect.text.scope_paths import written_scope
 from recollect.wire.elements import scope_to_json, time_to_json
-from recollect.worker.formation_result import FormationResult
-from recollect.worker.former import Former
-from recollect.worker.loop import Worker
-from recollect.worker.worker_options import WorkerOptions
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Recollect
     from recollect.ports import Model
-    from recollect.records import Json
+    from recollect.records import Json, Scope
     from recollect.worker.consolidation_run import Consolidator
+    from recollect.worker.formation_result import FormationResult
 
 GRACE_S: Final = 7.0
 """Grace period for formations in progress at shutdown; then their leases are released."""
@@ -77,7 +65,7 @@ async def worker(
     """
     import anyio
 
-    from recollect.cli.commands.worker import GracefulWorker, shut_down_on
+    from recollect.cli.graceful_shutdown import GracefulWorker, shut_down_on
     from recollect.memory.formation_control import require_open
     from recollect.worker.worker_options import CONCURRENCY_MAX
 
@@ -153,82 +141,3 @@ def _check_model(forming: FormationOptions, *, is_given: bool) -> None:
     ):
         msg = "a worker needs a model: --model provider/model, RECOLLECT_MODEL, or --config FILE"
         raise UsageError(msg)
-
-
-class GracefulWorker(Worker):
-    """
-    A worker that claims nothing more once it is cancelled.
-
-    Formations in progress continue until they end, or until `abandon` releases their leases.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        former: Former,
-        assistants: Assistants,
-        **options: Unpack[WorkerOptions],
-    ) -> None:
-        super().__init__(store, former, assistants, **options)
-        self._under_way: set[CancelScope] = set()
-        self._ended = anyio.Event()
-
-    async def run_once(self, scope: Scope | None = None) -> FormationResult | None:
-        """Form one lease to its end, even if this is cancelled; see `Worker.run_once`."""
-        await lowlevel.checkpoint()  # a cancelled worker stops here, before it claims a lease
-        with self._shielded():
-            return await super().run_once(scope)
-        return None
-
-    async def run_lane(self, scope: Scope) -> FormationResult | None:
-        """Form one lease to its end, even if this is cancelled; see `Worker.run_lane`."""
-        await lowlevel.checkpoint()
-        with self._shielded():
-            return await super().run_lane(scope)
-        return None
-
-    @contextmanager
-    def _shielded(self) -> Iterator[None]:
-        """Shield work in progress from the worker's cancellation, until `abandon`."""
-        with CancelScope(shield=True) as under_way:
-            self._under_way.add(under_way)
-            try:
-                yield
-            finally:
-                self._under_way.discard(under_way)
-                self._ended.set()
-                self._ended = anyio.Event()
-
-    async def wait_until_idle(self) -> None:
-        """Wait until no formation is in progress."""
-        while self._under_way:
-            await self._ended.wait()
-
-    def abandon(self) -> None:
-        """Release the leases of work in progress."""
-        for each in list(self._under_way):
-            each.cancel()
-
-
-async def shut_down_on(
-    signals: Sequence[Signals],
-    worker: GracefulWorker,
-    scope: CancelScope,
-    grace_s: float,
-    *,
-    task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
-) -> None:
-    """
-    Shut *worker* down at the first of *signals*.
-
-    Cancel *scope*, wait *grace_s* seconds for work in progress, and release the rest. *task_status*
-    reports the start once the signal handlers are installed.
-    """
-    with anyio.open_signal_receiver(*signals) as received:
-        task_status.started()
-        async for _ in received:
-            break
-    scope.cancel()
-    with anyio.move_on_after(grace_s, shield=True):
-        await worker.wait_until_idle()
-    worker.abandon()
