@@ -26,8 +26,8 @@ from recollect.stores.plans.erase_targets import (
     EraseTarget,
     EraseThread,
 )
+from recollect.stores.postgres import store as cleaning
 from recollect.stores.postgres import store as postgres_store
-from recollect.stores.postgres import vacuum as cleaning
 from recollect.stores.sqlite import checkpoints as files
 from recollect.stores.sqlite.store import SQLiteStore
 from tests.harness.installed_servers import open_own_postgres

@@ -31,7 +31,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.postgres import replicas
-from recollect.stores.postgres.replica_reads import ReplicaReading
+from recollect.stores.postgres.replicas import ReplicaReading
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.rows import ScopeRow
 from recollect.testing.hashed_embedder import HashedEmbedder

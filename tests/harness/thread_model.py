@@ -11,7 +11,7 @@ from typing import Final
 from recollect.errors import ConflictError
 from recollect.records import Message, NewMessage, Scope, Thread
 from recollect.stores.plans.due_times import Debounce
-from recollect.stores.plans.session_gap import SESSION_GAP_S
+from recollect.stores.plans.threads import SESSION_GAP_S
 
 NUMBERS: Final = count(1)
 """Numbers that identify entries, however often an id is used again."""

@@ -18,7 +18,7 @@ from recollect import EraseMemory, UsageError
 from recollect.integrations.anthropic_memory import (
     RecollectMemoryTool,
     SyncRecollectMemoryTool,
-    file_paths,
+    file_tree,
     memory_tool,
 )
 from recollect.integrations.anthropic_memory.file_tree import FILE_CHARACTERS_MAX, FILES_MAX
@@ -348,11 +348,11 @@ async def test_a_path_that_only_looks_odd_is_accepted(path: str) -> None:
 
 def test_paths_are_read_as_often_as_they_are_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that decodes nothing, or a part of it, lets hostile paths pass."""
-    monkeypatch.setattr(file_paths, "unquote", lambda path: path)
+    monkeypatch.setattr(file_tree, "unquote", lambda path: path)
     passed = []
     for path in HOSTILE:
         try:
-            passed.append(file_paths.checked_path(path))
+            passed.append(file_tree.checked_path(path))
         except ValueError:
             continue
 

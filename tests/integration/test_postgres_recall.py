@@ -15,13 +15,13 @@ from recollect.stores.plans.changes import Entry
 from recollect.stores.plans.erase_targets import EraseMessages, EraseScope
 from recollect.stores.plans.snapshot import StoreSnapshot
 from recollect.stores.postgres.array_parameters import Bound
-from recollect.stores.postgres.presumed_snapshot import PresumedSnapshot
 from recollect.stores.postgres.row_security import CLOSED, Wall
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KNOWN_SCOPES_MAX, KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.store import PostgresStore
 from recollect.stores.postgres.transaction import Question, Stored, Transaction
+from recollect.stores.postgres.unit_runner import PresumedSnapshot
 from recollect.stores.rows import Place, ScopeRow
 from tests.harness.installed_servers import require_empty_database
 

@@ -13,9 +13,9 @@ from recollect.errors import StaleReadError, VersionConflictError
 from recollect.records import NewMessage, PutMemory, Scope
 from recollect.side_records import SCOPE_SETTINGS, PutSideRecord
 from recollect.stores.plans.preconditions import changes_settings
-from recollect.stores.sqlite import settings_stamp
-from recollect.stores.sqlite.settings_stamp import Stamps
+from recollect.stores.sqlite import writer
 from recollect.stores.sqlite.store import SQLiteStore
+from recollect.stores.sqlite.writer import Stamps
 from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import Effect
 
@@ -59,7 +59,7 @@ async def test_a_stamp_that_nobody_renewed_is_not_told(
         await store.append(ADA, "talk", SAID)
         assert store.settings_stamp() is not None
 
-        monkeypatch.setattr(settings_stamp, "STAMP_S", -1.0)
+        monkeypatch.setattr(writer, "STAMP_S", -1.0)
 
         assert store.settings_stamp() is None
 

@@ -19,7 +19,7 @@ OF_NO_WORDS: Final = {
     "stores/sqlite/index_files.py": "what one plan has looked up",
     "recall/fusion.py": "weights",
     "recall/freed_memory.py": "the C library",
-    "recall/citation_handles.py": "hashes of ids",
+    "recall/context_entries.py": "hashes of ids",
     "recall/memory_sentences.py": "days",
     "text/terms.py": "days",
     "text/field_words.py": "names of fields",
@@ -33,6 +33,7 @@ OF_NO_WORDS: Final = {
     "formation/grounding/quotes.py": "single characters",
     "formation/support/vocabulary.py": "our lists of words",
     "text/word_caches.py": "the caches of words themselves",
+    "wire/elements.py": "names of fields",
 }
 
 

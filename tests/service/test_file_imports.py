@@ -15,7 +15,7 @@ import pytest
 
 from recollect.importers import import_run
 from recollect.server import uploaded_files
-from recollect.server.import_reports import THREADS_MAX
+from recollect.server.http.scope_access import THREADS_MAX
 from recollect.server.testing import Served
 
 Connect = Callable[..., httpx.Client]

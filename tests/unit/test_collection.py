@@ -14,10 +14,10 @@ from recollect.recall import candidates as collections
 from recollect.recall.candidates import SCATTERED_FROM, Collection
 from recollect.recall.collection_slice import newest_entries
 from recollect.recall.eligibility import Eligibility
-from recollect.recall.lexical import lexical_scores
 from recollect.recall.query_analysis import read_question
 from recollect.recall.ranking import search
 from recollect.recall.scope_index import ScopeIndex, refreshed
+from recollect.recall.signals import lexical_scores
 from recollect.records import Scope
 from recollect.stores.change_feed import Feed, FeedEntry
 from recollect.stores.vector_codec import encode_vector

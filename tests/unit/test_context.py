@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from recollect.errors import NotFoundError, UsageError
 from recollect.formation.grounding.foreign_text import without_recalled
 from recollect.recall import context_packing, context_text
-from recollect.recall.citation_handles import Handles
 from recollect.recall.context import Context, context_guide
+from recollect.recall.context_entries import Handles
 from recollect.recall.context_packing import packed_context
 from recollect.recall.context_plan import ContextPlan
 from recollect.recall.context_text import safe_lines, unused_marker

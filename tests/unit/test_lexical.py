@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from recollect.recall.candidates import Collection
 from recollect.recall.eligibility import Eligibility
-from recollect.recall.lexical import LexicalScores, lexical_scores
 from recollect.recall.scope_index import ScopeIndex, refreshed
+from recollect.recall.signals import LexicalScores, lexical_scores
 from recollect.stores.change_feed import Feed, FeedEntry
 from recollect.text.terms import encode_terms, query_hashes
 

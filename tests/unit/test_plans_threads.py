@@ -6,10 +6,11 @@ import pytest
 
 from recollect.records import NewMessage
 from recollect.stores.in_process.tables import Tables
-from recollect.stores.plans.session_gap import SESSION_GAP_S, session_after
 from recollect.stores.plans.threads import (
+    SESSION_GAP_S,
     message_of,
     prepare_message,
+    session_after,
     thread_of,
 )
 from recollect.stores.rows import MICROSECONDS, MessageRow, ThreadRow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from recollect.formation.operations import RefusedCall
 from recollect.records import Message, Page, Revision
@@ -15,13 +15,6 @@ from recollect.wire.messages import message_from_json
 from recollect.worker.formation_result import FormationResult
 
 T = TypeVar("T")
-
-
-class RefusedRecords(NamedTuple):
-    """The number of records that an import refused, and the first reason."""
-
-    number: int
-    first: str
 
 
 def page_of(name: str, parse: Callable[[Any], T]) -> Callable[[Any], Page[T]]:
@@ -67,10 +60,10 @@ def _refused_call(fields: Fields) -> RefusedCall:
     )
 
 
-def import_outcome(fields: Fields) -> tuple[int, RefusedRecords | None]:
-    """Parse the number of stored records, and the refused ones if there are any."""
+def import_outcome(fields: Fields) -> tuple[int, int, str]:
+    """Parse the numbers of stored and of refused records, and the reason of the first refusal."""
     if not fields["refused"]:
-        return int(fields["taken"]), None
+        return int(fields["taken"]), 0, ""
     first = fields["refused"][0]
     words = f"record {first['line']}: {first['reason']}"
-    return int(fields["taken"]), RefusedRecords(number=fields["refused_count"], first=words)
+    return int(fields["taken"]), int(fields["refused_count"]), words

@@ -252,10 +252,9 @@ class Client(ThreadRequests, MemoryRequests):
             content=lines.encode(),
             headers={"content-type": LINES},
         )
-        taken, refused = (await self._opened().ask(request)).read(import_outcome)
-        if refused is not None:
-            msg = f"{refused.number} of {len(records)} records were refused; {refused.first}"
-            raise ConflictError(msg)
+        taken, refused, first = (await self._opened().ask(request)).read(import_outcome)
+        if refused:
+            raise ConflictError(f"{refused} of {len(records)} records were refused; {first}")
         return taken
 
     # Operating it

@@ -70,7 +70,7 @@ class LongTermMemory(BufferMemory):
         kept = await call(super().load_memory, super().aload_memory, key, _MISSING)
         if kept is not _MISSING:
             return kept
-        if not _is_query(key):
+        if not (key and key.strip()) or key == INTERMEDIATE_STEPS:
             return default
         search = self.long_term_memory
         return self._shown(await call(search.search, search.asearch, str(key), top_k)) or default
@@ -117,7 +117,3 @@ class LongTermMemory(BufferMemory):
                 "omit similarity_min"
             )
         return found.similarity >= self.similarity_min
-
-
-def _is_query(key: str | None) -> bool:
-    return bool(key and key.strip()) and key != INTERMEDIATE_STEPS

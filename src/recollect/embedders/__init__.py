@@ -125,11 +125,10 @@ def _adapted(choice: object) -> Embedder:
         return LangChainEmbedder(choice)
     if callable(choice):
         return CallableEmbedder(choice)
-    msg = (
+    raise UsageError(
         f"{choice!r} is no embedder: it has neither embed(), embed_documents() nor a call; "
         "'none' is for words alone, 'auto' for MiniLM where it is installed"
     )
-    raise UsageError(msg)
 
 
 def _minilm(*, is_required: bool) -> Embedder | None:

@@ -320,10 +320,9 @@ def _convert(converter: Path, weights: Path, target: Path) -> str:
     line = [sys.executable, "-P", str(_HERE / "onnx_conversion.py"), str(weights), str(target)]
     done = _run(line, {"PYTHONPATH": path}, timeout_s=_CONVERT_TIMEOUT_S)
     if done.returncode:
-        message = (
+        raise EmbedderError(
             f"the weights could not be converted; nothing was installed: {_last_lines(done.stderr)}"
         )
-        raise EmbedderError(message)
     target.chmod(0o600)
     return done.stdout.strip()
 

@@ -126,31 +126,28 @@ class Scanner:
 
     def elements(self) -> Iterator[Json]:
         """Yield the elements of the list that follows."""
-        self.consume("[")
-        if self.next_character() == "]":
-            self.consume("]")
-            return
-        while True:
+        for _ in self._each("[", "]"):
             yield self.value()
-            if self.next_character() == "]":
-                self.consume("]")
-                return
-            self.consume(",]")
 
     def fields(self) -> Iterator[str]:
         """Yield the field names of the object that follows; the caller must consume each value."""
-        self.consume("{")
-        if self.next_character() == "}":
-            self.consume("}")
-            return
-        while True:
+        for _ in self._each("{", "}"):
             name = self.value()
             self.consume(":")
             yield str(name)
-            if self.next_character() == "}":
-                self.consume("}")
+
+    def _each(self, opens: str, closes: str) -> Iterator[None]:
+        """Yield once before each part of a list or an object, and consume the signs between."""
+        self.consume(opens)
+        if self.next_character() == closes:
+            self.consume(closes)
+            return
+        while True:
+            yield
+            if self.next_character() == closes:
+                self.consume(closes)
                 return
-            self.consume(",}")
+            self.consume(f",{closes}")
 
     def _more(self, wanted: int = _CHUNK_BYTES) -> bool:
         """Read about *wanted* more bytes; return False at the end of the stream."""

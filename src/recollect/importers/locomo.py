@@ -13,13 +13,13 @@ from recollect.importers.import_entries import (
     Incoming,
     Refused,
     Row,
+    in_zone,
     made_id,
     optional_text_in,
     shown,
     text_blocks,
     text_in,
 )
-from recollect.importers.times import in_zone
 from recollect.records import Json, JsonObject, NewMessage
 from recollect.text.coded_text import reason_of
 

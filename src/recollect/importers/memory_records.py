@@ -9,8 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from recollect.errors import UsageError
-from recollect.importers.import_entries import ImportedMemory, ImportOptions, shown
-from recollect.importers.times import in_zone, read_time
+from recollect.importers.import_entries import (
+    ImportedMemory,
+    ImportOptions,
+    in_zone,
+    read_time,
+    shown,
+)
 from recollect.records import Json, JsonObject, Scope
 from recollect.stores.json_pointers import is_number
 from recollect.stores.validation import check_time

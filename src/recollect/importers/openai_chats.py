@@ -20,7 +20,7 @@ from recollect.importers.import_entries import (
     shown,
     text_blocks,
 )
-from recollect.messages.message_times import TIME, TIME_NAMES, with_time
+from recollect.messages.new_message import TIME, TIME_NAMES, with_time
 from recollect.records import Json, JsonObject, NewMessage, Role
 from recollect.text.coded_text import with_code
 

@@ -88,8 +88,7 @@ def _check_numbers(request: ContextQuery) -> None:
             raise UsageError(f"{name} is {given!r}: give a whole number of at least {least}")
     _check_thread(request)
     if request.recent_messages > PAGE_ROWS_MAX:
-        what = "recent messages"
-        raise LimitError(what, request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
+        raise LimitError("recent messages", request.recent_messages, PAGE_ROWS_MAX, "PAGE_ROWS_MAX")
     if request.min_score is not None:
         check_score(request.min_score)
     if request.stale_s_max is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from itertools import chain, islice
@@ -12,12 +12,15 @@ from typing import Final
 
 from anyio import to_thread
 
-from recollect.formation.scope_types import types_in_force
+from recollect.formation.config import Assistants
+from recollect.formation.rivals import is_single, rivals_of, subject_key
+from recollect.formation.scope_types import type_in_force, types_in_force
+from recollect.formation.succession import is_told_later, told_at
+from recollect.formation.types import MemoryType
 from recollect.memory.context_query import ContextQuery, check_query
 from recollect.memory.context_search import recalled_attitudes, recalled_entries, recalled_news
 from recollect.memory.runtime import MemoryRuntime
 from recollect.memory.thread_summary import newest_summary
-from recollect.memory.waiting_changes import read_waiting_changes
 from recollect.ports import TokenCounter
 from recollect.recall.advice_requests import asks_for_advice, entries_for_advice
 from recollect.recall.context import Context
@@ -37,10 +40,13 @@ from recollect.recall.results import Recall, Recalled, ScopedMessage
 from recollect.records import EvidenceMap, Memory, Message, Revision, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.field_evidence import messages_cited
+from recollect.stores.proposal_names import is_named, proposed_for
 from recollect.stores.validation import to_datetime
 from recollect.text.time_zones import told_in
 from recollect.text.token_estimate import estimated_tokens
 
+WAITING_MAX: Final = 500
+"""Quarantined memories that are read for a context; changes beyond them are not marked."""
 PACKED_AT_ONCE_CHARACTERS: Final = 32_000
 """Texts up to this length are packed on the event loop, in about two milliseconds."""
 DOCUMENTS_MAX: Final = 100
@@ -284,3 +290,75 @@ async def _cited_messages(store: Store, memories: Iterable[Memory]) -> dict[Scop
         for scope, found in evidence.items()
         for each in await store.messages_named(scope, messages_cited(found))
     }
+
+
+async def read_waiting_changes(
+    store: Store, scope: Scope, memories: Iterable[Memory], assistants: Assistants
+) -> Mapping[MemoryName, frozenset[str]]:
+    """
+    Return the fields of active *memories* of *scope* that a quarantined memory would change.
+
+    Only quarantined memories that rest on the user's own words count. Pasted text, a tool or an
+    agent could otherwise cast doubt on what the user said, merely by contradicting it.
+    """
+    by_type = defaultdict[str, list[Memory]](list)
+    for memory in memories:
+        # Approving a change touches one scope: an equal key of another scope is another memory.
+        if memory.scope == scope and memory.state == "active":
+            by_type[memory.type].append(memory)
+    if not by_type:
+        return {}
+    page = await store.memories(scope, state="quarantined", limit=WAITING_MAX)
+    waiting = [
+        each
+        for each in page.rows
+        if each.trust == "user" and any(each.evidence.values()) and each.type in by_type
+    ]
+    found: dict[MemoryName, frozenset[str]] = {}
+    for name in dict.fromkeys(each.type for each in waiting):
+        of_type = [each for each in waiting if each.type == name]
+        type_ = await type_in_force(store, scope, assistants, name)
+        for change, memory in _changes(of_type, by_type[name], type_):
+            fields = _changed_fields(memory, change)
+            if fields:
+                address = memory_name(memory)
+                found[address] = found.get(address, frozenset()) | fields
+    return found
+
+
+def _changes(
+    waiting: Sequence[Memory], active: Sequence[Memory], type_: MemoryType | None
+) -> Iterator[tuple[Memory, Memory]]:
+    """Yield the memories of one type that wait, each with an active one that it would change."""
+    by_subject = defaultdict[tuple[str, ...], list[Memory]](list)
+    if type_ is not None and type_.single_valued:
+        # Grouped, since comparing all with all would block the event loop for a second.
+        for memory in active:
+            by_subject[subject_key(type_, memory.value)].append(memory)
+    for change in waiting:
+        proposed = proposed_for(change.key)
+        if proposed is not None:
+            name, version = proposed
+            # One for an earlier version may be out of date: its fields are not compared.
+            current = (each for each in active if each.version == version)
+            yield from ((change, each) for each in current if is_named(name, each.key))
+        elif type_ is not None and is_single(type_, change.value):
+            told = told_at(change)
+            since = change.valid_from or told
+            same = by_subject[subject_key(type_, change.value)]
+            for rival in rivals_of(type_, change.value, since, same):
+                # Approving it does not end what was said later.
+                if not is_told_later(rival, told, since):
+                    yield change, rival
+
+
+def _changed_fields(memory: Memory, waiting: Memory) -> frozenset[str]:
+    """
+    Return the fields of *memory* that *waiting* would change.
+
+    A proposed end changes none: it repeats the value and the trust of the memory, and may rest on
+    anybody's words.
+    """
+    return frozenset(
+        name for name, field in memory.value.items() if waiting.value.get(name) != field
+    )

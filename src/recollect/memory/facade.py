@@ -14,8 +14,7 @@ from recollect.memory.context_calls import ContextMethods
 from recollect.memory.embedder_strength import TuningMethods
 from recollect.memory.formation_control import FormationMethods
 from recollect.memory.health import LOG, HealthMethods
-from recollect.memory.host_task import HostTask
-from recollect.memory.lifespan import LifespanMethods
+from recollect.memory.lifespan import HostTask, LifespanMethods
 from recollect.memory.memory_edits import WriteMethods
 from recollect.memory.recall_calls import RecallMethods
 from recollect.memory.record_imports import ImportMethods

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from recollect.formation.evidence import within
-from recollect.memory.version_remainder import Messages, left_of, messages_of
+from recollect.memory.version_remainder import Messages, messages_of, without_messages
 from recollect.records import Evidence, EvidenceMap, Json, MessageAddress, Revision
 from recollect.stores.json_pointers import is_list, is_same, join_pointer
 from recollect.stores.plans.undo import UNDONE
@@ -147,7 +147,7 @@ def standing_version(
     value = found.value
     for each in reversed(revisions):
         if is_same(each.value, value):
-            left, evidence = left_of(each, gone)
+            left, evidence = without_messages(each, gone)
             if is_same(left, value):
                 return each, evidence
     return None, _gathered(found, value, gone)
@@ -164,7 +164,7 @@ def _gathered(
             continue
         _, version = found.parts[path]
         if version.version not in left:
-            known = left_of(version, gone)
+            known = without_messages(version, gone)
             left[version.version] = _flat(*known), known[1]
         parts, cited = left[version.version]
         if path in parts:
@@ -200,7 +200,7 @@ class _Replay:
         owners: Messages,
     ) -> None:
         parts, past = _parts_of(version), _parts_of(before) if before else {}
-        left = _flat(*left_of(version, gone))
+        left = _flat(*without_messages(version, gone))
         # Read before the removals: what had no parts here was not emptied by them either.
         bare = {path for path, each in parts.items() if self._is_bare(path, each, past)}
         for path in [each for each in past if each not in parts]:

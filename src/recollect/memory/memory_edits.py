@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, cast
 
 from recollect.deferred_imports import load_modules
 from recollect.errors import NotFoundError, StoreClosedError, UsageError
-from recollect.memory.agent_findings import finding_of
 from recollect.memory.cited_messages import apply_cited
 from recollect.memory.conflict_retries import retried
 from recollect.memory.health import LOG, operation_of
@@ -20,6 +19,7 @@ from recollect.observability.spans import observed
 from recollect.records import (
     DeleteMemory,
     EndMemory,
+    Evidence,
     EvidenceMap,
     JsonObject,
     Memory,
@@ -277,3 +277,13 @@ def _is_unchanged_by(current: Memory, note: PutMemory) -> bool:
         and current.value.get("context") == note.value["context"]
         and current.trust == note.trust
     )
+
+
+def finding_of(store: Store, source: str) -> dict[str, tuple[Evidence, ...]]:
+    """
+    Return evidence that marks a whole memory as a finding of the agent of program *source*.
+
+    The finding belongs to no conversation, so *source* is also the name of its thread.
+    """
+    finding = Evidence(thread=source, message=store.new_name(), kind="agent", source=source)
+    return {"": (finding,)}

@@ -1,4 +1,4 @@
-"""The rest of a version of a memory without messages that were taken back; pure."""
+"""Take the messages that were taken back out of a version of a memory; pure functions."""
 
 from __future__ import annotations
 
@@ -13,44 +13,48 @@ from recollect.stores.remainder import ORIGIN_QUOTE, Cited, group_of, remainder_
 
 Messages: TypeAlias = frozenset[MessageAddress]
 _SPARED: Final = "\0"
-"""Prefix of a thread that no thread has."""
+"""Prefix that hides a thread from `remainder_of`: no thread's id has this character."""
 
 
 def messages_of(evidence: EvidenceMap) -> Messages:
-    """Return the messages that evidence names."""
+    """Return the messages that evidence cites."""
     return frozenset((each.thread, each.message) for found in evidence.values() for each in found)
 
 
-def left_of(
+def without_messages(
     version: Memory | Revision, gone: AbstractSet[MessageAddress]
 ) -> tuple[dict[str, Json], EvidenceMap]:
-    """Return the value and the evidence of a version without what needs messages that are gone."""
+    """Return the value and the evidence of a version without the parts that rest on *gone*."""
     if not gone & messages_of(version.evidence):
         return dict(version.value), version.evidence
     sources = json.loads(encode_evidence(version.evidence))
-    spared = {at: tuple(_with_spared(found, gone)) for at, found in sources.items()}
-    left = remainder_of(version.value, spared, gone)
+    hidden = {pointer: tuple(_hide_origins(cited, gone)) for pointer, cited in sources.items()}
+    left = remainder_of(version.value, hidden, gone)
     if left is None:
         return {}, {}
-    evidence = {at: [_unspared(*each) for each in found] for at, found in left.evidence.items()}
-    return dict(left.value), decode_evidence(json.dumps(evidence))
+    shown = {pointer: [_show(*each) for each in cited] for pointer, cited in left.evidence.items()}
+    return dict(left.value), decode_evidence(json.dumps(shown))
 
 
-def _with_spared(found: Sequence[Cited], gone: AbstractSet[MessageAddress]) -> list[Cited]:
+def _hide_origins(cited: Sequence[Cited], gone: AbstractSet[MessageAddress]) -> list[Cited]:
     """
-    Return evidence in which messages that only lent words to a value have other names.
+    Return evidence in which the mere origins of words of a value are hidden from its removal.
 
-    Only where others, which stand, say the value: an undo then takes nothing of it. They stay in
-    the evidence, so that an erase finds their words.
+    Only in groups of which another message, which stays, states the value: an undo then takes
+    nothing of it. The origins stay in the evidence, so that an erase finds their words.
     """
-    said = {group_of(e) for e in found if e[2] != ORIGIN_QUOTE and (e[0], e[1]) not in gone} - {0}
+    stated = {
+        group_of(each)
+        for each in cited
+        if each[2] != ORIGIN_QUOTE and (each[0], each[1]) not in gone
+    } - {0}  # in no group
     return [
         cast("Cited", (_SPARED + each[0], *each[1:]))
-        if each[2] == ORIGIN_QUOTE and group_of(each) in said
+        if each[2] == ORIGIN_QUOTE and group_of(each) in stated
         else each
-        for each in found
+        for each in cited
     ]
 
 
-def _unspared(thread: str, *cited: Any) -> list[Any]:
-    return [thread.removeprefix(_SPARED), *cited]
+def _show(thread: str, *rest: Any) -> list[Any]:
+    return [thread.removeprefix(_SPARED), *rest]

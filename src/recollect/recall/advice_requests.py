@@ -58,6 +58,7 @@ _ENGLISH: Final = re.compile(
     r" (?:ideas?|suggestions?|recommendations?|tips)\b",
     re.IGNORECASE,
 )
+"""As in "Suggest a dessert", "Help me pack", "What should I wear?", "Write me an email"."""
 _CHINESE: Final = re.compile(
     "(?:推荐|介绍)(?:一|几|个|些|点|下|两|三|款|道|家|本|部|首|什么|哪)"
     "|(?:求|请|给我|给点|给些|有(?:什么|啥|没有|无)|来点|提(?:个|些|点)?)[^。！？\n]{0,6}(?:推荐|建议|主意|灵感|点子)"
@@ -72,17 +73,20 @@ _CHINESE: Final = re.compile(
     "|写一?(?:封|篇|段|份|条|张|个)[^。！？\n]{0,8}(?:邮件|信|文案|自我介绍|贺卡|请柬|朋友圈|发言|讲稿|致辞|简历|回复|短信|祝福|便条)"
     "|(?:做|煮|烤|来)一?(?:道|顿|份)",
 )
+"""As in 推荐一本书, 晚饭吃什么好, 帮我选, 写一封邮件."""
 _DIET: Final = re.compile(
     r"\b(?:allerg\w*|intoleran\w*|anaphyla\w*|co?eliac|vegan|vegetarian|pescatarian|halal|kosher"
     r"|gluten|lactose|diabet\w*|pregnan\w*|diet(?:ary)?|(?:can't|cannot|don't|doesn't|never) (?:eat"
     r"|drink)s?)\b|过敏|不耐|吃素|素食|清真|忌口|不吃|不能吃|不喝|不能喝|糖尿病|乳糖|戒[糖酒烟]|怀孕",
     re.IGNORECASE,
 )
+"""Tells what somebody must not, or does not, eat or drink: "vegan", "can't eat", 过敏."""
 _WISH: Final = re.compile(
     r"\b(?:wish(?:es)?|wants?|would like|'d like|hop(?:e|es|ing) (?:to|for)|dream(?:s|ing)? of"
     r"|interested in|into)\b|想(?:要|去|学|买|吃|试|养)|希望|愿望|心愿|感兴趣",
     re.IGNORECASE,
 )
+"""As in "I'd like", "interested in", 想去."""
 
 _CLAUSE_END: Final = re.compile(r"[.,;:!?\n。，；：！？、]+|\b(?:and|but|while)\b")
 

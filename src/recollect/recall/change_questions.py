@@ -41,6 +41,7 @@ _ENGLISH: Final = re.compile(
     r"(?: (?:with|for|to) (?:me|us)| in (?:my|our) li(?:fe|ves))?"
     rf"(?P<period>(?: {_TIME_WORD})*)"
 )
+"""The whole of "so what has changed with me since last summer"."""
 _TIME_CHINESE: Final = (
     "(?:[0-9一二三四五六七八九十两几]|[年月日号周天初底中]|个月|星期|上|下|这|本|去|今|前|从|自|到|现在|以来|之后|以后|后|起"
     "|至今|最近|近来|近期|期间|里|内|过去|昨)"
@@ -50,7 +51,9 @@ _CHINESE: Final = re.compile(
     "(?:(?:发生了?|有了?|出现了?)?(?:些?什么|哪些|啥)(?:新的?|大的?)?(?:变化|改变|变动|不同|不一样|新鲜事|新情况)"
     "|(?:发生了?)(?:些?什么|哪些|啥)事?|(?:些?什么|哪些|啥)变了)[了呢啊吗]?"
 )
+"""The whole of 最近我的生活有什么变化."""
 _OPEN: Final = re.compile(r"\b(?:since|after|from)\b|以来|之后|以后|后|起|至今|从|自")
+"""A period that lasts until now: "since May", 以来."""
 _CHANGES: Final = re.compile(r"\bchanged\b|变化|改变|变动|变了")
 _RECENT: Final = re.compile(r"\b(?:lately|recently|few|couple)\b|最近|近来|近期|几")
 _MONTHS_CHINESE: Final = "一 二 三 四 五 六 七 八 九 十 十一 十二".split()

@@ -1,19 +1,24 @@
 """
 Choose the entries of a context: the best ones for their cost, each in as few words as possible.
 
+Each gets a handle, the short name by which the text cites its source.
+
 The price of a token and the sizes of excerpts are those that showed the most whole evidence on the
 development halves of public sets; see `docs/benchmarks_context.md`.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+from base64 import b32encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
 from recollect.ports import TokenCounter
-from recollect.recall.citation_handles import Handles
 from recollect.recall.context import ContextEntry, LeftOut
 from recollect.recall.context_plan import ContextPlan, TokenRoom, memory_name
 from recollect.recall.context_text import GAP, clock_above, heading_above, line_of, safe_lines
@@ -35,6 +40,7 @@ from recollect.text.analysis import terms_of
 from recollect.text.lapsed_mark import LAPSED
 from recollect.text.passages import WHOLE_CHARACTERS_MAX
 
+_HANDLE_LENGTH: Final = 4
 COST_PER_TOKEN: Final = 0.004
 """Score that an entry must have more than another for each token that it costs more."""
 COSTLY_TOKENS_MAX: Final = 400
@@ -325,3 +331,29 @@ class _ShownEntries:
             return False
         known = self._terms_by_message.get((entry.scope, content.thread, content.id))
         return known is not None and known >= _message_terms(content)
+
+
+@lru_cache(maxsize=4_096)
+def _letters_of(scope: Scope, source: str) -> str:
+    digest = hashlib.blake2b(json.dumps((scope, source)).encode(), digest_size=20).digest()
+    return b32encode(digest).decode().lower()
+
+
+class Handles:
+    """
+    The short names of sources in one context: four letters and digits, more if two clash.
+
+    A handle is a prefix of the source's hash, so that it is the same in every context, except where
+    the context has another source with the same prefix.
+    """
+
+    def __init__(self) -> None:
+        self._taken: dict[str, tuple[Scope, str]] = {}
+
+    def of(self, scope: Scope, source: str) -> str:
+        """Return the handle of a source, thread/message or type/key, of a scope."""
+        name, every = (scope, source), _letters_of(scope, source)
+        length = _HANDLE_LENGTH
+        while self._taken.setdefault(every[:length], name) != name:
+            length += 1
+        return every[:length]

@@ -35,16 +35,19 @@ _ASKS_FOR_HISTORY: Final = re.compile(
     r"|以前|之前|原来|原本|过去|曾经|从前|先前|变|改|换|搬|不再|还是|[还仍]住|历史|多久|什么时候起|\d{4}年.*(?:住|工作)",
     re.IGNORECASE,
 )
+"""Asks for more than what holds now: "used to", "how long", "before", 以前, 搬."""
 _PAST: Final = re.compile(
     r"\b(?:was|were|did|had|ago|last|\d{4})\b|当时|那时|时候|[去前]年|\d{4}年|[上\d]个?月",
     re.IGNORECASE,
 )
+"""As in "Where was", "last", 当时."""
 
 _ASKS: Final = re.compile(
     r"[?？]|\b(?:what|when|where|which|who|whom|whose|why|how|remind|remember|recall)\b"
     r"|什么|谁|哪|几|多少|怎|吗|记得",
     re.IGNORECASE,
 )
+"""A sign or a word of a question."""
 
 _ASKS_ABOUT_ME: Final = re.compile(
     r"\b(?:about|know|describe|introduce) (?:me|myself)\b"
@@ -54,6 +57,7 @@ _ASKS_ABOUT_ME: Final = re.compile(
     r"|关于我|了解我|认识我|介绍(?:一下)?我|(?:帮|给|替)我.*我的",
     re.IGNORECASE,
 )
+"""As in "What do you know about me", "Plan my week", 介绍一下我."""
 _SOMEBODY: Final = re.compile(
     r"\b(?:she|hers?|he|him|his|they|them|theirs?)\b|[她他]", re.IGNORECASE
 )

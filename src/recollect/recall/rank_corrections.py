@@ -57,6 +57,7 @@ _END: Final = re.compile(
     r"|我们?(?:[现現]在|已[经經]|早就)*不再[^，。！？；,;!?]{1,16}[。！!.\s]*",
     re.IGNORECASE,
 )
+"""The whole of "I'm no longer vegan.", "We don't fish any more", 我不再吃素了."""
 _CORRECTS: Final = re.compile(
     r"\W*(?:(?:no|wait|sorry|oops|whoops|oh|actually|correction|scratch that|my (?:bad|mistake))\b"
     r"[\s,.!:;\u2026\u2014\u2013-]*)+(?:I meant?\b|make (?:that|it)\b|it['\u2019]?s\b)"
@@ -64,6 +65,7 @@ _CORRECTS: Final = re.compile(
     r"(?:我(?:是说|说的是|指的是|的意思是)|应该是|是)",
     re.IGNORECASE,
 )
+"""The beginning of "No wait, I meant Lille", "Sorry, it's Lille", 不对，我是说里尔."""
 _ASKS_WHICH: Final = re.compile(
     r"\b(?:what|where|which|who|whom|whose|how|when)\b|哪|什么|啥|谁|几|多[少大久]", re.IGNORECASE
 )

@@ -35,6 +35,7 @@ _CONFIRMING: Final = frozenset(
 _CONFIRMING_CHINESE: Final = re.compile(
     "^(?:好消息|好的?|收到|了解|明白|知道|记住|记下|恭喜|已?记录|没问题|太好|原来如此|谢谢(?:你|您)?(?:告诉我)?)(?:了|你|您|啦|哦|呢|们)*"
 )
+"""The beginning of a confirmation: 好的, 收到了, 记住了."""
 # "Added milk to the list." tells more than the request: that it was done.
 _ACTED: Final = re.compile(
     r"\b(?:added|booked|set|sent|scheduled|created|removed|deleted|changed|cancell?ed|ordered|put"
@@ -48,6 +49,7 @@ _POLITE: Final = re.compile(
     r"|(?:很|真)?(?:高兴|开心)认识(?:你|您)|有什么(?:可以|能)帮(?:到|助)?(?:你|您)的?吗?"
     r")(?:,? \w+|，\w{1,4})?(?: today)?\W*"
 )
+"""A whole sentence that tells nothing: "Nice to meet you", "Anything else?", 很高兴认识你."""
 _CLAUSE: Final = re.compile("[，,、；;：:。！!…]+")
 _MARKS: Final = re.compile(r"[\W_]+")
 

@@ -23,11 +23,12 @@ Ranks = Sequence[NDArray[np.int32]]
 
 def joined_postings(segments: Sequence[Segment | JoinedSegment], ranks: Ranks) -> Postings:
     """Return the postings of all *segments*, by hash."""
-    # Whole arrays instead of a loop: there may be thousands of segments of a few entries.
+    # Whole arrays instead of a loop: there may be thousands of segments of a few entries. Each
+    # array below has one element per posting of all segments.
     firsts = _firsts([len(rank) for rank in ranks])
     sizes = [len(each.entries) for each in segments]
     places = np.concatenate([each.entries for each in segments]) + np.repeat(firsts, sizes)
-    owner = np.concatenate(ranks)[places]
+    owner = np.concatenate(ranks)[places]  # the entry's position in the result, or -1
     starts = np.concatenate([each.starts[:-1] for each in segments])
     ends = np.concatenate([each.starts[1:] for each in segments])
     hashes = np.repeat(np.concatenate([each.hashes for each in segments]), ends - starts)
@@ -36,8 +37,8 @@ def joined_postings(segments: Sequence[Segment | JoinedSegment], ranks: Ranks) -
     if not is_taken.all():
         hashes, owner, count = hashes[is_taken], owner[is_taken], count[is_taken]
     by_hash = postings_order(hashes, owner, ranks)
-    distinct, starts = runs_of(hashes[by_hash])
-    return Postings(distinct, starts, owner[by_hash], count[by_hash])
+    distinct, first_of_hash = runs_of(hashes[by_hash])
+    return Postings(distinct, first_of_hash, owner[by_hash], count[by_hash])
 
 
 def postings_order(
@@ -56,28 +57,31 @@ def joined_vectors(
 ) -> EntryVectors:
     """Return the vectors of the *length* entries of all *segments*."""
     row = np.full(length, -1, np.int32)
+    none = np.empty((0, 0), np.int8), np.empty(0, np.float32)
     found = [
         (segment, rank)
         for segment, rank in zip(segments, ranks, strict=True)
         if len(segment.vectors)
     ]
-    none = np.empty((0, 0), np.int8), np.empty(0, np.float32)
     if not found:
         return EntryVectors(row, *none)
-    rank = np.concatenate([each for _, each in found])
+    # One element per entry of these segments: its position in the result, and its vector's row in
+    # their vectors, one array after the other.
+    owner = np.concatenate([rank for _, rank in found])
     own_row = np.concatenate([segment.vector_row for segment, _ in found])
     firsts = _firsts([len(segment.vectors) for segment, _ in found])
-    at = own_row + np.repeat(firsts, [len(segment.vector_row) for segment, _ in found])
-    has = (rank >= 0) & (own_row >= 0)
-    if not has.any():
+    source = own_row + np.repeat(firsts, [len(segment.vector_row) for segment, _ in found])
+    is_taken = (owner >= 0) & (own_row >= 0)
+    if not is_taken.any():
         return EntryVectors(row, *none)
-    owner, at = rank[has], at[has]
+    owner, source = owner[is_taken], source[is_taken]
     if not bool((owner[1:] > owner[:-1]).all()):
         order = np.argsort(owner)
-        owner, at = owner[order], at[order]
+        owner, source = owner[order], source[order]
     row[owner] = np.arange(len(owner), dtype=np.int32)
-    rows = np.concatenate([each.vectors for each, _ in found])[at]
-    return EntryVectors(row, rows, np.concatenate([each.scales for each, _ in found])[at])
+    vectors = np.concatenate([segment.vectors for segment, _ in found])[source]
+    scales = np.concatenate([segment.scales for segment, _ in found])[source]
+    return EntryVectors(row, vectors, scales)
 
 
 def _firsts(sizes: Sequence[int]) -> NDArray[np.intp]:

@@ -35,6 +35,7 @@ from recollect.stores.json_pointers import texts_in
 from recollect.stores.pages import each_row
 from recollect.stores.validation import check_id, check_scope, check_time, to_datetime
 from recollect.text.coded_text import with_code
+from recollect.wire.elements import ScopeNaming, time_to_json
 
 ID_CHARACTERS: Final = 16
 KEY_PREFIX: Final = "rk"
@@ -73,6 +74,18 @@ class Key:
             permissions=self.permissions,
             credential=credential,
         )
+
+    def public_fields(self, scope_of: ScopeNaming) -> dict[str, Json]:
+        """Return the key as JSON, without its secret or a digest of it."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "scope": scope_of(self.scope),
+            "permissions": sorted(self.permissions),
+            "created_at": time_to_json(self.created_at),
+            "expires_at": time_to_json(self.expires_at),
+            "last_used_at": time_to_json(self.last_used_at),
+        }
 
     def invalid_reason(self, credential: str, now: datetime) -> str | None:
         """

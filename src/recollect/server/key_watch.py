@@ -1,7 +1,8 @@
-"""Poll the keys of all open requests, with one read twice a second."""
+"""Check that the keys of all open requests are still valid, with one read twice a second."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -11,9 +12,10 @@ from typing import Final, Protocol
 import anyio
 
 from recollect.errors import KeyRevokedError, StoreError
-from recollect.server.api_keys import Keys
+from recollect.server.api_keys import Key, Keys, key_from
 from recollect.server.authorization import Principal
-from recollect.server.key_checks import revocation_of
+from recollect.side_records import KEYS_SCOPE, SERVICE_KEY
+from recollect.stores.unit_of_work import Proviso, Rows
 
 LOOK_EVERY_S: Final = 0.5
 FRESH_S: Final = 0.25
@@ -132,3 +134,46 @@ class KeyWatch:
                 if error := revocation_of(answer.principal, key, now):
                     answer.end(error)
             held.checked_at = max(held.checked_at, began_at)
+
+
+def revocation_of(principal: Principal, key: Key | None, now: datetime) -> KeyRevokedError | None:
+    """Return the error if *key*, the caller's key as stored now, no longer allows the request."""
+    reason = _reason(principal, key, now)
+    if reason is None:
+        return None
+    msg = (
+        f"the API key {principal.key_id!r} {reason} since the request began: nothing more is "
+        "answered or written; repeat the request with a valid key"
+    )
+    return KeyRevokedError(msg)
+
+
+def _reason(principal: Principal, key: Key | None, now: datetime) -> str | None:
+    if key is None:
+        return "was revoked"
+    if found := key.invalid_reason(principal.credential, now):
+        return found
+    if key.scope != principal.scope:
+        return "was bound to another scope"
+    if missing := sorted(principal.permissions - key.permissions):
+        return f"lost permissions ({', '.join(missing)})"
+    return None
+
+
+def proviso_of(principal: Principal, now: Callable[[], datetime]) -> Proviso | None:
+    """
+    Return a check, run inside the write transaction, that fails once the key is invalid.
+
+    ``None`` for a caller without a key. See `Store.acting`.
+    """
+    if not principal.credential:
+        return None
+
+    def proviso(rows: Rows) -> None:
+        # Read in the write's own transaction, so that a revocation cannot slip in between.
+        row = rows.setting(KEYS_SCOPE, SERVICE_KEY, principal.key_id)
+        key = key_from(row.key, json.loads(row.value), row.version) if row else None
+        if error := revocation_of(principal, key, now()):
+            raise error
+
+    return proviso

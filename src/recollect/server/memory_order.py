@@ -131,7 +131,7 @@ def listed(
         is_there &= (whole.valid_from <= wanted.valid_at) & (wanted.valid_at < whole.valid_until)
     if wanted.until is not None:
         is_there &= whole.time <= wanted.until
-    number = _number_of(whole.types, wanted.type)
+    number = whole.types.index(wanted.type) if wanted.type in whole.types else -1
     of_type = np.ones(len(whole), np.bool_) if wanted.type is None else whole.kind == number
     in_state = np.ones(len(whole), np.bool_)
     if wanted.state is not None:
@@ -173,10 +173,6 @@ def _among(
         for each, only in zip(columns, allowed, strict=True)
     ]
     return np.concatenate([np.ones(0, np.bool_), *masks])
-
-
-def _number_of(types: Sequence[str], name: str | None) -> int:
-    return types.index(name) if name in types else -1
 
 
 def _order(whole: MemoryColumns, chosen: NDArray[np.intp], order: MemoryOrder) -> NDArray[np.intp]:

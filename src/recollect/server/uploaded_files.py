@@ -23,7 +23,6 @@ from recollect.records import Json, JsonObject
 from recollect.server.http.event_streams import Event
 from recollect.server.http.problems import problem_of
 from recollect.server.http.scope_access import Reach
-from recollect.server.import_reports import first_threads
 from recollect.text.coded_text import coded_fields, with_code
 
 REFUSED_MAX: Final = 200
@@ -132,7 +131,7 @@ def _report(
         "changed": dict(found.changed),
         "erased_count": found.erased,
         "threads": found.threads,
-        "first_threads": first_threads(reach, tally.threads),
+        "first_threads": reach.first_threads(tally.threads),
         "memories": found.memories,
         "undated": found.undated,
         "zoneless": found.zoneless,

@@ -304,11 +304,10 @@ def _path_of(rest: str) -> str:
         raise UsageError(msg)
     if options := _OPTIONS.search(path):
         # Taken for the end of a name, they would open a new, empty store that may be written.
-        msg = (
+        raise UsageError(
             f"{rest!r} ends with options of a SQLite address, {options[0]!r}: leave them out, none "
             "is supported (a file that may only be read cannot be opened)"
         )
-        raise UsageError(msg)
     return str(_expanded(path))
 
 

@@ -68,11 +68,10 @@ class SyncRecollect(SyncFace[Recollect]):
         super().__exit__(*error)
 
     async def __aenter__(self) -> NoReturn:
-        msg = (
+        raise UsageError(
             "this memory is entered with 'with'; where its calls are awaited, use "
             "'async with recollect.open(...)'"
         )
-        raise UsageError(msg)
 
     async def __aexit__(self, *error: object) -> None:
         """Do nothing: `__aenter__` always raises."""

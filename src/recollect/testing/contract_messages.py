@@ -13,7 +13,7 @@ from recollect.errors import ConflictError, LimitError, UsageError, VersionConfl
 from recollect.records import Json, NewMessage
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.due_times import Debounce
-from recollect.stores.plans.session_gap import SESSION_GAP_S
+from recollect.stores.plans.threads import SESSION_GAP_S
 from recollect.stores.validation import FUTURE_S_MAX, MESSAGES_MAX, WRITES_MAX
 from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import (

@@ -17,6 +17,7 @@ _BEGINS: Final = re.compile(
     r"|[搬换換]|[开開]始|入[职職]|起|自",
     re.IGNORECASE,
 )
+"""A word for something that begins on the day: "moved", "since", 开始."""
 
 
 def begun_day(words: str, said_on: date) -> date | None:

@@ -113,6 +113,7 @@ _WEEKDAY: Final = re.compile(
     rf"\b(?P<full>(?i:{'|'.join(WEEKDAYS)}))s?\b|\b(?P<short>Mon|Tues?|Wed|Thu|Thurs?|Fri)\b"
     r"|(?:周|星期|礼拜)(?P<chinese>[一二三四五六日天])(?![天次回节个趟])"
 )
+"""A weekday alone: "Friday", "Fri", 周五."""
 
 
 class Dated(NamedTuple):

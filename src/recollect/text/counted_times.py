@@ -138,6 +138,7 @@ _AGES: Final = lazy_pattern(
     r"(?: years old| today|th birthday)",
     re.IGNORECASE,
 )
+"""As in 35岁, 三周年, "turned thirty years old"."""
 _LENGTHS: Final = (
     lazy_pattern(rf"\b{COUNT} {UNIT}\b", re.IGNORECASE),
     lazy_pattern(rf"(?<!第){CHINESE_COUNT}{CHINESE_UNIT}"),

@@ -20,21 +20,26 @@ _DAYS_OF_MONTH: Final = lazy_pattern(
     rf"(?P<mark>(?<![\d一二三四五六七八九十]){_NUMBER}月份?)(?P<one>{_DAY})"
     rf"(?:[日号]?{_AND}|(?<=十[{_DIGITS}])(?=[二三]?十))(?P<two>{_DAY})(?P<end>[日号]?){_NO_DAY}"
 )
+"""As in 六月二十五、二十六, 6月3到5日."""
 _DAYS_OF_WEEK: Final = lazy_pattern(
     r"(?P<mark>(?:[上下]{1,2}|这|本|每|毎)?个?(?:周|星期|礼拜))(?P<one>[一二三四五六日天])"
     rf"{_AND}?(?P<two>[一二三四五六日天])(?P<end>){_NO_DAY}(?![次回节趟期种起])"
 )
+"""As in 下周三到五, 每周一三."""
 _MONTHS: Final = lazy_pattern(
     rf"(?<![\d一二三四五六七八九十年])(?P<one>{_NUMBER}){_AND}(?P<two>{_NUMBER}) ?月"
 )
+"""As in 4、5月, 四到六月."""
 _MONTHS_BESIDE: Final = lazy_pattern(
     rf"(?<![\d一二三四五六七八九十])(?P<one>[{_DIGITS}])(?P<two>[{_DIGITS}])月"
 )
+"""As in 四五月."""
 _WEEKDAYS_ENGLISH: Final = lazy_pattern(
     rf"\b(?P<mark>(?:next|this|last|every|on) )(?P<one>(?:{_WEEKDAYS})[a-z]{{0,6}})"
     rf" ?(?:-|/|&|,|and|to|till?|until|through|or) ?(?P<two>(?:{_WEEKDAYS})[a-z]{{0,6}})\b",
     re.IGNORECASE,
 )
+"""As in "next wed to fri"."""
 _ORDINAL: Final = r"\d{1,2}(?:st|nd|rd|th)"
 _NO_DAY_ENGLISH: Final = (
     r"\b(?! (?:of\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|birthday|grade|century|floor))"
@@ -44,11 +49,13 @@ _ORDINALS: Final = lazy_pattern(
     rf"(?P<two>{_ORDINAL}){_NO_DAY_ENGLISH}",
     re.IGNORECASE,
 )
+"""As in "3rd to 5th": the month stands elsewhere."""
 _DAY_BEHIND_MONTH: Final = lazy_pattern(
     rf"\b(?P<month>{MONTH_NAME}), (?:(?:from|on|starting|leaving) )?(?:the )?"
     rf"(?P<day>{_ORDINAL}){_NO_DAY_ENGLISH}",
     re.IGNORECASE,
 )
+"""As in "in June, from the 3rd"."""
 _DAY_OF_RETURN: Final = lazy_pattern(
     rf"\b(?P<out>\d{{1,2}}(?:st|nd|rd|th)? (?P<month>{MONTH_NAME})"
     r"(?:,? and|,)? (?:back|home|return(?:ing|s)?)(?: home| again)? (?:on )?(?:the )?)"

@@ -155,6 +155,7 @@ _LUNAR_DATE: Final = lazy_pattern(
     rf"(?P<lunar>农历|阴历|旧历)?{_BEFORE}(?P<month>正|腊|冬|[{_C}]{{1,2}}|\d{{1,2}})月"
     rf"(?:初(?P<early>[{_C}])(?![日号点个天])|(?P<day>[{_C}廿]{{1,3}}|\d{{1,2}})[日号]? ?)"
 )
+"""As in 农历八月十五日, 正月初三."""
 # 年初三 and 初三, 年廿九 and 腊月二十九: days after and before the lunar New Year.
 _ABOUT_NEW_YEAR: Final = lazy_pattern(
     rf"{_BEFORE}(?:(?:大年|正月|(?<![今去明后前当每半])年|(?<![年月日当最起之读上念升在]))"
@@ -168,9 +169,11 @@ _WEEKDAY_BESIDE: Final = lazy_pattern(
     rf"(?<![a-z]){_WEEKDAY_NAME} (?:just |right )?(?P<side>before|after) (?:the )?$",
     re.IGNORECASE,
 )
+"""As in "the Friday before" in front of a feast."""
 _BESIDE_IN_CHINESE: Final = lazy_pattern(
     r" ?之?(?P<side>前|后)(?:的?那个|的|一个)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
 )
+"""As in 前一个周五 behind a feast."""
 _DATES_OF_FEASTS: Final = ("八月十五", "七月十五")
 """Lunar dates by which people name a feast: the moon's, and the ghosts'."""
 _NAMED_MONTHS: Final = {"正": 1, "冬": 11, "腊": 12}

@@ -38,8 +38,11 @@ _SPACE_BEHIND: Final = re.compile(
     # The end of a date or of a span ("05-19 半夜") counts nothing.
     r"(?<=\d)(?<![-/:~]\d)(?<![-/:~]\d\d) (?=[万亿千百点分秒时半年月日号天周个岁元块毛米斤公])"
 )
+"""The space in "3 万" and "5 月", which is left out."""
 _GROUPED: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3}){1,4}(?=[万亿])")
+"""The digits of 1,200万, whose commas are left out."""
 _SPACE_BEFORE: Final = re.compile(r"(?<=\d[万亿千百点月年]) (?=\d)")
+"""The space in "3万 5" and "5月 3"."""
 _LETTER: Final = re.compile(r"[a-z]", re.IGNORECASE)
 _DIGITS: Final = re.compile(
     r"(?<!\d)(?P<whole>\d{1,3}(?:,\d{3}){1,8}(?!\d)"
@@ -47,6 +50,7 @@ _DIGITS: Final = re.compile(
     r"|(?<![\d][ .,:/-])[1-9]\d{0,2}(?: \d{3}){1,4}(?![ .,:/-]?\d|[^\W\d_])|\d++)"
     r"(?P<rest>(?:\.\d++){0,6})"
 )
+"""A number in digits: 1,200.50, 84 500, 2024."""
 # 语文88数学92专业课120,355 and 两件8x10,680一件: the comma ends a row of marks or a size, and parts
 # no thousands.
 _IN_A_ROW: Final = re.compile(
@@ -68,6 +72,7 @@ _SUFFIX: Final = re.compile(
     r"|(?P<mixed>[ ][1-9]/[1-9](?![\d/]))",
     re.IGNORECASE,
 )
+"""A suffix that changes the value of digits: 5%, 3k, 90s, "2 and a half", 1/2, "2 1/2"."""
 _BEFORE_YEAR: Final = re.compile(r"\b(?:in|since|from|till|until|of) $", re.IGNORECASE)
 """Words before a year of two digits: "closed in 03"."""
 _PAIR: Final = re.compile(r"(?:1\d\d|2\d\d|[6-9]\d)/(?:1[0-4]\d|[3-9]\d)(?![\d/])")
@@ -239,17 +244,23 @@ _THING: Final = r"(?: [a-z][\w'-]{0,20}){1,2}?"
 _ADDED: Final = re.compile(
     rf"\b(?P<one>{_HOW_MANY}){_THING},? (?:and|&|plus) (?P<other>{_HOW_MANY}){_THING}\b"
 )
+"""As in "two sons and a daughter": three children."""
 _NAME: Final = r"[A-Z][\w'-]{0,20}(?: [A-Z][\w'-]{0,20}){0,2}"
 _NAMES_LISTED: Final = re.compile(rf"\b{_NAME}(?:, {_NAME}){{0,9}},? (?:and|&) {_NAME}")
+"""As in "Tom, Kit and Bo"."""
 _NAMES_IN_A_ROW: Final = re.compile(rf"\b{_NAME}(?:, {_NAME}){{2,9}}(?!,? (?:and|&) [A-Z])")
+"""As in "Tom, Kit, Bo", without an "and"."""
 _THINGS_LISTED: Final = re.compile(r"\b[\w'-]{1,20}(?:, [\w'-]{1,20}){1,9},? (?:and|or|&) [\w'-]+")
+"""As in "milk, eggs and bread"."""
 _CHINESE_LISTED: Final = re.compile(
     r"[^\s、，。；：和跟与及]{1,10}(?:、[^\s、，。；：和跟与及]{1,10}){0,9}"
     r"[、和跟与及][^\s、，。；：和跟与及]"
 )
+"""As in 小明、小红和小刚."""
 _CHINESE_ADDED: Final = re.compile(
     r"(?P<one>[一两三四])[个只]?[\u4e00-\u9fff](?P<other>[一两三四])[个只]?[\u4e00-\u9fff]"
 )
+"""As in 两儿一女: three children."""
 _SMALL: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 

@@ -33,6 +33,7 @@ _RUN: Final = re.compile(
     r"二三四五六七八九\d](?!\d))?"
     r"|(?P<half>个?(?:[年天月]|小时|星期|钟头|公里)?半))?"
 )
+"""A number in characters with its parts: 两万三千, 百分之五, 三分之一, 三点五, 五块八, 两年半."""
 _IN_A_ROW: Final = re.compile(
     r"([二三四五六七八九]?十[一二三四五六七八九])([二三四五六七八九]十[一二三四五六七八九]?)"
 )
@@ -42,12 +43,14 @@ _RUN_ON: Final = re.compile(r"(.*[十百千万][一二三四五六七八九])([�
 _DIGIT_MONEY: Final = re.compile(
     r"(?<![\d.])(\d{1,12})[块元](\d{1,2})(?![\d.个只点年月号日万千百人])"
 )
+"""As in 12块5: 12.5 yuan."""
 _TENTH_BEHIND: Final = re.compile(
     rf"(?<![\d.])(?P<whole>\d{{1,3}}|[{NUMERAL}]{{1,4}})(?:(?P<metres>米)|斤)"
     r"(?P<tenth>[1-9一二三四五六七八九])(?(metres)|[两兩])(?![\d一二三四五六七八九十百千万亿个只点年月号日米人])"
 )
 """A tenth after its unit: 四米二 is 4.2 metres; 三斤六两 is 3.6 斤."""
 _TWO_DIGITS: Final = re.compile(r"([一二三四五六七八九两])([一二三四五六七八九])(?=[十百千万亿])")
+"""As in 两三百: two numbers that share a scale."""
 _FIRST_OF_SPAN: Final = re.compile(
     r"(?<![\d.])(?P<first>\d{1,4})(?=(?: ?[-~到至] ?|, ?)\d{1,4}(?P<scale>[百千万亿]))"
 )
@@ -56,11 +59,14 @@ _MONTHS_OF_YEAR: Final = 12
 _HEIGHT: Final = re.compile(
     r"(?<![\d.])(?P<metres>[12一两])米(?P<rest>\d{1,2}|[一二三四五六七八九]{1,2})(?![\d米])"
 )
+"""As in 1米75: the height in metres."""
 _TENTHS: Final = re.compile(
     r"(?<![\d.完达赞年变收组构现养促一二三四五六七八九十百千万])(?P<tenths>[1-9一二三四五六七八九两])"
     r"(?P<half>[1-9一二三四五六七八九])?(?P<kind>成(?![都年功立长员绩语熟果分人为了名])(?P<more>半)?|折)"
 )
+"""As in 三成 and 七折: tenths of a whole."""
 _HALF_AFTER_DIGITS: Final = re.compile(r"(?<![\d.])(\d{1,6})个?(?:[年天月]|小时|星期|公里)?半")
+"""As in 2个半小时, 3年半: a half behind digits."""
 _MEASURES: Final = frozenset(
     "个只岁年月天日号次条本位名件份张块元把杯瓶碗盘斤公米里楼层周人口头匹辆台部家间套双对倍章页级度点分秒"
     "届场门篇支枚颗棵座幢栋种样遍趟回顿步句封箱袋包盒片粒克吨升亩环折成万千百亿来多余几站米小户集轮堂节"
@@ -69,6 +75,7 @@ _ADVERBS: Final = re.compile(
     r"十分(?![钟之])|千万(?![元块人个吨年用])|万一|一[起直样定些下般旦切律向点会再]|[万千百]科"
     r"|十[足全]|百货|百度|百合|万能|千金|百姓|三亚|四川|九江|六安|三明"
 )
+"""Words in which a numeral counts nothing: 十分, 万一, 百货, 四川."""
 _LOOSE: Final = {
     "半": "1/2 50 30", "双": "2", "独": "1", "单": "1", "没": "0", "无": "0", "不": "0", "未": "0",
     "我": "1", "个": "1",

@@ -51,6 +51,7 @@ _HALF: Final = re.compile(
 _HALF_A: Final = re.compile(
     r"\bhalf (?:a |an )?(dozen|hundred|thousand|million|billion)\b", re.IGNORECASE
 )
+"""As in "half a million"."""
 _LOOSE: Final = {
     "a": "1", "an": "1", "my": "1", "only": "1", "single": "1", "once": "1", "alone": "1",
     "another": "1", "sole": "1", "solo": "1", "myself": "1",
@@ -74,6 +75,7 @@ _LOOSE_WORD: Final = re.compile(
 _AND_A_HALF: Final = re.compile(
     r"\b(?P<unit>hour|year|month|week|day|mile)s? and a half\b", re.IGNORECASE
 )
+"""As in "an hour and a half"."""
 _HALVES: Final = {"hour": 90, "year": 18}
 
 

@@ -15,7 +15,9 @@ _WHEN: Final = re.compile(
     r"\b",
     re.IGNORECASE,
 )
+"""The beginning of a question that asks for a time: "Since when", "Which year"."""
 _WHEN_CHINESE: Final = re.compile(r"什么时候|何时|哪一?[天日年月]|几[月号日点]|多久|哪个月")
+"""A question that asks for a time: 哪天, 多久."""
 _TIME_WORDS: Final = (
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week|weekend|month|years?|recently|just"
     r"|this (?:week|month|year|morning|weekend)"
@@ -29,6 +31,7 @@ _TIME_EXPRESSION: Final = re.compile(
     r"|\d{1,2}月|\d{1,2}[日号]|(?:19|20)\d\d年|星期[一二三四五六日天]|周[一二三四五六日]",
     re.IGNORECASE,
 )
+"""A word for a time, in any place: "last", "Friday", "2024", 上周, 3月."""
 _TIME_WORDS_IN_LOWER_ASCII: Final = re.compile(rf"\b(?=[adfjlmnorstwy12]){_TIME_WORDS}", re.ASCII)
 """
 The alternatives that lower-case ASCII can match, which this searches several times as fast.
@@ -41,22 +44,27 @@ _DAY_MONTH: Final = re.compile(
     r"(?:\s{1,3}((?:19|20)\d\d))?",
     re.IGNORECASE,
 )
+"""As in "5th of May 2026", "5 May"."""
 _MONTH_DAY: Final = re.compile(
     rf"\b({MONTH_NAME})\.?\s{{1,3}}(\d{{1,2}})(?:st|nd|rd|th)?\b,?(?:\s{{1,3}}((?:19|20)\d\d))?",
     re.IGNORECASE,
 )
+"""As in "May 5th, 2026", "May 5"."""
 _MONTH_YEAR: Final = re.compile(
     rf"\b({MONTH_NAME})\.?,?\s{{1,3}}(?:of\s{{1,3}})?((?:19|20)\d\d)\b", re.IGNORECASE
 )
+"""As in "May 2026", "May of 2026"."""
 _IN_MONTH: Final = re.compile(
     r"\b(january|february|march|april|june|july|august|september|october|november|december)\b"
     r"|\b(?:in|during|since|by|of|early|late|mid|last|this|next)\s{1,3}(may|march)\b",
     re.IGNORECASE,
 )
+"""A month alone. "may" and "march" are words as well, and need one like "in" before them."""
 _NUMERIC: Final = re.compile(
     r"\b(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>(?:19|20)\d\d)\b"
     r"|\b(?P<y2>(?:19|20)\d\d)[-/](?P<m2>\d{1,2})(?:[-/](?P<d2>\d{1,2}))?\b"
 )
+"""As in "5.5.2026", "2026-05-05", "2026/5"."""
 _YEAR: Final = re.compile(r"(?<![\d.])((?:19|20)\d\d)(?=\b|年)")
 
 _NUMBER_WORDS: Final = {
@@ -68,13 +76,16 @@ _COUNT: Final = (
 )
 _UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30.4, "year": 365.25}
 _AGO: Final = re.compile(rf"\b{_COUNT} (day|week|month|year)s? ago\b", re.IGNORECASE)
+"""As in "two weeks ago", "a year ago"."""
 _PAST: Final = re.compile(
     rf"\b(?:past|last|previous)\s{{1,3}}(?:{_COUNT}\s{{1,3}})?(day|week|month|year)s?\b",
     re.IGNORECASE,
 )
+"""As in "last week", "the past three months"."""
 _WEEKDAY: Final = re.compile(
     r"\b(?:last|this past|on)\s{1,3}(mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE
 )
+"""As in "last Friday", "on Monday"."""
 _NEAR: Final = (
     (re.compile(r"\byesterday\b|昨[天晚日]", re.IGNORECASE), -1.0, 1.0),
     (re.compile(r"\b(?:today|tonight|this morning)\b|今[天晚早]", re.IGNORECASE), 0.0, 1.0),
@@ -96,6 +107,7 @@ _CHINESE: Final = re.compile(
     rf"(?:((?:19|20)\d\d)\s{{0,2}}年|({_CHINESE_YEAR})的?)?\s{{0,2}}(\d{{1,2}})\s{{0,2}}月(?:份)?"
     r"(?:\s{0,2}(\d{1,2})\s{0,2}[日号]|(上旬|中旬|下旬|初|底))?"
 )
+"""As in 2026年5月5日, 去年5月, 5月初."""
 
 _ANY_DAYS_IN_LOWER_ASCII: Final = re.compile(
     rf"\d|\b(?:{MONTH_NAME}|ago|last|past|previous|this|tonight"

@@ -1,15 +1,12 @@
-"""API keys, the audit, and the service's description of its caller as JSON."""
+"""The audit, and the service's description of its caller, as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
 
-from recollect.records import Json, JsonObject, Scope
+from recollect.records import Json, JsonObject
 from recollect.stores.plans.audit import AuditEntry, AuditVerdict
-from recollect.wire.elements import Fields, ScopeNaming, time_from_json, time_to_json
+from recollect.wire.elements import Fields, record_from_json, record_to_json, time_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,75 +22,14 @@ class Answerer:
     limits: JsonObject
 
 
-class DescribedKey(Protocol):
-    """The public fields of a key, without its secret."""
-
-    @property
-    def id(self) -> str:
-        """The id of the key."""
-
-    @property
-    def name(self) -> str:
-        """The name of the key."""
-
-    @property
-    def scope(self) -> Scope:
-        """The scope that the key is bound to."""
-
-    @property
-    def permissions(self) -> Collection[str]:
-        """The permissions of the key."""
-
-    @property
-    def created_at(self) -> datetime:
-        """Time of creation."""
-
-    @property
-    def expires_at(self) -> datetime | None:
-        """Time of expiry, if any."""
-
-    @property
-    def last_used_at(self) -> datetime | None:
-        """Time of the last use, as far as it is known."""
-
-
 def answerer_to_json(answerer: Answerer) -> dict[str, Json]:
     """Encode the service's description of itself and its caller."""
-    return {
-        "prefix": list(answerer.prefix),
-        "name": answerer.name,
-        "permissions": sorted(answerer.permissions),
-        "version": answerer.version,
-        "model": answerer.model,
-        "embedder": answerer.embedder,
-        "limits": answerer.limits,
-    }
+    return record_to_json(answerer)
 
 
 def answerer_from_json(fields: Fields) -> Answerer:
     """Decode the result of `answerer_to_json`."""
-    return Answerer(
-        prefix=tuple(fields["prefix"]),
-        name=fields["name"],
-        permissions=frozenset(fields["permissions"]),
-        version=fields["version"],
-        model=fields["model"],
-        embedder=fields["embedder"],
-        limits=fields["limits"],
-    )
-
-
-def key_to_json(key: DescribedKey, scope_of: ScopeNaming) -> dict[str, Json]:
-    """Encode the public fields of a key."""
-    return {
-        "id": key.id,
-        "name": key.name,
-        "scope": scope_of(key.scope),
-        "permissions": sorted(key.permissions),
-        "created_at": time_to_json(key.created_at),
-        "expires_at": time_to_json(key.expires_at),
-        "last_used_at": time_to_json(key.last_used_at),
-    }
+    return record_from_json(Answerer, fields)
 
 
 def audit_entry_to_json(entry: AuditEntry) -> dict[str, Json]:
@@ -115,18 +51,7 @@ def audit_entry_to_json(entry: AuditEntry) -> dict[str, Json]:
 
 def audit_entry_from_json(fields: Fields) -> AuditEntry:
     """Decode the result of `audit_entry_to_json`."""
-    return AuditEntry(
-        n=fields["n"],
-        at=time_from_json(fields["at"]),
-        actor=fields["actor"],
-        actor_key=fields["actor_key"],
-        action=fields["action"],
-        subject=fields["subject"],
-        names=tuple(fields["names"]),
-        digest=fields["digest"],
-        previous=fields["previous"],
-        hash=fields["hash"],
-    )
+    return record_from_json(AuditEntry, fields)
 
 
 def describe_subject(entry: AuditEntry) -> str:
@@ -138,20 +63,9 @@ def describe_subject(entry: AuditEntry) -> str:
 
 def verdict_to_json(verdict: AuditVerdict) -> dict[str, Json]:
     """Encode the verdict on a hash chain."""
-    return {
-        "ok": verdict.ok,
-        "rows": verdict.rows,
-        "head": verdict.head,
-        "broken_at": verdict.broken_at,
-        "reason": verdict.reason,
-    }
+    return {"ok": verdict.ok, **record_to_json(verdict)}
 
 
 def verdict_from_json(fields: Fields) -> AuditVerdict:
     """Decode the result of `verdict_to_json`."""
-    return AuditVerdict(
-        rows=fields["rows"],
-        head=fields["head"],
-        broken_at=fields["broken_at"],
-        reason=fields["reason"],
-    )
+    return record_from_json(AuditVerdict, fields)

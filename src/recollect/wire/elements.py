@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime
-from typing import Any, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from recollect.records import Evidence, EvidenceMap, FileLines, Json, Scope
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+RecordT = TypeVar("RecordT", bound="DataclassInstance")
 Fields: TypeAlias = Mapping[str, Any]
 """A decoded JSON object, whose fields are not validated yet."""
 ScopeNaming: TypeAlias = Callable[[Scope], list[Json]]
@@ -71,7 +76,7 @@ def one_evidence_to_json(evidence: Evidence) -> dict[str, Json]:
     return written
 
 
-def evidence_from_json(fields: Fields) -> EvidenceMap:
+def evidence_from_json(written: Fields) -> EvidenceMap:
     """Decode the result of `evidence_to_json`."""
     return {
         pointer: tuple(
@@ -86,5 +91,54 @@ def evidence_from_json(fields: Fields) -> EvidenceMap:
             )
             for each in found
         )
-        for pointer, found in fields.items()
+        for pointer, found in written.items()
     }
+
+
+_DECODERS: Final[Mapping[object, Callable[[Any], Any]]] = {
+    "datetime": time_from_json,
+    "datetime | None": optional_time,
+    "Scope": tuple,
+    "tuple[str, ...]": tuple,
+    "tuple[int, ...]": tuple,
+    "frozenset[str]": frozenset,
+    "EvidenceMap": evidence_from_json,
+}
+"""Decoders by the annotation of a field, for what JSON has no type for."""
+
+
+def record_to_json(record: DataclassInstance) -> dict[str, Json]:
+    """Encode a dataclass as an object with its fields: times in ISO 8601, tuples as lists."""
+    return {each.name: _plain(getattr(record, each.name)) for each in fields(record)}
+
+
+def _plain(value: Any) -> Json:
+    if isinstance(value, datetime):
+        return time_to_json(value)
+    if isinstance(value, tuple):
+        return list(value)
+    found: Json = sorted(value) if isinstance(value, frozenset) else value
+    return found
+
+
+def record_from_json(kind: type[RecordT], written: Fields, **decoded: object) -> RecordT:
+    """
+    Decode a dataclass from an object with its fields; unknown ones are ignored.
+
+    Args:
+        decoded: The fields whose values are records themselves.
+
+    Raises:
+        KeyError: A field is missing.
+    """
+    own = {
+        name: decode(written[name]) if decode else written[name]
+        for name, decode in _decoders(kind).items()
+        if name not in decoded
+    }
+    return kind(**own, **decoded)
+
+
+@cache
+def _decoders(kind: type[DataclassInstance]) -> Mapping[str, Callable[[Any], Any] | None]:
+    return {each.name: _DECODERS.get(each.type) for each in fields(kind)}

@@ -18,7 +18,7 @@ from recollect.stores.plans.erase_targets import (
     EraseThread,
 )
 from recollect.stores.plans.quotations import Quotation
-from recollect.wire.elements import Fields, optional_time, time_from_json, time_to_json
+from recollect.wire.elements import Fields, record_from_json, record_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,67 +65,23 @@ def target_to_json(target: EraseTarget) -> dict[str, Json]:
 
 def preview_to_json(preview: ErasePreview) -> dict[str, Json]:
     """Encode the preview of an erase."""
-    return {
-        "messages": preview.messages,
-        "memories": preview.memories,
-        "revised": preview.revised,
-        "confirm": preview.confirm,
-        "expires_at": time_to_json(preview.expires_at),
-        "quoted_in": [
-            {
-                "thread": each.thread,
-                "message": each.message,
-                "role": each.role,
-                "time": time_to_json(each.time),
-                "quote": each.quote,
-                "likely": each.likely,
-            }
-            for each in preview.quoted_in
-        ],
-    }
+    quoted_in: list[Json] = [record_to_json(each) for each in preview.quoted_in]
+    return {**record_to_json(preview), "quoted_in": quoted_in}
 
 
 def preview_from_json(fields: Fields) -> ErasePreview:
     """Decode the result of `preview_to_json`."""
-    return ErasePreview(
-        messages=fields["messages"],
-        memories=fields["memories"],
-        revised=fields["revised"],
-        confirm=fields["confirm"],
-        expires_at=time_from_json(fields["expires_at"]),
-        quoted_in=tuple(
-            Quotation(
-                thread=each["thread"],
-                message=each["message"],
-                role=each["role"],
-                time=time_from_json(each["time"]),
-                quote=each["quote"],
-                likely=each.get("likely", True),
-            )
-            for each in fields["quoted_in"]
-        ),
+    quoted_in = tuple(
+        record_from_json(Quotation, {"likely": True, **each}) for each in fields["quoted_in"]
     )
+    return record_from_json(ErasePreview, fields, quoted_in=quoted_in)
 
 
 def receipt_to_json(receipt: EraseReceipt) -> dict[str, Json]:
     """Encode the receipt of an erase."""
-    return {
-        "id": receipt.id,
-        "messages": receipt.messages,
-        "memories": receipt.memories,
-        "revised": receipt.revised,
-        "erased_at": time_to_json(receipt.erased_at),
-        "clean_at": time_to_json(receipt.clean_at),
-    }
+    return record_to_json(receipt)
 
 
 def receipt_from_json(fields: Fields) -> EraseReceipt:
     """Decode the result of `receipt_to_json`."""
-    return EraseReceipt(
-        id=fields["id"],
-        messages=fields["messages"],
-        memories=fields["memories"],
-        revised=fields["revised"],
-        erased_at=time_from_json(fields["erased_at"]),
-        clean_at=optional_time(fields["clean_at"]),
-    )
+    return record_from_json(EraseReceipt, fields)

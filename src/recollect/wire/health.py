@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from recollect.observability.health import Health, StoreHealth, TaskError, TaskHealth
 from recollect.records import Json
-from recollect.wire.elements import Fields, optional_time, time_from_json, time_to_json
+from recollect.wire.elements import (
+    Fields,
+    record_from_json,
+    record_to_json,
+    time_from_json,
+    time_to_json,
+)
 
 
 def health_to_json(health: Health) -> dict[str, Json]:
@@ -12,47 +18,29 @@ def health_to_json(health: Health) -> dict[str, Json]:
     return {
         "status": health.status,
         "at": time_to_json(health.at),
-        "store": {"state": health.store.state, "latency_ms": health.store.latency_ms},
+        "store": record_to_json(health.store),
         "tasks": [task_to_json(each) for each in health.tasks],
     }
 
 
 def health_from_json(fields: Fields) -> Health:
     """Decode the result of `health_to_json`."""
-    store = fields["store"]
     return Health(
         at=time_from_json(fields["at"]),
-        store=StoreHealth(state=store["state"], latency_ms=store["latency_ms"]),
-        tasks=tuple(task_from_json(each) for each in fields["tasks"]),
+        store=record_from_json(StoreHealth, fields["store"]),
+        tasks=tuple(map(task_from_json, fields["tasks"])),
     )
 
 
 def task_to_json(task: TaskHealth) -> dict[str, Json]:
     """Encode the health of a background task."""
     error = task.last_error
-    return {
-        "name": task.name,
-        "state": task.state,
-        "last_success": time_to_json(task.last_success),
-        "last_error": None
-        if error is None
-        else {"type": error.type, "text": error.text, "at": time_to_json(error.at)},
-        "failures": task.failures,
-        "retry_at": time_to_json(task.retry_at),
-        "backlog": task.backlog,
-    }
+    last_error = None if error is None else record_to_json(error)
+    return {**record_to_json(task), "last_error": last_error}
 
 
 def task_from_json(fields: Fields) -> TaskHealth:
     """Decode the result of `task_to_json`."""
     error = fields["last_error"]
-    return TaskHealth(
-        name=fields["name"],
-        state=fields["state"],
-        last_success=optional_time(fields["last_success"]),
-        last_error=error
-        and TaskError(type=error["type"], text=error["text"], at=time_from_json(error["at"])),
-        failures=fields["failures"],
-        retry_at=optional_time(fields["retry_at"]),
-        backlog=fields["backlog"],
-    )
+    last_error = None if error is None else record_from_json(TaskError, error)
+    return record_from_json(TaskHealth, fields, last_error=last_error)

@@ -7,11 +7,9 @@ from recollect.records import Json, Memory, PutMemory, Revision
 from recollect.wire.elements import (
     Fields,
     ScopeNaming,
-    evidence_from_json,
     evidence_to_json,
-    optional_time,
+    record_from_json,
     scope_to_json,
-    time_from_json,
     time_to_json,
 )
 
@@ -40,23 +38,7 @@ def memory_to_json(memory: Memory, scope_of: ScopeNaming = scope_to_json) -> dic
 
 def memory_from_json(fields: Fields) -> Memory:
     """Decode the result of `memory_to_json`."""
-    return Memory(
-        scope=tuple(fields["scope"]),
-        type=fields["type"],
-        key=fields["key"],
-        value=fields["value"],
-        text=fields["text"],
-        version=fields["version"],
-        created_at=time_from_json(fields["created_at"]),
-        updated_at=time_from_json(fields["updated_at"]),
-        valid_from=optional_time(fields["valid_from"]),
-        valid_until=optional_time(fields["valid_until"]),
-        expires_at=optional_time(fields["expires_at"]),
-        evidence=evidence_from_json(fields["evidence"]),
-        trust=fields["trust"],
-        state=fields["state"],
-        said_at=optional_time(fields["said_at"]),
-    )
+    return record_from_json(Memory, fields)
 
 
 def put_to_json(put: PutMemory) -> dict[str, Json]:
@@ -91,16 +73,4 @@ def revision_to_json(revision: Revision) -> dict[str, Json]:
 
 def revision_from_json(fields: Fields) -> Revision:
     """Decode the result of `revision_to_json`."""
-    return Revision(
-        version=fields["version"],
-        value=fields["value"],
-        text=fields["text"],
-        valid_from=optional_time(fields["valid_from"]),
-        valid_until=optional_time(fields["valid_until"]),
-        evidence=evidence_from_json(fields["evidence"]),
-        trust=fields["trust"],
-        state=fields["state"],
-        cause=fields["cause"],
-        believed_from=time_from_json(fields["believed_from"]),
-        believed_until=optional_time(fields["believed_until"]),
-    )
+    return record_from_json(Revision, fields)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.records import Json, Message, NewMessage
-from recollect.wire.elements import Fields, time_from_json, time_to_json
+from recollect.wire.elements import Fields, record_from_json, time_to_json
 
 
 def message_to_json(message: Message) -> dict[str, Json]:
@@ -25,19 +25,7 @@ def message_to_json(message: Message) -> dict[str, Json]:
 
 def message_from_json(fields: Fields) -> Message:
     """Decode the result of `message_to_json`."""
-    return Message(
-        thread=fields["thread"],
-        id=fields["id"],
-        position=fields["position"],
-        role=fields["role"],
-        name=fields["name"],
-        text=fields["text"],
-        time=time_from_json(fields["time"]),
-        session=fields["session"],
-        source=fields["source"],
-        content=fields["content"],
-        metadata=fields["metadata"],
-    )
+    return record_from_json(Message, fields)
 
 
 def new_message_to_json(message: NewMessage) -> dict[str, Json]:

@@ -13,7 +13,13 @@ from recollect.recall.rerank_order import RERANK
 from recollect.recall.results import DroppedEntry, Recall, Recalled
 from recollect.records import Json, Message
 from recollect.text.token_estimate import estimated_tokens
-from recollect.wire.elements import Fields, ScopeNaming, scope_to_json, time_to_json
+from recollect.wire.elements import (
+    Fields,
+    ScopeNaming,
+    record_from_json,
+    scope_to_json,
+    time_to_json,
+)
 from recollect.wire.memories import memory_from_json, memory_to_json
 from recollect.wire.messages import message_from_json, message_to_json
 
@@ -51,21 +57,15 @@ def recall_to_json(
 
 def recall_from_json(fields: Fields) -> Recall:
     """Decode the *whole* result of `recall_to_json`."""
-    return Recall(
-        query=fields["query"],
-        entries=tuple(recalled_from_json(each) for each in fields["entries"]),
+    return record_from_json(
+        Recall,
+        fields,
+        entries=tuple(map(recalled_from_json, fields["entries"])),
         dropped=tuple(
             DroppedEntry(entry=recalled_from_json(each), reason=each["reason"])
             for each in fields["dropped"]
         ),
-        tokens=fields["tokens"],
-        searched=fields["searched"],
-        eligible=fields["eligible"],
-        embedder=fields["embedder"],
-        outside=fields["outside"],
-        reranker=fields["reranker"],
-        replica=fields["replica"],
-        behind_s=fields["behind_s"],
+        term_weights={},  # not sent
     )
 
 
@@ -176,25 +176,16 @@ def context_to_json(
 
 def context_from_json(fields: Fields) -> Context:
     """Decode the *whole* result of `context_to_json`."""
-    return Context(
-        query=fields["query"],
-        text=fields["text"],
+    return record_from_json(
+        Context,
+        fields,
         profile=tuple(map(_document_from_json, fields["profile"])),
         entries=tuple(map(_entry_from_json, fields["entries"])),
-        summary=fields["summary"],
         history=tuple(map(message_from_json, fields["history"])),
-        instructions=fields["instructions"],
-        examples=tuple(fields["examples"]),
         left_out=tuple(
             LeftOut(entry=recalled_from_json(each["entry"]), reason=each["reason"])
             for each in fields["left_out"]
         ),
-        tokens=fields["tokens"],
-        tokens_by_part=fields["tokens_by_part"],
-        budget_tokens=fields["budget_tokens"],
-        awaits_vectors=fields["awaits_vectors"],
-        replica=fields["replica"],
-        behind_s=fields["behind_s"],
     )
 
 
@@ -216,13 +207,7 @@ def _document_to_json(
 
 
 def _document_from_json(fields: Fields) -> ProfileDocument:
-    return ProfileDocument(
-        handle=fields["handle"],
-        memory=memory_from_json(fields["memory"]),
-        fields=tuple(fields["fields"]),
-        is_excerpt=fields["is_excerpt"],
-        tokens=fields["tokens"],
-    )
+    return record_from_json(ProfileDocument, fields, memory=memory_from_json(fields["memory"]))
 
 
 def _entry_to_json(entry: ContextEntry, scope_of: ScopeNaming, *, whole: bool) -> dict[str, Json]:
@@ -237,14 +222,7 @@ def _entry_to_json(entry: ContextEntry, scope_of: ScopeNaming, *, whole: bool) -
 
 
 def _entry_from_json(fields: Fields) -> ContextEntry:
-    return ContextEntry(
-        handle=fields["handle"],
-        entry=recalled_from_json(fields["entry"]),
-        text=fields["text"],
-        is_excerpt=fields["is_excerpt"],
-        has_ended=fields["has_ended"],
-        tokens=fields["tokens"],
-    )
+    return record_from_json(ContextEntry, fields, entry=recalled_from_json(fields["entry"]))
 
 
 def _left_out_to_json(left_out: LeftOut, scope_of: ScopeNaming, *, whole: bool) -> dict[str, Json]:

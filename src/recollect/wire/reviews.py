@@ -10,8 +10,8 @@ from recollect.wire.elements import (
     ScopeNaming,
     evidence_from_json,
     one_evidence_to_json,
+    record_from_json,
     scope_to_json,
-    time_from_json,
     time_to_json,
 )
 from recollect.wire.memories import memory_from_json, memory_to_json
@@ -44,10 +44,6 @@ def _later_to_json(words: LaterWords, scope_of: ScopeNaming) -> dict[str, Json]:
 
 def _later_from_json(fields: Fields) -> LaterWords:
     cited = evidence_from_json({"": [fields["evidence"]] if fields["evidence"] else []})
-    return LaterWords(
-        memory=memory_from_json(fields["memory"]),
-        value=fields["value"],
-        said_at=time_from_json(fields["said_at"]),
-        evidence=next((each for found in cited.values() for each in found), None),
-        ended=fields["ended"],
-    )
+    evidence = next((each for found in cited.values() for each in found), None)
+    memory = memory_from_json(fields["memory"])
+    return record_from_json(LaterWords, fields, memory=memory, evidence=evidence)

@@ -8,9 +8,9 @@ from recollect.records import Formation, Json, JsonObject, Lane, Thread
 from recollect.wire.elements import (
     Fields,
     ScopeNaming,
-    optional_time,
+    record_from_json,
+    record_to_json,
     scope_to_json,
-    time_from_json,
     time_to_json,
 )
 
@@ -39,41 +39,18 @@ def thread_to_json(
 
 def thread_from_json(fields: Fields) -> Thread:
     """Decode the result of `thread_to_json`."""
-    return Thread(
-        scope=tuple(fields["scope"]),
-        id=fields["id"],
-        created_at=time_from_json(fields["created_at"]),
-        last=fields["last"],
-        count=fields["count"],
-        formed=fields["formed"],
-        due=optional_time(fields["due"]),
-        attempts=fields["attempts"],
-        state=fields["state"],
-        again=tuple(fields["again"]),
-        settings=fields["settings"],
-        lanes={name: lane_from_json(each) for name, each in fields["lanes"].items()},
-        waiting=fields["waiting"],
-    )
+    lanes = {name: lane_from_json(each) for name, each in fields["lanes"].items()}
+    return record_from_json(Thread, fields, lanes=lanes)
 
 
 def lane_to_json(lane: Lane) -> dict[str, Json]:
     """Encode the formation progress of a type with its own schedule."""
-    return {
-        "formed": lane.formed,
-        "attempts": lane.attempts,
-        "not_before": time_to_json(lane.not_before),
-        "again": list(lane.again),
-    }
+    return record_to_json(lane)
 
 
 def lane_from_json(fields: Fields) -> Lane:
     """Decode the result of `lane_to_json`."""
-    return Lane(
-        formed=fields["formed"],
-        attempts=fields["attempts"],
-        not_before=optional_time(fields["not_before"]),
-        again=tuple(fields["again"]),
-    )
+    return record_from_json(Lane, fields)
 
 
 def pending_to_json(
@@ -99,13 +76,8 @@ def formation_to_json(
 ) -> dict[str, Json]:
     """Encode a formation; only a *whole* one has prompts and answers."""
     return {
+        **record_to_json(formation),
         "scope": scope_of(formation.scope),
-        "id": formation.id,
-        "status": formation.status,
-        "at": time_to_json(formation.at),
-        "fence": formation.fence,
-        "calls": formation.calls,
-        "tokens": formation.tokens,
         "watermarks": dict(formation.watermarks),
         "failed": {thread: list(each) for thread, each in formation.failed.items()},
         "receipt": formation.receipt if whole else short_receipt(formation.receipt),
@@ -130,15 +102,5 @@ def short_receipt(receipt: JsonObject) -> JsonObject:
 
 def formation_from_json(fields: Fields) -> Formation:
     """Decode the result of `formation_to_json`."""
-    return Formation(
-        scope=tuple(fields["scope"]),
-        id=fields["id"],
-        status=fields["status"],
-        at=time_from_json(fields["at"]),
-        fence=fields["fence"],
-        calls=fields["calls"],
-        tokens=fields["tokens"],
-        watermarks=fields["watermarks"],
-        failed={thread: tuple(each) for thread, each in fields["failed"].items()},
-        receipt=fields["receipt"],
-    )
+    failed = {thread: tuple(each) for thread, each in fields["failed"].items()}
+    return record_from_json(Formation, fields, failed=failed)

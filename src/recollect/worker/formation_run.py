@@ -210,11 +210,10 @@ class FormationRun:
             return None
         reader = self._models(settings.model if named is True else named)
         if isinstance(reader, RuleModel):
-            msg = (
+            raise UsageError(
                 "second_reading needs a language model: the rules cannot judge what they keep; "
                 "name another model, or set it to false"
             )
-            raise UsageError(msg)
         return reader
 
     async def _left_today(

@@ -80,10 +80,9 @@ async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMod
     """
     scope, type_ = check_scope(scope), check_id(type_, "a memory's type")
     if update_mode not in get_args(UpdateMode):
-        msg = (
+        raise UsageError(
             f"there is no update_mode {update_mode!r}: use one of {', '.join(get_args(UpdateMode))}"
         )
-        raise UsageError(msg)
     nothing = TypeMigration(id=None, type=type_, update_mode=update_mode)
     if not await _others(store, scope, type_, update_mode):
         return nothing

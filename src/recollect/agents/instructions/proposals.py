@@ -360,10 +360,9 @@ class InstructionProposals(InstructionDocuments):
             )
         read = proposal_of(found)
         if read.status != "waiting":
-            msg = (
+            raise UsageError(
                 f"the proposal {proposal!r} is {read.status} already: only a waiting one is decided"
             )
-            raise UsageError(msg)
         return found, read
 
     def _rewrite(self, memory: Memory, proposal: InstructionsProposal) -> PutMemory:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from typing import Final, ParamSpec
 
 from recollect.agents.tools.call_attempt import MESSAGES_SEEN, CallAttempt
-from recollect.agents.tools.confirmation_tokens import position_of, token_for
 from recollect.agents.tools.tool_answers import id_of, moment_in, refused, results_within, unknown
 from recollect.agents.tools.tool_definitions import (
     ERASE,
@@ -37,6 +39,7 @@ from recollect.sync.bridge import Awaited
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
 
+_MAC_BYTES = 16
 FOUND_TOKENS_MAX: Final = 8_000
 """Tokens of all values in a search result, at most; the best result is always shown."""
 TRIES_MAX: Final = 5
@@ -334,3 +337,23 @@ class MemoryTools:
         newest = await memory.last_messages(self.scope, self.thread, limit=MESSAGES_SEEN)
         of_user = max((each.position for each in newest if each.role == "user"), default=0)
         return (newest[-1].position if newest else 0), of_user
+
+
+def token_for(secret: bytes, thread: str, memory: Memory, position: int) -> str:
+    """Return the token to erase *memory* as it is; *position* is that of the newest message."""
+    # A memory that was erased and stored again has the same key and version: bind the token to
+    # its time and text as well.
+    kept = [memory.version, memory.created_at.isoformat(), memory.text]
+    about = [list(memory.scope), thread, memory.type, memory.key, *kept, position]
+    said = json.dumps(about, ensure_ascii=False).encode()
+    return f"{position}.{hmac.digest(secret, said, hashlib.sha256)[:_MAC_BYTES].hex()}"
+
+
+def position_of(secret: bytes, thread: str, memory: Memory, token: str) -> int | None:
+    """Return the position in a *token*; ``None`` if it is invalid for *memory* as it is."""
+    given = token.partition(".")[0]
+    if not (given.isascii() and given.isdecimal() and len(given) < len("9" * 17)):
+        return None
+    expected = token_for(secret, thread, memory, int(given))
+    is_right = hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace"))
+    return int(given) if is_right else None

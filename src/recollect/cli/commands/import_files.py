@@ -165,10 +165,9 @@ def selection_of(
 
     has_redis = any(map(is_redis, files))
     if (match or prefixes or as_scopes) and not has_redis:
-        msg = (
+        raise UsageError(
             "--match, --key-prefix and --sessions-as-scopes are for Redis: name redis://host:6379/0"
         )
-        raise UsageError(msg)
     if thread is not None and has_redis and not as_scopes:
         raise UsageError(
             f"--thread {thread!r} would mix the sessions of Redis, each of which becomes a thread: "

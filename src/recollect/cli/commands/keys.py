@@ -17,7 +17,7 @@ from recollect.cli.store_choice import opened
 from recollect.text.scope_paths import written_scope
 
 if TYPE_CHECKING:
-    from recollect.records import Json, Scope
+    from recollect.records import Scope
     from recollect.server.api_keys import Key, Keys
     from recollect.stores.contract.base import Store
 
@@ -74,7 +74,7 @@ async def list_(target: Target, bound: str | None) -> None:
     async with _opened_keys(target) as (kept, store):
         found, now = await kept.all(_scope_of(bound) or ()), to_datetime(store.now())
     if target.is_json:
-        print_json({"keys": [_record(each) for each in found]})
+        print_json({"keys": [each.public_fields(list) for each in found]})
         return
     for each in found:
         head = [(each.id, "bold cyan"), (each.name, "bold"), (written_scope(each.scope), "")]
@@ -122,7 +122,7 @@ async def revoke(target: Target, id_: str) -> None:
         key = await kept.key(id_)
         await kept.revoke(id_)
         left = await kept.all()
-    record = _record(key)
+    record = key.public_fields(list)
     if target.is_json:
         print_json({"revoked": record})
     else:
@@ -179,15 +179,9 @@ def _permissions_of(key: Key) -> str:
     return ", ".join(each for each in _PERMISSIONS if each in key.permissions)
 
 
-def _record(key: Key) -> dict[str, Json]:
-    from recollect.wire.administration import key_to_json
-
-    return key_to_json(key, list)
-
-
 def _print_secret(target: Target, key: Key, secret: str) -> None:
     if target.is_json:
-        print_json({**_record(key), "key": secret})
+        print_json({**key.public_fields(list), "key": secret})
         return
     place = written_scope(key.scope)
     note(f"the key {key.id}, for {place} ({_permissions_of(key)}), shown this once:")

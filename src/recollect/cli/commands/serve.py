@@ -86,12 +86,8 @@ def serve(
             forming=forming,
             settings=settings,
             worker=not no_worker,
-            log_level=log_level or _usual_level(opens_page=opens_page),
+            # At a terminal, --open shows its key and address, not each task.
+            log_level=log_level or ("warning" if opens_page and sys.stderr.isatty() else "info"),
             opens_page=opens_page,
         )
     )
-
-
-def _usual_level(*, opens_page: bool) -> str:
-    """Return the default level: at a terminal, --open shows its key and address, not each task."""
-    return "warning" if opens_page and sys.stderr.isatty() else "info"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from itertools import takewhile
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
@@ -19,9 +19,10 @@ from agent_framework import (
 
 from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
-from recollect.integrations.agent_framework.function_tools import memory_tools
 from recollect.integrations.item_forms import ItemForm
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
 from recollect.integrations.thread_items import Item, ThreadItems, check_budget, check_limit
+from recollect.ports import Tool
 from recollect.records import Json, Role, Scope, ScopeLike
 from recollect.records import Message as KeptMessage
 from recollect.stores.validation import check_scope
@@ -322,3 +323,33 @@ def _item_of(message: Message) -> Item:
     returned = (getattr(each, "result", None) for each in message.contents)
     text = message.text or "\n".join(each for each in returned if isinstance(each, str))
     return _ROLES.get(message.role, "assistant"), text, message.to_dict()
+
+
+async def _nothing() -> None:
+    """Do nothing, as the messages are in the thread already."""
+
+
+def memory_tools(
+    tools: Offered, *, before: Callable[[], Awaitable[None]] = _nothing
+) -> list[FunctionTool]:
+    """
+    Return the four memory tools for ``tools=`` of an agent.
+
+    Each returns the result of its call as JSON text. *before* is awaited before each call, for
+    example to store the messages that the call quotes, as ``RecollectContextProvider(…,
+    tools=True)`` does.
+    """
+    return [_tool(tools, each, before) for each in schemas_of(tools)]
+
+
+def _tool(tools: Offered, offered: Tool, before: Callable[[], Awaitable[None]]) -> FunctionTool:
+    async def work(**arguments: Any) -> str:
+        await before()
+        return answer_text(await tools.acall(offered.name, arguments))
+
+    return FunctionTool(
+        name=offered.name,
+        description=offered.description,
+        func=work,
+        input_model=dict(offered.parameters),
+    )

@@ -26,9 +26,9 @@ from pydantic import ValidationError
 
 from recollect.errors import LimitError, RecollectError
 from recollect.integrations.anthropic_memory.file_tree import TYPE, Change, FileTree
-from recollect.memory.agent_findings import finding_of
 from recollect.memory.conflict_retries import retried
 from recollect.memory.facade import Recollect
+from recollect.memory.memory_edits import finding_of
 from recollect.records import Scope, ScopeLike
 from recollect.side_records import PutSideRecord
 from recollect.stores.pages import each_row

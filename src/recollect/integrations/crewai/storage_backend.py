@@ -26,8 +26,8 @@ from recollect.integrations.crewai.crew_records import (
     write_of,
 )
 from recollect.integrations.entry_ids import is_entry_id
-from recollect.memory.agent_findings import finding_of
 from recollect.memory.facade import Recollect
+from recollect.memory.memory_edits import finding_of
 from recollect.recall.empty_turns import without_empty
 from recollect.recall.query import MATCHES_MAX, query_in
 from recollect.records import DeleteMemory, Memory, ScopeLike

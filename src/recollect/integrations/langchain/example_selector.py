@@ -88,10 +88,9 @@ class RecollectExampleSelector(BaseExampleSelector):
     def _example_in(self, example: Mapping[str, str]) -> Example:
         for key in (self.input_key, self.output_key):
             if key not in example:
-                msg = (
+                raise MissingKeyError(
                     f"the example has no {key!r}; it has {', '.join(sorted(example)) or 'nothing'}"
                 )
-                raise MissingKeyError(msg)
         return Example(
             input=example[self.input_key],
             output=example[self.output_key],

@@ -3,7 +3,6 @@
 from recollect.deferred_imports import needs_extra
 
 with needs_extra("pydantic-ai", "pydantic-ai-slim"):
-    from recollect.integrations.pydantic_ai.capability import RecollectCapability
-    from recollect.integrations.pydantic_ai.toolset import memory_toolset
+    from recollect.integrations.pydantic_ai.capability import RecollectCapability, memory_toolset
 
 __all__ = ("RecollectCapability", "memory_toolset")

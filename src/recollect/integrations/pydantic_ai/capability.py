@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from pydantic_ai import AgentRunResult, FunctionToolset, RunContext
+from pydantic_ai import AgentRunResult, FunctionToolset, RunContext, Tool
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
     ModelMessage,
@@ -26,9 +26,9 @@ from pydantic_core import PydanticSerializationError
 from recollect.agents.tools import MemoryTools
 from recollect.errors import UsageError
 from recollect.integrations.item_forms import ItemForm
-from recollect.integrations.offered_tools import Offered, schemas_of
-from recollect.integrations.pydantic_ai.toolset import memory_toolset
+from recollect.integrations.offered_tools import Offered, answer_text, schemas_of
 from recollect.integrations.thread_items import Item, ThreadItems, check_budget, check_limit
+from recollect.ports import Tool as OfferedTool
 from recollect.records import Json, Message, Role, ScopeLike
 from recollect.stores.validation import check_scope
 from recollect.sync.object_home import AnyRecollect
@@ -251,3 +251,36 @@ def _message_of(message: Message, kept: Json) -> list[ModelMessage]:
     if message.role == "assistant":
         return [ModelResponse(parts=[TextPart(message.text)])]
     return [ModelRequest(parts=[UserPromptPart(message.text)])] if message.text else []
+
+
+async def _nothing(_: RunContext[object]) -> None:
+    """Do nothing, as the messages are in the thread already."""
+
+
+def memory_toolset(
+    tools: Offered, *, before: Callable[[RunContext[object]], Awaitable[None]] = _nothing
+) -> FunctionToolset[object]:
+    """
+    Return the four memory tools for ``Agent(…, toolsets=[…])``.
+
+    Each returns the result of its call as JSON text. *before* is awaited before each call, for
+    example to store the messages that the call quotes.
+    """
+    return FunctionToolset([_tool(tools, each, before) for each in schemas_of(tools)])
+
+
+def _tool(
+    tools: Offered, offered: OfferedTool, before: Callable[[RunContext[object]], Awaitable[None]]
+) -> Tool[object]:
+    async def work(ctx: RunContext[object], **arguments: Any) -> str:
+        await before(ctx)
+        return answer_text(await tools.acall(offered.name, arguments))
+
+    return Tool.from_schema(
+        work,
+        name=offered.name,
+        description=offered.description,
+        json_schema=dict(offered.parameters),
+        takes_ctx=True,
+        sequential=True,  # so that a call finds what the call before it has saved
+    )

@@ -152,8 +152,7 @@ def check_streams(service: Service, tenant: str) -> None:
     """
     limit = service.settings.streams_max
     if service.streams.get(tenant, 0) >= limit:
-        what = "too many open streams"
-        raise QuotaError(what, "streams_max", limit, _RETRY_S)
+        raise QuotaError("too many open streams", "streams_max", limit, _RETRY_S)
 
 
 @contextmanager

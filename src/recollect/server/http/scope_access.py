@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Annotated, Final, Protocol, TypeVar
 
 from fastapi import Depends, Header, Query, Request
@@ -15,7 +15,7 @@ from recollect.records import Json, Page, Scope
 from recollect.server.api_keys import Keys, SecretSource, random_secret
 from recollect.server.authorization import Permission, Principal, granted, relative
 from recollect.server.http.service import Service
-from recollect.server.key_checks import proviso_of
+from recollect.server.key_watch import proviso_of
 from recollect.stores.validation import ID_CHARACTERS_MAX, SEGMENTS_MAX
 
 LIMIT: Final = 50
@@ -66,6 +66,10 @@ class PageReader(Protocol[RowT]):
         """Return at most *limit* rows after *cursor*."""
 
 
+THREADS_MAX: Final = 20
+"""Maximum threads that the report of an import names, to be linked; the count covers all."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
     """An authorized request: the caller and the requested scope."""
@@ -104,6 +108,13 @@ class Reach:
     def relative(self, scope: Scope) -> list[Json]:
         """Return a scope relative to the caller's key."""
         return relative(self.principal, scope)
+
+    def first_threads(self, threads: Iterable[tuple[Scope, str]]) -> list[Json]:
+        """Return the first ``THREADS_MAX`` threads of an import, their scopes as `relative`."""
+        return [
+            {"scope": self.relative(scope), "id": thread}
+            for scope, thread in islice(threads, THREADS_MAX)
+        ]
 
     def may(self, needs: Permission, *, below: bool = False) -> None:
         """
@@ -183,14 +194,19 @@ def reaching(needs: Permission) -> Callable[[Request, list[str]], Awaitable[Reac
 
     # A coroutine, because FastAPI runs a plain function in a thread.
     async def reach(request: Request, scope: Segments = []) -> Reach:  # noqa: B006 (it is copied)
-        principal: Principal = request.state.principal
-        return Reach(
-            service=request.app.state.service,
-            principal=principal,
-            scope=granted(principal, needs, scope),
-        )
+        return reach_at(request, needs, scope)
 
     return reach
+
+
+def reach_at(request: Request, needs: Permission, segments: Sequence[str] = ()) -> Reach:
+    """Return a request's `Reach` at a scope below its key's; raise if the key lacks *needs*."""
+    principal: Principal = request.state.principal
+    return Reach(
+        service=request.app.state.service,
+        principal=principal,
+        scope=granted(principal, needs, segments),
+    )
 
 
 Reading = Annotated[Reach, Depends(reaching("read"))]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Depends, Path, Request
 from starlette.exceptions import HTTPException
 
-from recollect.server.authorization import Permission, Principal, granted
-from recollect.server.http.scope_access import Reach
+from recollect.server.authorization import Permission, granted
+from recollect.server.http.scope_access import Reach, reach_at
 
 UNPROCESSABLE: Final = 422
 BAD_REQUEST: Final = 400
@@ -21,12 +22,7 @@ def reach_of_key(needs: Permission) -> Callable[[Request], Awaitable[Reach]]:
 
     # A coroutine, because FastAPI runs a plain function in a thread.
     async def reach(request: Request) -> Reach:
-        principal: Principal = request.state.principal
-        return Reach(
-            service=request.app.state.service,
-            principal=principal,
-            scope=granted(principal, needs),
-        )
+        return reach_at(request, needs)
 
     return reach
 
@@ -43,11 +39,7 @@ def reach_below(reach: Reach, segments: Sequence[str], needs: Permission) -> Rea
         ForbiddenError: The key lacks the permission.
         LimitError: The scope has too many segments.
     """
-    return Reach(
-        service=reach.service,
-        principal=reach.principal,
-        scope=granted(reach.principal, needs, segments),
-    )
+    return replace(reach, scope=granted(reach.principal, needs, segments), stamp=None)
 
 
 def check_uuid(id_: str, what: str) -> str:

@@ -13,7 +13,7 @@ from recollect.formation.types import MemoryType
 from recollect.memory.facade import Recollect
 from recollect.records import Scope
 from recollect.server.authorization import LOCAL, PERMISSIONS, Permission, Principal, granted
-from recollect.server.key_checks import proviso_of
+from recollect.server.key_watch import proviso_of
 from recollect.stores.validation import check_scope, to_datetime
 
 

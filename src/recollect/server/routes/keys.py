@@ -19,7 +19,6 @@ from recollect.server.schemas.elements import JsonAnswer
 from recollect.server.schemas.requests import KeyRequest, RotationRequest
 from recollect.side_records import KEYS_SCOPE
 from recollect.text.coded_text import with_code
-from recollect.wire.administration import key_to_json
 
 
 async def caller_key(request: Request) -> str:
@@ -35,7 +34,7 @@ router: Final = strict_router(prefix="/v1/keys", tags=["keys"], route_class=Name
 async def keys(reach: Administering) -> JsonAnswer:
     """Return the keys that are bound to the scope or below it, oldest first."""
     found = await reach.service.keys.all(reach.scope)
-    return {"keys": [key_to_json(each, reach.relative) for each in found], "cursor": None}
+    return {"keys": [each.public_fields(reach.relative) for each in found], "cursor": None}
 
 
 @router.post("", summary="Create a key", status_code=201)
@@ -54,7 +53,7 @@ async def create(
         key, secret = await reach.keys_in(memory, source).create(
             asked.name, bound, permissions, expires_at=asked.expires_at
         )
-        return key_to_json(key, reach.relative) | {"key": secret}
+        return key.public_fields(reach.relative) | {"key": secret}
 
     async def again(_: object) -> JsonAnswer:
         return await _repeat_secret(reach, source("id", "", 0).hex()[:ID_CHARACTERS], source)
@@ -98,7 +97,7 @@ async def _repeat_secret(reach: Reach, id_: str, source: SecretSource) -> JsonAn
         )
         raise GoneError(msg) from error
     secret = reach.keys_in(reach.memory, source).recreate_secret(key)
-    return key_to_json(key, reach.relative) | {"key": secret}
+    return key.public_fields(reach.relative) | {"key": secret}
 
 
 async def _administered(reach: Reach, id_: str) -> Key:
@@ -149,7 +148,7 @@ async def rotate(
     async def act(memory: Recollect) -> JsonAnswer:
         await _administered(reach, id)
         key, secret = await reach.keys_in(memory, source).rotate(id, overlap_s=overlap_s)
-        return key_to_json(key, reach.relative) | {"key": secret}
+        return key.public_fields(reach.relative) | {"key": secret}
 
     async def again(_: object) -> JsonAnswer:
         return await _repeat_secret(reach, id, source)

@@ -15,7 +15,6 @@ from recollect.memory.record_imports import open_record_import
 from recollect.records import Json, JsonObject, Scope
 from recollect.server.http.query_params import strict_router
 from recollect.server.http.scope_access import Reach, Writing
-from recollect.server.import_reports import first_threads
 from recollect.server.routes.export import MEDIA_TYPE
 from recollect.server.schemas.elements import JsonAnswer
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
@@ -71,7 +70,7 @@ class _Import:
             "changed_count": changed.count,
             "erased_count": self.noted["erased"].count,
             "threads": len(self._threads),
-            "first_threads": first_threads(self._reach, self._threads),
+            "first_threads": self._reach.first_threads(self._threads),
         }
 
     async def take(self, line: int, written: bytes) -> None:

@@ -75,10 +75,9 @@ def _check_finding(each: Evidence) -> list[Json]:
         msg = f"the kind of an evidence is {each.kind!r}: give one of {', '.join(_KINDS)}"
         raise UsageError(msg)
     if (each.kind == "file") != (each.file is not None):
-        msg = (
+        raise UsageError(
             f"evidence of the kind {each.kind!r} has file={each.file!r}: give lines to 'file' only"
         )
-        raise UsageError(msg)
     if each.kind == "message":
         msg = f"evidence of a message has source={each.source!r}: the message itself names it"
         raise UsageError(msg)

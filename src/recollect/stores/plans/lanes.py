@@ -85,10 +85,9 @@ def restored_lanes(record: Json, last: int) -> dict[str, Lane]:
             again=given.positions("again", last),
         )
         if lane.formed > last:
-            msg = (
+            raise UsageError(
                 f"the type {name!r} is formed up to {lane.formed}, beyond the last position {last}"
             )
-            raise UsageError(msg)
         found[check_id(name, "a type's name")] = lane
     return found
 

@@ -37,23 +37,31 @@ def lapsed_messages(
     if not wanted:
         return frozenset()
     # Not by the versions of each memory: on PostgreSQL that would be a round trip for each.
-    cited = rows.citations(wanted)
-    places = sorted({(scopes[id_], uid) for id_, uid, _, _ in cited})
+    citations = rows.citations(wanted)
+    places = sorted({(scopes[id_], uid) for id_, uid, _, _ in citations})
     memories = {(each.scope_id, each.uid): each for _, each in rows.memories_in(places)}
-    standing = {place: set(_standing(each, now)) for place, each in memories.items()}
+    stated = _stated_messages(rows, memories, now)
+    holds: dict[LapsedMessage, bool] = defaultdict(bool)
+    for id_, uid, thread, message in citations:
+        if (id_, uid) in stated:
+            holds[scopes[id_], thread, message] |= (thread, message) in stated[id_, uid]
+    lapsed = {each for each, still_holds in holds.items() if not still_holds}
+    return frozenset(lapsed.union(_taken_back(rows, scopes, wanted)))
+
+
+def _stated_messages(
+    rows: Rows, memories: Mapping[tuple[int, int], MemoryRow], now: int
+) -> dict[tuple[int, int], set[MessageAddress]]:
+    """Return the messages whose words each memory states now, by (scope id, uid)."""
+    stated = {place: set(_standing(each, now)) for place, each in memories.items()}
     changed: dict[int, list[int]] = defaultdict(list)
     for (id_, uid), each in memories.items():
         if each.version >= _VERSIONS_OF_A_RETURN and _is_in_force(each, now):
             changed[id_].append(uid)
     for version in rows.revisions_in(changed) if changed else ():
         place = version.scope_id, version.uid
-        standing[place].update(_again_in_force(memories[place], version))
-    holds: dict[LapsedMessage, bool] = defaultdict(bool)
-    for id_, uid, thread, message in cited:
-        if (stated := standing.get((id_, uid))) is not None:
-            holds[scopes[id_], thread, message] |= (thread, message) in stated
-    lapsed = {each for each, is_standing in holds.items() if not is_standing}
-    return frozenset(lapsed.union(_taken_back(rows, scopes, wanted)))
+        stated[place].update(_again_in_force(memories[place], version))
+    return stated
 
 
 def _standing(memory: MemoryRow, now: int) -> Iterator[MessageAddress]:

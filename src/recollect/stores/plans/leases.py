@@ -114,11 +114,10 @@ def check_lease(scope: ScopeRow | None, lease: Lease) -> ScopeRow:
     """
     # An erased message may be in what this lease has formed: the new epoch refuses it.
     if scope is None or scope.epoch != lease.epoch:
-        msg = (
+        raise LeaseLostError(
             f"memory of {written_scope(lease.scope)} was erased while it was being "
             "formed: drop the result"
         )
-        raise LeaseLostError(msg)
     if scope.fence != lease.fence or scope.lease_owner is None:
         raise LeaseLostError(
             f"the lease {lease.fence} on {written_scope(lease.scope)} has ended (it is at "

@@ -34,16 +34,12 @@ def find_messages_to_form(
     found: Waiting = {}
     for row in memories:
         sources = row_sources(row)
-        is_derived = _names_memories(sources.values())
+        is_derived = any(each[0] == MEMORY_THREAD for some in sources.values() for each in some)
         if row.state == "rejected" or (is_derived and row_remainder(row, erased) is None):
             continue
         for thread, message in remaining_messages(sources, erased):
             found.setdefault(thread, {}).setdefault(row.type, set()).add(message)
     return found
-
-
-def _names_memories(found: Iterable[Iterable[tuple[object, ...]]]) -> bool:
-    return any(each[0] == MEMORY_THREAD for some in found for each in some)
 
 
 def reschedule_threads(

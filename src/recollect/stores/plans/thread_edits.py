@@ -91,11 +91,10 @@ def plan_replacement(rows: Rows, request: Replacement) -> PlannedWrite[Message]:
     scope_row, thread_row = existing_thread(rows, scope, thread)
     found = rows.messages_by_id(scope_row.id, thread_row.number, [message.id])
     if not found:
-        msg = (
+        raise NotFoundError(
             f"there is no message {message.id!r} in thread {thread!r} of "
             f"{written_scope(scope)} to replace"
         )
-        raise NotFoundError(msg)
     (row,) = found
     if is_done:
         return PlannedWrite(NOTHING, message_of(row, thread))

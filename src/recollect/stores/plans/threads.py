@@ -19,8 +19,7 @@ from recollect.stores.plans.memory_writes import plan_writes
 from recollect.stores.plans.pending_messages import again_of
 from recollect.stores.plans.positions import all_messages_of, messages_before
 from recollect.stores.plans.prepared_writes import PreparedWrite
-from recollect.stores.plans.session_gap import session_after
-from recollect.stores.rows import MessageRow, ScopeRow, ThreadRow
+from recollect.stores.rows import MICROSECONDS, MessageRow, ScopeRow, ThreadRow
 from recollect.stores.unit_of_work import NOTHING, PlannedWrite, Rows, changed_effect
 from recollect.stores.validation import (
     check_content,
@@ -37,6 +36,8 @@ from recollect.text.searchable import message_text
 from recollect.text.terms import encode_terms
 from recollect.text.token_estimate import estimated_tokens
 
+SESSION_GAP_S: Final = 1_800
+"""A longer pause between two messages of a thread begins another session."""
 # `maker_of` is faster than the constructor, and a page has many of these.
 _MESSAGE: Final = maker_of(Message)
 _changed_scope: Final = changer_of(ScopeRow)
@@ -364,3 +365,10 @@ def _changed_messages(
         each.uid for each in rows.changed(scope.id, after, None) if each.thread == thread.number
     ]
     return sorted(rows.messages_by_uid(scope.id, changed), key=lambda row: row.position)
+
+
+def session_after(previous: MessageRow | None, time: int, position: int) -> str:
+    """Return the session of a message that names none: the previous one's, or a new one."""
+    if previous and abs(time - previous.time) <= SESSION_GAP_S * MICROSECONDS:
+        return previous.session
+    return f"@{position}"

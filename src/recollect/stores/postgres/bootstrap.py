@@ -70,15 +70,13 @@ def finish_upgrade(location: PostgresLocation, steps: Steps = STEPS) -> int:
 def _check_server(connection: Connection, name: str) -> None:
     version = connection.info.server_version
     if version < SERVER_VERSION_MIN:
-        msg = (
+        raise StoreVersionError(
             f"{name} is PostgreSQL {version // 10_000}: this release needs "
             f"{SERVER_VERSION_MIN // 10_000} or later; upgrade the server"
         )
-        raise StoreVersionError(msg)
     is_replica, encoding, _ = connection.execute(SESSION["state"]).fetchone() or (False, "", False)
     if is_replica:
-        msg = f"{name} is a replica, which cannot be written: name the primary"
-        raise StoreReadOnlyError(msg)
+        raise StoreReadOnlyError(f"{name} is a replica, which cannot be written: name the primary")
     if encoding != "UTF8":
         msg = f"{name} keeps text in {encoding}: create a database with the encoding UTF8"
         raise StoreError(msg)

@@ -79,11 +79,10 @@ def rewrite_checkpoints(connection: Connection, location: PostgresLocation) -> N
         return
     ((may_rewrite,),) = connection.execute(_MAY_REWRITE, (tables,)).fetchall()
     if not may_rewrite:
-        msg = (
+        raise StoreReadOnlyError(
             f"{location.name}: the user {connection.info.user!r} does not own the tables of the "
             "checkpoints, and only their owner can write them anew: clean as the owner"
         )
-        raise StoreReadOnlyError(msg)
     for table in tables:
         connection.execute(_REWRITE + sql.Identifier(table))
 

@@ -83,17 +83,15 @@ def schema_version(connection: Connection, name: str, steps: Steps = STEPS) -> S
         return SchemaVersion(0, 0)
     format_, version, requires = _one(connection, "version")
     if format_ != "recollect":
-        msg = (
+        raise StoreCorruptError(
             f"{name} has a schema 'recollect' of another application (format {format_!r}): it was "
             "left as it is; name another database"
         )
-        raise StoreCorruptError(msg)
     if requires > steps.version:
-        msg = (
+        raise StoreVersionError(
             f"{name} requires schema version {requires}, this release knows up to {steps.version}: "
             "install the release that changed it, or a later one"
         )
-        raise StoreVersionError(msg)
     return SchemaVersion(version, requires)
 
 
@@ -152,11 +150,10 @@ def _partitions(connection: Connection, name: str) -> int:
     """
     (chosen,) = _one(connection, "partitions")
     if not chosen.isdecimal() or int(chosen) > PARTITIONS_MAX:
-        msg = (
+        raise UsageError(
             f"{name}: the setting recollect.partitions is {chosen!r}: set it to a number up to "
             f"{PARTITIONS_MAX}, or reset it (ALTER DATABASE … RESET recollect.partitions)"
         )
-        raise UsageError(msg)
     return int(chosen)
 
 
@@ -168,11 +165,10 @@ def check_schema(connection: Connection, name: str, steps: Steps = STEPS) -> Non
         StoreCorruptError: They differ; the error names up to three differences.
     """
     if found := differences(connection, steps):
-        msg = (
+        raise StoreCorruptError(
             f"{name}: the schema is not what its version says: undo what was changed by hand, or "
             f"restore it from a backup ({'; '.join(found[:3])}; {len(found)} in all)"
         )
-        raise StoreCorruptError(msg)
 
 
 def differences(connection: Connection, steps: Steps = STEPS) -> list[str]:

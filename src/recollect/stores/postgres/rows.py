@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import starmap
-from typing import Final
 
 from recollect.records import FormationStatus, Scope
 from recollect.stores.change_feed import NO_SUMMARIES, Cursor, FeedEntry, MemorySummaries
@@ -16,10 +15,8 @@ from recollect.stores.columns import (
     memory_row,
     message_row,
     receipt_row,
-    revision_row,
     scope_row,
     side_row,
-    thread_row,
 )
 from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.row_security import (
@@ -40,6 +37,7 @@ from recollect.stores.postgres.transaction import (
     Transaction,
     TransactionOverError,
 )
+from recollect.stores.query_rows import LAST, side_bounds
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
@@ -51,17 +49,13 @@ from recollect.stores.rows import (
     Place,
     ReceiptPlace,
     ReceiptRow,
-    RevisionRow,
     ScopeRow,
     SidePlace,
     SideRow,
     ThreadRow,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
-from recollect.stores.side_places import side_bounds
 from recollect.stores.system_clock import timer_s
-
-_LAST: Final = (1 << 63) - 1
 
 
 class PostgresRows(PostgresScopeRows):
@@ -162,13 +156,6 @@ class PostgresRows(PostgresScopeRows):
         for each, rows in zip(wanted, memories, strict=True):
             self._at[each] = [memory_row(row) for row in rows]
 
-    def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
-        found = self._of("thread", scope_id, thread_id)
-        return thread_row(found[0]) if found else None
-
-    def threads(self, scope_id: int, after: str | None, limit: int) -> Sequence[ThreadRow]:
-        return [thread_row(row) for row in self._of("threads", scope_id, after or "", limit)]
-
     def thread_ids(self, scope_id: int, numbers: Sequence[int]) -> dict[int, str]:
         known = self._thread_ids
         if unknown := [each for each in numbers if (scope_id, each) not in known]:
@@ -176,22 +163,9 @@ class PostgresRows(PostgresScopeRows):
                 known[scope_id, number] = id_
         return {each: known[scope_id, each] for each in numbers if (scope_id, each) in known}
 
-    def messages(
-        self, scope_id: int, thread: int, *, after: int, until: int | None, limit: int
-    ) -> Sequence[MessageRow]:
-        end = _LAST if until is None else until
-        found = self._of("messages", scope_id, thread, after, end, limit)
-        return [message_row(row) for row in found]
-
     def count_messages(self, scope_id: int, thread: int, after: int) -> int:
         found = self._of("count_messages", scope_id, thread, after)
         return int(found[0][0]) if found else 0
-
-    def last_messages(
-        self, scope_id: int, thread: int, *, before: int | None, limit: int
-    ) -> Sequence[MessageRow]:
-        end = _LAST if before is None else before
-        return [message_row(row) for row in self._of("last_messages", scope_id, thread, end, limit)]
 
     def messages_by_id(
         self, scope_id: int, thread: int, ids: Sequence[str]
@@ -200,13 +174,6 @@ class PostgresRows(PostgresScopeRows):
             return []
         found = self._of("messages_by_id", scope_id, thread, list(ids))
         return [message_row(row) for row in found]
-
-    def messages_of_source(self, scope_id: int, source: str) -> Sequence[MessageRow]:
-        return [message_row(row) for row in self._of("messages_of_source", scope_id, source)]
-
-    def memory(self, scope_id: int, type_: str, key: str) -> MemoryRow | None:
-        found = self._of("memory", scope_id, type_, key)
-        return memory_row(found[0]) if found else None
 
     def setting(self, segments: Scope, kind: str, key: str) -> SideRow | None:
         # Not through `scope`: its lock would serialise all scopes that share the setting.
@@ -238,9 +205,6 @@ class PostgresRows(PostgresScopeRows):
 
         return paged(memory_row, page)
 
-    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
-        return [(at, uid) for at, uid in self._of("updates", scope_id, type_, now)]
-
     def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
         if not places:
             return []
@@ -261,20 +225,11 @@ class PostgresRows(PostgresScopeRows):
 
         return paged(side_row, page)
 
-    def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
-        return [message for (message,) in self._of("evidence_in", scope_id, thread)]
-
-    def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
-        return [revision_row(row) for row in self._of("revisions", scope_id, uid)]
-
     def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
         statement = QUERIES["idempotency"]
         asked = [(statement, (each, key), inside(each)) for each in scope_ids]
         found = self._transaction.fetch_all(asked)
         return next((idempotency_row(row) for each in found for row in each), None)
-
-    def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
-        return [idempotency_row(row) for row in self._of("keys_of", scope_id)]
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
         values = (embedder, scope_id, after)
@@ -287,9 +242,6 @@ class PostgresRows(PostgresScopeRows):
     def memory_summaries(self, scope_id: int) -> MemorySummaries:
         found = self._of("memory_summaries", scope_id)
         return MemorySummaries(*zip(*found, strict=True)) if found else NO_SUMMARIES
-
-    def removed(self, scope_id: int, after: int) -> Sequence[int]:
-        return [uid for (uid,) in self._of("removed", scope_id, after)]
 
     def messages_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MessageRow]:
         kept = self._messages
@@ -333,7 +285,7 @@ class PostgresRows(PostgresScopeRows):
 
     def all_messages(self, scope_id: int) -> Iterator[MessageRow]:
         def page(last: MessageRow | None, limit: int) -> list[Stored]:
-            place = (last.thread, last.position) if last else (-_LAST, -_LAST)
+            place = (last.thread, last.position) if last else (-LAST, -LAST)
             return self._of("all_messages", scope_id, *place, limit)
 
         return paged(message_row, page)
@@ -348,14 +300,10 @@ class PostgresRows(PostgresScopeRows):
         found = self._transaction.fetch(QUERIES["waiting_threads"], values, sweeping(first, end))
         return [both_rows(row) for row in found]
 
-    def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
-        found = self._of("formation", scope_id, formation_id)
-        return formation_row(found[0]) if found else None
-
     def formations(
         self, scope_id: int, status: FormationStatus | None, before: ReceiptPlace | None, limit: int
     ) -> Sequence[FormationRow]:
-        place = before or (_LAST, _LAST, "")
+        place = before or (LAST, LAST, "")
         found = self._of("formations", scope_id, *place, status, status, limit)
         return [formation_row(row) for row in found]
 
@@ -376,10 +324,6 @@ class PostgresRows(PostgresScopeRows):
             QUERIES["unembedded"], (*values, *values, limit), inside(scope_id)
         )
         return [(uid, seq) for uid, seq in found]
-
-    def embedded_seq(self, scope_id: int, embedder: str) -> int:
-        found = self._of("embedded_seq", scope_id, embedder)
-        return int(found[0][0]) if found else 0
 
     def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
         statement = QUERIES["receipts_unclean" if unclean else "receipts"]

@@ -8,12 +8,12 @@ from typing import Final, LiteralString, TypeVar
 
 from recollect.records import Scope
 from recollect.stores.columns import both_rows, revision_row, scope_row, side_row, thread_row
-from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.plans.leases import DUE_THREADS_MAX
 from recollect.stores.postgres.array_parameters import Bound
 from recollect.stores.postgres.row_security import SWEEPING, finding, finding_below, inside
 from recollect.stores.postgres.statements import GROUP, QUERIES
 from recollect.stores.postgres.transaction import Question, Stored, Transaction
+from recollect.stores.query_rows import QueryRows
 from recollect.stores.rows import Citation, RevisionRow, ScopeRow, SidePlace, SideRow, ThreadRow
 from recollect.stores.scope_paths import range_below, stored_path
 
@@ -34,7 +34,7 @@ _LOCKED: Final[LiteralString] = " FOR UPDATE"
 _CLAIMED: Final[LiteralString] = " FOR UPDATE OF s SKIP LOCKED"
 
 
-class PostgresScopeRows(DerivedReads):
+class PostgresScopeRows(QueryRows):
     """
     The scopes that one transaction has found; valid until it ends.
 

@@ -8,6 +8,9 @@ from functools import partial
 from typing import TypeVar, Unpack
 from weakref import finalize
 
+from psycopg import sql
+
+from recollect.errors import StoreReadOnlyError
 from recollect.ports import Clock, Ids
 from recollect.records import Scope
 from recollect.stores.change_feed import PRIMARY, ReadOrigin, StaleBound
@@ -18,23 +21,24 @@ from recollect.stores.foreseen_reads import foreseen_reads, foreseen_sides
 from recollect.stores.plans.leases import Lease, LeaseRequest
 from recollect.stores.plans.snapshot import SnapshotQuery
 from recollect.stores.postgres.bootstrap import open_database
-from recollect.stores.postgres.checkpoints import erase_checkpoints
+from recollect.stores.postgres.checkpoints import erase_checkpoints, rewrite_checkpoints
+from recollect.stores.postgres.connections import close_quietly, connect
 from recollect.stores.postgres.driver_errors import LOG, store_errors
-from recollect.stores.postgres.grouped_leases import GroupedLeases
-from recollect.stores.postgres.grouped_writes import GroupedWrites
-from recollect.stores.postgres.location import PostgresLimits, location_of
+from recollect.stores.postgres.grouped_writes import GroupedLeases, GroupedWrites
+from recollect.stores.postgres.location import PostgresLimits, PostgresLocation, location_of
 from recollect.stores.postgres.notifications import PostgresListener
 from recollect.stores.postgres.replica_lag import PrimaryPosition
 from recollect.stores.postgres.replicas import Replica, Replicas
 from recollect.stores.postgres.rows import PostgresRows
+from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.unit_runner import ALONE, PostgresUnits, moment_us
-from recollect.stores.postgres.vacuum import remove_deleted_bytes
 from recollect.stores.remote.clock import ServerClock
 from recollect.stores.remote.concurrency import StoreThreads
 from recollect.stores.remote.notifications import LISTENING, Bell, Listeners
 from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import Plan, Query
 
+_REWRITE = sql.SQL("VACUUM (FULL) recollect.")
 ResultT = TypeVar("ResultT")
 
 
@@ -194,3 +198,28 @@ def _let_go(process: int, units: Sequence[PostgresUnits], leases: GroupedLeases)
         leases.close()
         for each in units:
             each.connections.close()
+
+
+def remove_deleted_bytes(location: PostgresLocation) -> None:
+    """
+    Rewrite every table, the checkpoint tables of graphs included; lock one at a time.
+
+    Raises:
+        StoreReadOnlyError: The user does not own the tables.
+        StoreError: PostgreSQL failed; tables rewritten before stay rewritten.
+    """
+    with store_errors(location.name):
+        connection = connect(location)
+        try:
+            ((may_rewrite,),) = connection.execute(SESSION["may_rewrite"]).fetchall()
+            if not may_rewrite:
+                user = connection.info.user
+                raise StoreReadOnlyError(
+                    f"{location.name}: the user {user!r} does not own the tables, and only their "
+                    "owner can write them anew: clean as the owner"
+                )
+            for (table,) in connection.execute(SESSION["tables"]).fetchall():
+                connection.execute(_REWRITE + sql.Identifier(table))
+            rewrite_checkpoints(connection, location)
+        finally:
+            close_quietly(connection)

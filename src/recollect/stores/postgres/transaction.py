@@ -102,8 +102,7 @@ class Transaction:
             ended = self._connection.execute(SESSION["commit"])
         # A transaction in which a statement failed answers COMMIT with ROLLBACK, and no error.
         if ended.statusmessage != "COMMIT":
-            msg = f"the server answered COMMIT with {ended.statusmessage!r}"
-            raise psycopg.InternalError(msg)
+            raise psycopg.InternalError(f"the server answered COMMIT with {ended.statusmessage!r}")
 
     def roll_back(self) -> None:
         """Roll back if the server has begun the transaction."""

@@ -1,4 +1,8 @@
-"""Run plans and queries, each in one transaction, and retry where that is safe."""
+"""
+Run plans and queries, each in one transaction, and retry where that is safe.
+
+A snapshot is optimistic: it presumes unchanged scopes, and checks that as entries are fetched.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +19,25 @@ from psycopg.errors import ReadOnlySqlTransaction
 
 from recollect.errors import StoreUnavailableError
 from recollect.observability.logs import kind_of
-from recollect.records import Scope
+from recollect.records import JsonObject, Scope
+from recollect.stores.change_feed import Cursor, Feed
 from recollect.stores.foreseen_reads import ForeseenReads, ForeseenSides
-from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot
+from recollect.stores.plans.changes import Entry
+from recollect.stores.plans.snapshot import SnapshotQuery, StoreSnapshot, checked_cursor
 from recollect.stores.postgres.connections import Connections
 from recollect.stores.postgres.driver_errors import LOG, READ_ONLY, store_errors
 from recollect.stores.postgres.foreseen_rows import ForeseenRows, read_together
 from recollect.stores.postgres.location import PostgresLocation
 from recollect.stores.postgres.notifications import notify_listeners
-from recollect.stores.postgres.presumed_snapshot import read_presuming
 from recollect.stores.postgres.row_security import CLOSED
 from recollect.stores.postgres.rows import PostgresRows
 from recollect.stores.postgres.scope_guesses import KnownScopes
 from recollect.stores.postgres.statements import SESSION
 from recollect.stores.postgres.transaction import Connection, Transaction, TransactionOverError
-from recollect.stores.postgres.unit_attempt import UnitAttempt, UnitWork, is_untraceable
+from recollect.stores.postgres.unit_attempt import UnitAttempt, is_untraceable
 from recollect.stores.remote.clock import ServerClock
 from recollect.stores.remote.notifications import Bell
+from recollect.stores.rows import Place
 from recollect.stores.thread_calls import CallOutcome, ThreadCall
 from recollect.stores.unit_of_work import NOTHING, Effect, Plan, PlannedWrite, Query, together
 
@@ -67,8 +73,7 @@ def moment_us(connection: Connection) -> int:
     """
     found = connection.execute(SESSION["moment"]).fetchone()
     if found is None:
-        msg = "the database did not tell its time"
-        raise psycopg.InternalError(msg)
+        raise psycopg.InternalError("the database did not tell its time")
     return int(found[0])
 
 
@@ -102,7 +107,7 @@ class PostgresUnits:
         Raises:
             StoreError: PostgreSQL failed; the class says how.
         """
-        make = partial(attempt, _as_plan(query), writing=False)
+        make = partial(attempt, lambda rows: PlannedWrite(NOTHING, query(rows)), writing=False)
         result: ResultT = self._run_with_retries(make)
         return result
 
@@ -255,10 +260,6 @@ class _Group(UnitAttempt[None]):
                 call.fail(_unknown_outcome(location, error))
 
 
-def _as_plan(query: Query[ResultT]) -> UnitWork[ResultT]:
-    return lambda rows: PlannedWrite(NOTHING, query(rows))
-
-
 def _unknown_outcome(location: PostgresLocation, error: BaseException) -> StoreUnavailableError:
     return StoreUnavailableError(
         f"{location.name}: the connection was lost during the commit, and whether it happened is "
@@ -277,3 +278,93 @@ class WriteAccessAttempt(UnitAttempt[None]):
         if not takes_writes:
             raise ReadOnlySqlTransaction("the server takes no writes")
         return PlannedWrite(NOTHING, None)
+
+
+class PresumedSnapshot(StoreSnapshot):
+    """
+    A snapshot that returns empty feeds for scopes that this process last saw at the cursors.
+
+    It saves a round trip: the scopes' rows are fetched together with the entries that the reader
+    asks for next, which ends the transaction. If a scope has changed, or anything else is read,
+    `TransactionOverError` is raised, and the query has to run again on a `StoreSnapshot`.
+    """
+
+    def __init__(self, rows: PostgresRows, now: int, known: KnownScopes) -> None:
+        super().__init__(rows, now)
+        self._postgres_rows = rows
+        self._known = known
+        self._ids: Mapping[Scope, int] | None = None
+        self._presumed: Sequence[Cursor] = ()
+
+    def feeds(
+        self,
+        cursors: Sequence[Cursor],
+        *,
+        embedder: str | None = None,
+        filter_: JsonObject | None = None,
+        in_blocks: bool = False,
+    ) -> list[Feed]:
+        """Return empty feeds if all scopes are presumed unchanged, otherwise read them."""
+        cursors = [checked_cursor(each) for each in cursors]
+        if filter_ is None and cursors and self._ids is None:
+            self._ids = self._known.unchanged(cursors)
+            if self._ids is not None:
+                self._presumed = cursors
+                return [unchanged_feed(each, self.now) for each in cursors]
+        return super().feeds(cursors, embedder=embedder, filter_=filter_, in_blocks=in_blocks)
+
+    def entries(
+        self, places: Sequence[Place], *, are_memories: bool = False, are_indexed: bool = False
+    ) -> list[Entry]:
+        """Return the entries, and check in the same round trip that the scopes are unchanged."""
+        self.check_presumed(places)
+        return super().entries(places, are_memories=are_memories, are_indexed=are_indexed)
+
+    def check_presumed(self, places: Sequence[Place] = ()) -> None:
+        """
+        Fetch the presumed scopes' rows and the entries at *places*, once.
+
+        Raises:
+            TransactionOverError: A scope has changed, or a place is in none of these scopes.
+        """
+        presumed, self._presumed = self._presumed, ()
+        if not presumed or self._ids is None:
+            return
+        uids: dict[Scope, list[int]] = {each.scope: [] for each in presumed}
+        for scope, uid in places:
+            if scope not in uids:
+                raise TransactionOverError
+            uids[scope].append(uid)
+        self._postgres_rows.foresee(self._ids, uids)
+        for each in presumed:
+            row = self._postgres_rows.scope(each.scope)
+            if row is None or (row.epoch, row.seq) != (each.epoch, each.seq):
+                raise TransactionOverError
+
+
+def read_presuming(
+    rows: PostgresRows, query: SnapshotQuery[ResultT], now: int, known: KnownScopes
+) -> ResultT:
+    """
+    Run *query* on a `PresumedSnapshot`.
+
+    Raises:
+        TransactionOverError: A scope has changed: run *query* on a `StoreSnapshot`.
+    """
+    snapshot = PresumedSnapshot(rows, now, known)
+    result = query(snapshot)
+    snapshot.check_presumed()
+    return result
+
+
+def unchanged_feed(cursor: Cursor, now: int) -> Feed:
+    """Return the empty feed of a scope that is unchanged since *cursor*."""
+    return Feed(
+        scope=cursor.scope,
+        now=now,
+        seq=cursor.seq,
+        epoch=cursor.epoch,
+        reset=False,
+        entries=(),
+        removed=(),
+    )

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeVar, Unpack
+from time import sleep
+from typing import Final, TypeVar, Unpack
 from weakref import finalize
 
+from redis.exceptions import RedisError, ResponseError
+
+from recollect.errors import StoreUnavailableError
+from recollect.observability.health import TaskMonitor
+from recollect.observability.logs import kind_of
 from recollect.ports import Clock, Ids
 from recollect.stores.contract.base import Store
 from recollect.stores.redis.bootstrap import check_primary, open_server
 from recollect.stores.redis.connections import RedisConnections
 from recollect.stores.redis.driver_errors import LOG, store_errors
 from recollect.stores.redis.location import Durability, RedisLimits, location_of
-from recollect.stores.redis.notifications import RedisListener, notify_listeners
 from recollect.stores.redis.unit_runner import RedisUnits
-from recollect.stores.redis.vacuum import remove_deleted_bytes
 from recollect.stores.remote.clock import ServerClock
 from recollect.stores.remote.concurrency import StoreThreads
-from recollect.stores.remote.notifications import LISTENING, Bell, Listeners
+from recollect.stores.remote.notifications import LISTENING, LOOK_UP_S, Bell, Listener, Listeners
+from recollect.stores.system_clock import timer_s
 from recollect.stores.unit_of_work import Effect, Plan, Query
 
+CLEAN_S: Final = 600.0
+"""How long to wait for the server to write its files."""
+_LOOK_UP_S: Final = 0.02
+_RUNNING: Final = (
+    *("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress"),
+    "aof_pending_bio_fsync",
+)
 ResultT = TypeVar("ResultT")
 
 
@@ -148,3 +160,89 @@ def _close_connections(process: int, server: RedisConnections) -> None:
     # Not in a forked child, which shares the sockets of its parent.
     if os.getpid() == process:
         server.close()
+
+
+def remove_deleted_bytes(server: RedisConnections) -> None:
+    """
+    Make the server rewrite its append-only file and its snapshot, and wait for both.
+
+    Raises:
+        StoreUnavailableError: It took too long, or the server could not write.
+        StoreError: Redis failed.
+    """
+    with store_errors(server.name):
+        late_at = timer_s() + CLEAN_S
+        info = _wait_until_idle(server, late_at)
+        if info.get("aof_enabled"):
+            _rewrite(server, late_at, "BGREWRITEAOF", "aof_last_bgrewrite_status")
+        # Even if no snapshots are scheduled, an old one may exist.
+        _rewrite(server, late_at, "BGSAVE", "rdb_last_bgsave_status")
+
+
+def _rewrite(server: RedisConnections, late_at: float, command: str, status: str) -> None:
+    while True:
+        try:
+            server.client.execute_command(command)
+            break
+        except ResponseError as error:
+            # A run that another client started may have begun before the last erase: wait for it,
+            # then start one of our own.
+            if "in progress" not in str(error):
+                raise
+            _wait_until_idle(server, late_at)
+    info = _wait_until_idle(server, late_at)
+    if info.get(status) != "ok":
+        raise StoreUnavailableError(
+            f"{server.name}: the server could not rewrite its files ({command}: "
+            f"{info.get(status)}), which still contain erased data: see the server's log, then "
+            "clean again"
+        )
+
+
+def _wait_until_idle(server: RedisConnections, late_at: float) -> Mapping[str, object]:
+    """Wait until the server is not writing a file; return the persistence section of its INFO."""
+    while True:
+        info: Mapping[str, object] = server.client.info("persistence")
+        if not any(info.get(each) for each in _RUNNING):
+            return info
+        if timer_s() > late_at:
+            raise StoreUnavailableError(
+                f"{server.name}: the server did not finish writing its files in {CLEAN_S:g} s: "
+                "clean again later"
+            )
+        sleep(_LOOK_UP_S)
+
+
+def notify_listeners(server: RedisConnections) -> None:
+    """Notify every listener of the database; a failure is only logged, as workers also poll."""
+    try:
+        server.client.publish(server.channel, b"")
+    except RedisError as error:
+        LOG.debug("listeners were not notified: %s", kind_of(error))
+
+
+class RedisListener(Listener):
+    """Receives the notifications of one database."""
+
+    name = "recollect-redis-listener"
+    errors = RedisError
+
+    def __init__(
+        self, server: RedisConnections, heard: Callable[[], None], monitor: TaskMonitor
+    ) -> None:
+        """Start listening; *heard* is called on the listener's thread and must not block."""
+        self._server = server
+        super().__init__(heard, monitor)
+
+    def listen(self) -> None:
+        """Receive notifications on a dedicated connection."""
+        with self._server.client.pubsub() as calls:
+            calls.subscribe(self._server.channel)
+            while not self.closed.is_set():
+                found = calls.get_message(timeout=LOOK_UP_S)
+                if found is None:
+                    continue
+                if found["type"] == "subscribe":
+                    self.ready()
+                # After subscribing too: look once for work announced before.
+                self.hear()

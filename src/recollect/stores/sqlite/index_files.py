@@ -222,10 +222,9 @@ class IndexFiles:
     def _check_room(self, size_bytes: int) -> None:
         free = shutil.disk_usage(self._folder.parent).free
         if free < size_bytes + SPARE_BYTES:
-            msg = (
+            raise StoreError(
                 f"an index file needs {size_bytes + SPARE_BYTES} free bytes on the disk, not {free}"
             )
-            raise StoreError(msg)
 
     def _begin(self, draft: IndexFileDraft) -> IndexFile | None:
         """Create an empty file and its unfinished row; ``None`` if the scope has changed."""

@@ -61,6 +61,9 @@ class SQLiteQueries:
     def _all(self, name: str, values: Bound) -> list[Stored]:
         return self._connection.execute(QUERIES[name], values).fetchall()
 
+    def _of(self, name: str, scope_id: int, *values: object) -> list[Stored]:
+        return self._all(name, (scope_id, *values))
+
     def _first(self, name: str, values: Bound) -> Stored | None:
         return self._connection.execute(QUERIES[name], values).fetchone()
 

@@ -27,9 +27,9 @@ from recollect.stores.columns import (
     receipt_row,
     thread_row,
 )
-from recollect.stores.derived_reads import DerivedReads
 from recollect.stores.fast_records import maker_of
 from recollect.stores.filters import Condition, matches
+from recollect.stores.query_rows import LAST, QueryRows, side_bounds
 from recollect.stores.rows import (
     ALL_MEMORIES,
     AuditRow,
@@ -42,14 +42,12 @@ from recollect.stores.rows import (
     Place,
     ReceiptPlace,
     ReceiptRow,
-    RevisionRow,
     ScopeRow,
     SidePlace,
     SideRow,
     ThreadRow,
 )
 from recollect.stores.scope_paths import range_below, range_of, segments_of, stored_path
-from recollect.stores.side_places import side_bounds
 from recollect.stores.sqlite.checked_rows import (
     CHECKED_MEMORY,
     memory_row,
@@ -64,8 +62,6 @@ from recollect.stores.sqlite.queries import SQLiteQueries
 from recollect.stores.validation import decode_json
 
 _index_file_row: Final = maker_of(IndexFileRow)
-_LAST: Final = (1 << 63) - 1
-"""SQLite's greatest integer: no upper bound."""
 _KIND: Final = FeedEntry._fields.index("kind")
 _VALUE: Final = [each.name for each in fields(MemoryRow)].index("value")
 
@@ -78,8 +74,12 @@ def _blob(value: object) -> bytes:
     return value
 
 
-class SQLiteRows(SQLiteQueries, DerivedReads):
+class SQLiteRows(SQLiteQueries, QueryRows):
     """The reads of one transaction on a connection; valid until it ends."""
+
+    message_row = staticmethod(message_row)
+    memory_row = staticmethod(memory_row)
+    revision_row = staticmethod(revision_row)
 
     def __init__(
         self,
@@ -135,47 +135,18 @@ class SQLiteRows(SQLiteQueries, DerivedReads):
         found = self._each("scopes_holding", (first, beyond, end, type_, now))
         return (segments_of(path) for (path,) in found)
 
-    def thread(self, scope_id: int, thread_id: str) -> ThreadRow | None:
-        found = self._first("thread", (scope_id, thread_id))
-        return thread_row(found) if found else None
-
-    def threads(self, scope_id: int, after: str | None, limit: int) -> Sequence[ThreadRow]:
-        return [thread_row(row) for row in self._all("threads", (scope_id, after or "", limit))]
-
     def thread_ids(self, scope_id: int, numbers: Sequence[int]) -> dict[int, str]:
         found = {number: self._first("thread_id", (scope_id, number)) for number in numbers}
         return {number: row[0] for number, row in found.items() if row}
 
-    def messages(
-        self, scope_id: int, thread: int, *, after: int, until: int | None, limit: int
-    ) -> Sequence[MessageRow]:
-        bounds = (after, _LAST if until is None else until)
-        found = self._all("messages", (scope_id, thread, *bounds, limit))
-        return [message_row(row) for row in found]
-
     def count_messages(self, scope_id: int, thread: int, after: int) -> int:
         return int(self._one("count_messages", (scope_id, thread, after))[0])
-
-    def last_messages(
-        self, scope_id: int, thread: int, *, before: int | None, limit: int
-    ) -> Sequence[MessageRow]:
-        end = _LAST if before is None else before
-        found = self._all("last_messages", (scope_id, thread, end, limit))
-        return [message_row(row) for row in found]
 
     def messages_by_id(
         self, scope_id: int, thread: int, ids: Sequence[str]
     ) -> Sequence[MessageRow]:
         keys = [(scope_id, thread, id_) for id_ in dict.fromkeys(ids)]
         return [message_row(row) for row in self._found("message_by_id", keys)]
-
-    def messages_of_source(self, scope_id: int, source: str) -> Sequence[MessageRow]:
-        found = self._all("messages_of_source", (scope_id, source))
-        return [message_row(row) for row in found]
-
-    def memory(self, scope_id: int, type_: str, key: str) -> MemoryRow | None:
-        found = self._first("memory", (scope_id, type_, key))
-        return memory_row(found) if found else None
 
     def memories_at(
         self, scope_id: int, addresses: Sequence[tuple[str, str]]
@@ -206,9 +177,6 @@ class SQLiteRows(SQLiteQueries, DerivedReads):
             if matches(conditions, decode_json(row[_VALUE])):
                 yield columns.memory_row(row)
 
-    def updates(self, scope_id: int, type_: str, now: int) -> Sequence[tuple[int, int]]:
-        return [(at, uid) for at, uid in self._all("updates", (scope_id, type_, now))]
-
     def side_records_at(self, scope_id: int, places: Sequence[SidePlace]) -> Sequence[SideRow]:
         keys = [(scope_id, *each) for each in dict.fromkeys(places)]
         return [side_row(row) for row in self._found("side_record", keys)]
@@ -230,18 +198,9 @@ class SQLiteRows(SQLiteQueries, DerivedReads):
             for (uid,) in self._all("resting_on", (scope_id, *each))
         ]
 
-    def evidence_in(self, scope_id: int, thread: str) -> Sequence[str]:
-        return [message for (message,) in self._all("evidence_in", (scope_id, thread))]
-
-    def revisions(self, scope_id: int, uid: int) -> Sequence[RevisionRow]:
-        return [revision_row(row) for row in self._all("revisions", (scope_id, uid))]
-
     def idempotency(self, scope_ids: Sequence[int], key: str) -> IdempotencyRow | None:
         found = (self._first("idempotency", (each, key)) for each in scope_ids)
         return next((idempotency_row(each) for each in found if each), None)
-
-    def keys_of(self, scope_id: int) -> Sequence[IdempotencyRow]:
-        return [idempotency_row(each) for each in self._all("keys_of", (scope_id,))]
 
     def changed(self, scope_id: int, after: int, embedder: str | None) -> Sequence[FeedEntry]:
         found = self._all("changed", (scope_id, after, embedder))
@@ -278,9 +237,6 @@ class SQLiteRows(SQLiteQueries, DerivedReads):
         self._check_count("memory", scope_id, count)
         return MemorySummaries._make(json.loads(each) if each else [None] * count for each in found)
 
-    def removed(self, scope_id: int, after: int) -> Sequence[int]:
-        return [uid for (uid,) in self._all("removed", (scope_id, after))]
-
     def messages_by_uid(self, scope_id: int, uids: Sequence[int]) -> Sequence[MessageRow]:
         keys = [(scope_id, uid) for uid in dict.fromkeys(uids)]
         return [message_row(row) for row in self._found("message_by_uid", keys)]
@@ -312,14 +268,10 @@ class SQLiteRows(SQLiteQueries, DerivedReads):
         found = self._all("waiting_threads", (first, end, path, id_, limit))
         return [both_rows(row) for row in found]
 
-    def formation(self, scope_id: int, formation_id: str) -> FormationRow | None:
-        found = self._first("formation", (scope_id, formation_id))
-        return formation_row(found) if found else None
-
     def formations(
         self, scope_id: int, status: FormationStatus | None, before: ReceiptPlace | None, limit: int
     ) -> Sequence[FormationRow]:
-        place = before or (_LAST, _LAST, "")
+        place = before or (LAST, LAST, "")
         found = self._all("formations", (scope_id, *place, status, limit))
         return [formation_row(row) for row in found]
 
@@ -335,10 +287,6 @@ class SQLiteRows(SQLiteQueries, DerivedReads):
     ) -> Sequence[tuple[int, int]]:
         found = self._all("unembedded", (scope_id, after, embedder, limit))
         return [(uid, seq) for uid, seq in found]
-
-    def embedded_seq(self, scope_id: int, embedder: str) -> int:
-        found = self._first("embedded_seq", (scope_id, embedder))
-        return int(found[0]) if found else 0
 
     def receipts(self, *, unclean: bool) -> Sequence[ReceiptRow]:
         name = "receipts_unclean" if unclean else "receipts"

@@ -144,17 +144,16 @@ class SQLiteStore(Store):
         return self._writer.stamps.published()
 
     async def _read(self, query: Query[ResultT]) -> ResultT:
-        self._check_process()
-        if not has_loop():
-            return self._readers.run_here(query)
-        result: ResultT = await self._readers.run(query)
-        return result
+        return await self._read_by(self._readers, query)
 
     async def _read_brief(self, query: Query[ResultT]) -> ResultT:
+        return await self._read_by(self._brief, query)
+
+    async def _read_by(self, readers: Readers, query: Query[ResultT]) -> ResultT:
         self._check_process()
         if not has_loop():
             return self._readers.run_here(query)
-        result: ResultT = await self._brief.run(query)
+        result: ResultT = await readers.run(query)
         return result
 
     async def _read_snapshot(self, query: SnapshotQuery[ResultT], now: int) -> ResultT:

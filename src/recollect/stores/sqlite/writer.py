@@ -1,8 +1,13 @@
-"""The writer thread: it runs plans in turn, with one commit for all that wait at the same time."""
+"""
+The writer thread: it runs plans in turn, with one commit for all that wait at the same time.
+
+It also counts the settings stamp of the file, which readers of the process take.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,6 +19,7 @@ import apsw
 from recollect.errors import StoreCorruptError, StoreError, StoreFullError, StoreUnavailableError
 from recollect.observability.logs import kind_of
 from recollect.stores.call_queue import CallQueue
+from recollect.stores.plans.preconditions import changes_settings
 from recollect.stores.sqlite.connections import SqliteLocation, close_quietly, connect
 from recollect.stores.sqlite.disk_reserve import Reserve
 from recollect.stores.sqlite.driver_errors import LOG, store_errors
@@ -22,11 +28,13 @@ from recollect.stores.sqlite.file_identity import Identity
 from recollect.stores.sqlite.index_files import IndexFiles
 from recollect.stores.sqlite.row_damage import decoding
 from recollect.stores.sqlite.rows import SQLiteRows
-from recollect.stores.sqlite.settings_stamp import Stamps
 from recollect.stores.sqlite.statements import WRITES
+from recollect.stores.system_clock import timer_s
 from recollect.stores.thread_calls import CallOutcome, ThreadCall, answer
 from recollect.stores.unit_of_work import Effect, Plan
 
+STAMP_S: Final = 1.0
+"""How long a stamp is given out after the writer last looked for changes by others."""
 GROUP_CALLS_MAX: Final = 256
 """Calls that share a commit, at most."""
 
@@ -302,3 +310,45 @@ class Writer:
 def _frees_room(effect: Effect) -> bool:
     """Return True if an effect erases or deletes: a full disk must not prevent that."""
     return bool(effect.removed or effect.dropped_scopes or effect.receipts)
+
+
+class Stamps:
+    """
+    Counts the transactions that may have changed a setting.
+
+    Commits of other connections are noticed when the next write transaction begins, by ``PRAGMA
+    data_version``, which commits of the same connection do not change. During a transaction
+    readers get the stamp from before it, because settings read then may predate its end.
+    """
+
+    def __init__(self) -> None:
+        self.present = 0
+        """The stamp as the open transaction sees it."""
+        self._looked_at_s = -math.inf
+        # One tuple, replaced as a whole: other threads read it without a lock.
+        self._published = 0, self._looked_at_s
+        self._version: int | None = None
+        self._connection: apsw.Connection | None = None
+
+    def begin(self, connection: apsw.Connection) -> None:
+        """Notice commits of others, at the start of a write transaction."""
+        version = int(connection.pragma("data_version"))
+        self._looked_at_s = timer_s()
+        if connection is not self._connection or version != self._version:
+            self.present += 1
+            self._connection, self._version = connection, version
+
+    def note(self, effect: Effect) -> None:
+        """Count *effect* if it may change a setting."""
+        if changes_settings(effect):
+            self.present += 1
+
+    def end(self) -> None:
+        """Publish the stamp after the transaction has ended."""
+        self._published = self.present, self._looked_at_s
+
+    def published(self) -> int | None:
+        """Return the stamp, on any thread; ``None`` if nothing was written recently."""
+        # Without writes, commits of other processes are not noticed, and the stamp may be stale.
+        stamp, looked_at_s = self._published
+        return stamp if timer_s() - looked_at_s <= STAMP_S else None
