@@ -14,7 +14,7 @@ from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erase_targets import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseTarget
 from recollect.testing import FrozenClock, ScriptedModel
 
 AGENT = ("acme", "agents")
@@ -629,6 +629,32 @@ async def test_what_is_erased_while_the_model_thinks_is_no_rule(
 
     assert () == await bot.aproposals()
     assert () == (await bot.aread()).rules
+
+
+@pytest.mark.parametrize(
+    "erased",
+    [EraseMessages(thread="talk", messages=("m1",)), EraseMemory(type="Instructions", key="bot")],
+    ids=["what they rest on", "the document"],
+)
+async def test_rules_that_are_erased_while_the_model_thinks_come_back_in_no_proposal(
+    memory: Recollect, erased: EraseTarget
+) -> None:
+    """Not even where the talks that the model was shown name no messages."""
+    await memory.append(AGENT, "talk", [NewMessage(id="m1", role="user", text="No greetings!")])
+    found = {"/rules/1": [Evidence(thread="talk", message="m1", quote="No greetings!")]}
+    value: JsonObject = {"rules": ["Be brief", "Sam hates greetings"]}
+    put = PutMemory(type="Instructions", key="bot", value=value, evidence=found, cause="ada: x")
+    await memory.apply(AGENT, [put])
+
+    async def think(_request: ModelRequest) -> ToolCall:
+        await memory.erase(AGENT, erased)
+        return call("add_rule", rule="Be kind")
+
+    bot = Instructions(memory, AGENT, "bot", model=ScriptedModel(think))
+    with pytest.raises(StaleReadError, match="was erased"):
+        await bot.apropose([TALK])
+
+    assert () == await bot.aproposals()
 
 
 async def _rules_after_a_roll_back(memory: Recollect) -> tuple[str, ...]:

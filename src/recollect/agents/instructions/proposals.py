@@ -77,6 +77,11 @@ class _Draft:
     evidence: EvidenceMap
     grounds: tuple[Evidence, ...]
 
+    @property
+    def repeats(self) -> bool:
+        """Whether it repeats what an erase may have named: messages, or a document's rules."""
+        return bool(self.grounds or self.proposal.base)
+
 
 class InstructionProposals(InstructionDocuments):
     """The proposals for the documents of one agent, and their life cycle."""
@@ -115,13 +120,14 @@ class InstructionProposals(InstructionDocuments):
             ModelError: The model failed, or its answer cannot be parsed.
             VersionConflictError: The instructions were changed before the proposal was applied; it
                 is recorded as refused.
-            StaleReadError: Evidence of a trajectory was erased meanwhile; nothing is stored.
+            StaleReadError: Evidence of a trajectory, or something else in the scope of rules
+                that the model was shown, was erased meanwhile; nothing is stored.
         """
         # From here on, a write fails if something in the scope is erased.
         before = await guarded(memory, self._where(user))
         reading = await self._read_current(memory, user)
         draft = await self._request_draft(memory, trajectories, reading, user)
-        kept = await self._store_draft(before if draft.grounds else memory, draft, user)
+        kept = await self._store_draft(before if draft.repeats else memory, draft, user)
         if kept.status == "refused":
             raise ProposalRefusedError(kept.reason, kept.id)
         return await self._apply_if_automatic(memory, kept, user)
@@ -172,7 +178,7 @@ class InstructionProposals(InstructionDocuments):
         if proposal.status == "waiting" and (reason := verdict(scores, used)):
             proposal = replace(proposal, status="refused", reason=reason)
         scored = replace(draft, proposal=replace(proposal, scores=scores))
-        kept = await self._store_draft(before if draft.grounds else memory, scored, user)
+        kept = await self._store_draft(before if draft.repeats else memory, scored, user)
         return await self._apply_if_automatic(memory, kept, user)
 
     improve, aimprove = method_pair(_improve)
