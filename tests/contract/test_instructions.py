@@ -30,6 +30,7 @@ def call(name: str, **arguments: object) -> ToolCall:
 
 
 REPLACE = call("replace_rule", number=3, rule="Do not greet")
+ADD = call("add_rule", rule="Be kind")
 
 
 async def given(memory: Recollect, *answers: object, automatic: bool = False) -> Instructions:
@@ -655,6 +656,32 @@ async def test_rules_that_are_erased_while_the_model_thinks_come_back_in_no_prop
         await bot.apropose([TALK])
 
     assert () == await bot.aproposals()
+
+
+async def test_erased_instructions_come_back_by_no_proposal(
+    memory: Recollect, clock: FrozenClock
+) -> None:
+    """A proposal repeats all rules; that of another agent stays, as does what is new."""
+    instructions = await given(memory, REPLACE, REPLACE)
+    accepted = await instructions.apropose([TALK])
+    await instructions.aaccept(accepted.id, by="sam")
+    waiting = await instructions.apropose([TALK])
+    other = Instructions(memory, AGENT, "other", model=ScriptedModel([ADD]))
+    beside = await other.apropose([TALK])
+    records = [each async for each in memory.export(AGENT)]
+    clock.advance(60)
+
+    await memory.erase(AGENT, EraseMemory(type="Instructions", key="bot"))
+
+    assert () == await instructions.aproposals()
+    assert [beside.id] == [each.id for each in await other.aproposals()]
+    with pytest.raises(NotFoundError):
+        await instructions.aaccept(waiting.id, by="sam")
+    # Nor does an import bring them back: alone, or with the document.
+    await memory.import_records([each for each in records if each.get("key") != "bot"])
+    await memory.import_records(records)
+    assert () == await instructions.aproposals()
+    assert 1 == (await instructions.awrite(["Be new"], by="ada", why="anew")).version
 
 
 async def _rules_after_a_roll_back(memory: Recollect) -> tuple[str, ...]:
