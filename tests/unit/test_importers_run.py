@@ -19,6 +19,7 @@ from recollect.importers import (
     import_redis,
 )
 from recollect.importers import openai_chats as openai
+from recollect.lifecycle.cited_evidence import NOWHERE
 from recollect.lifecycle.record_import import UNFOUNDED
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, NewMessage
@@ -267,7 +268,8 @@ async def test_a_memory_may_come_before_what_it_rests_on(memory: Recollect) -> N
     assert records == copied
     assert (4, 0, 1) == (report.rows, report.refused, report.changed[UNFOUNDED])
     assert found is not None
-    assert ({}, "external") == (found.evidence, found.trust)
+    tie = Evidence(thread="c", message=NOWHERE)
+    assert ({"": (tie,)}, "external") == (found.evidence, found.trust)
 
 
 async def test_a_bad_record_is_refused_alone(memory: Recollect) -> None:
