@@ -29,6 +29,7 @@ from recollect.side_records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.in_process.store import InProcessStore
+from recollect.stores.plans import erasure
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
@@ -128,6 +129,21 @@ async def test_what_was_erased_here_is_not_imported(
     assert [0, 0] == new
     assert before == await words(memory)
     assert "erased" in {each.what for each in notes}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+async def test_a_clock_that_is_set_back_brings_nothing_back(
+    memory: Recollect, clock: FrozenClock, name: str
+) -> None:
+    """An erase is no older than what it takes, whatever the clock says, or one of another host."""
+    records = await filled(memory, clock)
+    clock.advance(-3600)
+    await memory.erase(ADA, TARGETS[name])
+    clock.advance(7200)
+    before = await words(memory)
+
+    assert 0 == await memory.import_records(records)
+    assert before == await words(memory)
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -582,6 +598,10 @@ async def _all_taken(
     return frozenset(messages)
 
 
+async def _set_back(memory: Recollect, clock: FrozenClock) -> None:
+    await test_a_clock_that_is_set_back_brings_nothing_back(memory, clock, "thread")
+
+
 def _untied(found: Sequence[Json], unfounded: set[tuple[str, str]]) -> list[Json]:
     cited = cast("Sequence[Sequence[str]]", found)
     return [each for each in cited if (each[0], each[1]) not in unfounded]
@@ -608,6 +628,7 @@ MUTANTS: dict[str, tuple[object, str, object, Promise]] = {
     "all evidence is taken for founded": (
         Store, "known_messages", _all_taken, test_evidence_in_nothing_is_dropped,
     ),
+    "the clock alone dates an erase": (erasure, "_newest_time", lambda *_: 0, _set_back),
     "evidence in nothing leaves no thread": (
         cited_evidence, "_founded", _untied, _trimmed,
     ),
