@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Final
 
@@ -43,6 +43,7 @@ from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.former import Search
 
 RIVALS_A_PAGE: Final = 500
+_NOTHING_SAID: Final = datetime.min.replace(tzinfo=UTC)
 DOCUMENTS_MAX: Final = 1_000
 """Most speakers' documents of one type that are read in one scope."""
 
@@ -54,11 +55,17 @@ async def read_window(
     limits: FormationLimits,
     count: TokenCounter,
 ) -> Window:
-    """Return the pending messages of *threads*; half as many after every failed attempt."""
+    """
+    Return the pending messages of *threads*; half as many after every failed attempt.
+
+    The thread that was waiting first comes first, so that what was said last has the last word.
+    """
     # A smaller window isolates the message that makes the model fail, and fits a shorter context.
     attempts = max((each.attempts for each in threads), default=0)
     messages_max = max(1, min(limits.window_messages, MESSAGES_MAX) >> attempts)
     waiting = [await _waiting(store, scope, each, limits, messages_max) for each in threads]
+    # A schedule or `form` makes all threads due at once, whatever was said in which of them last.
+    waiting.sort(key=_began)
     return window_of(
         scope,
         waiting,
@@ -66,6 +73,12 @@ async def read_window(
         tokens_max=max(1, limits.window_tokens >> attempts),
         count=count,
     )
+
+
+def _began(waiting: Waiting) -> datetime:
+    """Return when the first pending message of a thread was said; those without one come first."""
+    said = [each.time for each in (*waiting.again[:1], *waiting.new[:1])]
+    return min(said, default=_NOTHING_SAID)
 
 
 async def _waiting(
