@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Final
 
 from anyio import to_thread
 
+from recollect.errors import NotFoundError
 from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.offered_memories import chosen_memories, queries_of
@@ -254,15 +256,29 @@ async def read_present(
         dict.fromkeys(each for operation in operations for each in addresses_of(operation, offer))
     )
     found = await store.get_many(window.scope, addresses)
+    forgotten = await forgotten_at(store, window.scope, addresses)
     return Present(
         window=window,
         offer=offer,
         now=now,
         new_key=store.new_name,
         at={each: memory for each, memory in zip(addresses, found, strict=True) if memory},
-        forgotten=await forgotten_at(store, window.scope, addresses),
+        forgotten=forgotten,
+        stored=await _stored_at(store, window, min(forgotten.values())) if forgotten else {},
         rivals=await _rivals(store, window, offer, operations),
     )
+
+
+async def _stored_at(store: Store, window: Window, since: datetime) -> dict[int, datetime]:
+    """Return when the lines that are dated after *since* were stored, by number."""
+    found: dict[int, datetime] = {}
+    for line in window.lines:
+        message = line.message
+        if message.time > since:
+            with suppress(NotFoundError):  # erased meanwhile: what is formed of it is not kept
+                at = await store.waiting_since(window.scope, message.thread, message.position - 1)
+                found |= {line.number: at} if at else {}
+    return found
 
 
 async def _rivals(
