@@ -150,7 +150,8 @@ def _newest_time(rows: Rows, scope: ScopeRow, doomed: DoomedRows, revised: Effec
     taken = rows.memories_by_uid(scope.id, [each.uid for each in revised.removed])
     return max(
         chain(
-            (each.kept_at for each in doomed.messages),
+            # Rows of other programs are imported with the time at which they were said alone.
+            (max(each.kept_at, each.time) for each in doomed.messages),
             (each.created_at for each in doomed.threads),
             (each.updated_at for each in (*doomed.memories, *taken, *revised.memories)),
             (each.updated_at for each in doomed.sides),
