@@ -1,6 +1,7 @@
 """Instructions, on every backend: versions, proposals, and what is refused."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from recollect import Evidence, NewMessage, NotFoundError, UsageError, VersionConflictError
 from recollect.agents.instructions import Edit, Instructions, Prompt, ScoringCase, Trajectory
+from recollect.agents.instructions import proposals as proposing
 from recollect.errors import ModelError, ProposalRefusedError, StaleReadError
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
@@ -663,8 +665,7 @@ async def test_erased_instructions_come_back_by_no_proposal(
 ) -> None:
     """A proposal repeats all rules; that of another agent stays, as does what is new."""
     instructions = await given(memory, REPLACE, REPLACE)
-    accepted = await instructions.apropose([TALK])
-    await instructions.aaccept(accepted.id, by="sam")
+    await instructions.aaccept((await instructions.apropose([TALK])).id, by="sam")
     waiting = await instructions.apropose([TALK])
     other = Instructions(memory, AGENT, "other", model=ScriptedModel([ADD]))
     beside = await other.apropose([TALK])
@@ -681,7 +682,32 @@ async def test_erased_instructions_come_back_by_no_proposal(
     await memory.import_records([each for each in records if each.get("key") != "bot"])
     await memory.import_records(records)
     assert () == await instructions.aproposals()
-    assert 1 == (await instructions.awrite(["Be new"], by="ada", why="anew")).version
+
+
+async def _rules_after_an_acceptance(memory: Recollect, clock: FrozenClock) -> tuple[str, ...]:
+    """Accept a proposal for rules that were deleted; others have the same version now."""
+    instructions = await given(memory, ADD)
+    waiting = await instructions.apropose([TALK])
+    clock.advance(1)
+    await memory.delete(AGENT, "Instructions", "bot")
+    await instructions.awrite(["Be new"], by="ada", why="anew")
+    with suppress(UsageError):
+        await instructions.aaccept(waiting.id, by="sam")
+    return (await instructions.aread()).rules
+
+
+async def test_a_proposal_replaces_no_rules_that_were_written_anew(
+    memory: Recollect, clock: FrozenClock
+) -> None:
+    assert ("Be new",) == await _rules_after_an_acceptance(memory, clock)
+
+
+async def test_an_acceptance_that_compares_versions_alone_is_noticed(
+    memory: Recollect, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proposing, "check_not_anew", lambda *_: None)
+
+    assert (*RULES, "Be kind") == await _rules_after_an_acceptance(memory, clock)
 
 
 async def _rules_after_a_roll_back(memory: Recollect) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from recollect.agents.instructions import instruction_store as keeping
 from recollect.agents.instructions import proposals as proposing
 from recollect.agents.instructions.rule_changes import applied, rules_in
 from recollect.agents.tools import MemoryTools, memory_tools
-from recollect.errors import NotFoundError, StaleReadError
+from recollect.errors import StaleReadError
 from recollect.formation import instruction_rules as rules
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Evidence, EvidenceMap, JsonObject, PutMemory, Scope
@@ -165,20 +165,18 @@ def test_without_its_check_erased_rules_wait_in_a_proposal(
 
 
 @pytest.mark.parametrize("is_swept", [True, False])
-def test_without_its_sweep_a_proposal_brings_erased_rules_back(
+def test_without_its_sweep_a_proposal_keeps_erased_rules(
     monkeypatch: pytest.MonkeyPatch, *, is_swept: bool
 ) -> None:
-    """The mutant erases the document alone: what was proposed for it is accepted on a new one."""
+    """The mutant erases the document alone: what was proposed for it repeats its rules."""
     if not is_swept:
         monkeypatch.setattr(doomed_rows, "_proposed_instructions", lambda *_: ())
     model = ScriptedModel([ToolCall(name="add_rule", arguments={"rule": "Smile", "reason": "x"})])
     with recollect.open_sync(embedder="none", worker=False) as memory:
         bot = Instructions(memory, AGENT, "bot", model=model)
         bot.write(["Serve Ada green tea"], by="ada", why="x")
-        waiting = bot.propose([TALK])
+        bot.propose([TALK])
         memory.erase(AGENT, EraseMemory(type="Instructions", key="bot"))
-        bot.write(["Be brief"], by="ada", why="x")
-        with suppress(NotFoundError):
-            bot.accept(waiting.id, by="sam")
 
-        assert is_swept != ("Serve Ada green tea" in bot.read().rules)
+        left = [rule for each in bot.proposals() for rule in each.rules]
+        assert is_swept != ("Serve Ada green tea" in left)

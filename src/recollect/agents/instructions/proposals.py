@@ -26,6 +26,7 @@ from recollect.agents.instructions.instruction_records import (
 from recollect.agents.instructions.instruction_store import (
     CurrentInstructions,
     InstructionDocuments,
+    check_not_anew,
     version_of,
 )
 from recollect.agents.instructions.prompt_scores import Scorer, compared, scores_of, verdict
@@ -191,7 +192,8 @@ class InstructionProposals(InstructionDocuments):
 
         Raises:
             NotFoundError: The id is unknown.
-            UsageError: The proposal is not pending, or its evidence was erased.
+            UsageError: The proposal is not pending, its evidence was erased, or the instructions
+                were deleted and written anew.
             ProposalRefusedError: It breaks a current limit or fixed rule; it stays pending.
             VersionConflictError: The instructions have changed since it was made.
         """
@@ -202,6 +204,7 @@ class InstructionProposals(InstructionDocuments):
         cause = cause_of_proposal(by, found.id)
         place = {at: rests for at, rests in waiting.evidence.items() if at.startswith("/rules")}
         stored = await self._read_stored(memory, user)
+        check_not_anew(stored, waiting, found.base)
         kept = rules_in(stored.value) if stored else ()
         write = await self._checked_write(
             memory, found.rules, place, found.base, cause, user, stored=kept
