@@ -1,12 +1,13 @@
 """Examples, on every backend: kept once, corrected, selected within limits, and given away."""
 
 import re
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from recollect import ConflictError, Evidence, LimitError, NewMessage, NotFoundError, UsageError
-from recollect.agents.examples import Example, Examples, ImportedExamples
+from recollect.agents.examples import Example, Examples, ImportedExamples, example_store
 from recollect.errors import StaleReadError
 from recollect.memory.facade import Recollect
 from recollect.records import EndMemory, JsonObject, PutMemory
@@ -255,7 +256,6 @@ async def test_a_good_conversation_becomes_examples(memory: Recollect) -> None:
     first, second = await examples.agather("talk", score=0.9, tags=["shop"])
     again = await examples.agather("talk", score=0.5, last=1)
     await memory.erase(ADA, EraseMessages(thread="talk", messages=["m6"]))
-    left = await memory.get(ADA, "Example", second.identity)
 
     assert ("Order 7", "They come on Monday") == (first.input, first.output)
     assert ("Thanks!", "You are welcome", 0.9) == (second.input, second.output, second.score)
@@ -263,7 +263,49 @@ async def test_a_good_conversation_becomes_examples(memory: Recollect) -> None:
         (each.identity, each.score, each.tags) for each in again
     ]
     assert [first.identity] == [each.identity for each in (await examples.apage()).rows]
-    assert "Thanks" not in repr(left)
+    # An answer without its question is no example: no other read has it, either.
+    assert await memory.get(ADA, "Example", second.identity) is None
+    listed = await memory.memories(ADA, type_="Example")
+    assert [first.identity] == [each.key for each in listed.rows]
+
+
+async def _answers_after_feedback(memory: Recollect, patch: pytest.MonkeyPatch) -> list[str]:
+    """Correct an answer whose example is erased as soon as it has been found."""
+    await memory.append(ADA, "talk", [turn("user", "Say hello", "m1")])
+    examples = Examples(memory, ADA)
+    said = Evidence(thread="talk", message="m1")
+    await examples.aadd("Say hello", "Hi", evidence=[said])
+    found = Examples._with_answer
+
+    async def erased_after(self: Examples, *given: Any) -> Any:
+        rows = await found(self, *given)
+        await memory.erase(ADA, EraseMessages(thread="talk", messages=("m1",)))
+        return rows
+
+    patch.setattr(Examples, "_with_answer", erased_after)
+    with suppress(StaleReadError):
+        await examples.aadd_feedback("Say hello", "Hi", score=0.1, correction="Hello!")
+    return [each.output for each in (await examples.apage()).rows]
+
+
+async def test_an_example_that_is_erased_meanwhile_gets_no_score(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would come back with it, and rest on nothing."""
+    assert [] == await _answers_after_feedback(memory, monkeypatch)
+
+
+async def test_feedback_that_minds_no_erase_is_noticed(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant writes what it read before the erase."""
+
+    async def unguarded(memory: Recollect, _: object) -> Recollect:
+        return memory
+
+    monkeypatch.setattr(example_store, "guarded", unguarded)
+
+    assert "Hi" in await _answers_after_feedback(memory, monkeypatch)
 
 
 async def test_what_is_erased_while_it_is_gathered_is_no_example(

@@ -1,6 +1,7 @@
 """Instructions, on every backend: versions, proposals, and what is refused."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -9,12 +10,13 @@ import pytest
 
 from recollect import Evidence, NewMessage, NotFoundError, UsageError, VersionConflictError
 from recollect.agents.instructions import Edit, Instructions, Prompt, ScoringCase, Trajectory
+from recollect.agents.instructions import proposals as proposing
 from recollect.errors import ModelError, ProposalRefusedError, StaleReadError
 from recollect.memory.facade import Recollect
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Json, JsonObject, PutMemory
 from recollect.stores.contract.base import Store
-from recollect.stores.plans.erase_targets import EraseMessages
+from recollect.stores.plans.erase_targets import EraseMemory, EraseMessages, EraseTarget
 from recollect.testing import FrozenClock, ScriptedModel
 
 AGENT = ("acme", "agents")
@@ -30,6 +32,7 @@ def call(name: str, **arguments: object) -> ToolCall:
 
 
 REPLACE = call("replace_rule", number=3, rule="Do not greet")
+ADD = call("add_rule", rule="Be kind")
 
 
 async def given(memory: Recollect, *answers: object, automatic: bool = False) -> Instructions:
@@ -629,6 +632,82 @@ async def test_what_is_erased_while_the_model_thinks_is_no_rule(
 
     assert () == await bot.aproposals()
     assert () == (await bot.aread()).rules
+
+
+@pytest.mark.parametrize(
+    "erased",
+    [EraseMessages(thread="talk", messages=("m1",)), EraseMemory(type="Instructions", key="bot")],
+    ids=["what they rest on", "the document"],
+)
+async def test_rules_that_are_erased_while_the_model_thinks_come_back_in_no_proposal(
+    memory: Recollect, erased: EraseTarget
+) -> None:
+    """Not even where the talks that the model was shown name no messages."""
+    await memory.append(AGENT, "talk", [NewMessage(id="m1", role="user", text="No greetings!")])
+    found = {"/rules/1": [Evidence(thread="talk", message="m1", quote="No greetings!")]}
+    value: JsonObject = {"rules": ["Be brief", "Sam hates greetings"]}
+    put = PutMemory(type="Instructions", key="bot", value=value, evidence=found, cause="ada: x")
+    await memory.apply(AGENT, [put])
+
+    async def think(_request: ModelRequest) -> ToolCall:
+        await memory.erase(AGENT, erased)
+        return call("add_rule", rule="Be kind")
+
+    bot = Instructions(memory, AGENT, "bot", model=ScriptedModel(think))
+    with pytest.raises(StaleReadError, match="was erased"):
+        await bot.apropose([TALK])
+
+    assert () == await bot.aproposals()
+
+
+async def test_erased_instructions_come_back_by_no_proposal(
+    memory: Recollect, clock: FrozenClock
+) -> None:
+    """A proposal repeats all rules; that of another agent stays, as does what is new."""
+    instructions = await given(memory, REPLACE, REPLACE)
+    await instructions.aaccept((await instructions.apropose([TALK])).id, by="sam")
+    waiting = await instructions.apropose([TALK])
+    other = Instructions(memory, AGENT, "other", model=ScriptedModel([ADD]))
+    beside = await other.apropose([TALK])
+    records = [each async for each in memory.export(AGENT)]
+    clock.advance(60)
+
+    await memory.erase(AGENT, EraseMemory(type="Instructions", key="bot"))
+
+    assert () == await instructions.aproposals()
+    assert [beside.id] == [each.id for each in await other.aproposals()]
+    with pytest.raises(NotFoundError):
+        await instructions.aaccept(waiting.id, by="sam")
+    # Nor does an import bring them back: alone, or with the document.
+    await memory.import_records([each for each in records if each.get("key") != "bot"])
+    await memory.import_records(records)
+    assert () == await instructions.aproposals()
+
+
+async def _rules_after_an_acceptance(memory: Recollect, clock: FrozenClock) -> tuple[str, ...]:
+    """Accept a proposal for rules that were deleted; others have the same version now."""
+    instructions = await given(memory, ADD)
+    waiting = await instructions.apropose([TALK])
+    clock.advance(1)
+    await memory.delete(AGENT, "Instructions", "bot")
+    await instructions.awrite(["Be new"], by="ada", why="anew")
+    with suppress(UsageError):
+        await instructions.aaccept(waiting.id, by="sam")
+    return (await instructions.aread()).rules
+
+
+async def test_a_proposal_replaces_no_rules_that_were_written_anew(
+    memory: Recollect, clock: FrozenClock
+) -> None:
+    assert ("Be new",) == await _rules_after_an_acceptance(memory, clock)
+
+
+async def test_an_acceptance_that_compares_versions_alone_is_noticed(
+    memory: Recollect, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proposing, "check_not_anew", lambda *_: None)
+
+    assert (*RULES, "Be kind") == await _rules_after_an_acceptance(memory, clock)
 
 
 async def _rules_after_a_roll_back(memory: Recollect) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ import pytest
 from recollect.errors import ConflictError, UsageError
 from recollect.formation.scope_types import types_below, types_in_force
 from recollect.formation.types.builtin import NOTE
-from recollect.lifecycle import record_import
+from recollect.lifecycle import cited_evidence, record_import
+from recollect.lifecycle.cited_evidence import NOWHERE
 from recollect.lifecycle.erased_records import Doomed, Erasures, ScopeErasures, note_erased
 from recollect.lifecycle.record_import import RecordImportCounts, RecordNote
 from recollect.memory.facade import Recollect
@@ -28,6 +29,7 @@ from recollect.side_records import (
 )
 from recollect.stores.contract.base import Store
 from recollect.stores.in_process.store import InProcessStore
+from recollect.stores.plans import erasure
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
@@ -42,6 +44,7 @@ Notes: TypeAlias = list[RecordNote]
 
 ADA: Scope = ("acme", "ada")
 CANARY = "Xanadu"
+NOWHERE_IN_TALK = {"/content": (Evidence(thread="talk", message=NOWHERE),)}
 TRIP: JsonObject = {
     "name": "Trip",
     "description": "A journey.",
@@ -71,6 +74,11 @@ async def filled(memory: Recollect, clock: FrozenClock) -> list[JsonObject]:
     records = [each async for each in memory.export(ADA)]
     clock.advance(60)
     return records
+
+
+async def keys(memory: Recollect) -> list[str]:
+    """Return the keys of Ada's memories."""
+    return [each.key for each in (await memory.memories(ADA)).rows]
 
 
 async def words(memory: Recollect) -> str:
@@ -121,6 +129,21 @@ async def test_what_was_erased_here_is_not_imported(
     assert [0, 0] == new
     assert before == await words(memory)
     assert "erased" in {each.what for each in notes}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+async def test_a_clock_that_is_set_back_brings_nothing_back(
+    memory: Recollect, clock: FrozenClock, name: str
+) -> None:
+    """An erase is no older than what it takes, whatever the clock says, or one of another host."""
+    records = await filled(memory, clock)
+    clock.advance(-3600)
+    await memory.erase(ADA, TARGETS[name])
+    clock.advance(7200)
+    before = await words(memory)
+
+    assert 0 == await memory.import_records(records)
+    assert before == await words(memory)
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -272,9 +295,42 @@ async def test_evidence_in_nothing_is_dropped(memory: Recollect, clock: FrozenCl
 
     kept = {each.key: each for each in (await memory.memories(ADA)).rows}
     assert 2 == new
-    assert ({}, "external") == (kept["secret"].evidence, kept["secret"].trust)
+    assert (NOWHERE_IN_TALK, "external") == (kept["secret"].evidence, kept["secret"].trust)
     assert ("m2", "user") == (kept["tea"].evidence["/content"][0].message, kept["tea"].trust)
     assert [(0, "changed")] == [(each.place, each.what) for each in notes]
+
+
+@pytest.mark.parametrize("trimmed", [["m1"], ["m1", "m2"]])
+async def test_an_erased_thread_takes_what_rests_on_its_trimmed_messages(
+    memory: Recollect, clock: FrozenClock, trimmed: list[str]
+) -> None:
+    """Also where the messages had been removed, so that an import did not find them any more."""
+    await filled(memory, clock)
+    await memory.remove(ADA, "talk", trimmed)
+    await memory.apply(ADA, [PutMemory(type="Note", key="own", value={"content": "mine"})])
+    records = [each async for each in memory.export(ADA)]
+    await memory.store.vacate(ADA)
+    await memory.import_records(records)
+    assert ["both", "own", "secret", "tea"] == await keys(memory)
+
+    await memory.erase(ADA, EraseThread(thread="talk"))
+
+    assert ["own"] == await keys(memory)
+
+
+async def test_what_needs_two_messages_goes_with_either(memory: Recollect) -> None:
+    """Of a group the one that is nowhere does not stand for the other."""
+    cited = [Evidence(thread="talk", message=each, quote="q", group=1) for each in ("gone", "m2")]
+    value = {"context": "always", "content": CANARY}
+    put = PutMemory(type="Note", key="n", value=value, evidence={"/content": cited})
+    await memory.append(ADA, "talk", [NewMessage(role="user", id="m2", text="tea")])
+    await memory.apply(ADA, [put])
+    (record,) = [each async for each in memory.export(ADA) if each["kind"] == "memory"]
+    await memory.import_records([{**record, "key": "copy"}])
+
+    await memory.erase(ADA, EraseMessages(thread="talk", messages=["m2"]))
+
+    assert [] == await keys(memory)
 
 
 async def test_evidence_may_come_later(memory: Recollect, clock: FrozenClock) -> None:
@@ -318,7 +374,7 @@ async def test_past_versions_lose_the_same(memory: Recollect) -> None:
     await memory.import_records(other)
 
     past, present = await memory.history(ADA, "Note", "copy")
-    assert ({}, "external") == (past.evidence, past.trust)
+    assert (NOWHERE_IN_TALK, "external") == (past.evidence, past.trust)
     assert ("m2", "user") == (present.evidence["/content"][0].message, present.trust)
 
 
@@ -488,7 +544,8 @@ async def test_a_marker_with_words_is_no_marker(memory: Recollect) -> None:
     await memory.import_records([quoted, marked])
 
     kept = {each.key: each.evidence for each in (await memory.memories(ADA)).rows}
-    assert ({}, "@item") == (kept["q"], kept["m"][""][0].message)
+    tie = {"": (Evidence(thread="t", message=NOWHERE),)}
+    assert (tie, "@item") == (kept["q"], kept["m"][""][0].message)
 
 
 # A row that is broken already
@@ -541,6 +598,19 @@ async def _all_taken(
     return frozenset(messages)
 
 
+async def _set_back(memory: Recollect, clock: FrozenClock) -> None:
+    await test_a_clock_that_is_set_back_brings_nothing_back(memory, clock, "thread")
+
+
+def _untied(found: Sequence[Json], unfounded: set[tuple[str, str]]) -> list[Json]:
+    cited = cast("Sequence[Sequence[str]]", found)
+    return [each for each in cited if (each[0], each[1]) not in unfounded]
+
+
+async def _trimmed(memory: Recollect, clock: FrozenClock) -> None:
+    await test_an_erased_thread_takes_what_rests_on_its_trimmed_messages(memory, clock, ["m1"])
+
+
 def _timeless(erasures: ScopeErasures, records: Sequence[JsonObject], doomed: Doomed) -> None:
     old = [{**each, "kept_at": 0, "created_at": 0} for each in records]
     note_erased(erasures, old, doomed)
@@ -557,6 +627,10 @@ MUTANTS: dict[str, tuple[object, str, object, Promise]] = {
     ),
     "all evidence is taken for founded": (
         Store, "known_messages", _all_taken, test_evidence_in_nothing_is_dropped,
+    ),
+    "the clock alone dates an erase": (erasure, "_newest_time", lambda *_: 0, _set_back),
+    "evidence in nothing leaves no thread": (
+        cited_evidence, "_founded", _untied, _trimmed,
     ),
     "what is our own is not checked": (record_import, "check_reserved", lambda *_: None, _mended),
     "an erase meanwhile is not noticed": (

@@ -197,6 +197,40 @@ async def test_a_restored_store_knows_what_is_not_formed_anew(url: str, tmp_path
     assert known
 
 
+async def _forgotten_since_the_backup(url: str, tmp_path: Path) -> bool:
+    """Return whether a restored store forms no memory again that was erased after the backup."""
+    backup, new = tmp_path / "backup", str(tmp_path / "new.db")
+    async with filled(url) as store:
+        await back_up(url, backup)
+        await store.erase(ADA, EraseMemory(type="Note", key="n"))
+        ledger = await store.ledger()
+    await restore_backup(backup, new, ledger)
+    async with open_store(new) as restored:
+        assert ["m0", "m1", "m2"] == [
+            each.id for each in (await restored.messages(ADA, "talk")).rows
+        ]
+        return bool(await forgotten_at(restored, ADA, [("Note", "n")]))
+
+
+async def test_a_memory_erased_since_the_backup_is_not_formed_anew(
+    url: str, tmp_path: Path
+) -> None:
+    """Its messages are in the backup, and some may wait to be formed there."""
+    assert await _forgotten_since_the_backup(url, tmp_path)
+
+
+async def test_a_restore_that_notes_no_erased_memory_is_seen(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant erases the memory alone."""
+
+    async def unnoted(*_: object) -> None: ...
+
+    monkeypatch.setattr(backup_restore, "note_forgotten", unnoted)
+
+    assert not await _forgotten_since_the_backup(url, tmp_path)
+
+
 async def test_a_store_that_was_emptied_keeps_its_erases(tmp_path: Path) -> None:
     """Whoever restores an archive into it brings nothing back that was erased there."""
     found = require_empty_database("recollect_backup")

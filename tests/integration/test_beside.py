@@ -1,5 +1,6 @@
 """Thread state and attachments: stored, resumed, exported and erased with the thread."""
 
+from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,12 @@ from recollect import (
     EraseThread,
     LimitError,
     NewMessage,
+    NotFoundError,
     Recollect,
     UsageError,
     VersionConflictError,
 )
+from recollect.memory import thread_state
 from recollect.records import PutMemory, Scope
 from recollect.side_records import SideRecord
 from recollect.stores.plans import doomed_rows
@@ -78,6 +81,44 @@ async def test_an_attachment_comes_back(memory: Recollect, size: int) -> None:
         about.bytes,
     )
     assert await memory.attachment(ADA, "talk", "b.bin") is None
+
+
+async def _file_of_a_cut_import(memory: Recollect) -> Attachment | None:
+    """Return the file of two parts of which an import took one alone."""
+    data = b"x" * (2 * PART_BYTES)
+    await memory.attach(ADA, "talk", [Attachment(name="a", data=data)])
+    records = [each async for each in memory.export(ADA)]
+    await memory.erase(ADA, EraseThread(thread="talk"))
+    await memory.import_records(records[:-1], restore_erased=True)
+    return await memory.attachment(ADA, "talk", "a")
+
+
+async def test_an_attachment_that_is_not_whole_is_an_error(memory: Recollect) -> None:
+    """An import keeps what came before a cut: part of a file is never taken for the file."""
+    with pytest.raises(NotFoundError, match=f"{PART_BYTES} of {2 * PART_BYTES} bytes .* anew"):
+        await _file_of_a_cut_import(memory)
+
+    whole = Attachment(name="a", data=b"whole")
+    await memory.attach(ADA, "talk", [whole])
+    assert whole == await memory.attachment(ADA, "talk", "a")
+
+
+async def test_without_its_check_part_of_a_file_is_a_file(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant believes the size that is noted."""
+    monkeypatch.setattr(
+        thread_state,
+        "_whole_attachment",
+        lambda _, about, parts: Attachment(
+            name=about.name, data=b"".join(b64decode(str(e.value["data"])) for e in parts if e)
+        ),
+    )
+
+    found = await _file_of_a_cut_import(memory)
+
+    assert found is not None
+    assert PART_BYTES == len(found.data)
 
 
 async def test_a_replaced_attachment_is_gone(memory: Recollect) -> None:

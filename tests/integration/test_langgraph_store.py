@@ -1,7 +1,7 @@
 """LangGraph's store over ours: one meaning for every operation, on every backend."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,9 @@ from langgraph.store.base import (
 import recollect
 from recollect import SyncRecollect, UsageError
 from recollect.errors import StoreFullError
-from recollect.integrations.langgraph import RecollectStore
-from recollect.records import EndMemory, PutMemory
+from recollect.integrations.langgraph import RecollectStore, store_reads
+from recollect.records import EndMemory, Memory, ProlongMemory, PutMemory
+from recollect.side_records import SideRecord
 from recollect.stores.plans import memory_writes as plans
 from recollect.stores.plans.erase_targets import EraseMemory, EraseScope
 from recollect.stores.rows import ScopeRow
@@ -418,6 +419,58 @@ def test_an_item_expires_and_reading_begins_its_time_anew(
     assert [] == store.search(ADA)
     assert [] == store.search(ADA, query="n")
     assert [] == store.list_namespaces()
+
+
+@pytest.mark.parametrize("lasts_s", [30, 7 * 24 * 3600])
+def test_an_expiry_that_somebody_else_gave_stands(
+    store: RecollectStore, clock: FrozenClock, memory: SyncRecollect, lasts_s: int
+) -> None:
+    """Reading neither cuts a week to the item's minutes, nor lengthens half a minute to them."""
+    store.put(ADA, "k", {"n": 1}, ttl=5)
+    until = clock.now() + timedelta(seconds=lasts_s)
+    memory.put((*ROOT, *ADA), "Item", "k", {"n": 1}, expires_at=until)
+
+    assert store.get(ADA, "k") is not None
+
+    found = memory.get((*ROOT, *ADA), "Item", "k")
+    assert found is not None
+    assert until == found.expires_at
+
+
+def test_reading_by_a_clock_that_was_set_back_takes_no_time_from_an_item(
+    store: RecollectStore, clock: FrozenClock
+) -> None:
+    store.put(ADA, "k", {"n": 1}, ttl=5)
+    clock.advance(-3600)
+    assert store.get(ADA, "k") is not None
+    clock.advance(3600 + 4 * 60)
+
+    assert store.get(ADA, "k") is not None
+
+
+@pytest.mark.parametrize("lasts_s", [30, 7 * 24 * 3600])
+def test_a_read_that_minds_no_other_expiry_is_noticed(
+    store: RecollectStore,
+    clock: FrozenClock,
+    memory: SyncRecollect,
+    monkeypatch: pytest.MonkeyPatch,
+    lasts_s: int,
+) -> None:
+    """The mutant begins the item's time anew, whatever it was given since, and by any clock."""
+
+    def anew(item: Memory, lifetime: SideRecord, now: datetime) -> tuple[ProlongMemory]:
+        until = now + timedelta(minutes=float(str(lifetime.value["minutes"])))
+        return (
+            ProlongMemory(type=item.type, key=item.key, version=item.version, expires_at=until),
+        )
+
+    monkeypatch.setattr(store_reads, "_has_expiry_of", lambda *_: True)
+    monkeypatch.setattr(store_reads, "_prolongs", anew)
+
+    with pytest.raises(AssertionError):
+        test_an_expiry_that_somebody_else_gave_stands(store, clock, memory, lasts_s)
+    with pytest.raises(AssertionError):
+        test_reading_by_a_clock_that_was_set_back_takes_no_time_from_an_item(store, clock)
 
 
 def test_a_time_to_live_may_be_the_stores(memory: SyncRecollect, clock: FrozenClock) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 import recollect
-from recollect import EraseMessages, NewMessage, Recollect
+from recollect import EraseMemory, EraseMessages, NewMessage, Recollect
 from recollect.agents.instructions import Instructions, RuleChange, Trajectory
 from recollect.agents.instructions import instruction_store as keeping
 from recollect.agents.instructions import proposals as proposing
@@ -17,6 +17,7 @@ from recollect.errors import StaleReadError
 from recollect.formation import instruction_rules as rules
 from recollect.ports import ModelAnswer, ModelRequest, ToolCall
 from recollect.records import Evidence, EvidenceMap, JsonObject, PutMemory, Scope
+from recollect.stores.plans import doomed_rows
 from recollect.stores.provenance import Source
 from recollect.testing import ScriptedModel
 
@@ -133,3 +134,49 @@ def test_without_its_check_erased_words_are_a_rule(
 
     memory = recollect.open(embedder="none", worker=False)
     assert (() if is_guarded else ("Serve Ada green tea",)) == asyncio.run(rules_after())
+
+
+@pytest.mark.parametrize("is_guarded", [True, False])
+def test_without_its_check_erased_rules_wait_in_a_proposal(
+    monkeypatch: pytest.MonkeyPatch, *, is_guarded: bool
+) -> None:
+    """The mutant guards what talks said, and not the rules that the model was shown with them."""
+    if not is_guarded:
+        monkeypatch.setattr(
+            proposing._Draft,
+            "repeats",
+            property(lambda draft: bool(draft.grounds)),
+        )
+
+    async def think(_request: ModelRequest) -> ToolCall:
+        await memory.erase(AGENT, EraseMemory(type="Instructions", key="bot"))
+        return ToolCall(name="add_rule", arguments={"rule": "Be kind", "reason": "asked"})
+
+    async def rules_waiting() -> list[str]:
+        async with memory:
+            bot = Instructions(memory, AGENT, "bot", model=ScriptedModel(think))
+            await bot.awrite(["Serve Ada green tea"], by="ada", why="x")
+            with suppress(StaleReadError):
+                await bot.apropose([TALK])
+            return [rule for each in await bot.aproposals() for rule in each.rules]
+
+    memory = recollect.open(embedder="none", worker=False)
+    assert is_guarded != ("Serve Ada green tea" in asyncio.run(rules_waiting()))
+
+
+@pytest.mark.parametrize("is_swept", [True, False])
+def test_without_its_sweep_a_proposal_keeps_erased_rules(
+    monkeypatch: pytest.MonkeyPatch, *, is_swept: bool
+) -> None:
+    """The mutant erases the document alone: what was proposed for it repeats its rules."""
+    if not is_swept:
+        monkeypatch.setattr(doomed_rows, "_proposed_instructions", lambda *_: ())
+    model = ScriptedModel([ToolCall(name="add_rule", arguments={"rule": "Smile", "reason": "x"})])
+    with recollect.open_sync(embedder="none", worker=False) as memory:
+        bot = Instructions(memory, AGENT, "bot", model=model)
+        bot.write(["Serve Ada green tea"], by="ada", why="x")
+        bot.propose([TALK])
+        memory.erase(AGENT, EraseMemory(type="Instructions", key="bot"))
+
+        left = [rule for each in bot.proposals() for rule in each.rules]
+        assert is_swept != ("Serve Ada green tea" in left)

@@ -283,6 +283,35 @@ async def consolidations(memory: recollect.Recollect, scope: tuple[str, str]) ->
     return len((await memory.store.formations(scope, status="consolidated")).rows)
 
 
+@pytest.mark.parametrize("by_hand", [True, False])
+async def test_of_two_threads_formed_at_once_the_later_words_hold(
+    clock: FrozenClock, *, by_hand: bool
+) -> None:
+    """Also in a thread that began before: a strike, or `form`, makes all threads due at once."""
+    async with recollect.open(
+        "memory:", embedder="none", model="rules", formation=BY_THREAD, worker=False, clock=clock,
+        ids=SeededIds(1),
+    ) as memory:  # fmt: skip
+        await memory.set_state(ADA, "begun before", {"step": 1})
+        for thread, text in (("new", "I live in Turku."), ("begun before", "I live in Oslo.")):
+            await memory.append(ADA, thread, [NewMessage(role="user", text=text)])
+            clock.advance(10)
+        clock.advance(120)
+        if by_hand:
+            await memory.form(ADA)
+        else:
+            await worker_of(memory).keep_schedules()
+            await worker_of(memory).drain()
+        user = await memory.get(ADA, "User", "User")
+
+    assert user is not None
+    assert "Oslo" == user.value["home"]
+
+
+async def _later_words(clock: FrozenClock, _: pytest.MonkeyPatch) -> None:
+    await test_of_two_threads_formed_at_once_the_later_words_hold(clock, by_hand=False)
+
+
 def without_wait(*_: object) -> None:
     """Ask for no full scan."""
 
@@ -292,6 +321,11 @@ MUTANTS: Final[dict[str, tuple[str, object, Any]]] = {
         "worker.loop.suppress",
         lambda *_: nullcontext(),
         test_a_thread_erased_at_its_strike_stops_no_other,
+    ),
+    "threads are formed in the order in which they began": (
+        "worker.formation_input._began",
+        lambda _: 0,
+        _later_words,
     ),
     "a scan that failed counts as one": (
         "worker.due_lanes.DueLanes.request_full_scan",

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -19,6 +20,7 @@ from recollect.records import Json, Memory, NewMessage, PutMemory
 from recollect.stores.plans.erase_targets import EraseMemory
 from recollect.testing import FrozenClock, SeededIds
 from recollect.testing.scripted_model import ScriptedModel
+from recollect.worker import formation_input
 
 ADA = ("users", "ada")
 
@@ -156,6 +158,52 @@ async def test_a_proposal_that_was_erased_is_not_made_again() -> None:
 
     assert ("refused", "this value was erased for /home") == (again["status"], again["reason"])
     assert [addresses[0]] == list(forgotten)
+
+
+async def _homes_after_an_erase(ahead_s: float) -> list[Json]:
+    """
+    Return the home as it is formed of a message that waits while the profile is erased.
+
+    The clock of who said it was *ahead_s* ahead. The second home is that of a later message.
+    """
+    clock = FrozenClock()
+    async with recollect.open(
+        embedder="none", model="rules", worker=False, clock=clock, ids=SeededIds(1)
+    ) as memory:
+        await memory.append(ADA, "talk", "I live in Turku.")
+        await memory.form(ADA)
+        time = clock.now() + timedelta(seconds=ahead_s)
+        said = NewMessage(role="user", text="I live in Turku.", time=time)
+        await memory.append(ADA, "later", [said])
+        clock.advance(60)
+        await memory.erase(ADA, EraseMemory(type="User", key="User"))
+        homes: list[Json] = []
+        for text in ("It rains.", "I live in Turku."):
+            clock.advance(60)
+            await memory.append(ADA, "anew", text)
+            await memory.form(ADA)
+            user = await memory.get(ADA, "User", "User")
+            homes.append(user.value["home"] if user else None)
+        return homes
+
+
+@pytest.mark.parametrize("ahead_s", [0, 3_600])
+async def test_what_was_erased_is_not_formed_anew_by_a_clock_that_was_ahead(ahead_s: int) -> None:
+    """Of a message that was there at the erase, whenever it claims to have been said."""
+    assert [None, "Turku"] == await _homes_after_an_erase(ahead_s)
+
+
+async def test_a_formation_that_believes_every_clock_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The mutant does not ask when a message was stored."""
+
+    async def unknown(*_: object) -> dict[int, datetime]:
+        return {}
+
+    monkeypatch.setattr(formation_input, "_stored_at", unknown)
+
+    assert ["Turku", "Turku"] == await _homes_after_an_erase(3_600)
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def test_what_was_erased_comes_back_only_by_an_administrators_word(
 
 
 def test_evidence_in_nothing_is_told(client: httpx.Client) -> None:
-    """A memory that names messages which are nowhere is kept without them, and the line is told."""
+    """A memory that names messages which are nowhere keeps their thread, and the line is told."""
     evidence = {"": [["t", "m1", "the user said so"]]}
     note = {**NOTE, "value": {"content": "x"}}
 
@@ -206,7 +206,8 @@ def test_evidence_in_nothing_is_told(client: httpx.Client) -> None:
         [each["line"] for each in told["changed"]],
         told["changed_count"],
     )
-    assert ({}, "external") == (found["evidence"], found["trust"])
+    (tie,) = found["evidence"][""]
+    assert ("t", None, "external") == (tie["thread"], tie.get("quote"), found["trust"])
 
 
 def test_settings_of_a_thread_are_those_of_an_append(client: httpx.Client) -> None:

@@ -19,11 +19,19 @@ from recollect.importers import (
     import_redis,
 )
 from recollect.importers import openai_chats as openai
+from recollect.lifecycle.cited_evidence import NOWHERE
 from recollect.lifecycle.record_import import UNFOUNDED
 from recollect.memory.facade import Recollect
 from recollect.records import Evidence, NewMessage
 from recollect.stores.in_process.store import InProcessStore
-from recollect.stores.plans.erase_targets import EraseScope, EraseThread
+from recollect.stores.plans import erasure
+from recollect.stores.plans.erase_targets import (
+    EraseMessages,
+    EraseScope,
+    EraseTarget,
+    EraseThread,
+)
+from recollect.stores.validation import to_datetime
 from recollect.testing import FrozenClock
 
 ADA = ("users", "ada")
@@ -251,6 +259,39 @@ async def test_memories_that_were_erased_here_stay_away(memory: Recollect) -> No
     assert () == (await memory.memories(ADA)).rows
 
 
+async def _taken_again(memory: Recollect, target: EraseTarget) -> int:
+    """Import a row of an hour ahead, as of another zone, twice; *target* is erased in between."""
+    ahead = to_datetime(memory.store.now()) + timedelta(hours=1)
+    rows = [row(1, timestamp=ahead.isoformat())]
+    await imported(memory, rows)
+    await memory.erase(ADA, target)
+    return (await imported(memory, rows))[0].taken
+
+
+AHEAD: list[EraseTarget] = [
+    EraseScope(),
+    EraseThread(thread="c"),
+    EraseMessages(thread="c", messages=["m1"]),
+]
+
+
+@pytest.mark.parametrize("target", AHEAD)
+async def test_erased_rows_stay_away_that_were_dated_ahead(
+    memory: Recollect, target: EraseTarget
+) -> None:
+    """A row has only the time at which it was said, which the wrong zone puts after the erase."""
+    assert 0 == await _taken_again(memory, target)
+
+
+@pytest.mark.parametrize("target", AHEAD)
+async def test_an_erase_that_is_dated_by_the_clock_alone_is_noticed(
+    memory: Recollect, target: EraseTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "_newest_time", lambda *_: 0)
+
+    assert 1 == await _taken_again(memory, target)
+
+
 async def test_a_memory_may_come_before_what_it_rests_on(memory: Recollect) -> None:
     """An export that was sorted otherwise is imported whole; nothing is told of it."""
     await imported(memory, [row(1)])
@@ -267,7 +308,8 @@ async def test_a_memory_may_come_before_what_it_rests_on(memory: Recollect) -> N
     assert records == copied
     assert (4, 0, 1) == (report.rows, report.refused, report.changed[UNFOUNDED])
     assert found is not None
-    assert ({}, "external") == (found.evidence, found.trust)
+    tie = Evidence(thread="c", message=NOWHERE)
+    assert ({"": (tie,)}, "external") == (found.evidence, found.trust)
 
 
 async def test_a_bad_record_is_refused_alone(memory: Recollect) -> None:

@@ -81,7 +81,8 @@ class Present:
     The state that reconciliation depends on, read before it starts.
 
     *at* holds the memories at the addresses of `addresses_of`, *forgotten* the times at which such
-    memories were erased. *rivals* are, by call, the active memories that a single-valued new one
+    memories were erased, and *stored* when the lines of the window dated after such a time were
+    stored, by number. *rivals* are, by call, the active memories that a single-valued new one
     may replace (see `rival_type`). *seen* are further memories that the model may have seen.
     *finding* is the evidence of operations that rest on an agent's finding, not on messages.
     """
@@ -92,6 +93,7 @@ class Present:
     new_key: Callable[[], str]
     at: Mapping[MemoryAddress, Memory] = field(default_factory=dict)
     forgotten: Mapping[MemoryAddress, datetime] = field(default_factory=dict)
+    stored: Mapping[int, datetime] = field(default_factory=dict)
     rivals: Mapping[str, Sequence[Memory]] = field(default_factory=dict)
     seen: Sequence[Memory] = ()
     finding: Evidence | None = None
@@ -109,7 +111,8 @@ class Present:
         """
         Return how the value at an address was rejected or erased, ``None`` if it was not.
 
-        An erased value is refused only if its evidence was said before the erase.
+        An erased value is refused only if its evidence was said or stored before the erase: the
+        clock of who said it may be ahead.
         """
         standing = self.at.get((type_, key))
         if standing is not None and standing.state == "rejected":
@@ -118,7 +121,11 @@ class Present:
         if erased_at is None:
             return None
         lines = [self.window.line(each.message) for each in because]
-        is_older = all(line.message.time <= erased_at for line in lines if line)
+        is_older = all(
+            min(line.message.time, self.stored.get(line.number, line.message.time)) <= erased_at
+            for line in lines
+            if line
+        )
         return "erased" if is_older else None
 
 

@@ -20,6 +20,7 @@ from recollect.lifecycle.backup_lines import (
 )
 from recollect.lifecycle.backups import check_exists, replaced_atomically
 from recollect.lifecycle.copy_journal import MARK, each_scope, mark_destination
+from recollect.lifecycle.forgotten_memories import note_forgotten
 from recollect.lifecycle.store_copy import try_clean, unknown_erases
 from recollect.records import JsonObject, Scope
 from recollect.side_records import KEYS_SCOPE, SERVICE_KEY, DeleteSideRecord, PutSideRecord
@@ -28,7 +29,7 @@ from recollect.stores.locator import file_of, open_store, put_back, put_in_place
 from recollect.stores.pages import each_row
 from recollect.stores.plans.archive import RESTORE_RECORDS, scope_of
 from recollect.stores.plans.erase_ledger import LedgerEntry, named_in, read_entry
-from recollect.stores.plans.erase_targets import EraseTarget
+from recollect.stores.plans.erase_targets import EraseMemory, EraseTarget
 from recollect.stores.plans.idempotency_archive import REQUEST
 from recollect.wire.record_digests import END, digests_of
 
@@ -123,7 +124,7 @@ async def restore_backup(
             raise ConflictError("the store is not empty: restore into an empty one")
         # The ledger comes first: if this is killed, the half-filled store knows what was erased.
         await store.adopt([*kept, *since])
-        done = await _restore_archive(path, store, since)
+        done = await _restore_archive(path, store, since, secret)
         done = await _with_keys(store, done, keys=keys)
         await store.vacate(MARK)
         await try_clean(store)
@@ -187,14 +188,22 @@ async def _erase_named(store: Store, since: Sequence[LedgerEntry], *, form: str)
     async for scope in each_scope(store):
         found = await store.archive(scope)
         targets = named_in(since, found)
-        for target in targets:
-            await store.erase(scope, target)
+        await _erase_each(store, scope, targets)
         left = len(await store.archive(scope)) if targets else len(found)
         applied += len(targets)
         scopes, records = scopes + bool(left), records + left
     # Last, because an entry that the store has is not applied again after an interruption.
     await store.adopt(since)
     return Restored(form=form, scopes=scopes, records=records, applied=applied, erases=len(since))
+
+
+async def _erase_each(store: Store, scope: Scope, targets: Sequence[EraseTarget]) -> None:
+    """Erase *targets*; memories are not formed again from messages of the backup, either."""
+    # Memories first: an erase of their messages may leave less of them to note.
+    for target in sorted(targets, key=lambda each: not isinstance(each, EraseMemory)):
+        if isinstance(target, EraseMemory):
+            await note_forgotten(store, scope, target)
+        await store.erase(scope, target)
 
 
 async def _with_keys(store: Store, done: Restored, *, keys: bool) -> Restored:
@@ -235,14 +244,19 @@ def _since(ledger: Sequence[LedgerEntry] | None, kept: Sequence[LedgerEntry]) ->
     return [each for each in ledger if each.id not in known]
 
 
-async def _restore_archive(path: Path, store: Store, since: Sequence[LedgerEntry]) -> Restored:
+async def _restore_archive(
+    path: Path, store: Store, since: Sequence[LedgerEntry], secret: bytes | None
+) -> Restored:
     with closing(read_lines(path)) as lines:
         next(lines)  # the header
-        return await _restore_lines(lines, store, since)
+        return await _restore_lines(lines, store, since, secret)
 
 
 async def _restore_lines(
-    lines: Iterator[JsonObject], store: Store, since: Sequence[LedgerEntry]
+    lines: Iterator[JsonObject],
+    store: Store,
+    since: Sequence[LedgerEntry],
+    secret: bytes | None,
 ) -> Restored:
     scopes = records = applied = 0
     spent: list[JsonObject] = []
@@ -251,7 +265,7 @@ async def _restore_lines(
         targets = named_in(since, part.records)
         applied += len(targets)
         if targets:
-            spent += await part.erase(targets)
+            spent += await part.erase(targets, secret)
         await _make_equal(store, scope, part.records)
         await store.adopt_requests(scope, part.requests)
         scopes, records = scopes + bool(part.records), records + len(part.records)
@@ -279,13 +293,14 @@ class _ArchivedScope:
         self.records = [each for each in found if each["kind"] != REQUEST]
         self.requests = [each for each in found if each["kind"] == REQUEST]
 
-    async def erase(self, targets: Sequence[EraseTarget]) -> list[JsonObject]:
+    async def erase(self, targets: Sequence[EraseTarget], secret: bytes | None) -> list[JsonObject]:
         """Apply erase *targets*; return the idempotency keys that outlive the erased scope."""
         async with open_store("memory:") as beside:
+            if secret is not None:  # the digests of erased memories are made with it
+                await beside.adopt_secret(secret)
             await _restore_all(beside, self.records)
             await beside.adopt_requests(self.scope, self.requests)
-            for target in targets:
-                await beside.erase(self.scope, target)
+            await _erase_each(beside, self.scope, targets)
             self.records = await beside.archive(self.scope)
             self.requests = await beside.requests(self.scope)
             return await beside.requests(None)

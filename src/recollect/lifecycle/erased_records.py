@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recollect.records import JsonObject, MessageAddress, NewMessage, Scope
+from recollect.records import (
+    INSTRUCTIONS,
+    INSTRUCTIONS_PROPOSAL,
+    JsonObject,
+    MemoryAddress,
+    MessageAddress,
+    NewMessage,
+    Scope,
+)
 from recollect.side_records import SideAddress
 from recollect.stores.locator import open_store
 from recollect.stores.plans.erase_ledger import (
@@ -164,8 +172,8 @@ def _own_message_at(erasures: ScopeErasures, record: JsonObject) -> int:
 
 def _note_memory(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) -> None:
     _, type_, key = name_of(record)
-    names = (key, *_changed_by(record, key))
-    at = max(erasures.at(EraseMemory(type=type_, key=each)) for each in names)
+    addresses = ((type_, key), *_changed_by(record, type_, key))
+    at = max(erasures.at(EraseMemory(type=of, key=each)) for of, each in addresses)
     if is_covered(record.get("created_at"), max(erasures.whole_at, at)):
         doomed.memories.add((type_, key))
     for version in versions_in(record):
@@ -194,11 +202,14 @@ def _named_at(erasures: ScopeErasures, thread: str, name: str) -> int:
     return _message_at(erasures, thread, name)
 
 
-def _changed_by(record: JsonObject, key: str) -> Iterator[str]:
-    """Yield the key of the memory that a waiting or rejected change is for: they go with it."""
+def _changed_by(record: JsonObject, type_: str, key: str) -> Iterator[MemoryAddress]:
+    """Yield the memory that a waiting, rejected or proposed change is for: they go with it."""
     proposed = proposed_for(key)
     if proposed is not None and record.get("state") in {"quarantined", "rejected"}:
-        yield proposed[0]
+        yield type_, proposed[0]
+    value = record.get("value")
+    if type_ == INSTRUCTIONS_PROPOSAL and isinstance(value, Mapping):
+        yield INSTRUCTIONS, str(value.get("agent"))
 
 
 def _note_side(erasures: ScopeErasures, record: JsonObject, doomed: Doomed) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from recollect.errors import LimitError, UsageError
+from recollect.errors import LimitError, NotFoundError, UsageError
 from recollect.records import Attachment, Json, JsonObject, Scope, ScopeLike
 from recollect.side_records import (
     ATTACHMENT,
@@ -153,7 +153,12 @@ class ThreadStateMethods(ABC):
         )
 
     async def attachment(self, scope: ScopeLike, thread: str, name: str) -> Attachment | None:
-        """Return an attachment with its content, ``None`` if the name is unknown."""
+        """
+        Return an attachment with its content, ``None`` if the name is unknown.
+
+        Raises:
+            NotFoundError: Some of its content is missing: an import of it was cut short.
+        """
         scope = check_scope(scope)
         first = await self._metadata(scope, thread, name)
         while first is not None:
@@ -163,9 +168,7 @@ class ThreadStateMethods(ABC):
             addresses.insert(0, SideAddress(ATTACHMENT, _named(name), thread))
             again, *parts = await self.store.side_records_at(scope, addresses)
             if again == first:
-                about = _info_of(first)
-                data = b"".join(base64.b64decode(str(e.value["data"])) for e in parts if e)
-                return Attachment(name=about.name, media_type=about.media_type, data=data)
+                return _whole_attachment(thread, _info_of(first), parts)
             first = again
         return None
 
@@ -217,3 +220,17 @@ def _info_of(first: SideRecord) -> AttachmentInfo:
         bytes=size if isinstance(size, int) else 0,
         kept_at=first.updated_at,
     )
+
+
+def _whole_attachment(
+    thread: str, about: AttachmentInfo, parts: Sequence[SideRecord | None]
+) -> Attachment:
+    """Join the *parts* of an attachment; raise `NotFoundError` if some are missing."""
+    data = b"".join(base64.b64decode(str(each.value["data"])) for each in parts if each)
+    # An import keeps what came before a cut, and may have refused a part.
+    if len(data) != about.bytes:
+        raise NotFoundError(
+            f"of the attachment {about.name!r} of the thread {thread!r} {len(data)} of "
+            f"{about.bytes} bytes are there: import the rest of it, or attach the file anew"
+        )
+    return Attachment(name=about.name, media_type=about.media_type, data=data)

@@ -32,11 +32,16 @@ _STATEMENTS: Final = (
         frozenset({"subject", "predicate", "object"}),
         frozenset({"subject", "predicate", "object", "object_type", "several"}),
     ),
+    (
+        frozenset({"input", "output"}),
+        frozenset({"input", "output", "reason", "score", "tags"}),
+    ),
 )
 """
-Fields without which a note or a fact says nothing, and all fields that one may have.
+Fields without which a note, a fact or an example says nothing, and all fields that it may have.
 
-The stores do not know the types; values of this form are notes and facts, whatever their type.
+The stores do not know the types; values of this form are notes, facts and examples, whatever their
+type.
 """
 
 MEMORY_THREAD: Final = "memory:"
@@ -102,7 +107,7 @@ def remainder_of(
 
 def lost_statement(value: JsonObject, left: Mapping[str, Json]) -> bool:
     """
-    Return True if a note or a fact lost what it states: *left* of its *value* says nothing.
+    Return True if a note, fact or example lost what it states: *left* of *value* says nothing.
 
     >>> note = {"context": "at home", "content": "I whistle"}
     >>> lost_statement(note, {"context": "at home"}), lost_statement(note, {"content": "I whistle"})

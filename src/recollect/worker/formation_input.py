@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Final
 
 from anyio import to_thread
 
+from recollect.errors import NotFoundError
 from recollect.formation.config import FormationLimits, FormationSettings
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.offered_memories import chosen_memories, queries_of
@@ -43,6 +45,7 @@ from recollect.text.token_estimate import estimated_tokens
 from recollect.worker.former import Search
 
 RIVALS_A_PAGE: Final = 500
+_NOTHING_SAID: Final = datetime.min.replace(tzinfo=UTC)
 DOCUMENTS_MAX: Final = 1_000
 """Most speakers' documents of one type that are read in one scope."""
 
@@ -54,11 +57,17 @@ async def read_window(
     limits: FormationLimits,
     count: TokenCounter,
 ) -> Window:
-    """Return the pending messages of *threads*; half as many after every failed attempt."""
+    """
+    Return the pending messages of *threads*; half as many after every failed attempt.
+
+    The thread that was waiting first comes first, so that what was said last has the last word.
+    """
     # A smaller window isolates the message that makes the model fail, and fits a shorter context.
     attempts = max((each.attempts for each in threads), default=0)
     messages_max = max(1, min(limits.window_messages, MESSAGES_MAX) >> attempts)
     waiting = [await _waiting(store, scope, each, limits, messages_max) for each in threads]
+    # A schedule or `form` makes all threads due at once, whatever was said in which of them last.
+    waiting.sort(key=_began)
     return window_of(
         scope,
         waiting,
@@ -66,6 +75,12 @@ async def read_window(
         tokens_max=max(1, limits.window_tokens >> attempts),
         count=count,
     )
+
+
+def _began(waiting: Waiting) -> datetime:
+    """Return when the first pending message of a thread was said; those without one come first."""
+    said = [each.time for each in (*waiting.again[:1], *waiting.new[:1])]
+    return min(said, default=_NOTHING_SAID)
 
 
 async def _waiting(
@@ -241,15 +256,29 @@ async def read_present(
         dict.fromkeys(each for operation in operations for each in addresses_of(operation, offer))
     )
     found = await store.get_many(window.scope, addresses)
+    forgotten = await forgotten_at(store, window.scope, addresses)
     return Present(
         window=window,
         offer=offer,
         now=now,
         new_key=store.new_name,
         at={each: memory for each, memory in zip(addresses, found, strict=True) if memory},
-        forgotten=await forgotten_at(store, window.scope, addresses),
+        forgotten=forgotten,
+        stored=await _stored_at(store, window, min(forgotten.values())) if forgotten else {},
         rivals=await _rivals(store, window, offer, operations),
     )
+
+
+async def _stored_at(store: Store, window: Window, since: datetime) -> dict[int, datetime]:
+    """Return when the lines that are dated after *since* were stored, by number."""
+    found: dict[int, datetime] = {}
+    for line in window.lines:
+        message = line.message
+        if message.time > since:
+            with suppress(NotFoundError):  # erased meanwhile: what is formed of it is not kept
+                at = await store.waiting_since(window.scope, message.thread, message.position - 1)
+                found |= {line.number: at} if at else {}
+    return found
 
 
 async def _rivals(

@@ -183,6 +183,9 @@ class Examples:
 
         Returns:
             The correction if there is one, otherwise the answer.
+
+        Raises:
+            StaleReadError: Something in the scope was erased while the answer was updated.
         """
         check_score(score)
         if correction is None:
@@ -201,9 +204,11 @@ class Examples:
         better = checked(
             Example(input=input, output=correction, reason=reason, score=1.0, tags=named)
         )
-        for each in await self._with_answer(memory, given):
+        # An example that is erased meanwhile must not be written anew, without its evidence.
+        unerased = await guarded(memory, self.scope)
+        for each in await self._with_answer(unerased, given):
             await self._add(
-                memory, each.input, each.output, reason=each.reason, score=score, trust=trust
+                unerased, each.input, each.output, reason=each.reason, score=score, trust=trust
             )
         return await self._store_cited(memory, better, evidence, trust)
 

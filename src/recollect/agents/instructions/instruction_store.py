@@ -32,6 +32,7 @@ from recollect.stores.contract.base import Store
 from recollect.stores.validation import check_id, check_position, check_scope, check_texts
 from recollect.sync.method_pairs import method_pair
 from recollect.sync.object_home import AnyRecollect, Home
+from recollect.text.scope_paths import written_scope
 
 TRIES_MAX: Final = 8
 """Attempts to write rules when concurrent writers come first."""
@@ -54,6 +55,22 @@ def in_force(stored: Memory | None) -> tuple[tuple[str, ...], int]:
 def version_of(stored: Memory | None) -> int:
     """Return the version of a document; 0 if there is none."""
     return stored.version if stored else 0
+
+
+def check_not_anew(stored: Memory | None, proposal: Memory, base: int) -> None:
+    """
+    Check that *stored* is the document for whose version *base* a proposal was made.
+
+    Versions count from 1 again in a document that was deleted and written anew.
+
+    Raises:
+        UsageError: It is another one, written since the proposal.
+    """
+    if base and stored is not None and stored.created_at > proposal.created_at:
+        raise UsageError(
+            f"the instructions {stored.key!r} of {written_scope(stored.scope)} were deleted and "
+            f"written anew since the proposal {proposal.key!r}: refuse it, and propose again"
+        )
 
 
 class InstructionDocuments:

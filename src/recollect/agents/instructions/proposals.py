@@ -26,6 +26,7 @@ from recollect.agents.instructions.instruction_records import (
 from recollect.agents.instructions.instruction_store import (
     CurrentInstructions,
     InstructionDocuments,
+    check_not_anew,
     version_of,
 )
 from recollect.agents.instructions.prompt_scores import Scorer, compared, scores_of, verdict
@@ -77,6 +78,11 @@ class _Draft:
     evidence: EvidenceMap
     grounds: tuple[Evidence, ...]
 
+    @property
+    def repeats(self) -> bool:
+        """Whether it repeats what an erase may have named: messages, or a document's rules."""
+        return bool(self.grounds or self.proposal.base)
+
 
 class InstructionProposals(InstructionDocuments):
     """The proposals for the documents of one agent, and their life cycle."""
@@ -115,13 +121,14 @@ class InstructionProposals(InstructionDocuments):
             ModelError: The model failed, or its answer cannot be parsed.
             VersionConflictError: The instructions were changed before the proposal was applied; it
                 is recorded as refused.
-            StaleReadError: Evidence of a trajectory was erased meanwhile; nothing is stored.
+            StaleReadError: Evidence of a trajectory, or something else in the scope of rules
+                that the model was shown, was erased meanwhile; nothing is stored.
         """
         # From here on, a write fails if something in the scope is erased.
         before = await guarded(memory, self._where(user))
         reading = await self._read_current(memory, user)
         draft = await self._request_draft(memory, trajectories, reading, user)
-        kept = await self._store_draft(before if draft.grounds else memory, draft, user)
+        kept = await self._store_draft(before if draft.repeats else memory, draft, user)
         if kept.status == "refused":
             raise ProposalRefusedError(kept.reason, kept.id)
         return await self._apply_if_automatic(memory, kept, user)
@@ -172,7 +179,7 @@ class InstructionProposals(InstructionDocuments):
         if proposal.status == "waiting" and (reason := verdict(scores, used)):
             proposal = replace(proposal, status="refused", reason=reason)
         scored = replace(draft, proposal=replace(proposal, scores=scores))
-        kept = await self._store_draft(before if draft.grounds else memory, scored, user)
+        kept = await self._store_draft(before if draft.repeats else memory, scored, user)
         return await self._apply_if_automatic(memory, kept, user)
 
     improve, aimprove = method_pair(_improve)
@@ -185,7 +192,8 @@ class InstructionProposals(InstructionDocuments):
 
         Raises:
             NotFoundError: The id is unknown.
-            UsageError: The proposal is not pending, or its evidence was erased.
+            UsageError: The proposal is not pending, its evidence was erased, or the instructions
+                were deleted and written anew.
             ProposalRefusedError: It breaks a current limit or fixed rule; it stays pending.
             VersionConflictError: The instructions have changed since it was made.
         """
@@ -196,6 +204,7 @@ class InstructionProposals(InstructionDocuments):
         cause = cause_of_proposal(by, found.id)
         place = {at: rests for at, rests in waiting.evidence.items() if at.startswith("/rules")}
         stored = await self._read_stored(memory, user)
+        check_not_anew(stored, waiting, found.base)
         kept = rules_in(stored.value) if stored else ()
         write = await self._checked_write(
             memory, found.rules, place, found.base, cause, user, stored=kept

@@ -209,18 +209,25 @@ async def _prolong(memory: Recollect, scope: Scope, items: Sequence[Memory]) -> 
     prolongs = [
         each
         for item, lifetime in zip(items, lifetimes, strict=True)
-        if lifetime
+        if lifetime and _has_expiry_of(item, lifetime)
         for each in _prolongs(item, lifetime, now)
     ]
     for start in range(0, len(prolongs), WRITES_MAX):
         await memory.store.prolong(scope, prolongs[start : start + WRITES_MAX])
 
 
+def _has_expiry_of(item: Memory, lifetime: SideRecord) -> bool:
+    """Return True unless somebody else gave the item another expiry, which then stands."""
+    return item.expires_at == lifetime.expires_at
+
+
 def _prolongs(
     item: Memory, lifetime: SideRecord, now: datetime
-) -> tuple[ProlongMemory, ProlongSideRecord]:
-    """Return the writes that restart the time to live of an item at *now*."""
+) -> tuple[ProlongMemory | ProlongSideRecord, ...]:
+    """Return the writes that restart the time to live of an item at *now*, if that prolongs it."""
     until = now + timedelta(minutes=_minutes(lifetime.value))
+    if item.expires_at is not None and until <= item.expires_at:
+        return ()  # the clock was set back, or another reader's is ahead
     return (
         ProlongMemory(type=item.type, key=item.key, version=item.version, expires_at=until),
         ProlongSideRecord(

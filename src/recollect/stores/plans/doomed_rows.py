@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.errors import VersionConflictError
+from recollect.records import INSTRUCTIONS, INSTRUCTIONS_PROPOSAL
 from recollect.side_records import LIFETIME, LIFETIME_OF, UNDONE_MESSAGE, lifetime_key, undone_key
 from recollect.stores.json_pointers import leaves
 from recollect.stores.plans.erase_targets import (
@@ -65,6 +66,7 @@ def doomed_rows(rows: Rows, scope: ScopeRow, target: EraseTarget, now: int) -> D
                 memories=[
                     *named,
                     *_proposals_for(rows, scope, type_, key),
+                    *_proposed_instructions(rows, scope, type_, key),
                     *(each for row in named for each in _refusals_of(rows, row)),
                 ],
                 sides=_lifetime_of(rows, scope, type_, key),
@@ -107,6 +109,21 @@ def _proposals_for(rows: Rows, scope: ScopeRow, type_: str, key: str) -> Iterato
             return  # listed by key: the others of the type are not read
         proposed = proposed_for(row.key)
         if proposed and row.state != "active" and is_named(proposed[0], key):
+            yield row
+
+
+def _proposed_instructions(
+    rows: Rows, scope: ScopeRow, type_: str, key: str
+) -> Iterator[MemoryRow]:
+    """
+    Yield the proposals for an agent's instructions, decided or not: each repeats all their rules.
+
+    Accepting one after the erase would bring the rules back.
+    """
+    if type_ != INSTRUCTIONS:
+        return
+    for row in rows.memories(scope.id, MemoryRange(type=INSTRUCTIONS_PROPOSAL)):
+        if json.loads(row.value).get("agent") == key:
             yield row
 
 

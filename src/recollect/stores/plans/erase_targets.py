@@ -119,7 +119,8 @@ class EraseReceipt:
     """
     The result of an erase.
 
-    From *erased_at* on no read returns any of it. *clean_at* is when its bytes were removed from
+    From *erased_at* on no read returns any of it; it is no earlier than the times of what was
+    erased, even if the clock was set back. *clean_at* is when its bytes were removed from
     the store's files as well; ``None`` while that is pending.
 
     >>> import recollect

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import chain
 
 from recollect.records import Scope
 from recollect.side_records import FORGOTTEN, UNDONE_MESSAGE
@@ -102,6 +103,8 @@ def _effect_of(
         memories=receipt.memories + len(doomed.memories),
     )
     if doomed.all_of_scope:
+        newest = _newest_time(rows, scope, doomed, Effect())
+        counted = replace(counted, erased_at=max(counted.erased_at, newest))
         return _dropped(rows, scope, receipt.erased_at), counted
     # A new epoch ends every cursor, lease and index that began before the erase.
     was, scope = scope, _begun_anew(rows, scope)
@@ -121,6 +124,7 @@ def _effect_of(
         counted,
         memories=counted.memories + len(revised.removed),
         revised=counted.revised + len(revised.memories),
+        erased_at=max(counted.erased_at, _newest_time(rows, scope, doomed, revised)),
     )
     erased = {each.uid for each in (*gone, *revised.removed)}
     effect = Effect(
@@ -137,6 +141,26 @@ def _effect_of(
     if _is_emptied(rows, scope, effect):
         return _dropped(rows, scope, receipt.erased_at), counted
     return effect, counted
+
+
+def _newest_time(rows: Rows, scope: ScopeRow, doomed: DoomedRows, revised: Effect) -> int:
+    """
+    Return the newest time of what an erase takes, in µs; 0 if it takes nothing.
+
+    An erase is no earlier than that, even if the clock was set back since: imports and restores
+    take what is newer than an erase for something else.
+    """
+    taken = rows.memories_by_uid(scope.id, [each.uid for each in revised.removed])
+    return max(
+        chain(
+            # Rows of other programs are imported with the time at which they were said alone.
+            (max(each.kept_at, each.time) for each in doomed.messages),
+            (each.created_at for each in doomed.threads),
+            (each.updated_at for each in (*doomed.memories, *taken, *revised.memories)),
+            (each.updated_at for each in doomed.sides),
+        ),
+        default=0,
+    )
 
 
 def _unquoted(rows: Rows, scope: ScopeRow, revised: Effect, back: Effect) -> list[MemoryRow]:
