@@ -264,6 +264,12 @@ def test_the_field_by_which_a_profile_is_opened_is_the_one_that_is_edited(story:
     assert "/coffee" == story.facts["focused"]
 
 
+@pytest.mark.parametrize("window", ["1280x600", "390x844", "390x667", "844x390"])
+def test_the_field_that_is_typed_into_is_in_sight(story: Story, window: str) -> None:
+    """The question and the buttons at the end of a window do not cover it."""
+    assert {"opened": True, "first": True, "last": True} == story.facts[f"uncovered {window}"]
+
+
 def test_threads_stand_by_their_newest_message(story: Story) -> None:
     """Each has its date, the newest first; and the field of a new one has the focus."""
     told = story.facts["threads"]
