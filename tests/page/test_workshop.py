@@ -277,5 +277,7 @@ def test_the_routes_are_described_with_what_can_be_copied(story: Story) -> None:
     assert facts["docs"]["operations"] > 60
     assert facts["docs"]["title"].startswith("API")
     assert "Where does Ada live?" in facts["recall_route"]
-    assert facts["copied"].startswith("curl -X POST 'http://127.0.0.1:")
+    # What only reads is asked of the scope that is looked at.
+    command = r"curl -X POST 'http://127\.0\.0\.1:\d+/v1/recall\?scope=mira' "
+    assert re.match(command, facts["copied"])
     assert 0 < facts["sought"] < 10
