@@ -50,7 +50,7 @@ export const en = {
   "diff.removed": "removed",
   end: "End",
   erase: "Erase",
-  "error.unknown_key": "The service does not know this key, or no longer does. If it was started anew, open the address that its terminal shows now; or enter another key.",
+  "error.unknown_key": "The service does not accept this key: it is wrong, was revoked, or has expired. If the service was started anew, open the address that its terminal shows now; or enter another key.",
   "error.key_revoked": "This key was revoked. Enter another one.",
   "error.not_found": "It is not here: it was deleted or erased, or never was in this scope.",
   "error.unavailable": "The store cannot be reached just now. Try again in a moment.",

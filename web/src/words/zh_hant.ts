@@ -52,7 +52,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   "diff.removed": "移除",
   end: "結束",
   erase: "抹除",
-  "error.unknown_key": "服務不認得這個金鑰，或者它已失效。如果服務重新啟動過，請開啟終端機現在顯示的網址；或者輸入其他金鑰。",
+  "error.unknown_key": "服務不接受這個金鑰：它有誤、已撤銷或已到期。如果服務重新啟動過，請開啟終端機現在顯示的網址；或者輸入其他金鑰。",
   "error.key_revoked": "這個金鑰已被撤銷。請輸入其他金鑰。",
   "error.not_found": "這裡找不到它：它已被刪除或抹除，或從未在這個範圍中。",
   "error.unavailable": "目前無法連線到資料庫。請稍後再試。",
