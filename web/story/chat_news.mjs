@@ -99,4 +99,12 @@ async function undone() {
   facts.tell("usage", days.at(-1));
 }
 
-await told({ sources, corrected, news, undone }, { facts, page, noted, close });
+/** Of more memories than the panel lists the newest stand there, with how many there are of each type, and the way to the others. */
+async function many() {
+  await page.goto(`${base}/#/chat?scope=many`);
+  const panel = page.locator("#memories-panel");
+  await panel.getByText("The harbour has a new crane.").waitFor();
+  facts.tell("many", { button: await page.locator(".memories-button .count").innerText(), types: await panel.locator("h3").allInnerTexts(), listed: await panel.locator(".panel-memory").count(), all: await panel.getByRole("link", { name: "All memories" }).getAttribute("href") });
+}
+
+await told({ sources, corrected, news, undone, many }, { facts, page, noted, close });
