@@ -81,11 +81,11 @@ export function ValueForm({ isJson, setJson, text, setText, fields, draft, type,
     input?.focus();
     if (focused === "last" && input && "select" in input) input.select();
   }, [focused, fields.length > 0]);
-  // The schema may come later than the value, and with it fields above the one that is typed into.
-  useEffect(() => {
-    const typedIn = document.activeElement;
-    if (typedIn && form.current?.contains(typedIn)) showWhole({ target: typedIn });
-  }, [fields.length]);
+  // A browser puts what is typed into in the window, and not above what sticks to its end: that would cover it.
+  // Scrolling may return a promise, which is no clean-up of an effect.
+  const showWhole = () => void form.current?.querySelector(":is(input, textarea):focus")?.scrollIntoView({ block: "nearest" });
+  // The schema may come later than the value, and with it fields above that one.
+  useEffect(showWhole, [fields.length]);
   const fault = isJson ? objectFaultOf(text, t("json.no_object")) : null;
   const hasNone = fields.length === 0;
   return (
@@ -105,9 +105,6 @@ export function ValueForm({ isJson, setJson, text, setText, fields, draft, type,
     </div>
   );
 }
-
-/** A browser puts the text that is typed into in the window, and not above what sticks to its end: that would cover it. */
-const showWhole = ({ target }: { target: Element }) => target.matches("input, textarea") && target.scrollIntoView({ block: "nearest" });
 
 /** That something is missing is said when it is to be saved, anything else while it is typed. */
 const shownFault = (field: FormField, draft: Draft, fault: FieldFault | undefined, isRevealed: boolean): FieldFault | undefined =>
