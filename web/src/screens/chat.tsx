@@ -40,8 +40,8 @@ import { useTalk } from "./chat_talk";
 
 const MEMORIES_READ = 200;
 const FORMATIONS_READ = 30;
-const FRESH_READ = 30;
 const HISTORIES_READ = 4;
+const TODAY: Days = { on: "", known: "" };
 
 /** What became of the memories that the last formations of a thread wrote. */
 interface Outcomes {
@@ -367,7 +367,7 @@ interface Inferred {
 
 /** What was inferred by a day. */
 async function inferredThen(scope: Scope, days: Days): Promise<Inferred> {
-  const { memories, counts } = await api.memories(scope, { order: "newest", limit: MEMORIES_READ, ...momentsOf(days), known_at: momentOf(days) });
+  const { memories, counts } = await api.memories(scope, { order: "changed", limit: MEMORIES_READ, ...momentsOf(days), known_at: momentOf(days) });
   return (counts?.total ?? 0) > memories.length ? { memories, counts: await countsOn(scope, days) } : { memories };
 }
 
@@ -382,14 +382,8 @@ async function outcomesOf(scope: Scope, thread: string): Promise<Outcomes> {
   return { formations, ended, memories: memories.filter((each) => each !== null), undone };
 }
 
-/** What was inferred; of more than can be shown the newest, behind what the last formations stored. */
+/** What was inferred; of more than can be shown, what was changed last. */
 async function inferredNow(scope: Scope): Promise<Inferred> {
-  const { memories: all, cursor } = await api.memories(scope, { limit: MEMORIES_READ });
-  if (!cursor) return { memories: all };
-  const [{ memories }, { formations }, counts] = await Promise.all([api.memories(scope, { order: "newest", limit: MEMORIES_READ }), api.formations(scope, null, FORMATIONS_READ), countsOn(scope, { on: "", known: "" })]);
-  const outcomes = formations.flatMap((each) => each.receipt.outcomes ?? []).slice(0, FRESH_READ);
-  const addresses = new Map(outcomes.map((each) => [`${each.type}/${each.key}`, each]));
-  const asked = [...addresses.values()].map((each) => api.memory(scope, each.type, each.key).catch(() => null));
-  const fresh = (await Promise.all(asked)).filter((each) => each !== null);
-  return { memories: [...fresh, ...memories.filter((each) => !addresses.has(`${each.type}/${each.key}`))], counts };
+  const { memories, cursor } = await api.memories(scope, { limit: MEMORIES_READ });
+  return cursor ? inferredThen(scope, TODAY) : { memories };
 }
