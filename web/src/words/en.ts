@@ -82,7 +82,7 @@ export const en = {
   formation: "Formation",
   "formation.failed": "failed",
   "formed.failed": "Nothing was formed: {reason}",
-  "formed.none_done": "Nothing was formed: it is paused, or being formed already.",
+  "formed.none_done": "Nothing was formed: it is paused, waits for the model, or is being formed already.",
   "formed.nothing": "Formed: there was nothing to remember.",
   "formed.refused": "{count} was refused.|{count} were refused.",
   "formed.unusable": "Nothing was formed, because the model cannot be used now. Who administers the service sees why.",

@@ -84,7 +84,7 @@ export const zh: Record<keyof typeof en, string> = {
   formation: "记忆形成",
   "formation.failed": "失败",
   "formed.failed": "没有形成任何内容：{reason}",
-  "formed.none_done": "没有形成任何内容：已暂停，或正在形成。",
+  "formed.none_done": "没有形成任何内容：已暂停、正在等待模型，或正在形成。",
   "formed.nothing": "已形成：没有值得记住的内容。",
   "formed.refused": "{count} 条未被接受。",
   "formed.unusable": "没有形成任何内容，因为模型目前无法使用。管理员可以看到原因。",

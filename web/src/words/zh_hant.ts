@@ -84,7 +84,7 @@ export const zhHant: Record<keyof typeof en, string> = {
   formation: "記憶形成",
   "formation.failed": "失敗",
   "formed.failed": "沒有形成任何記憶：{reason}",
-  "formed.none_done": "沒有形成任何記憶：已暫停，或正在形成中。",
+  "formed.none_done": "沒有形成任何記憶：已暫停、正在等待模型，或正在形成中。",
   "formed.nothing": "已處理：沒有值得記住的內容。",
   "formed.refused": "{count} 則未被接受。",
   "formed.unusable": "沒有形成任何記憶，因為模型目前無法使用。管理員可以看到原因。",

@@ -83,7 +83,7 @@ export const zhHantLate: Record<keyof typeof enLate, string> = {
   "delete.about": "刪除：連同歷史一併隱藏。一小時內可以還原，新的對話也可能再次形成它",
   "formation.about": "對話停頓後形成記憶。模型：{model}。",
   "formation.attempts": "失敗 {count} 次",
-  "formation.breaker": "模型連續失敗數次：形成會等待一段時間再試。",
+  "formation.breaker": "模型連續失敗，稍後再試。",
   "formation.consolidated": "已整合",
   "formation.cost": "{count} 次呼叫 · {tokens} 個 token",
   "formation.dead": "已放棄",
