@@ -52,7 +52,7 @@ export const zh: Record<keyof typeof en, string> = {
   "diff.removed": "删除",
   end: "终止",
   erase: "抹除",
-  "error.unknown_key": "服务不接受这个密钥：它有误、已吊销或已到期。如果服务重新启动过，请打开终端现在显示的地址；或者输入其他密钥。",
+  "error.unknown_key": "服务不接受这个密钥：有误、已吊销或已到期。如果服务重新启动过，请打开终端现在显示的地址；或者输入其他密钥。",
   "error.key_revoked": "这个密钥已被吊销。请输入其他密钥。",
   "error.not_found": "这里没有它：它已被删除或抹除，或者从未在此作用域中。",
   "error.unavailable": "暂时无法连接存储。请稍后重试。",
