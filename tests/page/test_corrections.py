@@ -253,6 +253,15 @@ def test_what_is_typed_outlasts_a_reload_and_the_way_back(story: Story) -> None:
     assert expected == story.facts["typed"]
 
 
+def test_what_is_added_or_changed_is_there_again_after_a_look_elsewhere(story: Story) -> None:
+    """A memory that is being added, and types; what was cancelled or reverted is not."""
+    told = story.facts["unfinished"]
+
+    assert ("The ferry goes at nine.", "") == (told["added"], told["cancelled"])
+    assert told["changed"]
+    assert told["reverted"]
+
+
 def test_the_memory_that_is_opened_is_in_sight_in_the_list(story: Story) -> None:
     """A memory far down the list is scrolled to; for the first one the list stays at its top."""
     assert story.facts["shown"]["inSight"]

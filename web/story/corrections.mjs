@@ -365,6 +365,42 @@ async function typed() {
   facts.tell("typed", { reloaded, back, cancelled: await object.count() });
 }
 
+/** A memory that is being added, and types that are being changed, are there again after a look elsewhere, until they are cancelled. */
+async function unfinished() {
+  const elsewhere = async () => {
+    await page.goto(`${base}/#/overview?${SCOPE}`);
+    await page.locator(".overview-head").first().waitFor();
+    await page.goBack();
+  };
+  const dialog = page.locator("dialog");
+  const note = dialog.locator(".value-form textarea");
+  const adding = async () => {
+    await button("Add").click();
+    await note.waitFor();
+    return note.inputValue();
+  };
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await adding();
+  await note.fill("The ferry goes at nine.");
+  await elsewhere();
+  const added = await adding();
+  await button("Cancel", dialog).click();
+  const cancelled = await adding();
+  await button("Cancel", dialog).click();
+  await page.goto(`${base}/#/types?${SCOPE}`);
+  const types = page.locator(".types-code");
+  await types.waitFor();
+  const before = await types.inputValue();
+  await types.fill(before.replace("Anything else", "Whatever else"));
+  await elsewhere();
+  await types.waitFor();
+  const changed = (await types.inputValue()).includes("Whatever else");
+  await button("Revert").click();
+  await elsewhere();
+  await types.waitFor();
+  facts.tell("unfinished", { added, cancelled, changed, reverted: (await types.inputValue()) === before });
+}
+
 /** The memory that is opened from elsewhere is in sight in the list. */
 async function shown() {
   await opened("bird-atlas", "Note");
@@ -461,4 +497,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, changedProfile, byHand, ended, counted, longWords, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, restored, threads, conflicting, uncovered, newVersion, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, byHand, ended, counted, longWords, rejected, deleted, deletedLately, undoneLater, typed, unfinished, shown, replaced, instead, oneAfterAnother, restored, threads, conflicting, uncovered, newVersion, inChinese }, { facts, page, noted, close });
