@@ -50,7 +50,10 @@ def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
 
 def test_every_chapter_ends_well(story: Story) -> None:
     """No step fails, nothing is in the way of a reader, and nothing fails that is not told."""
-    assert dict.fromkeys(("sources", "corrected", "news", "undone", "many"), "well") == story.chapters
+    assert (
+        dict.fromkeys(("sources", "corrected", "news", "undone", "many", "used"), "well")
+        == story.chapters
+    )
     assert [] == story.serious
     assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted"]
 
@@ -99,6 +102,15 @@ def test_of_many_memories_the_panel_has_the_newest_and_counts_all(story: Story) 
     assert {"Note 1", "Fact 1,200"} == {" ".join(each.split()) for each in told["types"]}
     assert told["listed"] < FACTS
     assert "#/memories?scope=many" == told["all"]
+
+
+def test_requests_are_told_where_they_are_counted(story: Story) -> None:
+    """In a scope below that of the key there is no plot of zero requests."""
+    told = story.facts["used_below"]
+
+    assert "Requests" in told["own"]
+    assert "Requests" not in told["below"]
+    assert "Searches" in told["below"]
 
 
 def test_what_is_undone_is_said_to_be(story: Story) -> None:

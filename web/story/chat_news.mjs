@@ -107,4 +107,18 @@ async function many() {
   facts.tell("many", { button: await page.locator(".memories-button .count").innerText(), types: await panel.locator("h3").allInnerTexts(), listed: await panel.locator(".panel-memory").count(), all: await panel.getByRole("link", { name: "All memories" }).getAttribute("href") });
 }
 
-await told({ sources, corrected, news, undone, many }, { facts, page, noted, close });
+/** Requests are counted where the key is bound: below it none are, and none is told of. */
+async function used() {
+  const told = {};
+  for (const [name, query] of [["own", ""], ["below", SCOPE]]) {
+    // What is counted is written now and then.
+    const asked = async () => (await (await page.request.get(`${base}/v1/usage?${query}`)).json()).days;
+    for (let tries = 0; tries < 60 && !(await asked()).length; tries += 1) await page.waitForTimeout(250);
+    await page.goto(`${base}/#/settings?part=usage&${query}`);
+    await page.locator(".usage").waitFor();
+    told[name] = await page.locator(".usage").innerText();
+  }
+  facts.tell("used_below", told);
+}
+
+await told({ sources, corrected, news, undone, many, used }, { facts, page, noted, close });
