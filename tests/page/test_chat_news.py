@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tests.page.conftest import Story, Walks
 
 
+CHAPTERS = ("sources", "corrected", "news", "undone", "many", "used")
 MANY = ("demo", "many")
 FACTS = 1_200
 
@@ -50,10 +51,7 @@ def story(walks: Walks, tmp_path_factory: pytest.TempPathFactory) -> Story:
 
 def test_every_chapter_ends_well(story: Story) -> None:
     """No step fails, nothing is in the way of a reader, and nothing fails that is not told."""
-    assert (
-        dict.fromkeys(("sources", "corrected", "news", "undone", "many", "used"), "well")
-        == story.chapters
-    )
+    assert dict.fromkeys(CHAPTERS, "well") == story.chapters
     assert [] == story.serious
     assert {"elsewhere": [], "violations": [], "errors": []} == story.facts["noted"]
 

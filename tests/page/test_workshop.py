@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 WEB: Final = Path(__file__).parents[2] / "web"
 SCOPE = ("demo", "mira")
 CHAPTERS = (
-    "bulk", "emptied", "raced", "ordered", "believed", "compared", "unknown", "chinese", "missing", "imported",
-    "routes", "waited", "handheld", "looks", "forgotten", "since",
+    "bulk", "emptied", "raced", "ordered", "believed", "compared", "unknown", "chinese", "missing",
+    "imported", "routes", "waited", "handheld", "looks", "forgotten", "since",
 )  # fmt: skip
 
 
