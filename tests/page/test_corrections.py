@@ -253,6 +253,15 @@ def test_what_is_typed_outlasts_a_reload_and_the_way_back(story: Story) -> None:
     assert expected == story.facts["typed"]
 
 
+def test_what_is_added_or_changed_is_there_again_after_a_look_elsewhere(story: Story) -> None:
+    """A memory that is being added, and types; what was cancelled or reverted is not."""
+    told = story.facts["unfinished"]
+
+    assert ("The ferry goes at nine.", "") == (told["added"], told["cancelled"])
+    assert told["changed"]
+    assert told["reverted"]
+
+
 def test_the_memory_that_is_opened_is_in_sight_in_the_list(story: Story) -> None:
     """A memory far down the list is scrolled to; for the first one the list stays at its top."""
     assert story.facts["shown"]["inSight"]
@@ -262,6 +271,12 @@ def test_the_memory_that_is_opened_is_in_sight_in_the_list(story: Story) -> None
 def test_the_field_by_which_a_profile_is_opened_is_the_one_that_is_edited(story: Story) -> None:
     """The form begins there, not at its first field."""
     assert "/coffee" == story.facts["focused"]
+
+
+@pytest.mark.parametrize("window", ["1280x600", "390x844", "390x667", "844x390"])
+def test_the_field_that_is_typed_into_is_in_sight(story: Story, window: str) -> None:
+    """The question and the buttons at the end of a window do not cover it."""
+    assert {"opened": True, "first": True, "last": True} == story.facts[f"uncovered {window}"]
 
 
 def test_threads_stand_by_their_newest_message(story: Story) -> None:

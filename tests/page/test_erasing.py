@@ -42,6 +42,12 @@ def test_a_memory_goes_with_the_words_that_were_chosen(story: Story) -> None:
     assert 0 == story.facts["words_left"]
 
 
+def test_a_profile_that_goes_is_named_in_chinese(story: Story) -> None:
+    """Its fields have the names that they have everywhere else on the page."""
+    assert "名字：Mira；" in story.facts["chinese"]
+    assert "name: " not in story.facts["chinese"]
+
+
 def test_no_window_shows_an_erased_message(story: Story) -> None:
     """Its words leave the list, the header, what was asked, the address and the storage."""
     told = story.facts["secret"]

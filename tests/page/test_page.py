@@ -245,7 +245,7 @@ def test_a_key_opens_the_page_and_its_scopes(walks: Walks, tmp_path: Path) -> No
         story = walks.walked(address, extent="key", key=key)
 
     assert {"well"} == set(story.chapters.values()), story.chapters
-    assert "does not know this key" in story.facts["wrong_key"]
+    assert "does not accept this key" in story.facts["wrong_key"]
     assert story.facts["kept_outside_the_tab"] is False
     assert "Lisbon" in story.facts["formed_by_itself"]
     assert "Lisbon" not in story.facts["other_scope"]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 WEB: Final = Path(__file__).parents[2] / "web"
 SCOPE = ("demo", "mira")
 CHAPTERS = (
-    "bulk", "raced", "ordered", "believed", "compared", "unknown", "chinese", "missing", "imported",
-    "routes", "waited", "handheld", "looks", "forgotten", "since",
+    "bulk", "emptied", "raced", "ordered", "believed", "compared", "unknown", "chinese", "missing",
+    "imported", "routes", "waited", "handheld", "looks", "forgotten", "since",
 )  # fmt: skip
 
 
@@ -80,6 +80,11 @@ def test_one_undo_takes_an_act_on_several_back(story: Story, act: str, wanted: A
     assert {each: told["before"][each] for each in untouched} == {
         each: told["after"][each] for each in untouched
     }
+
+
+def test_an_emptied_list_offers_nothing_to_choose(story: Story) -> None:
+    """The bar goes with the last memory, and comes back with it."""
+    assert {"bars": 0, "back": 1} == story.facts["emptied"]
 
 
 def test_what_was_changed_meanwhile_is_left_alone_and_told(story: Story) -> None:
@@ -272,5 +277,7 @@ def test_the_routes_are_described_with_what_can_be_copied(story: Story) -> None:
     assert facts["docs"]["operations"] > 60
     assert facts["docs"]["title"].startswith("API")
     assert "Where does Ada live?" in facts["recall_route"]
-    assert facts["copied"].startswith("curl -X POST 'http://127.0.0.1:")
+    # What only reads is asked of the scope that is looked at.
+    command = r"curl -X POST 'http://127\.0\.0\.1:\d+/v1/recall\?scope=mira' "
+    assert re.match(command, facts["copied"])
     assert 0 < facts["sought"] < 10

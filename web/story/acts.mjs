@@ -203,7 +203,7 @@ async function formation() {
   await waits();
   await main.locator(".jobs li", { hasText: "I keep a dog." }).waitFor();
   // On a slow machine the service has formed what waits by itself meanwhile, and says so.
-  await twice("form all", { near: header, path: "/v1/form", act: () => button("Form all now").click(), done: () => toast(/there was nothing to remember|or being formed already/).waitFor() });
+  await twice("form all", { near: header, path: "/v1/form", act: () => button("Form all now").click(), done: () => toast(/there was nothing to remember|being formed already/).waitFor() });
   await waits();
   await main.locator(".jobs li", { hasText: "I keep a dog." }).waitFor();
   await twice("pause", { near: header, path: "/v1/formation/pause", act: () => button("Pause").click(), done: () => toast("Formation is paused").waitFor() });

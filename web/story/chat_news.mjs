@@ -99,4 +99,26 @@ async function undone() {
   facts.tell("usage", days.at(-1));
 }
 
-await told({ sources, corrected, news, undone }, { facts, page, noted, close });
+/** Of more memories than the panel lists the newest stand there, with how many there are of each type, and the way to the others. */
+async function many() {
+  await page.goto(`${base}/#/chat?scope=many`);
+  const panel = page.locator("#memories-panel");
+  await panel.getByText("The harbour has a new crane.").waitFor();
+  facts.tell("many", { button: await page.locator(".memories-button .count").innerText(), types: await panel.locator("h3").allInnerTexts(), listed: await panel.locator(".panel-memory").count(), all: await panel.getByRole("link", { name: "All memories" }).getAttribute("href") });
+}
+
+/** Requests are counted where the key is bound: below it none are, and none is told of. */
+async function used() {
+  const told = {};
+  for (const [name, query] of [["own", ""], ["below", SCOPE]]) {
+    // What is counted is written now and then.
+    const asked = async () => (await (await page.request.get(`${base}/v1/usage?${query}`)).json()).days;
+    for (let tries = 0; tries < 60 && !(await asked()).length; tries += 1) await page.waitForTimeout(250);
+    await page.goto(`${base}/#/settings?part=usage&${query}`);
+    await page.locator(".usage").waitFor();
+    told[name] = await page.locator(".usage").innerText();
+  }
+  facts.tell("used_below", told);
+}
+
+await told({ sources, corrected, news, undone, many, used }, { facts, page, noted, close });

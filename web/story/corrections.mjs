@@ -117,6 +117,32 @@ async function conflicting() {
   await page.request.post(`${base}/v1/memories/User/${key}/restore?${SCOPE}`, { data: { version } });
 }
 
+/** Each field that is typed into stands above the question and its buttons, which stick to the end of the window. */
+async function uncovered() {
+  const [{ key }] = (await standing("?type=User&limit=1")).memories;
+  const { width, height } = page.viewportSize();
+  for (const [wide, high] of [[1280, 600], [390, 844], [390, 667], [844, 390]]) {
+    await page.setViewportSize({ width: wide, height: high });
+    await page.goto(`${base}/#/memories/User/${key}?${SCOPE}&field=%2Fsister`);
+    await page.locator(".revision").first().waitFor();
+    await button("Edit", view).click();
+    await page.waitForFunction(() => document.activeElement?.closest("[data-field]"));
+    await view.getByText("Was it wrong, or has it changed?").waitFor();
+    while (await page.locator(".toast").count()) await button("Close", page.locator(".toast").first()).click();
+    const field = page.locator(":focus");
+    const seen = { opened: await isSeen(field) };
+    // The first field, then the last.
+    await view.getByLabel("Name").focus();
+    seen.first = await isSeen(field);
+    await view.getByLabel("Interests").focus();
+    seen.last = await isSeen(field);
+    facts.tell(`uncovered ${wide}x${high}`, seen);
+    await facts.picture(page, `uncovered-${wide}x${high}`);
+    await button("Cancel", view).click();
+  }
+  await page.setViewportSize({ width, height });
+}
+
 /** The timeline is about today, and stays so when a version is formed while it is open. */
 async function newVersion() {
   const [{ key, value, version }] = (await standing("?type=User&limit=1")).memories;
@@ -339,6 +365,42 @@ async function typed() {
   facts.tell("typed", { reloaded, back, cancelled: await object.count() });
 }
 
+/** A memory that is being added, and types that are being changed, are there again after a look elsewhere, until they are cancelled. */
+async function unfinished() {
+  const elsewhere = async () => {
+    await page.goto(`${base}/#/overview?${SCOPE}`);
+    await page.locator(".overview-head").first().waitFor();
+    await page.goBack();
+  };
+  const dialog = page.locator("dialog");
+  const note = dialog.locator(".value-form textarea");
+  const adding = async () => {
+    await button("Add").click();
+    await note.waitFor();
+    return note.inputValue();
+  };
+  await page.goto(`${base}/#/memories?${SCOPE}`);
+  await adding();
+  await note.fill("The ferry goes at nine.");
+  await elsewhere();
+  const added = await adding();
+  await button("Cancel", dialog).click();
+  const cancelled = await adding();
+  await button("Cancel", dialog).click();
+  await page.goto(`${base}/#/types?${SCOPE}`);
+  const types = page.locator(".types-code");
+  await types.waitFor();
+  const before = await types.inputValue();
+  await types.fill(before.replace("Anything else", "Whatever else"));
+  await elsewhere();
+  await types.waitFor();
+  const changed = (await types.inputValue()).includes("Whatever else");
+  await button("Revert").click();
+  await elsewhere();
+  await types.waitFor();
+  facts.tell("unfinished", { added, cancelled, changed, reverted: (await types.inputValue()) === before });
+}
+
 /** The memory that is opened from elsewhere is in sight in the list. */
 async function shown() {
   await opened("bird-atlas", "Note");
@@ -435,4 +497,4 @@ async function inChinese() {
   await audited(page, facts, "edit in Chinese");
 }
 
-await told({ corrected, moved, changedProfile, byHand, ended, counted, longWords, rejected, deleted, deletedLately, undoneLater, typed, shown, replaced, instead, oneAfterAnother, restored, threads, conflicting, newVersion, inChinese }, { facts, page, noted, close });
+await told({ corrected, moved, changedProfile, byHand, ended, counted, longWords, rejected, deleted, deletedLately, undoneLater, typed, unfinished, shown, replaced, instead, oneAfterAnother, restored, threads, conflicting, uncovered, newVersion, inChinese }, { facts, page, noted, close });

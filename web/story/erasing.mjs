@@ -49,6 +49,19 @@ async function secretIn(shown) {
   }, SECRET);
 }
 
+/** In Chinese the fields of a profile have their Chinese names where it is asked whether it goes. */
+async function inChinese() {
+  const language = page.locator("select").filter({ hasText: "中文" });
+  await page.goto(`${base}/#/settings?${SCOPE}`);
+  await language.selectOption("zh");
+  await page.goto(`${base}/#/memories/User/User?${SCOPE}`);
+  await button("彻底抹除…").click();
+  facts.tell("chinese", (await asked("chinese")).text);
+  await button("取消", dialog).click();
+  await page.goto(`${base}/#/settings?${SCOPE}`);
+  await language.selectOption("en");
+}
+
 /** Nothing of an erased message is left: not in the window that erased it, and not in others. */
 async function secret() {
   const say = (texts, from) => page.request.post(`${base}/v1/threads/secret/messages?${SCOPE}`, { data: { messages: texts.map((text, place) => ({ role: (from + place) % 2 ? "assistant" : "user", text })) } });
@@ -341,4 +354,4 @@ async function beyond() {
   await page.unrouteAll({ behavior: "ignoreErrors" });
 }
 
-await told({ memory, receipt, message, thread, unknown, secret, fields, back, missed, two, beyond }, { facts, page, noted, close });
+await told({ inChinese, memory, receipt, message, thread, unknown, secret, fields, back, missed, two, beyond }, { facts, page, noted, close });

@@ -49,6 +49,24 @@ async function bulk() {
   }
 }
 
+/** Where the last memory of a list is deleted there is nothing to choose; the list that comes back is chosen from as before. */
+async function emptied() {
+  await at("memories?type=Instructions");
+  await row("Answer briefly").waitFor();
+  await button("Select").click();
+  await page.locator(".row-choice").check();
+  await button("Delete", bar).click();
+  const toast = page.locator(".toast", { hasText: "1 memory deleted." });
+  await toast.waitFor();
+  await page.getByText("No memory matches").waitFor();
+  const bars = await bar.count();
+  await facts.picture(page, "emptied");
+  await button("Undo", toast).click();
+  await row("Answer briefly").waitFor();
+  facts.tell("emptied", { bars, back: await bar.count() });
+  await button("Select").click();
+}
+
 /** One of those chosen was changed elsewhere meanwhile: it alone is left, and said to be. */
 async function raced() {
   await at("memories?type=Note&state=active");
@@ -352,4 +370,4 @@ async function forgotten() {
   facts.tell("forgotten", { before, after: await block.innerText(), buttons: await button("Forget these questions").count() });
 }
 
-await told({ bulk, raced, ordered, believed, compared, unknown, chinese, missing, imported, routes, waited, handheld, looks, forgotten, since }, { facts, page, noted, close });
+await told({ bulk, emptied, raced, ordered, believed, compared, unknown, chinese, missing, imported, routes, waited, handheld, looks, forgotten, since }, { facts, page, noted, close });

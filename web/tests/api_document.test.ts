@@ -38,4 +38,13 @@ describe("the description of the routes", () => {
       "curl -X POST 'http://localhost:8300/v1/memories/a%20b?scope=users&scope=ada' \\\n  -H \"x-api-key: $RECOLLECT_KEY\" \\\n  -H 'content-type: application/json' \\\n  -d '{\"value\":\"it'\\''s\"}'",
     );
   });
+
+  it("reads the scope that is looked at, and writes only to that of the examples", () => {
+    const parameters = [{ name: "scope", in: "query", schema: { type: "array" }, example: ["users", "ada"] }];
+    const told = (path: string, method: string, tag: string) => operationsOf({ paths: { [path]: { [method]: { tags: [tag], parameters } } } })[0];
+    const commands = [told("/v1/recall", "post", "recall"), told("/v1/recalls", "delete", "recall"), told("/v1/threads", "get", "threads"), told("/v1/form", "post", "formation")].map((each) => each && curlOf(each, "", ["big", "one two"]));
+    expect(commands.map((each) => each?.replace(/^curl /, ""))).toEqual(["-X POST '/v1/recall?scope=big&scope=one+two'", "-X DELETE '/v1/recalls?scope=users&scope=ada'", "'/v1/threads?scope=big&scope=one+two'", "-X POST '/v1/form?scope=users&scope=ada'"]);
+    const recall = told("/v1/recall", "post", "recall");
+    expect(recall && curlOf(recall, "", [])).toBe("curl -X POST '/v1/recall'");
+  });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from "vitest";
 import type { Memory } from "../src/api/shapes";
 import { countedOf, inForceOf, NO_COUNTS, NOTHING } from "../src/lib/counts";
 import { gaveUp } from "../src/lib/given_up";
-import { byType, changeOf, emptyWords, formationOf, lastDays, mainQuote, plotOf, quotesOf } from "../src/lib/overview";
+import { byType, changeOf, emptyWords, formationOf, lastDays, mainQuote, plotOf, quotesOf, whyBroken } from "../src/lib/overview";
 import { isEnded, isLater } from "../src/lib/past";
 import { changedAt, isExample, saidBefore } from "../src/lib/overview_changes";
 
@@ -34,6 +34,10 @@ describe("what became of a memory", () => {
 describe("how formation is", () => {
   const backlog = (more = {}) => ({ pending: [], paused: false, breaker: { open: false }, ...more }) as never;
   const last = (status: string) => ({ status }) as never;
+  it("says why the model is not asked, as far as that is told", () => {
+    expect([{ open: true, reason: "connection refused" }, { open: true, reason: "" }, { open: true }, "open", null].map(whyBroken)).toEqual(["connection refused", "", "", "", ""]);
+  });
+
   it("tells what hinders it before what it does", () => {
     expect(formationOf(backlog({ paused: true }), undefined, [], false)).toBe("no_model");
     expect(formationOf(backlog({ paused: true, breaker: { open: true } }), undefined, [], true)).toBe("paused");

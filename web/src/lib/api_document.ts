@@ -1,6 +1,6 @@
 /** The service's own description of its routes, as the page shows it. */
 
-import type { Json, JsonObject } from "../api/shapes";
+import type { Json, JsonObject, Scope } from "../api/shapes";
 
 export interface Parameter {
   name: string;
@@ -109,13 +109,17 @@ function answerOf(document: JsonObject, status: string, told: JsonObject): Told 
 const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`;
 const asText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** A command line that makes the request of the examples. */
-export function curlOf(operation: Operation, base: string): string {
+/** Whether the request only reads: copied without a look at its scope, it changes nothing there. */
+const isReading = ({ method, group }: Operation): boolean => method === "GET" || (method === "POST" && group === "recall");
+
+/** A command line that makes the request of the examples; one that only reads reads the scope that is looked at, since that of the examples holds nothing. */
+export function curlOf(operation: Operation, base: string, looked?: Scope): string {
   let path = operation.path;
   const query = new URLSearchParams();
   for (const { name, where, example } of operation.parameters) {
     if (where === "path") path = path.replace(`{${name}}`, encodeURIComponent(example === undefined ? name.toUpperCase() : asText(example)));
-    if (where === "query" && example !== undefined) for (const each of Array.isArray(example) ? example : [example]) query.append(name, asText(each));
+    const given = looked && name === "scope" && isReading(operation) ? looked : example;
+    if (where === "query" && given !== undefined) for (const each of Array.isArray(given) ? given : [given]) query.append(name, asText(each));
   }
   const search = query.toString();
   const lines = [`curl${operation.method === "GET" ? "" : ` -X ${operation.method}`} ${quoted(`${base.replace(/\/$/, "")}${path}${search ? `?${search}` : ""}`)}`];

@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useState } from "react";
 import type { Memory, Scope } from "../api/shapes";
 import { ownTab } from "./owned_shelf";
+import { keptIn } from "./storage";
 
 const NAME = "recollect.drafts";
 
@@ -20,13 +21,7 @@ export interface KeptDraft {
 
 const forgotten = new Set<() => void>();
 
-export function keptDrafts(): Record<string, KeptDraft> {
-  try {
-    return JSON.parse(ownTab.get(NAME) ?? "{}") as Record<string, KeptDraft>;
-  } catch {
-    return {};
-  }
-}
+export const keptDrafts = () => keptIn<Record<string, KeptDraft>>(ownTab, NAME, {});
 
 export const readDraft = (place: string): string => keptDrafts()[place]?.text ?? "";
 

@@ -3,6 +3,7 @@
 import type { EraseTarget, Scope } from "../api/shapes";
 import { linkTo } from "./route";
 import { ownBrowser } from "./owned_shelf";
+import { keptIn } from "./storage";
 
 const NAME = "recollect.erased";
 const KEPT_MAX = 50;
@@ -12,13 +13,7 @@ export type ErasedKind = (typeof KINDS)[number] | "quoted";
 
 export const kindOf = (target: EraseTarget): ErasedKind | undefined => ("messages" in target ? "message" : KINDS.find((each) => each in target));
 
-function kept(): [string, ErasedKind][] {
-  try {
-    return JSON.parse(ownBrowser.get(NAME) ?? "[]") as [string, ErasedKind][];
-  } catch {
-    return [];
-  }
-}
+const kept = () => keptIn<[string, ErasedKind][]>(ownBrowser, NAME, []);
 
 /** Note the kind of what a receipt is of; an act on a message that takes what quotes it is told of in all its receipts. */
 export function noteErased(receipt: string, target: EraseTarget, takesQuotes = false): void {

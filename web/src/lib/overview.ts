@@ -63,6 +63,9 @@ export function isBroken(breaker: unknown): boolean {
   return breaker === true;
 }
 
+/** What the model answered last, or why it was not reached; "" where the key may not know. */
+export const whyBroken = (breaker: unknown): string => (breaker as { reason?: string } | null)?.reason ?? "";
+
 /** A line through the values, and the area below it, in a box of a given size. */
 export function plotOf(values: readonly number[], width: number, height: number): { line: string; area: string } {
   const most = Math.max(1, ...values);

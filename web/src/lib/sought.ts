@@ -1,20 +1,14 @@
 /** Search words and questions of this tab. The address names them by a key: it stays in the browser's history, where an erase does not reach. */
 
 import { listenToErasures } from "./erasures";
-import { tabShelf } from "./storage";
+import { keptIn, tabShelf } from "./storage";
 
 const NAME = "recollect.sought";
 const KEY = "s";
 /** The parts of an address that a person typed. */
 export const SOUGHT = ["q", "b_q", "entity"] as const;
 
-function kept(): Record<string, string> {
-  try {
-    return JSON.parse(tabShelf.get(NAME) ?? "{}") as Record<string, string>;
-  } catch {
-    return {};
-  }
-}
+const kept = () => keptIn<Record<string, string>>(tabShelf, NAME, {});
 
 /** Forget all of them: which ones repeat what was erased is not known. */
 export const forgetSought = (): void => tabShelf.set(NAME, null);

@@ -34,6 +34,15 @@ export const tabShelf = shelfOf(() => sessionStorage);
 /** In this browser, for all tabs. */
 export const browserShelf = shelfOf(() => localStorage);
 
+/** What is kept as JSON under a name; `none` where nothing is that can be read. */
+export function keptIn<T>(shelf: Pick<Shelf, "get">, name: string, none: T): T {
+  try {
+    return JSON.parse(shelf.get(name) ?? "") as T;
+  } catch {
+    return none;
+  }
+}
+
 /** A name that nobody has used: of a thread, or of a memory. */
 export function newName(kind: "talk" | "memory"): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));

@@ -1,6 +1,7 @@
 /** Under which keys messages were sent that were kept and not answered: any window of this browser can ask for their answers, with no words kept for that. */
 
 import { ownBrowser } from "./owned_shelf";
+import { keptIn } from "./storage";
 
 const NAME = "recollect.unanswered";
 const KEPT_MAX = 20;
@@ -14,13 +15,7 @@ export interface SentMessage {
   at: number;
 }
 
-function kept(): Record<string, SentMessage> {
-  try {
-    return JSON.parse(ownBrowser.get(NAME) ?? "{}") as Record<string, SentMessage>;
-  } catch {
-    return {};
-  }
-}
+const kept = () => keptIn<Record<string, SentMessage>>(ownBrowser, NAME, {});
 
 /** Keep how a message was sent; null once it is answered, or need not be. */
 export function noteSent(message: string, sent: SentMessage | null): void {

@@ -2,6 +2,7 @@
 
 import type { Memory, Scope } from "../api/shapes";
 import { ownTab } from "./owned_shelf";
+import { keptIn } from "./storage";
 
 const NAME = "recollect.undone";
 const KEPT_MAX = 50;
@@ -19,13 +20,7 @@ const isAt = (one: Address, other: Address): boolean => one.type === other.type 
 const isIn = (scope: Scope) => (each: Address): boolean => JSON.stringify(scope) === JSON.stringify(each.scope);
 const addressOf = ({ scope, type, key }: Address): Address => ({ scope, type, key });
 
-function kept(): Undone[] {
-  try {
-    return JSON.parse(ownTab.get(NAME) ?? "[]") as Undone[];
-  } catch {
-    return [];
-  }
-}
+const kept = () => keptIn<Undone[]>(ownTab, NAME, []);
 
 const keep = (all: Undone[]): void => ownTab.set(NAME, all.length ? JSON.stringify(all.slice(-KEPT_MAX)) : null);
 

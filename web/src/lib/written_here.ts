@@ -2,6 +2,7 @@
 
 import type { Memory, Revision, Scope } from "../api/shapes";
 import { ownBrowser } from "./owned_shelf";
+import { keptIn } from "./storage";
 
 const NAME = "recollect.written";
 const KEPT_MAX = 300;
@@ -14,13 +15,7 @@ interface Written {
 const nameOf = ({ type, key, version }: Pick<Memory, "type" | "key" | "version">): string => JSON.stringify([type, key, version]);
 const isIn = (scope: Scope) => (each: Written): boolean => JSON.stringify(each.scope) === JSON.stringify(scope);
 
-function kept(): Written[] {
-  try {
-    return JSON.parse(ownBrowser.get(NAME) ?? "[]") as Written[];
-  } catch {
-    return [];
-  }
-}
+const kept = () => keptIn<Written[]>(ownBrowser, NAME, []);
 
 export const noteWritten = (scope: Scope, memory: Pick<Memory, "type" | "key" | "version">): void =>
   ownBrowser.set(NAME, JSON.stringify([...kept(), { scope, name: nameOf(memory) }].slice(-KEPT_MAX)));

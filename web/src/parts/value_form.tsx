@@ -81,10 +81,15 @@ export function ValueForm({ isJson, setJson, text, setText, fields, draft, type,
     input?.focus();
     if (focused === "last" && input && "select" in input) input.select();
   }, [focused, fields.length > 0]);
+  // A browser puts what is typed into in the window, and not above what sticks to its end: that would cover it.
+  // Scrolling may return a promise, which is no clean-up of an effect.
+  const showWhole = () => void form.current?.querySelector(":is(input, textarea):focus")?.scrollIntoView({ block: "nearest" });
+  // The schema may come later than the value, and with it fields above that one.
+  useEffect(showWhole, [fields.length]);
   const fault = isJson ? objectFaultOf(text, t("json.no_object")) : null;
   const hasNone = fields.length === 0;
   return (
-    <div className="value-form" ref={form}>
+    <div className="value-form" ref={form} onFocus={showWhole}>
       <div className="as" role="group" aria-label={t("form.as")}>
         <button type="button" aria-pressed={!isJson} disabled={fault !== null} onClick={() => setJson(false)}>{t("form.form")}</button>
         <button type="button" aria-pressed={isJson} onClick={() => isJson || setJson(true)}>JSON</button>

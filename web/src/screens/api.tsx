@@ -1,6 +1,6 @@
 /** The service's routes: parameters, examples of request and answer, and a command line to copy; shown without a key, too. */
 
-import { useEffect, useMemo, useState } from "react";
+import { useContext, useEffect, useMemo, useState } from "react";
 import type { Json, JsonObject } from "../api/shapes";
 import { unreachable } from "../api/problem";
 import { curlOf, operationsOf, type Operation, type Parameter, type Told } from "../lib/api_document";
@@ -8,7 +8,7 @@ import { useAsked } from "../lib/asking";
 import { inlinesOf } from "../lib/rich_text";
 import { go, linkTo, useRoute } from "../lib/route";
 import { loadRouteWords, named } from "../lib/route_names";
-import { useAround } from "../lib/session";
+import { HereContext, useAround } from "../lib/session";
 import { PageHead } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { Empty, Failure, Loading } from "../parts/states";
@@ -80,12 +80,13 @@ function Shown({ operation, isOpen, toggle }: { operation: Operation; isOpen: bo
 
 function Whole({ operation }: { operation: Operation }) {
   const { t } = useAround();
+  const looked = useContext(HereContext)?.scope;
   const [good, ...others] = operation.answers;
   const listed = operation.parameters.filter((each) => each.name !== "idempotency-key");
   return (
     <div className="api-whole">
       {operation.description && <p className="api-about"><Described text={operation.description} /></p>}
-      <Example title="curl" text={curlOf(operation, base.href)} />
+      <Example title="curl" text={curlOf(operation, base.href, looked)} />
       <Parameters title={t("api.parameters")} rows={listed} />
       {operation.body && <Parameters title={t("api.body")} rows={operation.body.fields} />}
       {good && <Example title={`${good.status} ${t("api.answer")}`} text={shownOf(good)} />}

@@ -3,13 +3,14 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isGone } from "../api/problem";
-import type { Formation, Memory, Message, Thread, Scope } from "../api/shapes";
+import type { Formation, Memory, MemoryCounts, Message, Thread, Scope } from "../api/shapes";
 import { useAsked, useLater, usePages, type Paged } from "../lib/asking";
 import { useChanges } from "../lib/changes";
 import { useDraft } from "../lib/drafts";
 import { useErasures } from "../lib/erasures";
 import { BEGIN_MESSAGES, firstWords } from "../lib/first_words";
 import { gaveUp } from "../lib/given_up";
+import { countsOn } from "../lib/in_force";
 import { placeOf, type Unsent } from "../lib/outbox";
 import { ownerOf } from "../lib/owned_shelf";
 import { broughtBy, endedIn, isEnded, isLater, withEnded, type Ended } from "../lib/past";
@@ -39,8 +40,8 @@ import { useTalk } from "./chat_talk";
 
 const MEMORIES_READ = 200;
 const FORMATIONS_READ = 30;
-const FRESH_READ = 30;
 const HISTORIES_READ = 4;
+const TODAY: Days = { on: "", known: "" };
 
 /** What became of the memories that the last formations of a thread wrote. */
 interface Outcomes {
@@ -281,7 +282,8 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
     if (hasWords) spokenIn.add(thread);
   }, [hasWords, thread]);
   const memories = useAsked(() => (isPast ? inferredThen(scope, days) : inferredNow(scope)), [scope, settled, days]);
-  const known = useLatest(memories.value);
+  const latest = useLatest(memories.value);
+  const known = latest?.memories;
   const state = useAsked(() => (isEmpty ? Promise.resolve(null) : api.thread(scope, thread).catch((error: unknown) => (isGone(error) ? null : Promise.reject(error)))), [scope, thread, isEmpty, settled]);
   const standing = useLatest(state.value);
   const [text, setText] = useDraft(placeOf(ownerOf(me), scope, thread), isEmpty || standing === null ? { scope } : { scope, thread });
@@ -290,7 +292,7 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
   // As many as the panel shows: what was rejected, or waits for a review, is not inferred.
   const inferred = useMemo(() => (known ?? []).filter((each) => each.state === "active"), [known]);
   const at = isPast ? Date.parse(until) : undefined;
-  const inForce = inferred.filter((each) => !isEnded(each, at) && !isLater(each, at)).length;
+  const inForce = latest?.counts?.total ?? inferred.filter((each) => !isEnded(each, at) && !isLater(each, at)).length;
   const brought = useMemo(
     () => withEnded(broughtBy(inferred, thread), outcomes.ended, outcomes.memories),
     [inferred, outcomes, thread],
@@ -330,7 +332,7 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
           <button type="button" className={isPanelOpen ? "memories-button on" : "memories-button"} aria-expanded={isPanelOpen} aria-controls="memories-panel" onClick={togglePanel}>
             <Icon name="memory" />
             {t("memories")}
-            {inForce > 0 && <span className="count">{inForce}</span>}
+            {inForce > 0 && <span className="count">{wording.number(inForce)}</span>}
           </button>
           </div>
         </header>
@@ -341,7 +343,7 @@ function Talk({ thread, isBegun, isEmpty, called, threads, days, model, wanted, 
       </section>
       {isPanelOpen && (
         <Boundary about={thread}>
-          <MemoriesPanel thread={thread} until={until} standing={standing ?? null} isGivenUp={outcomes.formations.some((each) => gaveUp(each, thread))} memories={known} error={isAway(memories.error) && isAway(talk.error) ? undefined : memories.error} refresh={refresh} close={togglePanel} />
+          <MemoriesPanel thread={thread} until={until} standing={standing ?? null} isGivenUp={outcomes.formations.some((each) => gaveUp(each, thread))} memories={known} counts={latest?.counts} error={isAway(memories.error) && isAway(talk.error) ? undefined : memories.error} refresh={refresh} close={togglePanel} />
         </Boundary>
       )}
     </>
@@ -357,9 +359,16 @@ function useLatest<T>(value: T | undefined): T | undefined {
   return latest;
 }
 
+interface Inferred {
+  memories: Memory[];
+  /** How many are in force, where there are more than were read. */
+  counts?: MemoryCounts;
+}
+
 /** What was inferred by a day. */
-async function inferredThen(scope: Scope, days: Days): Promise<Memory[]> {
-  return (await api.memories(scope, { order: "newest", limit: MEMORIES_READ, ...momentsOf(days), known_at: momentOf(days) })).memories;
+async function inferredThen(scope: Scope, days: Days): Promise<Inferred> {
+  const { memories, counts } = await api.memories(scope, { order: "changed", limit: MEMORIES_READ, ...momentsOf(days), known_at: momentOf(days) });
+  return (counts?.total ?? 0) > memories.length ? { memories, counts: await countsOn(scope, days) } : { memories };
 }
 
 /** What the last formations ended or changed because of messages of a thread, as it is now. */
@@ -373,14 +382,8 @@ async function outcomesOf(scope: Scope, thread: string): Promise<Outcomes> {
   return { formations, ended, memories: memories.filter((each) => each !== null), undone };
 }
 
-/** What was inferred; of more than can be shown, what the last formations stored before the rest. */
-async function inferredNow(scope: Scope): Promise<Memory[]> {
+/** What was inferred; of more than can be shown, what was changed last. */
+async function inferredNow(scope: Scope): Promise<Inferred> {
   const { memories, cursor } = await api.memories(scope, { limit: MEMORIES_READ });
-  if (!cursor) return memories;
-  const { formations } = await api.formations(scope, null, FORMATIONS_READ);
-  const outcomes = formations.flatMap((each) => each.receipt.outcomes ?? []).slice(0, FRESH_READ);
-  const addresses = new Map(outcomes.map((each) => [`${each.type}/${each.key}`, each]));
-  const asked = [...addresses.values()].map((each) => api.memory(scope, each.type, each.key).catch(() => null));
-  const fresh = (await Promise.all(asked)).filter((each) => each !== null);
-  return [...fresh, ...memories.filter((each) => !addresses.has(`${each.type}/${each.key}`))];
+  return cursor ? inferredThen(scope, TODAY) : { memories };
 }

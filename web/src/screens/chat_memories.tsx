@@ -1,13 +1,13 @@
 /** The Memories panel beside a talk: what was inferred so far, and when the next formation is. */
 
 import { useEffect, useRef, useState } from "react";
-import type { Memory, Thread } from "../api/shapes";
+import type { Memory, MemoryCounts, Thread } from "../api/shapes";
 import { clock, useFormNow } from "../lib/form_now";
 import { useNow } from "../lib/asking";
 import { isEnded, isLater, newestFirst, ownFirst, speakerOf, timeOf } from "../lib/past";
 import { linkTo } from "../lib/route";
 import { isDocument } from "../lib/sentences";
-import { useAround, useHere } from "../lib/session";
+import { useAround, useHere, useWording } from "../lib/session";
 import { memoryLink, StateBadge, When } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { TypeName, TypeSign } from "../parts/said";
@@ -16,7 +16,7 @@ import { Value } from "../parts/value";
 
 const POLL_MS = 1_500;
 
-export function MemoriesPanel({ thread, until, standing, isGivenUp, memories, error, refresh, close }: {
+export function MemoriesPanel({ thread, until, standing, isGivenUp, memories, counts, error, refresh, close }: {
   thread: string;
   /** The moment that is looked at; "" is now. */
   until: string;
@@ -24,12 +24,15 @@ export function MemoriesPanel({ thread, until, standing, isGivenUp, memories, er
   /** Whether messages of it were given up: the thread itself counts them as formed. */
   isGivenUp: boolean;
   memories: Memory[] | undefined;
+  /** How many are in force, where these are not all. */
+  counts: MemoryCounts | undefined;
   error: unknown;
   refresh: () => void;
   close: () => void;
 }) {
   const { t } = useAround();
   const { scope } = useHere();
+  const wording = useWording();
   const isPast = until !== "";
   const at = isPast ? Date.parse(until) : Date.now();
   const active = (memories ?? []).filter((each) => each.state === "active");
@@ -54,7 +57,7 @@ export function MemoriesPanel({ thread, until, standing, isGivenUp, memories, er
       )}
       {names.map((name) => (
         <section key={name} className="panel-type">
-          <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{active.filter((each) => each.type === name && !isEnded(each, at) && !isLater(each, at)).length}</span></h3>
+          <h3><TypeSign type={name} /><TypeName type={name} /> <span className="faint">{wording.number(counts?.types[name] ?? active.filter((each) => each.type === name && !isEnded(each, at) && !isLater(each, at)).length)}</span></h3>
           <ul>
             {trueFirst(active.filter((each) => each.type === name), at).map((memory) => (
               <li key={memory.key} className={`panel-memory${fresh.has(`${memory.type}/${memory.key}/${memory.version}`) ? " fresh" : ""}${isEnded(memory, at) ? " ended" : ""}`}>
@@ -72,6 +75,7 @@ export function MemoriesPanel({ thread, until, standing, isGivenUp, memories, er
           </ul>
         </section>
       ))}
+      {counts && <a href={linkTo(["memories"], scope)}>{t("overview.all")}</a>}
     </aside>
   );
 }

@@ -12,6 +12,7 @@ import { noteErased, receiptLink } from "../lib/erased_kinds";
 import { noteErasure } from "../lib/erasures";
 import { isSame } from "../lib/outcomes";
 import { linkTo } from "../lib/route";
+import { entryWords } from "../lib/sentences";
 import { useAround, useHere } from "../lib/session";
 import { Badge, Dialog, Field, memoryLink } from "../parts/basics";
 import { ActFailure, Failure, Loading } from "../parts/states";
@@ -163,7 +164,7 @@ function Messages({ title, messages, of }: { title: string; messages: readonly M
 }
 
 function Memories({ found, of }: { found: readonly Affected[]; of: number }) {
-  const { t } = useAround();
+  const { t, named } = useAround();
   const { scope } = useHere();
   const shown = found.slice(0, SHOWN);
   if (!shown.length) return null;
@@ -171,7 +172,7 @@ function Memories({ found, of }: { found: readonly Affected[]; of: number }) {
     <Taken title={t("memories")} more={of - shown.length}>
       {shown.map(({ memory, goes }) => (
         <li key={`${memory.type}/${memory.key}`}>
-          <a href={memoryLink(memory, scope)}>{memory.sentence}</a> <Badge kind={goes ? "wrong" : "warn"}>{t(goes ? "erase.goes" : "erase.is_revised")}</Badge>
+          <a href={memoryLink(memory, scope)}>{entryWords({ kind: "memory", text: memory.sentence }, named, t("colon"))}</a> <Badge kind={goes ? "wrong" : "warn"}>{t(goes ? "erase.goes" : "erase.is_revised")}</Badge>
         </li>
       ))}
     </Taken>

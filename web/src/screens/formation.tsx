@@ -8,7 +8,7 @@ import { useAsked, useNow, usePages } from "../lib/asking";
 import { whyWritten } from "../lib/causes";
 import { useChanges } from "../lib/changes";
 import { clock, useFormNow } from "../lib/form_now";
-import { isBroken } from "../lib/overview";
+import { isBroken, whyBroken } from "../lib/overview";
 import { actionOf, folded, isBlank, summaryOf } from "../lib/receipts";
 import { modelName } from "../lib/model_name";
 import { failingBelow } from "../lib/read_below";
@@ -65,7 +65,7 @@ export default function FormationScreen() {
       <ActFailure act={held} />
       <ActFailure act={forming} />
       {backlog.value?.paused && <p className="notice">{t("formation.is_paused")}</p>}
-      {backlog.value && isBroken(backlog.value.breaker) && <p className="notice wrong-notice">{t("formation.breaker")}</p>}
+      {backlog.value && isBroken(backlog.value.breaker) && <p className="notice wrong-notice">{t("formation.breaker")} {whyBroken(backlog.value.breaker)}</p>}
       <Failure error={backlog.error} again={backlog.again} />
       <section className="block">
         <h2>{t("formation.waiting")} <span className="faint">{backlog.value ? pending.length : ""}</span></h2>

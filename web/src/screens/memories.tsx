@@ -131,7 +131,7 @@ export default function Memories() {
           </div>
         )}
         {listing.counts && Boolean(listing.error) && <div className="list-failure"><Failure error={listing.error} again={listing.again} isBusy={listing.isLoading} /></div>}
-        {chosen.isOn && <BulkBar chosen={chosen} total={total ?? 0} ask={(offset, limit) => askPart(scope, filters, offset, limit)} changed={again} />}
+        {chosen.isOn && (total !== 0 || chosen.all.size > 0) && <BulkBar chosen={chosen} total={total ?? 0} ask={(offset, limit) => askPart(scope, filters, offset, limit)} changed={again} />}
       </section>
       {type && key && (
         <Boundary about={`${type} ${key}`}>

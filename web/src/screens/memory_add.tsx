@@ -1,10 +1,11 @@
 /** A memory that a person writes: its type, its key, and a form made from the type. */
 
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import type { JsonObject, Memory, MemoryType } from "../api/shapes";
 import { useAct } from "../lib/act";
+import { useDraft } from "../lib/drafts";
 import { newName } from "../lib/storage";
 import { isSame } from "../lib/outcomes";
 import { faultsIn } from "../lib/schema_form";
@@ -13,20 +14,33 @@ import { standing } from "../lib/standing";
 import { noteWritten } from "../lib/written_here";
 import { Dialog, Field } from "../parts/basics";
 import { ActFailure } from "../parts/states";
-import { useValueDraft, ValueForm } from "../parts/value_form";
+import { useValueDraft, ValueForm, type KeptForm } from "../parts/value_form";
 
 /** Of a type that nobody described: it is written as JSON. */
 const NO_SCHEMA: JsonObject = {};
 const NOTHING: JsonObject = {};
 
+interface AddDraft {
+  type: string;
+  form: KeptForm;
+}
+
 export function AddMemory({ types, close, added }: { types: readonly MemoryType[]; close: () => void; added: (memory: Memory) => void }) {
   const { t } = useAround();
   const { scope } = useHere();
   const names = types.map((each) => each.name);
-  const [type, setType] = useState(names.includes("Note") ? "Note" : (names[0] ?? "Note"));
+  const [typed, keep] = useDraft(JSON.stringify(["add", scope]), { scope });
+  const [before] = useState(() => JSON.parse(typed || "{}") as Partial<AddDraft>);
+  const [type, setType] = useState(before.type ?? names.find((each) => each === "Note") ?? names[0] ?? "Note");
   const [key, setKey] = useState(() => newName("memory"));
-  const draft = useValueDraft(types.find((each) => each.name === type)?.parameters ?? NO_SCHEMA, NOTHING);
+  const draft = useValueDraft(types.find((each) => each.name === type)?.parameters ?? NO_SCHEMA, NOTHING, before.form);
   const act = useAct();
+  const written = JSON.stringify({ type, form: draft.kept } satisfies AddDraft);
+  useEffect(() => keep(written), [written, keep]);
+  const leave = () => {
+    keep("");
+    close();
+  };
   const { value } = draft;
   const save = () => {
     draft.reveal();
@@ -38,13 +52,14 @@ export function AddMemory({ types, close, added }: { types: readonly MemoryType[
         return now && isSame(now.value, value) ? now : undefined;
       },
       succeed: (memory) => {
+        keep("");
         noteWritten(scope, memory);
         added(memory);
       },
     });
   };
   return (
-    <Dialog title={t("memories.add_one")} close={close} act={save}>
+    <Dialog title={t("memories.add_one")} close={leave} act={save}>
       <Field label={t("memories.type")}>{(id) => <><input id={id} list={`${id}-types`} value={type} required onChange={(event) => setType(event.target.value)} /><datalist id={`${id}-types`}>{names.map((name) => <option key={name} value={name} />)}</datalist></>}</Field>
       <ValueForm {...draft.props} told={act.error instanceof Problem ? faultsIn(act.error.detail, draft.fields) : undefined} />
       <details className="add-more" open={!key.trim()}>
@@ -54,7 +69,7 @@ export function AddMemory({ types, close, added }: { types: readonly MemoryType[
       </details>
       <ActFailure act={act} />
       <footer className="dialog-acts">
-        <button type="button" onClick={close}>{t("cancel")}</button>
+        <button type="button" onClick={leave}>{t("cancel")}</button>
         <button type="submit" className="accent" disabled={act.isBusy}>{t("save")}</button>
       </footer>
     </Dialog>

@@ -138,7 +138,8 @@ function Usage() {
   useChanges(scope, () => void setTimeout(usage.again, COUNTED_MS));
   const days = usage.value ? daysIn(usage.value) : [];
   const quotas = QUOTAS.flatMap((name) => { const most = me.limits[`${name}_a_day`]; return most ? [`${countName(name, t)} ${wording.number(most)}`] : []; });
-  const names = [...new Set(days.flatMap((each) => Object.keys(each.counts)))];
+  // Requests are counted where their key is bound: in a scope below it "0" would be said to whoever has just asked.
+  const names = [...new Set(days.flatMap((each) => Object.keys(each.counts)))].filter((name) => name !== "requests" || days.some(({ counts }) => counts[name]));
   // Plots of nothing but zeros say no more than a sentence.
   const isUsed = days.some((each) => Object.values(each.counts).some((count) => count > 0));
   return (

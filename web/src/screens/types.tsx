@@ -2,9 +2,10 @@
 
 import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
-import type { Complaint, Json, MemoryType } from "../api/shapes";
+import type { Complaint, Json, JsonObject, MemoryType } from "../api/shapes";
 import { useAct } from "../lib/act";
 import { useAsked, useLater } from "../lib/asking";
+import { useDraft } from "../lib/drafts";
 import { faultOf, lineOf } from "../lib/jsonlines";
 import { useAround, useHere } from "../lib/session";
 import { loadComplaints, retold } from "../lib/told_sentences";
@@ -38,7 +39,8 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   const { t, tell, named, settings } = useAround();
   const { scope, can } = useHere();
   const change = useUndoable();
-  const [text, setText] = useState(() => written(types));
+  const [kept, keep] = useDraft(JSON.stringify(["types", scope]), { scope });
+  const [text, setText] = useState(kept || written(types));
   const [error, setError] = useState<unknown>();
   const [round, setRound] = useState(0);
   const saving = useAct();
@@ -49,6 +51,7 @@ function Editor({ types, saved }: { types: MemoryType[]; saved: () => void }) {
   const sentences = useAsked(() => loadComplaints(settings.language), [settings.language]).value;
   const fault = faultOf(text);
   const isSame = text === written(types);
+  useEffect(() => keep(isSame ? "" : text), [text, isSame, keep]);
   useEffect(() => {
     if (faultOf(later)) return;
     const stop = new AbortController();
@@ -187,7 +190,7 @@ const EXAMPLES = [
 /** The types of a text with others added: one of the same name is replaced where it stands. */
 export function mergedInto(text: string, added: Json): string {
   const all = [...(listed(JSON.parse(text) as Json) as Json[])];
-  const nameOf = (type: Json) => (type !== null && typeof type === "object" && !Array.isArray(type) ? type.name : undefined);
+  const nameOf = (type: Json) => (type as JsonObject | null)?.name;
   for (const each of Array.isArray(added) ? added : [added]) {
     const place = all.findIndex((other) => nameOf(other) !== undefined && nameOf(other) === nameOf(each));
     if (place < 0) all.push(each);
@@ -199,9 +202,6 @@ export function mergedInto(text: string, added: Json): string {
 const written = (types: readonly MemoryType[]): string => JSON.stringify(types, null, 2);
 
 /** One type alone is a list of one, as it is pasted. */
-const listed = (value: Json): Json => (Array.isArray(value) ? value : value !== null && typeof value === "object" && Array.isArray(value.types) ? value.types : [value]);
+const listed = (value: Json): Json => [(value as JsonObject | null)?.types, value].find(Array.isArray) ?? [value];
 
-function fieldsOf(type: MemoryType): string[] {
-  const properties = type.parameters.properties;
-  return properties && typeof properties === "object" && !Array.isArray(properties) ? Object.keys(properties) : [];
-}
+const fieldsOf = (type: MemoryType): string[] => Object.keys(type.parameters.properties ?? {});

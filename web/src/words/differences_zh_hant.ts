@@ -28,5 +28,5 @@ export const differences: ReadonlyMap<string, string> = new Map([
   ["keys that would have expired: what was read of them stays", "本會到期的鍵：已讀出的內容會保留"],
   ["other files of the archive were left out", "壓縮檔中的其他檔案，未匯入"],
   ["the parts that rest on messages erased here were left out", "以先前在此抹除的訊息為依據的部分，未匯入"],
-  ["it cited messages that are neither in this store nor in the import: that evidence was dropped, and its trust lowered to an external source", "所引用的訊息既不在這個儲存區中，也不在匯入內容中：已去掉這項依據，並視為外部來源"],
+  ["it cited messages that are neither in this store nor in the import: that evidence was dropped, and its trust lowered to an external source", "所引用的訊息既不在這個儲存區，也不在匯入內容中：已去掉這項依據，並視為外部來源"],
 ]);
