@@ -21,7 +21,7 @@ from recollect.records import (
     Scope,
     Write,
 )
-from recollect.stores.kept_evidence import Founded, kept_evidence
+from recollect.stores.kept_evidence import Founded, as_statement, is_statement, kept_evidence
 from recollect.stores.plans.evidence import decode_evidence, encode_evidence
 from recollect.stores.provenance import Said, Words
 from recollect.stores.remainder import ORIGIN_QUOTE, remainder_of
@@ -74,9 +74,10 @@ class ModelVersion:
             return None
         evidence = decode_evidence(json.dumps(left.evidence))
         text = memory_text(left.value)
-        return replace(
-            self, memory=replace(self.memory, value=left.value, evidence=evidence, text=text)
-        )
+        memory = replace(self.memory, value=left.value, evidence=evidence, text=text)
+        # A cause may quote erased words: it goes with what they stated.
+        cause = self.cause if left.value == self.memory.value else "erase"
+        return replace(self, memory=memory, cause=cause)
 
 
 @dataclass(slots=True)
@@ -213,6 +214,8 @@ def _following(versions: Sequence[ModelVersion], after: Memory, said: Said) -> M
         old = Founded(before.value, before.evidence)
         past = [Founded(e.memory.value, e.memory.evidence) for e in reversed(versions[:-1])]
         kept = kept_evidence(old, Founded(after.value, after.evidence), said, lambda: past)
+        if not after.evidence and is_statement(before.type, before.key, old):
+            kept = as_statement(kept)
     return replace(after, created_at=before.created_at, evidence=_frozen(kept))
 
 
