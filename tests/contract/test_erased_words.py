@@ -291,7 +291,7 @@ def in_files(folder: Path, words: set[str]) -> list[str]:
     return found
 
 
-HISTORIES_MAX: Final = 150
+HISTORIES_MAX: Final = 400
 """In so many histories each mutant must be seen."""
 COUNTS: Final = {"memory": 20, "sqlite": 6, "postgres": 2, "redis": 2}
 MANY: Final = {"memory": 4_000, "sqlite": 1_000, "postgres": 200, "redis": 300}
