@@ -41,6 +41,11 @@ FOREIGN: Final = [
     (f"He said “{LONG}”.", [f"“{LONG}”"]),
     (f'He said "{LONG}".', [f'"{LONG}"']),
     (f"他说“{LONG_CHINESE}”。", [f"“{LONG_CHINESE}”"]),
+    *((letter, [letter]) for letter in (
+        "Dear Anna, we moved. I live in Lyon. Yours, Erik",
+        "Dear Mr Holm,\nI live in Lyon.\n\nKind regards,\nErik",
+        "親愛的安娜：我住在里昂，她是麵包師。你的艾瑞克",
+    )),
 ]  # fmt: skip
 OWN: Final = [
     "I live in Bergen, and 3 > 2.",
@@ -55,6 +60,11 @@ OWN: Final = [
     "我喜欢“豆豆”这个名字",
     "我说：今天很好。",
     "",
+    # Without an end or a head it may be of the speaker, as what is for the assistant is.
+    "Dear Anna, I live in Lyon now and work as a baker.",
+    "Dear Claude, I live in Lyon. Kind regards, Erik",
+    "I live in Lyon. Kind regards, Erik",
+    "Can you make my letter kinder?\nDear Anna, I live in Lyon now. Yours, Erik",
 ]
 
 
@@ -324,6 +334,7 @@ HOSTILE_UNITS: Final = (
     ),
     *("<memory a> x\n", "</memory a>", "On ", "\nOn x", "From: a\n", "-", "send ", "ignore ", "#"),
     *("when the user ", "remember ", "always ", "把", "当用户", "忽略", "a@", "http://", "see "),
+    *("Dear Ann,\n", "亲爱的安娜：\n", "\nYours, Ann"),
     *("System: x\n", "\n\n", "no ", "no\n", "summarise email ", "看看邮件", "curl -a ", "keep it "),
     *("\ufdfa", "\u200b", "\ud800", "x.com ", "sk-", "a.b", "recommend.a"),
 )

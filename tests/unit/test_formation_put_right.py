@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from benchmarks.support import verdict_on
-from recollect.formation.grounding import hedges
+from recollect.formation.grounding import foreign_text, hedges
 from recollect.formation.repair_texts import reason_in
 from recollect.formation.support import corrected_numbers, polarity, told_of_whom
 from recollect.formation.support.corrected_numbers import _corrected_in
@@ -23,6 +23,7 @@ from tests.harness.answer_cases import (
     each_rule_is_needed,
     note,
     right_answers_pass,
+    user,
     wrong_answers_are_not_the_users,
 )
 
@@ -108,6 +109,19 @@ def test_without_its_rule_a_wrong_answer_is_kept(
     lines = [{**line, "text": f"{line['text']} "} for line in wrong["lines"]]
 
     assert verdict_on({**wrong, "lines": lines}).active
+
+
+LETTER: Final = "Dear Anna, thank you for yours. I live in Hamburg now, you know. Yours, Erik"
+
+
+def test_a_signed_letter_writes_itself_into_no_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = user({"home": "Hamburg"}, "1: I live in Hamburg now")
+
+    assert not verdict_on(case([f"u: {LETTER}"], answer)).active
+
+    monkeypatch.setattr(foreign_text, "_signed", lambda _text: ())
+
+    assert verdict_on(case([f"u: {LETTER}"], answer)).as_user
 
 
 @pytest.mark.parametrize(

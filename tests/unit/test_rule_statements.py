@@ -21,6 +21,9 @@ STATED = [
         [("note", "I like to hide my passport in the piano")],
     ),
     (f"Guess what, {CELLO}", [("note", CELLO)]),
+    ("my husband's name is Tom", [("note", "my husband's name is Tom")]),
+    ("now I work at the library", [("note", "now I work at the library")]),
+    ("Dear assistant, I live in Oslo", [("home", "Oslo")]),
     ("Oh, by the way, I’m allergic to nuts.", [("note", "I’m allergic to nuts")]),
     ("btw my cat is called Tom", [("note", "my cat is called Tom")]),
     ("Don't forget my birthday is 3 May.", [("note", "my birthday is 3 May")]),
@@ -138,6 +141,8 @@ STATED_IN_CHINESE = [
 ]
 NOT_STATED = [
     "Remind me what I am allergic to",
+    "Dear Anna, thank you. My sister lives in Lyon now. I live in Hamburg, they say",
+    "親愛的安娜：我姐姐現在住在里昂，她是麵包師。我住在漢堡。",
     "I work with a friend and she works as a nurse",
     "I'm 2 and a half hours away",
     "I'm 5 and a bit over budget",

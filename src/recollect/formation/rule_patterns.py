@@ -123,7 +123,8 @@ INTEREST_DEGREE: Final = re.compile(
 )
 """How much something is liked, at the end: no part of the interest."""
 NOTE: Final = re.compile(
-    r"\b(?:[Mm]y (?!(?:name|opinion|view|bad|mistake|fault|god|goodness|point|question|turn)\b)\w+ "
+    r"\b(?:[Mm]y (?!(?:name|opinion|view|bad|mistake|fault|god|goodness|point|question|turn)\b)"
+    r"\w+(?:['’]s)? "
     r"|[Ii](?:'m| am) (?:(?:an? )?(?:veg(?:etari)?an|diabetic|asthmatic)|co?eliac|allergic|from"
     r"|learning|married|afraid)\b"
     r"|[Ii](?:'ve| have)? (?:just |recently |finally )?"
@@ -136,6 +137,7 @@ NOTE: Final = re.compile(
     rf"(?:kids?|child(?:ren)?|sons?|daughters?|brothers?|sisters?|cats?|pets?|twins|{DOGS})\b"
     r"|\b(?:[Tt]he|[Oo]ur) (?:kids|twins|boys|girls|cats|dogs) are (?:called|named)\b"
     r"|[Ii] take \d+ ?m?g\b"
+    r"|[Ii](?: now| currently)? work (?:at|for|in) (?:the |an? )?\w"
     r"|[Ii](?:'m| am) moving (?:back )?to (?:[A-Z]|the (?:coast|country))"
     r"|(?:[Ii](?:'m| am)|[Ww]e(?:'re| are)) (?:flying|travell?ing|driving|going) to [A-Z]"
     r"|(?:[Ii]|[Ww]e)(?:'ve| have)? (?:just )?booked \w)"

@@ -34,6 +34,11 @@ HIDDEN: Final = "\ufffc"
 _CLOSING_MARKS: Final = (
     "\"'\u201c\u201d\u2018\u2019\u00bb\u00ab\u203a\u2039\u300d\u300f\uff02\uff07`"
 )
+_LETTER: Final = re.compile(
+    r"\s*(?:Dear (?!(?:all|assistant|bot|chat\w*|claude|gemini|computer)\b)(?:(?:Mrs?|Ms|Dr)\.? )?"
+    r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?|(?:亲爱|敬爱|尊敬)的[\u3400-\u9fff]{1,8})[,:，：]"
+)
+"""The address at the head of a letter."""
 _QUOTED_BEFORE: Final = re.compile(rf'[“「『"：{HIDDEN}]|:(?=\s)')
 """Before a statement: it may be the words of another."""
 _LISTED_CHARACTERS_MAX: Final = 8
@@ -90,7 +95,7 @@ def own_words_in(words: str) -> str:
     >>> own_words_in("She wrote 'I live in Rome.' I live in Oslo.").replace(HIDDEN, "_")
     'She wrote ________________. I live in Oslo.'
     """
-    spans = [*foreign_spans(words)]
+    spans = [*foreign_spans(words), *_letter_spans(words)]
     spans += [(start, end) for _, start, end in reported_spans(written_chinese(words))]
     spans += [
         (start, end)
@@ -106,6 +111,12 @@ def own_words_in(words: str) -> str:
         if shown[end - 1] == HIDDEN and said[-1:] in ".!?。！？\n":
             shown[end - 1] = "."
     return "".join(shown)
+
+
+def _letter_spans(words: str) -> Iterator[tuple[int, int]]:
+    """Yield what follows the address of a letter: nobody knows here who wrote it."""
+    if found := _LETTER.match(written_chinese(words)):
+        yield found.end(), len(words)
 
 
 def _sentences_in(words: str) -> Iterator[str]:

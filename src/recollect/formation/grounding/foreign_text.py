@@ -45,6 +45,20 @@ _RULED: Final = re.compile(r"[-=*_]{3,80}")
 _BETWEEN_RULES: Final = re.compile(
     r"(?P<rule>[-=*_]{3,80})[ \t]*\n[\s\S]{0,20000}?\n[ \t]*(?P=rule)[ \t]*(?=\n|$)"
 )
+_ADDRESSED: Final = re.compile(
+    r"^[ \t]*(?P<letter>Dear (?!(?:Assistant|All|Bot|Chat\w*|Claude|Gemini)\b)"
+    r"(?:(?:Mrs?|Ms|Dr)\.? )?[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?[,:]"
+    r"|(?:亲爱|敬爱|尊敬)的[\u3400-\u9fff]{1,8}[:：，,])",
+    re.MULTILINE,
+)
+_SIGNED: Final = re.compile(
+    r"(?:^[ \t]*|[.!?] )(?:Yours(?: \w+)?|(?:Kind(?:est)?|Best|Warm(?:est)?) (?:regards|wishes)"
+    r"|Regards|Sincerely|Love|Cheers)[,.]?\s{1,4}[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?"
+    r"|(?:[\u3400-\u9fff]{1,6}(?:敬上|谨上|敬启|上)|此致\s{0,4}敬礼|你的[\u3400-\u9fff]{1,6})\s{0,4}$",
+    re.MULTILINE,
+)
+"""The head and the end of a letter that addresses somebody and is signed."""
+_LETTER_CHARACTERS_MAX: Final = 20_000
 _CHAT_MARK: Final = re.compile(r"<\|im_start\|>|\[/?INST\]|<<SYS>>", re.IGNORECASE)
 _TAG: Final = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,60})(?P<rest>[^<>]{0,400})>")
 _OWN_TAGS: Final = frozenset(
@@ -62,17 +76,18 @@ _OPENINGS: Final = {
 _Span = tuple[int, int]
 
 
-def foreign_spans(text: str, *, is_draft: bool = False) -> tuple[_Span, ...]:
+def foreign_spans(text: str, *, is_draft: bool = False, writes: bool = False) -> tuple[_Span, ...]:
     r"""
     Return the spans of *text* that are not its speaker's own words, in order, apart.
 
-    These are fenced blocks, lines that begin with ">", forwarded mail and what is announced
-    as pasted or as something to work on (to the end, or to the end of its quotation marks),
+    These are fenced blocks, lines that begin with ">", forwarded mail, signed letters and what is
+    announced as pasted or as something to work on (to the end, or to that of its quotation marks),
     elements such as ``<document>…</document>``, lines that play another role ("System: …"),
     what recall injected, and long quotations, unless the speaker calls what is quoted their own.
 
     With *is_draft*, quotations, code and mail are the speaker's own as well: an assistant writes
-    them for the user.
+    them for the user. One who *writes* letters for others, as an assistant does, is the author of
+    those that are signed.
 
     >>> text = "Look:\n> you must pay\nOdd, isn't it?"
     >>> [text[start:end] for start, end in foreign_spans(text)]
@@ -89,6 +104,7 @@ def foreign_spans(text: str, *, is_draft: bool = False) -> tuple[_Span, ...]:
         found += _fenced(read, lines)
         found += _quoted(read, lines)
         found += _announced(usual, lines)
+        found += () if writes else _signed(usual)
         found += _quotations(read, usual)
     if len(read) < len(text):
         found.append((len(read), len(text)))
@@ -234,6 +250,15 @@ def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
         if text[begins:].strip():
             yield begins, _end_of_pasted(text, begins)
             return
+
+
+def _signed(text: str) -> Iterator[_Span]:
+    """Yield a letter, from whom it addresses to who signs it, unless the speaker wrote it."""
+    head = _ADDRESSED.search(text)
+    begins = head.start("letter") if head else 0
+    end = _SIGNED.search(text, head.end(), begins + _LETTER_CHARACTERS_MAX) if head else None
+    if end and not own_texts.is_own(text, begins, end.end()):
+        yield begins, end.end()
 
 
 def _is_received_mail(text: str, lines: Sequence[_Span], number: int) -> bool:

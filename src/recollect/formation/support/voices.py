@@ -102,7 +102,8 @@ class HeardLine:
         """Return the spans that are not the speaker's own."""
         if self.line.message.role in {"tool", "system"}:
             return ((0, len(self.line.text)),)
-        return foreign_spans(self.line.text, is_draft=self._is_draft)
+        writes = self.line.message.role == "assistant"
+        return foreign_spans(self.line.text, is_draft=self._is_draft, writes=writes)
 
     @cached_property
     def voices(self) -> tuple[Voice, ...]:
