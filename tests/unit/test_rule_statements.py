@@ -76,6 +76,10 @@ STATED_WITH_FULL_STOPS = [
     ("I like Dr. Who.", []),
 ]
 STATED_IN_CHINESE = [
+    (
+        "哈囉，我叫林美玲，跟先生和兩個小孩住在台中。",
+        [("user_name", "林美玲"), ("home", "台中")],
+    ),
     ("我上個月開始學游泳了，教練叫阿明。", [("note", "我上個月開始學游泳了，教練叫阿明")]),
     (
         "我養了一隻貓，牠叫湯圓，我住在高雄。",
@@ -142,6 +146,9 @@ STATED_IN_CHINESE = [
 NOT_STATED = [
     "Remind me what I am allergic to",
     "Dear Anna, thank you. My sister lives in Lyon now. I live in Hamburg, they say",
+    "我住在酒店",
+    "我跟朋友说住在台中很好",
+    "我和小王吵架后住在酒店",
     "親愛的安娜：我姐姐現在住在里昂，她是麵包師。我住在漢堡。",
     "I work with a friend and she works as a nurse",
     "I'm 2 and a half hours away",

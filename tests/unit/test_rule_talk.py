@@ -306,3 +306,20 @@ def test_a_field_rests_on_the_words_for_its_last_value_alone(
     assert profile is not None
     assert value == profile.value["home"]
     assert [quote or later.rstrip(".")] == [each.quote for each in profile.evidence["/home"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("🎉", "我在"), ("忘記我姐姐", "我不能在對話裡抹除"), ("謝謝你，真貼心！", "不客氣")],
+)
+def test_a_talk_in_chinese_is_answered_in_chinese(said: str, told: str) -> None:
+    """A sign without a word as well, and what is to be forgotten."""
+
+    async def scenario() -> str:
+        model = RuleModel()
+        async with recollect.open("memory:", embedder="none", model=model) as memory:
+            bot = Chatbot(memory, model, "ana")
+            await bot.reply("我有一個姐姐叫小敏，她養了一隻貓。")
+            return await bot.reply(said)
+
+    assert told in asyncio.run(scenario())

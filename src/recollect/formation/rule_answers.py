@@ -67,6 +67,7 @@ _FORGETS: Final = re.compile(
     r"^\W*(?:(?:please|pls|now|ok(?:ay)?|and|can you|could you|you can),? )*"
     r"(?:forget|delete|erase|wipe|remove) (?!it\b\W*$|about it\b\W*$)"
     r"|^\W*(?:请|麻烦|帮我|你?能不能|把)?[^，。！？]{0,16}(?:忘掉|忘了吧|忘记它|删除|删掉|抹掉|抹除|清除)"
+    r"|^\W*忘记(?:关于)?我[^，。！？了说过]{1,8}\W*$"
     r"|^\W*(?:请|麻烦|拜托|你?能不能|你?可不可以|你?可以)[^，。！？别不莫没有]{0,4}忘记",
     re.IGNORECASE,
 )

@@ -38,6 +38,10 @@ CITY: Final = f"(?:{'|'.join(each for each in PLACES if not each.isascii())})"
 """A well-known place: "我家在装修" and "我家在山上" name none."""
 _FROM: Final = "(?:从(?![来不没])[^，。！？；,;!?想说要没不会]{1,12}?)?"
 """Where a move began: "我从杭州搬到了苏州"."""
+_WITH: Final = (
+    "(?:[跟和与](?:(?![说讲想要问住后完了过]|告诉|觉得)[\u3400-\u9fff]){1,10}?(?:一起)?)?"
+)
+"""Who lives there as well: "我跟先生和两个小孩住在台中"."""
 _TOWN: Final = (
     f"({CITY}(?:(?![{_NOT_IN_PLACE}开做买租卖有过上下]){_HAN}){{0,2}}"
     f"|(?:{CITY})?(?:(?![{_NOT_IN_PLACE}]){_HAN}){{1,5}}(?:[市省县镇]|(?<![市小郊社景校])区|路|街道?)"
@@ -74,7 +78,7 @@ FIELDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "home",
-            f"{_WHEN}我们?{_WHEN}(?:是?住(?:在了?)?|是?{_FROM}{_WHEN}搬家?[到去]了?)",
+            f"{_WHEN}我们?{_WHEN}{_WITH}(?:是?住(?>(?:在了?)?)|是?{_FROM}{_WHEN}搬家?[到去]了?)",
             f"{_NO_PLACE} ?{_PLACE}",
         ),
         ("home", f"{_WHEN}我们?{_WHEN}{_FROM}{_WHEN}搬来了?{_NO_PLACE} ?{_TOWN}"),

@@ -167,7 +167,7 @@ def language_of(text: str, *others: str) -> Language:
     Return in which language, and script, *text* is to be answered.
 
     Words common to both scripts of Chinese are answered in the script of the first of the *others*
-    that shows one: the user's talk, and what is remembered.
+    that shows one: the user's talk, and what is remembered. So is a text without a word.
 
     >>> language_of("Where do I live?"), language_of("我住在哪里？"), language_of("我住在哪裡？")
     ('en', 'zh', 'zh-hant')
@@ -176,6 +176,8 @@ def language_of(text: str, *others: str) -> Language:
     >>> language_of("我对什么过敏？", "我養了貓。")
     'zh'
     """
+    if not any(map(str.isalpha, text)):  # 🎉
+        text = next((each for each in others if each), text)
     if not is_chinese(text):
         return "en"
     return next(filter(None, map(script_of, (text, *others))), "zh")
