@@ -14,6 +14,7 @@ from recollect.formation.grounding import foreign_text, hedges
 from recollect.formation.repair_texts import reason_in
 from recollect.formation.support import corrected_numbers, polarity, told_of_whom
 from recollect.formation.support.corrected_numbers import _corrected_in
+from recollect.formation.support.stances import clauses_in
 from recollect.text import numerals
 from recollect.text.numerals import numbers_in, plain
 from tests.harness.answer_cases import (
@@ -36,6 +37,9 @@ SHOP: Final = "Orla's husband runs the chip shop on the quay"
 REUNION: Final = "下周六老同学聚会，我负责订饭店，估么着二十六七个人"
 ZITHER: Final = "二胡退坑了转古琴，师父说我手型反而适合，交了半年学费三千六"
 DRIVER: Final = "no hire truck, i take mine. only fits 2 cubes a go"
+RESIGNED: Final = "Deon's lead never came so I resigned. Start 1 October at a company in Hilton"
+GAMES: Final = "jukskei nationals end of september in Kroonstad, I throw third"
+MOIN: Final = "moin, that's what they say here. two weeks at Ahlers"
 PORTRAITS: Final = "記住林太張單：兩件8x10，680一件，收咗訂500"
 
 RIGHT: Final[Mapping[str, Case]] = {
@@ -55,6 +59,14 @@ RIGHT: Final[Mapping[str, Case]] = {
     "her husband": case([f"u: {SHOP}"], note("Orla's husband runs the chip shop", f"1: {SHOP}")),
     "a truck of one's own": case(
         [f"u: {DRIVER}"], note("Takes their own truck; it fits 2 cubes", f"1: {DRIVER}")),
+    "what follows from what was not": case(
+        [f"u: {RESIGNED}"],
+        note("Starts 2025-10-01 at a company in Hilton; resigned before", f"1: {RESIGNED}")),
+    "a word of a place": case(
+        [f"u: {MOIN}"], note("Has been at Ahlers for two weeks", f"1: {MOIN}")),
+    "the end of a month in digits": case(
+        [f"u: {GAMES}"],
+        note("Throws third at the nationals in Kroonstad at the end of 2025-09", f"1: {GAMES}")),
     "a size before a price": case(
         [f"u: {PORTRAITS}"], note("林太張單：8x10兩件，680一件，已收訂500", f"1: {PORTRAITS}")),
 }  # fmt: skip
@@ -73,6 +85,11 @@ WRONG: Final[Mapping[str, Case]] = {
         [f"u: {ZITHER}"], note("用户手型适合弹古琴", "1: 师父说我手型反而适合")),
     "a truck of nobody": case(
         [f"u: {DRIVER}"], note("Takes the hire truck; it fits 2 cubes", f"1: {DRIVER}")),
+    "what is denied behind its cause": case(
+        ["u: the bus never came so we didn't go to Rome"],
+        note("They went to Rome", "1: the bus never came so we didn't go to Rome")),
+    "the end of another month": case(
+        [f"u: {GAMES}"], note("Throws third at the end of 2025-10", f"1: {GAMES}")),
     "another price behind a size": case(
         [f"u: {PORTRAITS}"], note("林太張單：8x10兩件，880一件", f"1: {PORTRAITS}")),
 }  # fmt: skip
@@ -153,6 +170,13 @@ def test_a_comma_behind_a_size_parts_no_thousands() -> None:
 
     assert {Fraction(10), Fraction(680)} <= parts
     assert {Fraction(10_680)} == set(numbers_in("共10,680元")[0].readings)
+
+
+def test_what_follows_is_a_clause_of_its_own() -> None:
+    """What was not the cause, or came so far, is none."""
+    told = ["the lead never came so I resigned", "I have not been so happy", "not so they say"]
+
+    assert [2, 1, 2] == [len(clauses_in(each)) for each in told]
 
 
 def test_the_reason_is_told_in_chinese() -> None:

@@ -109,8 +109,9 @@ _TABLE: Final[tuple[tuple[str, str, _Reader], ...]] = (
     ("h[12]", r"(?<!\d)(?P<year>(?:19|20)\d\d)[ /-]?h(?P<number>[12])(?!\w)", _half),
     ("年", rf"{_BEFORE}年(?P<part>底|末|尾|终(?!奖)|初|中(?![无国秋午心]))", _part),
     ("年", rf"{_YEAR}(?P<part>底|末|尾|终(?!奖)|初|中(?![无国秋午心]))", _part),
-    (_YEAR_CUE, rf"\b(?P<part>end|beginning|start|middle) of {_NAMED}", _part),
-    (_YEAR_CUE, rf"\b(?P<part>early|late|mid)(?: in|-)? ?{_NAMED}", _part),
+    # Not of 2025-09, a month.
+    (_YEAR_CUE, rf"\b(?P<part>end|beginning|start|middle) of {_NAMED}(?!-\d)", _part),
+    (_YEAR_CUE, rf"\b(?P<part>early|late|mid)(?: in|-)? ?{_NAMED}(?!-\d)", _part),
     ("year", r"\b(?:by |at |before )?year[- ]end\b|\bend of year\b", _part),
 )  # fmt: skip
 _READERS: Final = CuedPatterns(_TABLE)

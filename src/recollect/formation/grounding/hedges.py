@@ -80,7 +80,7 @@ _HEARSAY: Final = tuple(
     lazy_pattern(pattern)
     for pattern in (
         (
-            rf"{_UNASKED}(?i:(?<!\botherwise )\b{_PERSON}) "
+            rf"{_UNASKED}(?i:(?<!\botherwise )(?<!'s what )\b{_PERSON}) "
             r"(?i:says?|said|tells? me|told (?:me|us)|claims?|claimed"
             r"|thinks?|thought|believes?|insists?|insisted|swears?(?! by\b)|reckons?|mentioned)\b"
             + _NO_REPLY

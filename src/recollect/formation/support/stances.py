@@ -36,7 +36,8 @@ _CLAUSE: Final = lazy_pattern(
     # "No howling since Waylon's at my mom's"; not "no howling since May".
     r"|\b(?:since|now that)(?= (?:i|we|he|she|it|they)\b| [\w-]+'s (?!birthday|wedding|visit)"
     r"| (?:my|our|his|her|their|the) \w+(?:'s| is| are| has| had| left| went| moved)\b)"
-    r"|\b(?:but|because|though|although|while|whereas|however|so that|aber|sondern|weil|pero|sino"
+    r"|\b(?:but|because|though|although|while|whereas|however|so that"
+    r"|so(?= (?:i|we|he|she|they)\b)|aber|sondern|weil|pero|sino"
     r"|porque|mais|parce que|mas|ma|perche)\b|但是|但|不过(?!敏)|因为|所以|然而|而是"
     r"|(?<=\s)(?:and|\+|&)\s+(?=(?:i|we|he|she|they)\b)",
     re.IGNORECASE,
