@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks.support import verdict_on
 from recollect.formation import claims
-from recollect.formation.claims import Heard
 from recollect.formation.grounding import latin_names, told_dates
+from recollect.formation.support import heard_window
 from recollect.text import clock_times
 from recollect.text.numerals import numbers_in, plain
 from tests.harness.answer_cases import (
@@ -106,8 +106,8 @@ WRONG: Final[Mapping[str, Case]] = {
 }  # fmt: skip
 _AMOUNT: Final = claims._AMOUNT.pattern
 MUTANTS: Final[Mapping[str, Mutant]] = {
-    "no part was said": (
-        claims, "_possessor", lambda _: "Surveyors", "a longer name than was said"),
+    "every name replaces one": (
+        heard_window, "replaces_name", lambda *_: True, "a longer name than was said"),
     "no code has versions": (
         latin_names, "_CODE", re.compile("(?!)"), "a version by its last letters"),
     "no amount before Chinese": (
@@ -138,7 +138,7 @@ def test_a_name_in_place_of_another_is_asked_again(name: str) -> None:
 
 
 def test_without_the_rule_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Heard, "tells_other_name", lambda *_: False)
+    monkeypatch.setattr(heard_window, "replaces_name", lambda *_: False)
 
     assert [1] * len(EXCHANGED) == [verdict_on(each).active for each in EXCHANGED.values()]
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from recollect.formation import rule_patterns as english
 from recollect.formation import rule_patterns_chinese as chinese
-from recollect.formation.grounding.foreign_text import foreign_spans
+from recollect.formation.grounding.foreign_text import foreign_spans, letter_start
 from recollect.formation.wording.reported_words import is_name, quotation_spans, reported_spans
 from recollect.text.cantonese import written_chinese
 from recollect.text.numerals_chinese import chinese_values
@@ -34,11 +34,6 @@ HIDDEN: Final = "\ufffc"
 _CLOSING_MARKS: Final = (
     "\"'\u201c\u201d\u2018\u2019\u00bb\u00ab\u203a\u2039\u300d\u300f\uff02\uff07`"
 )
-_LETTER: Final = re.compile(
-    r"\s*(?:Dear (?!(?:all|assistant|bot|chat\w*|claude|gemini|computer)\b)(?:(?:Mrs?|Ms|Dr)\.? )?"
-    r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?|(?:亲爱|敬爱|尊敬)的[\u3400-\u9fff]{1,8})[,:，：]"
-)
-"""The address at the head of a letter."""
 _QUOTED_BEFORE: Final = re.compile(rf'[“「『"：{HIDDEN}]|:(?=\s)')
 """Before a statement: it may be the words of another."""
 _LISTED_CHARACTERS_MAX: Final = 8
@@ -114,9 +109,9 @@ def own_words_in(words: str) -> str:
 
 
 def _letter_spans(words: str) -> Iterator[tuple[int, int]]:
-    """Yield what follows the address of a letter: nobody knows here who wrote it."""
-    if found := _LETTER.match(written_chinese(words)):
-        yield found.end(), len(words)
+    """Yield what follows the address of a letter, signed or not: it may be anybody's."""
+    if (start := letter_start(words)) is not None:
+        yield start, len(words)
 
 
 def _sentences_in(words: str) -> Iterator[str]:

@@ -20,9 +20,9 @@ from recollect.formation.claims.carried_scales import carries
 from recollect.formation.claims.sources import SaidText, SourceClaims
 from recollect.formation.claims.temperature_scales import Scale, exchanged
 from recollect.formation.claims.value_texts import DATES_MAX, ValueText, ValueTexts, leaves_in
-from recollect.formation.grounding.chinese_names import han_names_in, is_heard
+from recollect.formation.grounding.chinese_names import is_heard
 from recollect.formation.grounding.known_places import IN_CHINESE
-from recollect.formation.grounding.latin_names import HeardNames, HeardWords, Name, names_in
+from recollect.formation.grounding.latin_names import HeardNames, Name
 from recollect.formation.grounding.place_parts import has_part
 from recollect.formation.grounding.told_dates import is_of_telling, is_weak, year_claim
 from recollect.records import Json
@@ -135,24 +135,6 @@ class Heard:
         return any(
             not any(one.first <= other.last and other.first <= one.last for other in claims)
             for one in told
-        )
-
-    def tells_other_name(self, leaf: str, missing: Sequence[str]) -> bool:
-        """
-        Return True if a *missing* name of *leaf* may stand in place of one that the sources bring.
-
-        It does not beside a part that was said: "Corvane Surveyors" is more of "Corvane".
-        """
-        text = plain(leaf)
-        longer = [str(name) for name in names_in(text) if _possessor(name) not in missing]
-        if all(any(each in name for name in longer) for each in missing):
-            return False
-        kept = HeardWords(text)
-        latin = HeardNames([kept])
-        return any(
-            any(latin.missing(name) == name for name in names_in(each.text))
-            or not all(is_heard(name, text, kept.folded) for name in han_names_in(each.text))
-            for each in self._sources
         )
 
     def _missing_in(self, value: ValueText) -> list[str]:

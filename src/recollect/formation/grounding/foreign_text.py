@@ -51,13 +51,14 @@ _ADDRESSED: Final = re.compile(
     r"|(?:亲爱|敬爱|尊敬)的[\u3400-\u9fff]{1,8}[:：，,])",
     re.MULTILINE,
 )
+"""The address at the head of a letter, to somebody who is no assistant."""
 _SIGNED: Final = re.compile(
     r"(?:^[ \t]*|[.!?] )(?:Yours(?: \w+)?|(?:Kind(?:est)?|Best|Warm(?:est)?) (?:regards|wishes)"
     r"|Regards|Sincerely|Love|Cheers)[,.]?\s{1,4}[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?"
     r"|(?:[\u3400-\u9fff]{1,6}(?:敬上|谨上|敬启|上)|此致\s{0,4}敬礼|你的[\u3400-\u9fff]{1,6})\s{0,4}$",
     re.MULTILINE,
 )
-"""The head and the end of a letter that addresses somebody and is signed."""
+"""The end of a letter, with the name of who signs it."""
 _LETTER_CHARACTERS_MAX: Final = 20_000
 _CHAT_MARK: Final = re.compile(r"<\|im_start\|>|\[/?INST\]|<<SYS>>", re.IGNORECASE)
 _TAG: Final = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,60})(?P<rest>[^<>]{0,400})>")
@@ -250,6 +251,12 @@ def _announced(text: str, lines: Sequence[_Span]) -> Iterator[_Span]:
         if text[begins:].strip():
             yield begins, _end_of_pasted(text, begins)
             return
+
+
+def letter_start(text: str) -> int | None:
+    """Return where a letter's text begins behind the address that *text* opens with, if it does."""
+    found = _ADDRESSED.match(simplified(text))
+    return found.end() if found else None
 
 
 def _signed(text: str) -> Iterator[_Span]:

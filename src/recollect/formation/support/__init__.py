@@ -186,8 +186,10 @@ def _retold_otherwise(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Itera
 
 def _corrected_later(leaves: Sequence[TracedLeaf], heard: HeardWindow) -> Iterator[str]:
     """Yield an amount that the talk puts right in the cited message or later."""
-    _, text, cited, place = _content_of(leaves) if leaves else ([], "", [], "")
-    for reason in corrected_number_reasons(text, cited, heard.voices):
+    if not leaves:
+        return
+    _, text, cited, place = _content_of(leaves)
+    for reason in corrected_number_reasons(text, cited, heard.corrections, heard.voices):
         yield f"{place}: {reason}"
 
 

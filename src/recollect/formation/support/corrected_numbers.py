@@ -1,4 +1,4 @@
-"""Corrected numbers: an amount that its user put right later in the same talk."""
+"""Corrected numbers: an amount that a user put right in the same message or a later one."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from recollect.text.number import Number
 from recollect.text.numerals import numbers_in, plain
 
 _TEXT_CHARACTERS_MAX: Final = 4_000
+# A unit of one or two letters, or of a few Chinese characters.
 _UNIT: Final = r"(?: ?[a-z]{1,2}\b|[\u3400-\u9fff]{1,3})?"
 _BETWEEN: Final = re.compile(
     rf"{_UNIT}[,，;:]? ?(?:(?:and )?not (?:the )?|而?不是|唔系)", re.IGNORECASE
@@ -38,18 +39,15 @@ _KEEPS: Final = re.compile(
 )
 """Words by which a value tells an amount as one of before."""
 
-
 _DATE: Final = re.compile(r"(?<!\d)\d{4}(?:[-年]\d{1,2}(?:[-月](?P<day>\d{1,2})?)?)?(?!\d)")
 """A date: of its numbers the day alone may be one that was put right."""
 MENTIONS_MAX: Final = 2
 """Most messages of users that may have the amount: the one that is wrong, and the correction."""
-
-
 _ALIKE_MIN: Final = Fraction(1, 20)
-"""Of the greater of two amounts, where one puts the other right."""
+"""Least share of the greater amount that the other is, where one puts the other right."""
 
 
-class Corrected(NamedTuple):
+class Correction(NamedTuple):
     """An amount that was said, the one that it should be, and the message that says so."""
 
     wrong: Fraction
@@ -58,35 +56,39 @@ class Corrected(NamedTuple):
 
 
 def corrected_number_reasons(
-    text: str, cited: Sequence[Passage], voices: Sequence[Voice]
+    text: str,
+    cited: Sequence[Passage],
+    corrections: Sequence[Correction],
+    voices: Sequence[Voice],
 ) -> Iterator[str]:
     """
-    Yield an amount of *text* that a user, in the cited message or a later one, put right.
+    Yield an amount of *text* that one of the *corrections*, cited or later, puts right.
 
-    An amount that users say in a third message as well may be one of something else.
+    An amount that users say in a third one of their *voices* may be one of something else.
     """
     text = _DATE.sub(r"\g<day> ", plain(text[:_TEXT_CHARACTERS_MAX]))
     lines = [each.line.number for each in cited if each.trust == "user"]
-    told = {reading for each in numbers_in(text) if each.is_claim for reading in each.readings}
-    if not lines or not told or _KEEPS.search(text):
+    if not lines or not corrections or _KEEPS.search(text):
         return
+    told = {reading for each in numbers_in(text) if each.is_claim for reading in each.readings}
     own = [each for each in voices if each.trust == "user"]
-    for wrong, right, line in _corrected(own):
+    for wrong, right, line in corrections:
         is_told = wrong in told and right not in told and line >= min(lines)
         if is_told and sum(wrong in each.claims.amounts for each in own) <= MENTIONS_MAX:
             yield f"message {line} puts {_written(wrong)} right: it is {_written(right)}"
             return
 
 
-def _corrected(voices: Sequence[Voice]) -> Iterator[Corrected]:
+def corrections_in(voices: Sequence[Voice]) -> Iterator[Correction]:
     """Yield the amounts that users put right, in turn."""
-    for voice in voices:
+    for voice in (each for each in voices if each.trust == "user"):
         for sentence in SENTENCE_END.split(plain(voice.text[:_TEXT_CHARACTERS_MAX])):
             for wrong, right in _corrected_in(sentence):
-                yield Corrected(wrong, right, voice.line.number)
+                yield Correction(wrong, right, voice.line.number)
 
 
 def _corrected_in(sentence: str) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yield the wrong amount and the right one."""
     numbers = [each for each in numbers_in(sentence) if _is_alone(each, sentence)]
     for one, other in pairwise(numbers):
         between = sentence[one.end : other.start]

@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import Any, Final
 
 from recollect.formation.claims import Heard, SaidText, SourceClaims
+from recollect.formation.claims.exchanged_names import replaces_name
 from recollect.formation.claims.value_texts import ValueTexts
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Citation
 from recollect.formation.support.cited_passages import SLIP_WORDS_MAX, CitedWords, Passage
 from recollect.formation.support.content_words import Token, WordIndex, tokens_in
+from recollect.formation.support.corrected_numbers import Correction, corrections_in
 from recollect.formation.support.languages import SAMPLE_CHARACTERS, WITH_RULES, language_of
 from recollect.formation.support.others_words import OthersWords
 from recollect.formation.support.voices import HeardLine, SpokenTrust, Voice
@@ -275,9 +277,13 @@ class HeardWindow:
 
     def replaces_name(self, cited: Sequence[Passage], leaf: str, missing: Sequence[str]) -> bool:
         """Return True if one of the *missing* may stand for a name of what the model *cited*."""
-        own = [each for each in cited if not each.citation.implied]
         names = [" ".join(_names_of(each)) for each in missing]
-        return Heard(_sentences_of(own), texts=self._texts).tells_other_name(leaf, names)
+        return replaces_name(leaf, names, [e.text for e in cited if not e.citation.implied])
+
+    @cached_property
+    def corrections(self) -> tuple[Correction, ...]:
+        """Return the amounts that users put right, in turn."""
+        return tuple(corrections_in(self.voices))
 
     def tells(self, voice: Voice, leaf: Json, missing: Sequence[str]) -> list[str]:
         """Return which of the *missing* claims of *leaf* one voice alone supports."""

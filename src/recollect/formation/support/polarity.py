@@ -54,15 +54,12 @@ _SIGNS_OF_ALLERGY: Final = re.compile(
     r"\b(?:hives|swell\w*|swollen|epipen|reacts?|reaction|intolerant)\b|肿|红疹|起疹|荨麻疹|休克",
     re.IGNORECASE,
 )
-
-
 _ROW: Final = re.compile(r"(?:不[\u3400-\u9fff]{2}){2,}")
-_DENIED: Final = re.compile(r"不(..)")
-_DENIES: Final = frozenset("不没别无")
-
-
+_ROW_PARTS: Final = re.compile(r"不(..)")
+"""Denials without a mark between them, and what each of them denies: 不抽烟不喝酒."""
+_DENYING: Final = frozenset("不没别无")
 _OWN: Final = re.compile(r"\b(?:mine|ours|(?:my|our) own)\b", re.IGNORECASE)
-_OWN_KEYS: Final = frozenset({"own"})
+"""Words by which a speaker has one of what was denied before."""
 
 
 def stance_reasons(
@@ -272,7 +269,7 @@ class _Said:
         """
         told = "\n".join(each.text for each in clauses)
         rows = (row for clause, _ in self._clauses for row in _ROW.finditer(clause.text))
-        denied = (part for row in rows for part in _DENIED.findall(row.group()))
+        denied = (part for row in rows for part in _ROW_PARTS.findall(row.group()))
         return next((each for each in denied if _affirms(each, told, self.text)), "")
 
     def _denying(self, clause: Clause) -> list[Clause]:
@@ -325,7 +322,7 @@ class _Said:
     def _is_denied(self, clause: Clause, word: Token, told: frozenset[str]) -> bool:
         if self._language in _DENIAL_BEHIND:
             return bool(clause.denials)
-        if self._has_own and not told.isdisjoint(_OWN_KEYS):
+        if self._has_own and "own" in told:
             return False  # "no hire truck, I take mine": a truck of their own
         return clause.denies(word.start, reach=_NEAR_WORDS) and not tells_both(clause, word, told)
 
@@ -348,7 +345,7 @@ class _Said:
 def _affirms(part: str, told: str, said: str) -> bool:
     """Return True if *told* has *part* each time without a denial, and *said* with one."""
     one, other = (_before(part, each) for each in (told, said))
-    return bool(one) and _DENIES.isdisjoint(one) and _DENIES.issuperset(other)
+    return bool(one) and _DENYING.isdisjoint(one) and _DENYING.issuperset(other)
 
 
 def _before(part: str, text: str) -> set[str]:

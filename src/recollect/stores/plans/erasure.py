@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
 
 from recollect.records import Scope
 from recollect.side_records import FORGOTTEN, UNDONE_MESSAGE
-from recollect.stores.json_pointers import covers
 from recollect.stores.plans.derived_rows import (
     Named,
+    cause_after,
     encoded_remainder,
     end_before_merge,
     is_merged,
+    lost_places,
     reduced_memory,
     reinstated_memory,
     replaced_by,
     resting_on,
     row_remainder,
-    row_sources,
     version_names,
 )
 from recollect.stores.plans.doomed_rows import DoomedRows, doomed_rows
@@ -36,7 +34,7 @@ from recollect.stores.plans.said_times import SaidTimes
 from recollect.stores.plans.thread_edits import thread_without
 from recollect.stores.plans.upkeep import old_before
 from recollect.stores.reader_quotes import without_reader_quote
-from recollect.stores.remainder import MERGED, REDUCED, Remainder, unfounded_places
+from recollect.stores.remainder import REDUCED, Remainder
 from recollect.stores.rows import (
     NO_SCOPE,
     MemoryRange,
@@ -380,33 +378,3 @@ def _revision_with(row: RevisionRow, left: Remainder, places: Collection[str]) -
         text=memory_text(left.value),
         cause=cause_after(row, places, left),
     )
-
-
-def lost_places(
-    versions: Sequence[MemoryRow | RevisionRow], erased: AbstractSet[tuple[str, str]]
-) -> set[str]:
-    """Return the pointers in *versions* of a memory whose values go with the *erased* messages."""
-    return {at for each in versions for at in unfounded_places(row_sources(each), erased)}
-
-
-def cause_after(
-    row: MemoryRow | RevisionRow, places: Collection[str], left: Remainder | None = None
-) -> str:
-    """
-    Return the cause of a version after an erase of the values at *places* in the memory.
-
-    *left* is what remains of the version, if it rests on what is erased. The version after a
-    rejected field rests on nothing of it any more, but its cause names the field, which may be
-    somebody's name.
-    """
-    if row.cause.startswith(MERGED):
-        return row.cause
-    _, _, pointer = row.cause.partition(" ")
-    is_named = pointer.startswith("/") and any(
-        covers(at, pointer) or covers(pointer, at) for at in places
-    )
-    # A doubt may quote erased words, even if other words support the value.
-    may_quote = left is not None and (
-        row.state == "quarantined" or left.value != json.loads(row.value)
-    )
-    return REDUCED if is_named or may_quote else row.cause
