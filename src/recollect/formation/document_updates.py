@@ -10,6 +10,7 @@ from recollect.formation.attribution import document_evidence, schema_words
 from recollect.formation.document_merges import list_step, merge_steps
 from recollect.formation.evidence import TracedOperation, traced
 from recollect.formation.grounding.grounds import Grounds, least
+from recollect.formation.late_words import late_step
 from recollect.formation.moved_ends import moved_end
 from recollect.formation.operation_outcomes import (
     CHANGES,
@@ -40,7 +41,7 @@ from recollect.formation.value_identity import (
     proposal_key,
 )
 from recollect.records import EvidenceMap, Json, JsonObject, Memory, Trust
-from recollect.stores.json_pointers import covers, leaves, value_at
+from recollect.stores.json_pointers import covers, leaves, part_at
 from recollect.stores.kept_evidence import Founded
 from recollect.stores.provenance import words_alone
 
@@ -109,7 +110,8 @@ def document_outcomes(
         yield written
         draft = replace(draft, version=draft.version + (written.write is not None))
     for each in doubtful:
-        yield from _proposed(each, draft, present)
+        # A person decides about it, and sees beside it what was said since.
+        yield from _proposed(each, draft, replace(present, told={}))
 
 
 def _draft_of(standing: Memory | None, type_: MemoryType, key: str, present: Present) -> _Draft:
@@ -251,11 +253,14 @@ def _brought_by(
     ]
     value, evidence = traced({}, {}, [whole, *cuts], said=present.exhibits.said)
     steps: list[TracedOperation] = []
-    if value or not refused:
-        steps = list(merge_steps(draft.value, value, evidence, ""))
-    return steps, [
-        refusal(operation.type, draft.key, how, pointer) for pointer, how in refused.items()
-    ]
+    outcomes = [refusal(operation.type, draft.key, how, at) for at, how in refused.items()]
+    for step in merge_steps(draft.value, value, evidence, "") if value or not refused else ():
+        cited = _bearing_on(str(step.operation["path"]), operation)
+        if late := _comes_late(step, cited, draft, present):
+            outcomes.append(late)
+        else:
+            steps.append(step)
+    return steps, outcomes
 
 
 def _evidence_of(
@@ -276,6 +281,13 @@ def _bearing_on(pointer: str, operation: Insert) -> list[Citation]:
     ]
 
 
+def _comes_late(
+    step: TracedOperation, cited: Sequence[Citation], draft: _Draft, present: Present
+) -> OperationOutcome | None:
+    address = draft.type.name, draft.key
+    return None if draft.is_new else late_step(step.operation, draft.value, cited, address, present)
+
+
 def _steps_of(
     operation: Patch, draft: _Draft, present: Present
 ) -> tuple[list[TracedOperation], list[OperationOutcome]]:
@@ -291,10 +303,14 @@ def _steps_of(
         if how := next((each for each in ways if each), None):
             refused.append(refusal(draft.type.name, draft.key, how, path))
             continue
-        elements = _at(value, path.removesuffix("/-")) if path.endswith("/-") else None
+        elements = part_at(value, path.removesuffix("/-")) if path.endswith("/-") else None
         whole = [replace(each, path="") for each in cited]
         evidence = _evidence_of(change.operation.get("value"), whole, draft, present)
-        steps.append(list_step(change.operation, elements, evidence))
+        step = list_step(change.operation, elements, evidence)
+        if late := _comes_late(step, cited, draft, present):
+            refused.append(late)
+            continue
+        steps.append(step)
     return steps, refused
 
 
@@ -312,16 +328,9 @@ def keys_of(change: PatchChange, value: JsonObject, owner: str) -> list[str]:
     if operation.get("op") in {"add", "replace"}:
         return [key for _, key in field_keys(operation.get("value"), pointer, owner)]
     if operation.get("op") in {"move", "copy"}:
-        moved = _at(value, str(operation.get("from")))
+        moved = part_at(value, str(operation.get("from")))
         return [key for _, key in field_keys(moved, pointer, owner)]
     return []
-
-
-def _at(value: JsonObject, pointer: str) -> Json:
-    try:
-        return value_at(value, pointer)
-    except (LookupError, ValueError):
-        return None
 
 
 def _written(before: _Draft, draft: _Draft, present: Present) -> OperationOutcome | None:

@@ -12,6 +12,7 @@ from recollect.formation.review_records import LaterWords
 from recollect.formation.rivals import is_single, subject_key
 from recollect.formation.similarity_groups import AlikeWords
 from recollect.formation.succession import has_ended, told_at
+from recollect.formation.told_times import ToldTimes
 from recollect.formation.types import MemoryType
 from recollect.records import Evidence, Memory, MemoryAddress, Revision
 from recollect.stores.field_evidence import MessageTimes, place_evidence
@@ -137,7 +138,8 @@ def _of_target(
         for name in target.value
         if is_end(waiting) or waiting.value.get(name) != before.get(name)
     ]
-    told = {name: _told(name, target, history, said) for name in names}
+    times = ToldTimes(memory=target, said=said, history=history)
+    told = {name: times.at(join_pointer([name])) for name in names}
     newer = [name for name in names if told[name] > since]
     if newer:
         at = max(told[name] for name in newer)
@@ -145,21 +147,6 @@ def _of_target(
         whole = value if target.is_document else target.value
         cited = [e for name in newer for e in place_evidence(join_pointer([name]), target.evidence)]
         yield LaterWords(memory=target, value=whole, said_at=at, evidence=_newest(cited, said))
-
-
-def _told(name: str, target: Memory, history: Sequence[Revision], said: MessageTimes) -> datetime:
-    """Return when a field of a document was said last, or since when it has its value."""
-    found = place_evidence(join_pointer([name]), target.evidence)
-    cited = [cited_message(each) for each in found if each.quote != ORIGIN_QUOTE]
-    times = [said[each] for each in cited if each in said]
-    if times:
-        return max(times)
-    since = target.updated_at
-    for version in reversed(history):
-        if version.value.get(name) != target.value[name]:
-            break
-        since = version.believed_from
-    return since
 
 
 def _newest(cited: Sequence[Evidence], said: MessageTimes) -> Evidence | None:

@@ -13,6 +13,7 @@ from recollect.formation.evidence import evidence_of
 from recollect.formation.grounding.grounds import Grounds
 from recollect.formation.offer import Offer
 from recollect.formation.operations import Citation, Operation
+from recollect.formation.told_times import ToldTimes
 from recollect.formation.types import MemoryType
 from recollect.formation.window import Window
 from recollect.records import (
@@ -84,7 +85,9 @@ class Present:
     memories were erased, and *stored* when the lines of the window dated after such a time were
     stored, by number. *rivals* are, by call, the active memories that a single-valued new one
     may replace (see `rival_type`). *seen* are further memories that the model may have seen.
-    *finding* is the evidence of operations that rest on an agent's finding, not on messages.
+    *told* has the times at which what the operations would replace was said, if that may be after
+    their own words. *finding* is the evidence of operations that rest on an agent's finding, not on
+    messages.
     """
 
     window: Window
@@ -96,11 +99,17 @@ class Present:
     stored: Mapping[int, datetime] = field(default_factory=dict)
     rivals: Mapping[str, Sequence[Memory]] = field(default_factory=dict)
     seen: Sequence[Memory] = ()
+    told: Mapping[MemoryAddress, ToldTimes] = field(default_factory=dict)
     finding: Evidence | None = None
 
     def evidence_of(self, because: Sequence[Citation]) -> EvidenceMap:
         """Return the evidence by pointer: the finding, or messages of the window."""
         return {"": (self.finding,)} if self.finding else evidence_of(because, self.window)
+
+    def said_at(self, because: Iterable[Citation]) -> datetime | None:
+        """Return when the newest of the cited messages was said; ``None`` if they cite none."""
+        lines = (self.window.line(each.message) for each in because)
+        return max((line.message.time for line in lines if line is not None), default=None)
 
     @cached_property
     def exhibits(self) -> Exhibits:

@@ -16,6 +16,7 @@ from recollect.formation.attribution import Exhibits, entry_evidence, schema_wor
 from recollect.formation.document_updates import document_outcomes, keys_of
 from recollect.formation.grounding.grounds import Grounds, least
 from recollect.formation.grounding.validity import end_of, ended_at, moment_of
+from recollect.formation.late_words import late_end
 from recollect.formation.offer import Offer
 from recollect.formation.operation_outcomes import (
     ENDS,
@@ -178,6 +179,8 @@ def _outcomes(group: Sequence[Grounded], present: Present) -> Iterator[Operation
 def _ended(operation: End, grounds: Grounds, present: Present) -> OperationOutcome:
     memory = present.offer.known[operation.target]
     at = said_at = _said_at([operation], present)
+    if late := late_end(memory, said_at, present):
+        return late
     quotes = "\n".join(each.quote for each in operation.because)
     began = memory.valid_from
     if moment := ended_at(operation.at, quotes, said_at, began) if operation.at else None:
@@ -401,10 +404,4 @@ def _is_single(outcome: OperationOutcome, type_: MemoryType) -> bool:
 
 def _said_at(operations: Sequence[Operation], present: Present) -> datetime:
     """Return when the newest message that *operations* cite was said; now if they cite none."""
-    times = [
-        line.message.time
-        for operation in operations
-        for each in citations_of(operation)
-        if (line := present.window.line(each.message)) is not None
-    ]
-    return max(times, default=present.now)
+    return present.said_at(e for each in operations for e in citations_of(each)) or present.now

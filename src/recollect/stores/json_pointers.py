@@ -70,6 +70,19 @@ def value_at(document: Json, pointer: str) -> Json:
     return value
 
 
+def part_at(document: Json, pointer: str) -> Json:
+    """
+    Return the value at *pointer*; ``None`` if there is none.
+
+    >>> part_at({"pets": ["Rex"]}, "/pets/0"), part_at({"pets": []}, "/pets/0")
+    ('Rex', None)
+    """
+    try:
+        return value_at(document, pointer)
+    except (LookupError, ValueError):
+        return None
+
+
 def child_of(value: Json, step: str, place: str) -> Json:
     """
     Return the field or element *step* of *value*, which is at *place*.

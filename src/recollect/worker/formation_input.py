@@ -13,6 +13,7 @@ from anyio import to_thread
 
 from recollect.errors import NotFoundError
 from recollect.formation.config import FormationLimits, FormationSettings
+from recollect.formation.late_words import targets_written_since
 from recollect.formation.offer import Offer, offer_of
 from recollect.formation.offered_memories import chosen_memories, queries_of
 from recollect.formation.operations import Insert, Operation
@@ -31,11 +32,12 @@ from recollect.formation.speakers import (
 )
 from recollect.formation.succession import holds_from
 from recollect.formation.talk_language import language_of_talk
+from recollect.formation.told_times import ToldTimes
 from recollect.formation.types import MemoryType
 from recollect.formation.window import MESSAGES_MAX, Waiting, Window, window_of
 from recollect.lifecycle.forgotten_memories import forgotten_at
 from recollect.ports import TokenCounter
-from recollect.records import JsonObject, Memory, Message, Scope
+from recollect.records import JsonObject, Memory, MemoryAddress, Message, Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.field_evidence import messages_cited
 from recollect.stores.pages import each_row
@@ -257,7 +259,7 @@ async def read_present(
     )
     found = await store.get_many(window.scope, addresses)
     forgotten = await forgotten_at(store, window.scope, addresses)
-    return Present(
+    present = Present(
         window=window,
         offer=offer,
         now=now,
@@ -267,6 +269,23 @@ async def read_present(
         stored=await _stored_at(store, window, min(forgotten.values())) if forgotten else {},
         rivals=await _rivals(store, window, offer, operations),
     )
+    targets = targets_written_since(operations, present)
+    return replace(present, told=await _told_times(store, window.scope, targets))
+
+
+async def _told_times(
+    store: Store, scope: Scope, memories: Sequence[Memory]
+) -> dict[MemoryAddress, ToldTimes]:
+    """Return when the parts of each of *memories* were said."""
+    cited = messages_cited([each.evidence for each in memories])
+    messages = await store.messages_named(scope, cited) if cited else ()
+    said = {(each.thread, each.id): each.time for each in messages}
+    return {
+        (each.type, each.key): ToldTimes(
+            memory=each, said=said, history=await store.history(scope, each.type, each.key)
+        )
+        for each in memories
+    }
 
 
 async def _stored_at(store: Store, window: Window, since: datetime) -> dict[int, datetime]:

@@ -12,7 +12,7 @@ from recollect.formation.support.judgement import JudgedLeaf
 from recollect.formation.support.origins import Sources
 from recollect.formation.types import MemoryType
 from recollect.records import Json, JsonObject
-from recollect.stores.json_pointers import covers, is_number, leaves, value_at
+from recollect.stores.json_pointers import covers, is_number, leaves, part_at
 from recollect.text.searchable import memory_text
 
 LABELS: Final = frozenset(
@@ -88,9 +88,8 @@ def numbers_of(operation: Operation) -> Iterator[tuple[str, Json, Sequence[Citat
 
 def text_at(value: Json, pointer: str) -> str:
     """Return the text of the value at *pointer*, ``""`` if there is nothing."""
-    try:
-        found = value_at(value, pointer)
-    except (LookupError, ValueError):
+    found = part_at(value, pointer)
+    if found is None:
         return ""
     return found if isinstance(found, str) else memory_text({"value": found})
 
