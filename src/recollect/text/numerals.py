@@ -56,6 +56,11 @@ _DIGITS: Final = re.compile(
 _IN_A_ROW: Final = re.compile(
     r"(?:(?:[\u3400-\u9fff]{1,8}\d{1,3}){2,20}[\u3400-\u9fff]{1,8}|[\u3400-\u9fff]\d{1,3}[x×*])$"
 )
+_TWO_AMOUNTS: Final = re.compile(
+    r"(?<=[\u3400-\u9fff])\d{3}[,，](?!000)\d{3}(?=[\u3400-\u9fff])"
+    r"(?![元块蚊圆円公平方人个名位件份只张字米克斤升瓦日天年岁点次条户吨])"
+)
+"""Two amounts in a row: 挂400，320出 and 唔系680,680系旧客价, not 120,000元."""
 _SCALES: Final = {
     "k": 1_000, "w": 10_000, "grand": 1_000, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9,
     "hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
@@ -144,6 +149,9 @@ def _digit_numbers(text: str) -> Iterator[Number]:
             continue
         value = Fraction(match["whole"].replace(",", "").replace(" ", "") + match["rest"])
         end, readings, parts = _with_suffix(text, match, value)
+        if is_row_of_two(text, match.start()):
+            yield from _row_of_two(match, value)
+            continue
         if "," in match["whole"] and _IN_A_ROW.search(text, 0, match.start()):
             parts |= {Fraction(each) for each in match["whole"].split(",")}
         before = text[max(match.start() - 33, 0) : match.start()]
@@ -161,6 +169,24 @@ def _digit_numbers(text: str) -> Iterator[Number]:
             is_version=bool(match["rest"] and _VERSION_BEFORE.search(before)),
             decade=_decade(text[match.end() : end], value),
         )
+
+
+def _row_of_two(match: re.Match[str], whole: Fraction) -> Iterator[Number]:
+    """Yield two amounts parted by a comma; as a source they support the *whole* as well."""
+    start, comma, end = match.start(), match.start() + 3, match.end()
+    one, other = (Fraction(each) for each in match["whole"].split(","))
+    yield Number(start=start, end=comma, readings=frozenset({one}), parts=frozenset({whole}))
+    yield Number(start=comma + 1, end=end, readings=frozenset({other}))
+
+
+def is_row_of_two(text: str, at: int) -> bool:
+    """
+    Return True if two amounts stand at *at*, parted by a comma that is none of thousands.
+
+    >>> is_row_of_two("挂400，320出的", 1), is_row_of_two("租金120,000元", 2)
+    (True, False)
+    """
+    return _TWO_AMOUNTS.match(text, at) is not None
 
 
 def _literal(match: re.Match[str]) -> Number:

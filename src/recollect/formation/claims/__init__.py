@@ -17,6 +17,7 @@ from itertools import chain
 from typing import Final
 
 from recollect.formation.claims.carried_scales import carries
+from recollect.formation.claims.day_steps import is_as_long_from, is_weekday_after
 from recollect.formation.claims.sources import SaidText, SourceClaims
 from recollect.formation.claims.temperature_scales import Scale, exchanged
 from recollect.formation.claims.value_texts import DATES_MAX, ValueText, ValueTexts, leaves_in
@@ -49,7 +50,6 @@ _RANGE: Final = re.compile(
     r"(?P<year>\d{4})[-年/](?P<month>\d{1,2})[-月/]\d{1,2}[日号]? ?(?:或|至|到|、|~|-|/|or|and"
     r"|to) ?$"
 )
-_WEEK_DAYS: Final = 7
 _YEAR_DAYS_MIN: Final = 360
 _MOSTLY: Final = 0.2
 """A text counts as Chinese if more than this share of its letters are Chinese."""
@@ -179,7 +179,7 @@ class Heard:
         Return True if a day follows from two statements of the sources.
 
         These are its number ("the 21st", "11 to 18") and, in another source, its month; or a day
-        and a length of time.
+        and a length of time, which may be one of before.
         """
         if any(day in each.told.reckoned for each in self._sources):
             return True
@@ -190,20 +190,9 @@ class Heard:
         months = (day.year, day.month)
         if numbers and any(months in each.told.months for each in self._sources):
             return True
-        return self._is_weekday_after(day)
-
-    def _is_weekday_after(self, day: date) -> bool:
-        """
-        Return True if one source names the day of the week, and another a day before it.
-
-        "The Wednesday" may be before that day as well: people leave for a congress on it.
-        """
-        named = [each for each in self._sources if day.weekday() in each.told.weekdays]
-        others = [each for each in self._sources if each not in named]
-        is_known = any(day.weekday() in each.told.known_weekdays for each in named)
-        first = -_WEEK_DAYS if is_known else 0
-        told = (told for each in others for told in each.told.days)
-        return bool(named) and any(first < (day - each).days < _WEEK_DAYS for each in told)
+        told = [each.told for each in self._sources]
+        former = [each.told for each in self._sources if not each.source.at]
+        return is_weekday_after(day, told) or is_as_long_from(day, told, former)
 
     def _has_amount(self, amount: float | Fraction) -> bool:
         if isinstance(amount, float) and not math.isfinite(amount):

@@ -135,7 +135,7 @@ _INTENDED: Final = lazy_pattern(
     r"\b(?:thinking|interest\w*|wants?|would like|hop(?:es?|ing)|plan\w*|look(?:s|ing)|explor\w*"
     r"|curious|open to|wish(?:es)?|weigh\w*|contemplat\w*|mulling|intend\w*|keen|future"
     r"|potential)\b"
-    r"|想|计划|有兴趣|感兴趣|有意|希望|愿|将来|未来|在看|纠结|犹豫",
+    r"|要(?:写|叫|称|用)|想|计划|有兴趣|感兴趣|有意|希望|愿|将来|未来|在看|纠结|犹豫",
     re.IGNORECASE,
 )
 _CONSENT: Final = lazy_pattern(
@@ -170,7 +170,7 @@ _UNFULFILLED: Final = lazy_pattern(
 _TOLD_PARTS: Final = lazy_pattern(r"[,;.!?，；。！？]+|\band\b", re.IGNORECASE)
 _REPORTED_WISH: Final = lazy_pattern(
     r"\b(?:wants?|would like|'d like|hop(?:es?|ing)|wish(?:es)?|dreams?|keen|plans?)\b"
-    r"|想要|最想|希望|想|盼|打算",
+    r"|想要|最想|希望|想|盼|打算|(?<=说)要(?:写|叫|称|用)",
     re.IGNORECASE,
 )
 _TELLER: Final = lazy_pattern(

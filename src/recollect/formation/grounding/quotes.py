@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from recollect.formation.grounding.hedges import hedges_in, keeps_hedge
 from recollect.formation.wording.pieces import piece_spans
 from recollect.text.chinese_scripts import simplified
-from recollect.text.numerals import numbers_in
+from recollect.text.numerals import is_row_of_two, numbers_in
 from recollect.text.short_texts import kept_if_short
 
 __all__ = ["QuotableText", "find_quote", "hedges_in", "keeps_hedge"]
@@ -272,7 +272,7 @@ def _joins(text: str, at: int, pending: Sequence[str]) -> bool:
     if not is_in_number or mark != ",":
         return is_in_number
     is_listed = _DATE_BEHIND.match(text, at + 1) or _DATE_BEFORE.search(text, max(0, at - 5), at)
-    return is_listed is None
+    return is_listed is None and not is_row_of_two(text, at - 3)
 
 
 def _with_values(text: str) -> Iterator[_Word]:

@@ -212,8 +212,7 @@ class Told:
         days = _single_days(self._dates)
         if self._said_on is None or not 0 < len(days) <= RECKONED_DAYS_MAX:
             return frozenset()
-        lengths = {length for each in self._pieces for length in lengths_in(each)}
-        steps = sorted(lengths)[:RECKONED_LENGTHS_MAX]
+        steps = sorted(self.lengths)[:RECKONED_LENGTHS_MAX]
         ages = {age for each in self._pieces for age in ages_in(each)}
         born = {
             birth.first
@@ -230,6 +229,11 @@ class Told:
             for sign in (-1, 1)
             for about in ((-1, 0, 1) if length > 1 else (0,))
         ) | frozenset(born)
+
+    @cached_property
+    def lengths(self) -> frozenset[int]:
+        """Return the lengths of time that the text tells, in days."""
+        return frozenset(length for each in self._pieces for length in lengths_in(each))
 
     @cached_property
     def weekdays(self) -> frozenset[int]:

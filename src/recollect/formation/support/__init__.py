@@ -34,7 +34,11 @@ from recollect.formation.support.corrected_numbers import corrected_number_reaso
 from recollect.formation.support.endings import end_remarks, ending_reasons
 from recollect.formation.support.grave_words import is_grave_word
 from recollect.formation.support.heard_window import HeardWindow
-from recollect.formation.support.identity_fields import borrowed_name_reasons, identity_reasons
+from recollect.formation.support.identity_fields import (
+    borrowed_name_reasons,
+    identity_reasons,
+    is_name_field,
+)
 from recollect.formation.support.judgement import (
     PREFERENCE_FIELDS,
     JudgedLeaf,
@@ -100,7 +104,7 @@ def support_of(operation: Operation, heard: HeardWindow) -> Support:
         is_exposed = heard.is_exposed_to(content_of(said))
         (reasons if heard.is_exposed else remarks).extend(unsupported_reasons(said, heard))
         # A few words of a profile are soon planted: "as a gambler like you knows".
-        if is_exposed or type_.update_mode == "patch":
+        if (is_exposed or type_.update_mode == "patch") and not _names_speaker(said, operation):
             reasons += _uncaused(said, type_)
         doubts += _retold_otherwise(said, heard)
         remarks += _lost_doubts(said)
@@ -148,6 +152,16 @@ def _uncaused(said: Sequence[TracedLeaf], type_: MemoryType) -> Iterator[str]:
     ]
     if said and not contributes(said, causes):
         yield f"{said[0].leaf.pointer or '/'}: {_NOTHING}"
+
+
+def _names_speaker(said: Sequence[TracedLeaf], operation: Operation) -> bool:
+    """Return True for the name of the one user who is cited: it heads that user's own lines."""
+    if not all(is_name_field(each.leaf.pointer) for each in said) or not said:
+        return False
+    heard = said[0].leaf.sources.heard
+    cited = heard.passages(each for each in citations_of(operation) if not each.implied)
+    speakers = {each.line.message.name for each in cited if each.line.message.role == "user"}
+    return {each.leaf.text.strip() for each in said} == speakers
 
 
 def _numbers_of_nobody(

@@ -21,7 +21,7 @@ _TELLS: Final = (
     r"(?:quotes?|quoted|charges?|charged|wrote|writes?|written|says?|said|asks?|asked|claims?"
     r"|claimed|wants?|wanted|would like|hopes?|hoped|proposes?|proposed|offers?|offered|suggests?"
     r"|suggested|announce[sd]?|mention(?:s|ed)?|confirm(?:s|ed)?|invite[sd]?|inform(?:s|ed)?"
-    r"|reports?|reported|explain(?:s|ed)?|promise[sd]?|regrets?|regretted|warn(?:s|ed)?|notif(?:ies"
+    r"|gives?|gave|lists?|listed|reports?|reported|explain(?:s|ed)?|promise[sd]?|regrets?|regretted|warn(?:s|ed)?|notif(?:ies"
     r"|ied)|state[sd]?|request(?:s|ed)?|repl(?:ies|ied)|answer(?:s|ed)?|told|tells|agrees?|agreed"
     r"|(?:is|are|was|were) \w+ing)"
 )
@@ -84,6 +84,11 @@ _THE_LETTER: Final = lazy_pattern(
     rf"|(?P<信4>{_LETTER_HAN})(?:[(（][^()（）]{{0,30}}[)）])?[:：]"
 )
 """The text itself, where its author has no name: "(clinic letter of 5 January)", 信上说."""
+_ADDRESS: Final = lazy_pattern(
+    r"^(?:dear|to all) \w|^(?:尊敬|亲爱)的", re.IGNORECASE | re.MULTILINE
+)
+_ADDRESSED_KINDS: Final = frozenset({"letter", "letters", "信", "来信"})
+"""How a text is called that begins as letters do, though nobody calls it one."""
 _OF_PATIENTS: Final = frozenset({"hospital", "clinic"})
 _TO_PATIENT: Final = lazy_pattern(
     r"\b(?:outpatients?|pre-?op(?:erative)?|(?:hip|knee) replacement|day surgery|radiology"
@@ -187,8 +192,8 @@ def _is_of_letter(value: str, said: str) -> bool:
 
 
 def _is_kind(kind: str, said: str) -> bool:
-    """Return True if a letter is called so, or is from a hospital by what it is about."""
-    if _names(said, kind):
+    """Return True if a letter is called so, is addressed, or is a hospital's by its matter."""
+    if _names(said, kind) or (kind.casefold() in _ADDRESSED_KINDS and _ADDRESS.search(said)):
         return True
     return kind.casefold() in _OF_PATIENTS and _TO_PATIENT.search(said) is not None
 

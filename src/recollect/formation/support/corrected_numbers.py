@@ -39,6 +39,7 @@ _KEEPS: Final = re.compile(
 )
 """Words by which a value tells an amount as one of before."""
 
+_TIME: Final = re.compile("[:点]")
 _DATE: Final = re.compile(r"(?<!\d)\d{4}(?:[-年]\d{1,2}(?:[-月](?P<day>\d{1,2})?)?)?(?!\d)")
 """A date: of its numbers the day alone may be one that was put right."""
 MENTIONS_MAX: Final = 2
@@ -104,7 +105,7 @@ def _corrected_in(sentence: str) -> Iterator[tuple[Fraction, Fraction]]:
 def _is_alone(number: Number, sentence: str) -> bool:
     """Return True for an amount with one reading that is no part of a time of day."""
     around = sentence[number.start - 1 : number.start] + sentence[number.end : number.end + 1]
-    return number.is_claim and len(number.readings) == 1 and ":" not in around
+    return number.is_claim and len(number.readings) == 1 and not _TIME.search(around)
 
 
 def _reading(number: Number) -> Fraction:

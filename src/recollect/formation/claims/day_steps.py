@@ -1,0 +1,35 @@
+"""Steps between days: whether a day follows from two sources, one of which tells a day near it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Final
+
+from recollect.formation.grounding.told_dates import Told
+
+_WEEK_DAYS: Final = 7
+
+
+def is_weekday_after(day: date, told: Sequence[Told]) -> bool:
+    """
+    Return True if one source names the day of the week, and another a day before it.
+
+    "The Wednesday" may be before that day as well: people leave for a congress on it.
+    """
+    named = [each for each in told if day.weekday() in each.weekdays]
+    others = [each for each in told if each not in named]
+    is_known = any(day.weekday() in each.known_weekdays for each in named)
+    first = -_WEEK_DAYS if is_known else 0
+    near = (near for each in others for near in each.days)
+    return bool(named) and any(first < (day - each).days < _WEEK_DAYS for each in near)
+
+
+def is_as_long_from(day: date, told: Sequence[Told], former: Sequence[Told]) -> bool:
+    """
+    Return True if a day is as long from one that is told as a *former* text says.
+
+    "Drops from 3 days before" was noted; that it is on the 24th now moves the drops to the 21st.
+    """
+    lengths = frozenset().union(*(each.lengths for each in former))
+    return any(abs((day - near).days) in lengths for each in told for near in each.days)
