@@ -10,11 +10,11 @@ from typing import Final
 import pytest
 
 from recollect.formation import claims
-from recollect.formation.grounding import hedges
+from recollect.formation.grounding import hedges, latin_names
 from recollect.formation.grounding.quotes import find_quote
-from recollect.formation.support import authorship, endings, identity_fields
+from recollect.formation.support import authorship, cited_passages, endings, identity_fields
 from recollect.formation.support import corrected_numbers as corrected
-from recollect.text import numerals
+from recollect.text import date_ellipses, numerals
 from recollect.text.numerals import numbers_in, plain
 from tests.harness.answer_cases import (
     Case,
@@ -42,6 +42,22 @@ LETTER: Final = (
     "1) Gutters are cleaned on 25 February.\nQueries to Sharon, property manager, 08 5550 0142.\n"
     "Kind regards, Terrace & Lane Property"
 )
+PLANS: Final = [
+    "u: 5月18号考试 帮我排一下",
+    "a: 1. 早上看书。2. 考前两周停投简历,专心冲刺。",
+    "u: 早上我起不来的",
+    "a: 改到晚上。周末那条对吗?",
+    "u: 也不对 周末我都去我姐家带娃。考前两周停投那个可以",
+]
+EXAM: Final = "我妈叫我回阜阳考编……死也不"
+LEAVE: Final = "佳蓉12/12到14排到連休 想帶小的出去"
+QUOTE: Final = (
+    "got a quote, pasting it:\n\nHi there,\nOPTION B  $564 a year.\n"
+    "Exclusions: inflatables; alcohol service.\nWarmly, Lakeline"
+)
+GARAGE: Final = "trailer ate the garage. storage unit in Cicero"
+YEAR: Final = "Has run rentals for about a year (as of March 2025), from a garage"
+
 RIGHT: Final[Mapping[str, Case]] = {
     "two amounts parted by a comma": case(
         [f"u: {RACKET}"], note("用户不打球了，球拍挂400，320出的", f"1: {RACKET}")),
@@ -67,6 +83,21 @@ RIGHT: Final[Mapping[str, Case]] = {
         note("They rent unit 4 at 38 Mackie Court through Terrace & Lane; the letter gives "
              "Sharon, property manager, 08 5550 0142, for queries", "1: we're unit 4",
              "1: Queries to Sharon, property manager, 08 5550 0142")),
+    "an item of a list before the last one": case(
+        PLANS, note("用户同意考前两周停投简历，专心冲刺", "5: 考前两周停投那个可以")),
+    "a refusal behind an ellipsis": case(
+        [f"u: {EXAM}"], note("妈妈叫用户回阜阳考编，用户死也不肯", f"1: {EXAM}")),
+    "two days of one month": case(
+        [f"u: {LEAVE}"], note("佳蓉2025-12-12到2025-12-14連休", f"1: {LEAVE}")),
+    "a heading in an answer": case(
+        [f"u: {QUOTE}"],
+        note("Lakeline's quote, Option B: $564 a year. Excluded: inflatables, alcohol service.",
+             "1: OPTION B  $564 a year", "1: inflatables; alcohol service")),
+    "since when it was a year": case(
+        [f"u: {GARAGE}"],
+        patch("m1", "replace", "/content", f"1: {GARAGE}",
+              "Has run rentals since about March 2024, from a storage unit in Cicero"),
+        known=[known_note(YEAR)]),
 }  # fmt: skip
 WRONG: Final[Mapping[str, Case]] = {
     "a part of a thousand": case(
@@ -79,10 +110,18 @@ WRONG: Final[Mapping[str, Case]] = {
         patch("m1", "replace", "/content", f"1: {DROPS}",
               "Drops from 3 days before the eye, so from 2025-03-20"),
         known=[known_note("Drops from 3 days before the eye")]),
+    "another year of before": case(
+        [f"u: {GARAGE}"],
+        patch("m1", "replace", "/content", f"1: {GARAGE}",
+              "Has run rentals since about March 2023, from a storage unit in Cicero"),
+        known=[known_note(YEAR)]),
+    "a day beyond the two": case(
+        [f"u: {LEAVE}"], note("佳蓉2025-12-12到2025-12-15連休", f"1: {LEAVE}")),
     "a home at another number": case(
         [f"u: {LETTER}"], user({"home": "unit 9"}, "1: we're unit 4")),
 }  # fmt: skip
 NEVER: Final = re.compile("(?!)")
+NO_DAYS: Final = re.compile("(?!)(?P<month>)(?P<one>)(?P<two>)")
 MUTANTS: Final[Mapping[str, Mutant]] = {
     "a comma always parts thousands": (
         numerals, "_TWO_AMOUNTS", NEVER, "two amounts parted by a comma"),
@@ -94,6 +133,12 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         claims, "is_as_long_from", lambda *_: False, "a day as long before the new one"),
     "nobody is at a number": (
         identity_fields, "_CUES", ((re.compile("home"), NEVER),), "a home by its number"),
+    "only the last message offers": (
+        cited_passages, "praised_in", lambda *_: "", "an item of a list before the last one"),
+    "every word with such an end is a name": (
+        latin_names, "ENDINGS", ("ing",), "a heading in an answer"),
+    "no day stands behind a slash": (
+        date_ellipses, "_DAYS_BEHIND_SLASH", NO_DAYS, "two days of one month"),
     "no letter is addressed": (authorship, "_ADDRESS", NEVER, "a letter by how it begins"),
 }  # fmt: skip
 test_right_answers_pass = right_answers_pass(RIGHT)

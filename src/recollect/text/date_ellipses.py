@@ -21,6 +21,11 @@ _DAYS_OF_MONTH: Final = lazy_pattern(
     rf"(?:[日号]?{_AND}|(?<=十[{_DIGITS}])(?=[二三]?十))(?P<two>{_DAY})(?P<end>[日号]?){_NO_DAY}"
 )
 """As in 六月二十五、二十六, 6月3到5日."""
+_DAYS_BEHIND_SLASH: Final = lazy_pattern(
+    r"(?<![\d/.-])(?P<month>(?:1[0-2]|0?[1-9])/)(?P<one>[12]?\d|3[01]) ?[到至~] ?"
+    rf"(?P<two>[12]?\d|3[01])(?!/){_NO_DAY}"
+)
+"""As in 12/12到14."""
 _DAYS_OF_WEEK: Final = lazy_pattern(
     r"(?P<mark>(?:[上下]{1,2}|这|本|每|毎)?个?(?:周|星期|礼拜))(?P<one>[一二三四五六日天])"
     rf"{_AND}?(?P<two>[一二三四五六日天])(?P<end>){_NO_DAY}(?![次回节趟期种起])"
@@ -76,6 +81,8 @@ def without_ellipses(text: str) -> str:
 
     >>> without_ellipses("期末考六月二十五二十六"), without_ellipses("下周三到五去")
     ('期末考六月二十五日、六月二十六日', '下周三、下周五去')
+    >>> without_ellipses("12/12到14"), without_ellipses("9/1到10/3")
+    ('12/12、12/14', '9/1到10/3')
     >>> without_ellipses("四五月"), without_ellipses("next wed to fri")
     ('四月、五月', 'next wed, next fri')
     >>> without_ellipses("in May, from the 12th")
@@ -86,6 +93,7 @@ def without_ellipses(text: str) -> str:
     if len(text) > TEXT_CHARACTERS_MAX:
         return text
     text = _DAYS_OF_MONTH.sub(r"\g<mark>\g<one>日、\g<mark>\g<two>日", text)
+    text = _DAYS_BEHIND_SLASH.sub(r"\g<month>\g<one>、\g<month>\g<two>", text)
     text = _DAYS_OF_WEEK.sub(r"\g<mark>\g<one>、\g<mark>\g<two>", text)
     text = _MONTHS.sub(r"\g<one>月、\g<two>月", text)
     text = _MONTHS_BESIDE.sub(_two_months, text)

@@ -163,7 +163,9 @@ class Heard:
         if any(claim.weekday in each.told.weekdays for each in self._sources):
             return True
         days = [each.first for each in claim.stretches if each.first == each.last]
-        return any(map(self._is_put_together, days)) or any(map(self._is_computed, claim.stretches))
+        return any(map(self._is_put_together, days)) or any(
+            self._is_computed(each) or self._is_as_long_from(each) for each in claim.stretches
+        )
 
     def _is_computed(self, days: Days) -> bool:
         """Return True if a year follows from an age or duration in the sources."""
@@ -179,7 +181,7 @@ class Heard:
         Return True if a day follows from two statements of the sources.
 
         These are its number ("the 21st", "11 to 18") and, in another source, its month; or a day
-        and a length of time, which may be one of before.
+        and a length of time.
         """
         if any(day in each.told.reckoned for each in self._sources):
             return True
@@ -190,9 +192,12 @@ class Heard:
         months = (day.year, day.month)
         if numbers and any(months in each.told.months for each in self._sources):
             return True
+        return is_weekday_after(day, [each.told for each in self._sources])
+
+    def _is_as_long_from(self, days: Days) -> bool:
         told = [each.told for each in self._sources]
         former = [each.told for each in self._sources if not each.source.at]
-        return is_weekday_after(day, told) or is_as_long_from(day, told, former)
+        return self._computes and is_as_long_from(days, told, former)
 
     def _has_amount(self, amount: float | Fraction) -> bool:
         if isinstance(amount, float) and not math.isfinite(amount):

@@ -7,8 +7,11 @@ from datetime import date
 from typing import Final
 
 from recollect.formation.grounding.told_dates import Told
+from recollect.text.days import Days
 
 _WEEK_DAYS: Final = 7
+_HALF_MONTH_DAYS: Final = 15
+_MONTH_DAYS_MAX: Final = 31
 
 
 def is_weekday_after(day: date, told: Sequence[Told]) -> bool:
@@ -25,11 +28,22 @@ def is_weekday_after(day: date, told: Sequence[Told]) -> bool:
     return bool(named) and any(first < (day - each).days < _WEEK_DAYS for each in near)
 
 
-def is_as_long_from(day: date, told: Sequence[Told], former: Sequence[Told]) -> bool:
+def is_as_long_from(days: Days, told: Sequence[Told], former: Sequence[Told]) -> bool:
     """
-    Return True if a day is as long from one that is told as a *former* text says.
+    Return True if a day or a month is as long from one that is told as a *former* text says.
 
     "Drops from 3 days before" was noted; that it is on the 24th now moves the drops to the 21st.
+    "For a year, as of March 2025" is since March 2024.
     """
     lengths = frozenset().union(*(each.lengths for each in former))
-    return any(abs((day - near).days) in lengths for each in told for near in each.days)
+    if days.first == days.last:
+        return any(abs((days.first - near).days) in lengths for each in told for near in each.days)
+    if not _WEEK_DAYS < (days.last - days.first).days < _MONTH_DAYS_MAX:
+        return False
+    apart = [abs((days.first - near.first).days) for each in told for near in each.stretches]
+    return any(
+        abs(each - length) <= _HALF_MONTH_DAYS
+        for each in apart
+        for length in lengths
+        if length > _MONTH_DAYS_MAX
+    )

@@ -151,7 +151,7 @@ def taken_up(reply: str, offered: str) -> TakenUp:
     if chosen:
         named = (each.text for each in items if each.number in chosen)
         return TakenUp("\n".join(filter(None, [lead, *named])), is_choice=True)
-    praised = _praised(said, offer)
+    praised = praised_in(said, offer)
     is_no = NO.match(said) is not None and not NO_PROBLEM.match(said)
     if not praised and (refused or is_no):
         return NOTHING
@@ -249,9 +249,9 @@ def _number_of(match: re.Match[str], last: int = 0) -> int:
     return whole_number(text) or 0
 
 
-def _praised(said: str, offer: str) -> str:
-    """Return the sentences of *offer* with what a reply praises, such as 不投票这个赞."""
-    found = _PRAISE.match(said)
+def praised_in(reply: str, offer: str) -> str:
+    """Return the sentences of *offer* with what a *reply* praises, such as 不投票这个赞."""
+    found = _PRAISE.match(simplified(reply))
     if found is None or neutral_length(found["what"], 0) == len(found["what"]):
         return ""
     sentences = (each for each in _sentences_of(offer) if found["what"] in simplified(each))

@@ -9,7 +9,13 @@ from typing import Final
 
 from recollect.formation.grounding.foreign_text import instructs
 from recollect.formation.operations import Citation
-from recollect.formation.support.acceptance import NOTHING, TakenUp, refers_back, taken_up
+from recollect.formation.support.acceptance import (
+    NOTHING,
+    TakenUp,
+    praised_in,
+    refers_back,
+    taken_up,
+)
 from recollect.formation.support.assent import CHOICE, NO, YES_FIRST
 from recollect.formation.support.consideration import ponders
 from recollect.formation.support.content_words import Token, WordIndex
@@ -66,7 +72,11 @@ class Passage:
         if self.offered is None:
             return NOTHING
         taken = taken_up(self.text, self.offered.text)
-        if self.earlier is None or not taken.text or not refers_back(self.offered.text):
+        if self.earlier is None:
+            return taken
+        if praised := praised_in(self.text, self.earlier.text):
+            return replace(taken, text=f"{taken.text}\n{praised}".strip(), is_choice=True)
+        if not taken.text or not refers_back(self.offered.text):
             return taken
         before = taken_up(self.text, self.earlier.text)
         return replace(taken, text=f"{taken.text}\n{before.text}") if before.text else taken

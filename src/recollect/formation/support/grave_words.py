@@ -38,8 +38,8 @@ _HAN: Final = tuple(
 
 _EXACT: Final = frozenset("sentenced affair terminal fired sacked dismissed suspended".split())
 """Grave words whose stem is an everyday one: a kiln fires, "full sentences"."""
-_NOT_GRAVE: Final = frozenset({"owing"})
-"""Words with the stem of a grave one: "owing to repairs"."""
+_NOT_GRAVE: Final = frozenset({"owing", "alcohol"})
+"""Words with the stem of a grave one: "owing to repairs", "no alcohol at the fair"."""
 _PHRASES: Final = tuple(
     (frozenset(map(stem_of, words.split())), lazy_pattern(pattern, re.IGNORECASE))
     for rows in read_patterns(__package__, "grave_phrases.toml").values()

@@ -22,7 +22,7 @@ TEXT_CHARACTERS_MAX: Final = 4_000
 _DIGITS_MIN: Final = 2
 _PREFIX: Final = 4
 _CLAUSE_END: Final = lazy_pattern(
-    r"[,;:.!?，；：。！？、()（）\n—\U0001f300-\U0001faff]+(?!\d)|\s[-–]\s"
+    r"[,;:.!?…，；：。！？、()（）\n—\U0001f300-\U0001faff]+(?!\d)|\s[-–]\s"
     # Who chats in Chinese parts clauses with spaces.
     r"|(?<=[\u3400-\u9fff])[ \u3000]+(?=[\u3400-\u9fff])"
     r"|\b(?:but|because|bc|so that|though|although|while|whereas|and (?=(?:i|we|he|she|they|my"
