@@ -103,6 +103,7 @@ class Heard:
         ]
         # A scale carries over within a talk and what it changes, not from every memory.
         self._talk = [*(each for each in self._sources if each.source.at), *stood]
+        self._stood = [each.told for each in stood]
 
     def lacks_of(self, value: Json) -> tuple[str, ...]:
         """Return the unsupported claims of all of *value*, without duplicates, in order."""
@@ -195,9 +196,8 @@ class Heard:
         return is_weekday_after(day, [each.told for each in self._sources])
 
     def _is_as_long_from(self, days: Days) -> bool:
-        told = [each.told for each in self._sources]
-        former = [each.told for each in self._sources if not each.source.at]
-        return self._computes and is_as_long_from(days, told, former)
+        told = (each.told for each in self._talk)
+        return self._computes and is_as_long_from(days, tuple(told), self._stood)
 
     def _has_amount(self, amount: float | Fraction) -> bool:
         if isinstance(amount, float) and not math.isfinite(amount):
