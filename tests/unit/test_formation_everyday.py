@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
+from benchmarks.support import verdict_on
 from recollect.formation import claims
 from recollect.formation.grounding import hedges, latin_names
 from recollect.formation.grounding.quotes import find_quote
-from recollect.formation.support import authorship, cited_passages, endings, identity_fields
+from recollect.formation.support import (
+    authorship,
+    cited_passages,
+    endings,
+    identity_fields,
+    told_of_whom,
+    told_relatives,
+)
 from recollect.formation.support import corrected_numbers as corrected
 from recollect.text import date_ellipses, numerals
 from recollect.text.numerals import numbers_in, plain
@@ -26,6 +34,7 @@ from tests.harness.answer_cases import (
     note,
     patch,
     right_answers_pass,
+    spoken,
     user,
     wrong_answers_are_not_the_users,
 )
@@ -57,6 +66,15 @@ QUOTE: Final = (
 )
 GARAGE: Final = "trailer ate the garage. storage unit in Cicero"
 YEAR: Final = "Has run rentals for about a year (as of March 2025), from a garage"
+RENT: Final = spoken(
+    ("雪琳", "一共2600，主卧我1450他1150，租到8月31"), ("浩然", "我在眼镜店当店长，周末8点半下班")
+)
+TRIP: Final = spoken(
+    ("阿布", "我晕车嘞，山路转得我要吐"), ("Coco", "我随便，但28号我不行，要去医院陪床")
+)
+SHOP: Final = "群組說低音銅管改下禮拜六，18:30。也好啦29號我本來就要去看豐原的店面"
+AUNT: Final = "lol its Marit. with a t. Maren is my aunt, you mix them up every time"
+BEES: Final = known_note("The user's aunt keeps bees outside Lillehammer.")
 
 RIGHT: Final[Mapping[str, Case]] = {
     "two amounts parted by a comma": case(
@@ -98,6 +116,27 @@ RIGHT: Final[Mapping[str, Case]] = {
         patch("m1", "replace", "/content", f"1: {GARAGE}",
               "Has run rentals since about March 2024, from a storage unit in Cicero"),
         known=[known_note(YEAR)]),
+    "both parts of a rent": {
+        **case([], note("雪琳住主卧1450，浩然1150；租到2025-08-31",
+                        "1: 一共2600，主卧我1450他1150，租到8月31")),
+        "lines": RENT,
+    },
+    "who cannot come": {
+        **case([], note("阿布晕车；Coco 28号要去医院陪床", "1: 我晕车嘞",
+                        "2: 但28号我不行，要去医院陪床")),
+        "lines": TRIP,
+    },
+    "what was meant in any case": case(
+        [f"u: {SHOP}"], note("用戶29號去看豐原的店面", "1: 29號我本來就要去看豐原的店面")),
+    "a relative by her name": case(
+        [f"u: {AUNT}"],
+        patch("m1", "replace", "/content", f"1: {AUNT}",
+              "The user's aunt Maren keeps bees outside Lillehammer."), known=[BEES]),
+    "another relative beside": case(
+        ["u: my sister and her kids visit the aunt with the bees in may"],
+        patch("m1", "replace", "/content", "1: my sister and her kids visit the aunt",
+              "The user's sister visits, in May, the one who keeps bees outside Lillehammer."),
+        known=[BEES]),
 }  # fmt: skip
 WRONG: Final[Mapping[str, Case]] = {
     "a part of a thousand": case(
@@ -117,6 +156,15 @@ WRONG: Final[Mapping[str, Case]] = {
         known=[known_note(YEAR)]),
     "a day beyond the two": case(
         [f"u: {LEAVE}"], note("佳蓉2025-12-12到2025-12-15連休", f"1: {LEAVE}")),
+    "what another cannot": {
+        **case([], note("阿布晕车，2025-02-28要去医院陪床", "1: 我晕车嘞",
+                        "2: 但28号我不行，要去医院陪床")),
+        "lines": TRIP,
+    },
+    "one relative for another": case(
+        [f"u: {AUNT}"],
+        patch("m1", "replace", "/content", "1: its Marit. with a t. Maren is my aunt",
+              "The user's sister Marit keeps bees outside Lillehammer."), known=[BEES]),
     "a home at another number": case(
         [f"u: {LETTER}"], user({"home": "unit 9"}, "1: we're unit 4")),
 }  # fmt: skip
@@ -139,6 +187,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         latin_names, "ENDINGS", ("ing",), "a heading in an answer"),
     "no day stands behind a slash": (
         date_ellipses, "_DAYS_BEHIND_SLASH", NO_DAYS, "two days of one month"),
+    "one clause tells of one": (told_of_whom, "_OF_BOTH", NEVER, "both parts of a rent"),
     "no letter is addressed": (authorship, "_ADDRESS", NEVER, "a letter by how it begins"),
 }  # fmt: skip
 test_right_answers_pass = right_answers_pass(RIGHT)
@@ -168,3 +217,18 @@ def test_a_comma_between_amounts(said: str, amounts: list[int]) -> None:
 def test_no_quote_ends_within_a_number() -> None:
     assert find_quote("係720唔係680", BILL) is not None
     assert find_quote("賺120", "賺120,000元") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("what another cannot", (told_of_whom, "_GOES_ON", NEVER)),
+        ("one relative for another", (told_relatives, "_KINDS", {})),
+    ],
+)
+def test_without_its_rule_a_wrong_answer_is_kept(
+    monkeypatch: pytest.MonkeyPatch, name: str, rule: tuple[Any, str, Any]
+) -> None:
+    monkeypatch.setattr(*rule)
+
+    assert verdict_on(WRONG[name]).active

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.support import verdict_on
 from recollect.formation.grounding import foreign_text, hedges
 from recollect.formation.repair_texts import reason_in
-from recollect.formation.support import corrected_numbers, polarity, told_of_whom
+from recollect.formation.support import corrected_numbers, polarity, told_relatives
 from recollect.formation.support.corrected_numbers import _corrected_in
 from recollect.formation.support.stances import clauses_in
 from recollect.text import numerals
@@ -105,7 +105,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
 CATCHES: Final = {
     "the amount before it was put right": (corrected_numbers, "_BETWEEN"),
     "half a row of denials": (polarity, "_ROW"),
-    "the mother for the son": (told_of_whom, "_RELATIVE_OF"),
+    "the mother for the son": (told_relatives, "_RELATIVE_OF"),
     "an estimate as a count": (hedges, "_DOUBTS"),
     "a teacher's opinion": (hedges, "_HEARSAY"),
 }

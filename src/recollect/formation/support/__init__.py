@@ -159,7 +159,7 @@ def _names_speaker(said: Sequence[TracedLeaf], operation: Operation) -> bool:
     if not all(is_name_field(each.leaf.pointer) for each in said) or not said:
         return False
     heard = said[0].leaf.sources.heard
-    cited = heard.passages(each for each in citations_of(operation) if not each.implied)
+    cited = heard.passages([each for each in citations_of(operation) if not each.implied])
     speakers = {each.line.message.name for each in cited if each.line.message.role == "user"}
     return {each.leaf.text.strip() for each in said} == speakers
 

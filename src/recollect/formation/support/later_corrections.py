@@ -18,7 +18,7 @@ NUMBERS_MAX: Final = 20
 _FORMER: Final = re.compile(
     r"\b(?:last time|used to|before|previously|formerly|until now|instead of|wanted|hoped"
     r"|was meant)\b"
-    r"|上次|以前|原[来來本先定]|本[来來]|之前",
+    r"|上次|以前|原[来來本先定]|本[来來](?!就)|之前",
     re.IGNORECASE,
 )
 _TOLD_AS_PAST: Final = re.compile(r"\b(?:was|were|had been|former)\b|曾|[当做任]过", re.IGNORECASE)

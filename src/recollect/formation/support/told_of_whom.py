@@ -19,6 +19,11 @@ from recollect.formation.support.told_clauses import (
     text_clauses,
     words_of,
 )
+from recollect.formation.support.told_relatives import (
+    exchanged_relatives,
+    is_relative_named,
+    of_their_relative,
+)
 from recollect.formation.support.voices import SENTENCE_END
 from recollect.formation.wording.relatives import KIN, KIN_HAN
 from recollect.text.analysis import fold
@@ -104,24 +109,13 @@ _REPORTED_IN_VALUE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """The head of a report in a value, behind which "she" may be the user or who reports."""
-_RELATIVE_OF: Final = lazy_pattern(
-    rf"\b(?P<name>(?-i:[A-Z])[a-z]\w+)'s (?:\w+ )?(?P<kin>{KIN})\b"
-    rf"|(?P<名>[\u3400-\u9fff]{{2,3}})(?:家的?|的)(?P<亲>{KIN_HAN})",
-    re.IGNORECASE,
-)
-"""A name with a relative of theirs."""
-_MOSTLY: Final = 0.7
-"""Least share of a clause's words that are those of a clause that it retells."""
-_HAS: Final = lazy_pattern(r" (?:has|have|had|with)\b|['’]|有|的|家", re.IGNORECASE)
-"""Behind a name: whose relative is told, or that there is one."""
-_NAMES_RELATIVE: Final = lazy_pattern(
-    rf"(?:\b(?P<kin>{KIN}) is (?:called |named )?(?P<name>[A-Z]\w{{1,20}})"
-    rf"|(?P<亲>{KIN_HAN})(?:名?叫|是)(?P<名>[\u3400-\u9fff]{{2,4}}))\W*$"
-)
-"""A clause of a value that only tells the name of a relative."""
 _CAPITALISED: Final = lazy_pattern(r"\s*(?P<name>[A-Z][a-z]\w*)")
 _HE: Final = lazy_pattern(r"\W*(?:he|she|his|her)\b|[他她]", re.IGNORECASE)
 """Begins a clause that may be about either of two who were named before."""
+_GOES_ON: Final = lazy_pattern(r"\W*(?:还|也|就)?(?:[要得会想去]|打算|准备)(?!不要|是)")
+"""Begins a Chinese clause without a subject, which goes on with that of the clause before."""
+_OF_BOTH: Final = lazy_pattern("[我俺][^他她佢]{1,8}[他她佢]")
+"""What one tells of oneself and of another in one clause: 我1450他1150."""
 _ADDRESSED: Final = lazy_pattern(
     r"\b(?:you|your|u|ur|we|us|our|y'all|everyone|both|tu|vos|usted|nosotros)\b"
     r"|你|妳|您|咱|我们|大家|都|一起",
@@ -143,7 +137,8 @@ def whom_reasons(
         yield from _of_another_speaker(text, explicit, heard, before)
         yield from _exchanged_with_user(text, explicit)
         yield from _exchanged_names(text, own, heard)
-        yield from _of_their_relative(text, explicit)
+        yield from of_their_relative(text, explicit)
+        yield from exchanged_relatives(text, before, explicit)
 
 
 def _of_another_speaker(
@@ -152,7 +147,7 @@ def _of_another_speaker(
     """Yield what one named speaker says of themselves and *text* of another one."""
     names = _speakers(heard)
     told = [
-        (each, OwnWords(words_of(e for who, e in _told_by_subject(each.text) if who == "user")))
+        (each, OwnWords(words_of(_told_of_oneself(each.text))))
         for each in cited
         if len(names) > 1 and not _ADDRESSED.search(each.text)
     ]
@@ -169,6 +164,21 @@ def _of_another_speaker(
             if is_theirs and len(words.among(others)) >= max(1, len(mine)):
                 yield f"{speaker} says it of themselves, and the value of {about}"
                 return
+
+
+def _told_of_oneself(text: str) -> Iterator[TextClause]:
+    """
+    Yield the clauses that speak of who says them.
+
+    In Chinese they go on without a subject: 28号我不行，要去陪床. One that names another beside,
+    主卧我1450他1150, speaks of both.
+    """
+    is_own = False
+    for subject, clause in _told_by_subject(text):
+        goes_on = not subject and _GOES_ON.match(clause.text) is not None
+        is_own = subject == "user" or (is_own and goes_on)
+        if is_own and not _OF_BOTH.search(clause.text):
+            yield clause
 
 
 def _speakers(heard: HeardWindow) -> list[str]:
@@ -252,7 +262,7 @@ def _exchanged_with_user(text: str, cited: Sequence[Passage]) -> Iterator[str]:
         # A clause that names both, "the user says the brother isn't reliable", exchanges nobody.
         if not about or (about == "user" and _OTHER_IN_VALUE.search(simplified(value.text))):
             continue
-        if _is_relative_named(value.text, cited):
+        if is_relative_named(value.text, cited):
             continue
         own = [each for each in value.words if each.start >= start]
         counts = {subject: _count_of(own, words) for subject, words in told.items()}
@@ -261,16 +271,6 @@ def _exchanged_with_user(text: str, cited: Sequence[Passage]) -> Iterator[str]:
         if wrong >= needed and not counts[about] and counts[""] < wrong:
             yield "the value says of the user what was said of somebody else, or the reverse"
             return
-
-
-def _is_relative_named(value: str, cited: Sequence[Passage]) -> bool:
-    """Return True if a clause names a relative as the user did: "my girlfriend Ana and I"."""
-    found = _NAMES_RELATIVE.search(simplified(value))
-    if found is None:
-        return False
-    kin, name = found["kin"] or found["亲"], re.escape(found["name"] or found["名"])
-    named = rf"{kin},? ?{name}|\b{name},? (?:that'?s|is|he'?s|she'?s) (?:the|my|our) {kin}\b"
-    return any(re.search(named, simplified(each.text), re.IGNORECASE) for each in cited)
 
 
 def _count_of(words: Sequence[OwnWord], told: OwnWords) -> int:
@@ -339,24 +339,6 @@ def _exchanged_names(text: str, cited: Sequence[Passage], heard: HeardWindow) ->
         for name, words in told.items():
             if SHARED_WORDS_MIN <= len(words.among(own)) > right and name != named[0]:
                 yield f"it was said of {name}, and the value says it of {named[0]}"
-                return
-
-
-def _of_their_relative(text: str, cited: Sequence[Passage]) -> Iterator[str]:
-    """Yield a name of which *text* tells what was said of a relative: 王阿姨 for 王阿姨家儿子."""
-    for clause in (clause for each in cited for clause in text_clauses(simplified(each.text))):
-        found = _RELATIVE_OF.search(clause.text)
-        if found is None:
-            continue
-        name, kin = found["name"] or found["名"], found["kin"] or found["亲"]
-        said = OwnWords(clause.words)
-        for value in text_clauses(simplified(text)):
-            named = _pattern_of(name).search(value.text)
-            if named is None or kin in value.text.lower() or _HAS.match(value.text, named.end()):
-                continue
-            own = [each for each in value.words if each.start >= named.end()]
-            if len(said.among(own)) >= max(SHARED_WORDS_MIN, _MOSTLY * len(own)):
-                yield f"it was said of {found.group()}, and the value says it of {name}"
                 return
 
 
