@@ -90,6 +90,7 @@ TARGETS: dict[str, EraseTarget] = {
     "thread": EraseThread(thread="talk"),
     "messages": EraseMessages(thread="talk", messages=["m1", "m3"]),
     "memory": EraseMemory(type="Note", key="secret"),
+    "version": EraseMemory(type="Note", key="secret", expected=1),
     "source": EraseSource(source="mail"),
     "scope": EraseScope(),
 }
