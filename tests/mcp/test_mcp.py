@@ -595,7 +595,8 @@ async def test_a_client_that_leaves_while_it_erases_leaves_no_quoted_word(
     """Once the memory is gone, no later call could tell which words were kept for it."""
     caller = local_caller(memory, ADA, Assistants())
     tools = RecollectTools(b"secret")
-    id_ = (await tools.call(caller, "save_memory", TEA))["id"]
+    saved: Any = TEA
+    id_ = (await tools.call(caller, "save_memory", saved))["id"]
     token = (await tools.call(caller, "erase_memory", {"id": id_}))["token"]
     erase = recollect.Recollect.erase
 

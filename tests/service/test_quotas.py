@@ -743,33 +743,6 @@ def test_those_who_write_at_once_share_what_is_left(store: Fresh) -> None:
         assert 30 == statuses.count(429)
 
 
-def test_an_undo_is_counted_and_never_refused(store: Fresh) -> None:
-    """Its token is of an hour, after which what was deleted beyond the quota would be lost."""
-    with service_over(store("starting"), memories_a_day=1) as served:
-        door = Door(served=served, key=served.key, name="")
-        door.ask("PUT", "/v1/memories/Note/n?scope=ada", {"value": NOTE})
-        token = door.ask("DELETE", "/v1/memories/Note/n?scope=ada&undo=true")["undo"]
-
-        door.ask("POST", "/v1/undo?scope=ada", {"undo": token})
-
-        assert NOTE == door.ask("GET", "/v1/memories/Note/n?scope=ada")["value"]
-        assert 2 == used(served, ADA)["memories"]
-
-
-def test_an_agent_erases_also_beyond_the_quota(store: Fresh) -> None:
-    """The answer by which the user agreed is not kept then."""
-    with service_over(store("starting"), messages_a_day=1) as served:
-        door = Door(served=served, key=served.key, name="")
-        id_ = door.saved()
-        token = door.call("erase_memory", {"id": id_})["token"]
-
-        erased = door.call("erase_memory", {"id": id_, "token": token, "answer": "yes"})
-
-        assert "erased" == erased["status"]
-        kept = door.do(lambda memory: everything(memory.store))
-        assert not [each for each in kept.values() if each["kind"] in {"memory", "message"}]
-
-
 def test_an_erased_scope_is_forgotten_and_the_quota_is_not_given_back(store: Fresh) -> None:
     """The counts of a scope go with it; who erases cannot write the more for it."""
     with service_over(store("starting"), memories_a_day=2) as served:
