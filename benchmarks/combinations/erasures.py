@@ -100,8 +100,11 @@ async def erase_memory(world: World) -> None:
     scope = world.scope()
     living = [each for each in world.expected.tallies(scope) if each.state == "living"]
     if living and world.is_odd(0.6):
-        key = world.chance.choice(living).key
-        await erase(world, scope, EraseMemory(type=TALLY, key=key))
+        tally = world.chance.choice(living)
+        seen = await world.memory.get(scope, TALLY, tally.key)
+        # Half of the erases are of the memory as it was seen, as those of an agent's tools are.
+        expected = seen.version if seen and world.is_odd(0.5) else None
+        await erase(world, scope, EraseMemory(type=TALLY, key=tally.key, expected=expected))
     elif memory := await world.a_memory(scope):
         await erase(world, scope, EraseMemory(type=memory.type, key=memory.key))
         if await world.memory.get(scope, memory.type, memory.key) is not None:

@@ -526,7 +526,7 @@ class StoreVersionError(StoreError):
 
 class StoreClosedError(StoreError):
     """
-    The store was closed, or was opened before a fork in the parent process.
+    The store was closed, or it or its SQLite file was opened before a fork in the parent process.
 
     >>> import recollect
     >>> memory = recollect.open_sync("memory:", embedder="none").open()

@@ -109,6 +109,11 @@ async def of_scopes_alone(self: Any, scope: Scope | None, records: Sequence[Json
         await carry_keys(self, scope, records)
 
 
+def as_erased(target: EraseTarget) -> list[EraseTarget]:
+    """Name a target in the ledger as it was given, with the version that was expected."""
+    return [target]
+
+
 async def nothing(*_: object, **__: object) -> None:
     """Do nothing."""
 
@@ -144,6 +149,10 @@ MUTANTS: dict[str, tuple[list[Patch], Collection[str]]] = {
     "import, ledger: what was erased comes back": (
         [("lifecycle.record_import.RecordImport._leave_out_erased", nothing)],
         ("append", "export", ERASE, "import"),
+    ),
+    "erase as seen, import: the ledger names the version that was erased": (
+        [("stores.plans.erase_ledger._each", as_erased)],
+        ("put", "put", "export", "erase a memory", "import"),
     ),
     "backup, ledger: what was erased since comes back": (
         [("lifecycle.backup_restore._since", lambda *_: [])],

@@ -90,6 +90,7 @@ TARGETS: dict[str, EraseTarget] = {
     "thread": EraseThread(thread="talk"),
     "messages": EraseMessages(thread="talk", messages=["m1", "m3"]),
     "memory": EraseMemory(type="Note", key="secret"),
+    "version": EraseMemory(type="Note", key="secret", expected=1),
     "source": EraseSource(source="mail"),
     "scope": EraseScope(),
 }
@@ -484,6 +485,45 @@ async def test_what_no_direct_write_makes_is_refused(memory: Recollect, name: st
 
     assert [(1, "refused")] == [(each.place, each.what) for each in taken.notes]
     assert ["n"] == [each.key for each in (await memory.memories(ADA)).rows]
+
+
+@pytest.mark.parametrize("name", ["a", "a/b", "0001"])
+@pytest.mark.parametrize("reason", ["another is here", "wrong"])
+async def test_a_refused_file_leaves_no_part(memory: Recollect, name: str, reason: str) -> None:
+    """Neither where another file has its name, nor where its description is wrong."""
+    await memory.attach(ADA, "talk", [Attachment(name=name, data=b"x" * 1_500_000)])
+    records = [each async for each in memory.export(ADA)]
+    await memory.store.vacate(ADA)
+    if reason == "wrong":
+        records = [
+            {**each, "value": {}} if each.get("side_kind") == ATTACHMENT else each
+            for each in records
+        ]
+    else:
+        await memory.attach(ADA, "talk", [Attachment(name=name, data=b"y")])
+    before = await words(memory)
+
+    taken = await open_record_import(memory).take_each(records, last=True)
+
+    parts = [each for each in records if each["kind"] == "side"]
+    assert ["refused"] * len(parts) == [each.what for each in taken.notes]
+    sides = [each async for each in memory.export(ADA) if each["kind"] == "side"]
+    assert 3 < len(parts)
+    assert not sides if reason == "wrong" else before == await words(memory)
+
+
+async def test_a_file_comes_in_several_batches(memory: Recollect) -> None:
+    """Its description may be in an earlier batch than its last parts."""
+    whole = Attachment(name="a", data=b"x" * 1_500_000)
+    await memory.attach(ADA, "talk", [whole])
+    records = [each async for each in memory.export(ADA)]
+    await memory.store.vacate(ADA)
+    record_import = open_record_import(memory)
+
+    for each in records:
+        assert 1 == (await record_import.take_each([each])).new
+
+    assert whole == await memory.attachment(ADA, "talk", "a")
 
 
 async def test_settings_are_refused_where_a_scope_above_has_others(memory: Recollect) -> None:

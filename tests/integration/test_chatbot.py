@@ -12,6 +12,7 @@ import recollect
 from recollect.chat import Chatbot
 from recollect.chat.answer_sources import USED_MAX, name_digest
 from recollect.chat.chat_prompt import NOTHING_KNOWN, filled
+from recollect.chat.chatbot import ANSWERS
 from recollect.demo.story import read_types
 from recollect.errors import (
     GoneError,
@@ -248,7 +249,8 @@ async def test_leaving_an_answer_early_keeps_what_was_read(memory: recollect.Rec
 
 
 def _shape(message: Message) -> tuple[str, str, Mapping[str, object]]:
-    return message.role, message.text, message.metadata
+    told = {name: each for name, each in message.metadata.items() if name != ANSWERS}
+    return message.role, message.text, told
 
 
 async def test_without_a_model_all_is_kept_and_recalled(memory: recollect.Recollect) -> None:

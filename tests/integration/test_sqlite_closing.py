@@ -88,7 +88,7 @@ def test_a_forked_child_may_not_use_the_store(tmp_path: Path) -> None:
         "    try:\n"
         "        asyncio.run(call())\n"
         "    except StoreClosedError as error:\n"
-        "        return 'after a fork' in str(error)\n"
+        "        return 'after the fork' in str(error)\n"
         "    return False\n"
         "asyncio.run(say())\n"
         "child = os.fork()\n"

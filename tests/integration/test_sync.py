@@ -232,13 +232,21 @@ def test_the_users_error_comes_through_the_block() -> None:
         fail()
 
 
-def run_forked(child: str, place: str) -> subprocess.CompletedProcess[str]:
-    """Open a memory in a process of its own, fork, do *child* there, and go on in the parent."""
+def run_forked(
+    child: str, place: str, *, before: str = "memory:"
+) -> subprocess.CompletedProcess[str]:
+    """
+    Open a memory in a process of its own, fork, do *child* there, and go on in the parent.
+
+    The parent opens and closes the memory at *before* first.
+    """
     program = f"""
 import os, signal, sys
 from recollect import NewMessage, open_sync
 from recollect.errors import StoreClosedError
 ADA = ("users", "ada")
+with open_sync({before!r}, embedder="none"):
+    pass
 with open_sync({place!r}, embedder="none") as memory:
     memory.append(ADA, "talk", [NewMessage(role="user", text="a boat")])
     pid = os.fork()
@@ -288,19 +296,42 @@ def test_a_child_that_leaves_the_block_does_not_hang(place: str) -> None:
     assert (found.stdout, found.stderr) == ("child 7 parent 1\n", "")
 
 
-def test_a_child_opens_another(tmp_path: Path) -> None:
-    """Over the same file: what it keeps, its parent finds."""
+def test_a_child_opens_no_file_that_its_parent_has_open(tmp_path: Path) -> None:
+    """SQLite would take the parent's locks for the child's own, and lose what the child writes."""
     place = str(tmp_path / "memory.db")
     found = run_forked(
         f"""
-        with open_sync({place!r}, embedder="none") as own:
-            own.append(ADA, "talk", [NewMessage(role="user", text="another boat")])
-        os._exit(0)
+        try:
+            with open_sync({place!r}, embedder="none") as own:
+                own.append(ADA, "talk", [NewMessage(role="user", text="another boat")])
+        except StoreClosedError as error:
+            os._exit(7 if "open the file after the fork" in str(error) else 2)
+        os._exit(1)
         """,
         place,
     )
 
-    assert (found.stdout, found.stderr) == ("child 0 parent 2\n", "")
+    assert (found.stdout, found.stderr) == ("child 7 parent 1\n", "")
+
+
+def test_a_child_opens_another_file(tmp_path: Path) -> None:
+    """Or the same one, if it was closed before the fork: what it keeps, its parent finds."""
+    place, closed = str(tmp_path / "memory.db"), str(tmp_path / "closed.db")
+    with open_sync(closed, embedder="none") as memory:
+        memory.append(ADA, "talk", ["a boat", "a boat, too"])
+    found = run_forked(
+        f"""
+        with open_sync({closed!r}, embedder="none") as own:
+            own.append(ADA, "talk", [NewMessage(role="user", text="another boat")])
+        os._exit(0)
+        """,
+        place,
+        before=closed,
+    )
+
+    assert (found.stdout, found.stderr) == ("child 0 parent 1\n", "")
+    with open_sync(closed, embedder="none") as memory:
+        assert 3 == memory.recall(ADA, "boat").eligible
 
 
 def test_it_is_closed_when_the_program_ends(place: str) -> None:

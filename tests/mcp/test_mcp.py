@@ -589,6 +589,31 @@ async def test_forgetting_takes_the_quoted_words_along(memory: recollect.Recolle
     assert ["Yes"] == await quotes_kept(memory)
 
 
+async def test_a_client_that_leaves_while_it_erases_leaves_no_quoted_word(
+    memory: recollect.Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the memory is gone, no later call could tell which words were kept for it."""
+    caller = local_caller(memory, ADA, Assistants())
+    tools = RecollectTools(b"secret")
+    saved: Any = TEA
+    id_ = (await tools.call(caller, "save_memory", saved))["id"]
+    token = (await tools.call(caller, "erase_memory", {"id": id_}))["token"]
+    erase = recollect.Recollect.erase
+
+    with anyio.CancelScope() as leaving:
+
+        async def left(self: recollect.Recollect, *given: Any) -> object:
+            leaving.cancel()
+            return await erase(self, *given)
+
+        monkeypatch.setattr(recollect.Recollect, "erase", left)
+        given = {"id": id_, "token": token, "answer": "Yes"}
+        await tools.call(caller, "erase_memory", given)
+
+    assert ["Yes"] == await quotes_kept(memory)
+    assert () == (await memory.memories(ADA)).rows
+
+
 async def quotes_kept(memory: recollect.Recollect) -> list[str]:
     """Return what is kept as what the user said."""
     return [each.text for each in (await memory.messages(ADA, THREAD)).rows]

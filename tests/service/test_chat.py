@@ -250,6 +250,36 @@ async def test_of_two_answers_to_one_turn_the_first_is_kept() -> None:
     assert slow.kept == quick.kept == messages[1]
 
 
+async def test_messages_that_are_answered_at_once_get_their_own_answers() -> None:
+    """Neither answer is taken for that of the other, now or when it is asked for again."""
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        bot = Chatbot(memory, ScriptedModel(["To one.", "To two."]), ("a",), thread="c")
+        said = [await bot.hear(text, idempotency_key=text) for text in ("One?", "Two?")]
+        async with bot.answering(said[0], once=True) as first:
+            async for _ in first.pieces:
+                continue
+            async with bot.answering(said[1], once=True) as second:
+                async for _ in second.pieces:
+                    continue
+        messages = (await memory.messages(("a",), "c")).rows
+        again = [await bot.answer_to(each) for each in said]
+
+    assert ["One?", "Two?", "To two.", "To one."] == [each.text for each in messages]
+    assert [first.kept, second.kept] == again == [messages[3], messages[2]]
+
+
+async def test_an_answer_without_a_mark_is_that_to_the_message_before_it() -> None:
+    """A program may have stored it, or a version that marked none."""
+    async with recollect.open("memory:", embedder="none", worker=False) as memory:
+        bot = Chatbot(memory, None, ("a",), thread="c")
+        said = await bot.hear("One?")
+        (kept,) = await memory.append(("a",), "c", {"role": "assistant", "content": "To one."})
+        later = await bot.hear("Two?")
+
+        assert kept == await bot.answer_to(said)
+        assert await bot.answer_to(later) is None
+
+
 def test_the_search_of_each_answer_counts_as_a_recall(starting: Start, connect: Connect) -> None:
     """Of the scope and of the memories found, with a model or without; no repetition counts."""
     scripted = ScriptedModel(lambda _: "In Oslo.", identity="script/test")

@@ -66,7 +66,7 @@ def test_a_good_scope_makes_none_like_it_good(bad: object) -> None:
 
 def test_few_good_scopes_are_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is a long one: whoever asks for many must not fill the memory with them."""
-    known: set[Scope] = set()
+    known: dict[Scope, Scope] = {}
     monkeypatch.setattr(validate, "_KNOWN_SCOPES", known)
     monkeypatch.setattr(validate, "KNOWN_SCOPES_MAX", 10)
     for number in range(100):

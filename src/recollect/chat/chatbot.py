@@ -10,7 +10,7 @@ from typing import Final
 
 from anyio import CancelScope
 
-from recollect.chat.answer_sources import USED, references_of
+from recollect.chat.answer_sources import USED, name_digest, references_of
 from recollect.chat.chat_prompt import NOTHING_KNOWN, filled, newest_within, turns_of
 from recollect.chat.corrections import correction_of
 from recollect.errors import GoneError, NotFoundError, StaleReadError, UsageError
@@ -31,6 +31,10 @@ MEMORY_TOKENS: Final = 1_000
 """Default token budget of the remembered context in a prompt."""
 HISTORY_TOKENS: Final = 4_000
 HISTORY_MESSAGES: Final = 40
+ANSWERS: Final = "answers"
+"""The answer's metadata with the digest of the id of the message that it answers."""
+ANSWER_MESSAGES: Final = 100
+"""Messages after a message among which its answer is looked for."""
 _TALK_PAUSE: Final = timedelta(hours=1)
 
 
@@ -143,11 +147,16 @@ class Chatbot:
         return await self._keep(self.thread, message, idempotency_key=idempotency_key)
 
     async def answer_to(self, message: Message) -> Message | None:
-        """Return the answer stored right after *message*, ``None`` if there is none."""
+        """Return the stored answer to *message*, ``None`` if there is none."""
         page = await self.memory.messages(
-            self.scope, message.thread, after=message.position, limit=1
+            self.scope, message.thread, after=message.position, limit=ANSWER_MESSAGES
         )
-        return next((each for each in page.rows if each.role == "assistant"), None)
+        answers = [each for each in page.rows if each.role == "assistant"]
+        # Several messages of a thread may be answered at once: the next answer may be another's.
+        named = name_digest(message.id)
+        marked = next((each for each in answers if each.metadata.get(ANSWERS) == named), None)
+        follows = answers and answers[0] == page.rows[0] and ANSWERS not in answers[0].metadata
+        return marked or (answers[0] if follows else None)
 
     async def known(self, message: Message) -> Context:
         """Return the context of the prompt that answers *message*."""
@@ -179,9 +188,9 @@ class Chatbot:
         """
         Answer *message*; leaving the block stores the answer, even if interrupted.
 
-        An interrupted answer has the metadata ``{"interrupted": true}``; ``used`` refers to what
-        the prompt had of the memory, by digests. With *once*, an answer stored concurrently by
-        another caller is used instead.
+        An interrupted answer has the metadata ``{"interrupted": true}``; ``answers`` refers to
+        *message*, and ``used`` to what the prompt had of the memory, by digests. With *once*, an
+        answer to it that was stored concurrently by another caller is used instead.
 
         If anything is erased in the scope before the answer has ended, it is not stored: it may
         repeat what was erased.
@@ -205,7 +214,7 @@ class Chatbot:
             # Shielded: a user who interrupts the answer has seen its beginning, so it is stored.
             with CancelScope(shield=True):
                 given = await self.answer_to(message) if once else None
-                answer.kept = given or await self._keep_answer(guard, message.thread, answer)
+                answer.kept = given or await self._keep_answer(guard, message, answer)
             await answer.aclose()
 
     async def reply(self, text: str) -> str:
@@ -281,19 +290,20 @@ class Chatbot:
         return newest_within(conversation, budget_tokens=HISTORY_TOKENS, count=self._count)
 
     async def _keep_answer(
-        self, memory: Recollect, thread: str, answer: ChatAnswer
+        self, memory: Recollect, message: Message, answer: ChatAnswer
     ) -> Message | None:
         """Store the answer through *memory*, unless something was erased since it was guarded."""
         if not answer.text:
             return None
         used = references_of(answer.known, answer.text, self.scope)
         metadata: JsonObject = {
+            ANSWERS: name_digest(message.id),
             **({USED: used} if used else {}),
             **({} if answer.is_whole else {"interrupted": True}),
         }
-        message = NewMessage(role="assistant", text=answer.text, metadata=metadata)
+        said = NewMessage(role="assistant", text=answer.text, metadata=metadata)
         with suppress(StaleReadError):
-            return await self._keep(thread, message, memory=memory)
+            return await self._keep(message.thread, said, memory=memory)
         return None
 
     async def _keep(

@@ -31,7 +31,11 @@ from recollect.lifecycle.erased_records import (
     without_values,
 )
 from recollect.lifecycle.forgotten_memories import forgotten_at
-from recollect.lifecycle.reserved_records import check_reserved, check_scope_settings
+from recollect.lifecycle.reserved_records import (
+    check_attachment_parts,
+    check_reserved,
+    check_scope_settings,
+)
 from recollect.records import Json, JsonObject, MessageAddress, NewMessage, Scope
 from recollect.side_records import FORGOTTEN
 from recollect.stores.contract.base import Store
@@ -263,6 +267,7 @@ class RecordImport:
             await check_scope_settings(
                 record, scope, self._store, self._assistants, depth=self._depth
             )
+        await check_attachment_parts(records, scope, self._store)
         checked = _Checked(dict(enumerate(records)))
         if not self._restore_erased:
             await self._leave_out_erased(scope, checked, came_from, moment.erasures)

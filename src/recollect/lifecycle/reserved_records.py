@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from recollect.errors import UsageError
@@ -22,6 +22,7 @@ from recollect.side_records import (
     SCOPE_SETTINGS,
     STATE,
     UNDONE_MESSAGE,
+    SideAddress,
     undone_key,
 )
 from recollect.stores.contract.base import Store
@@ -66,6 +67,43 @@ async def check_scope_settings(
     value = record["value"]
     new = types_in(value) if isinstance(value, Mapping) else None
     check_types_change(await types_in_force(store, scope, assistants, depth=depth), new or ())
+
+
+async def check_attachment_parts(records: Sequence[JsonObject], scope: Scope, store: Store) -> None:
+    """
+    Reject parts of files beyond those that *records* or the store describe.
+
+    Otherwise a file whose description is refused would leave bytes that no listing shows.
+
+    Raises:
+        UsageError: A part is rejected; the message names its file.
+    """
+    sides = [(address_in(each), each) for each in records if each.get("kind") == SIDE]
+    files = {_file_of(each) for each, _ in sides if each.kind == ATTACHMENT_PART}
+    if not files:
+        return
+    described = {each: record["value"] for each, record in sides if each.kind == ATTACHMENT}
+    elsewhere = sorted(files - described.keys())
+    for file, found in zip(elsewhere, await store.side_records_at(scope, elsewhere), strict=True):
+        described[file] = found.value if found else None
+    for each, _ in sides:
+        if each.kind == ATTACHMENT_PART and not _has_part(described[_file_of(each)], each.key):
+            raise UsageError(
+                f"the side record {each.kind}/{each.key} is no part of an attachment that is here:"
+                " its description was refused, or is not in the import"
+            )
+
+
+def _file_of(part: SideAddress) -> SideAddress:
+    """Return the address of the description of the attachment that has *part*."""
+    return SideAddress(ATTACHMENT, part.key.rpartition("/")[0] or part.key, part.thread)
+
+
+def _has_part(description: Json, key: str) -> bool:
+    """Return True if the attachment with *description* has the part at *key*."""
+    number = key.rpartition("/")[2]
+    parts = description["parts"] if isinstance(description, Mapping) else 0
+    return isinstance(parts, int) and number.isdecimal() and int(number) < parts
 
 
 def _check_side(record: JsonObject) -> None:

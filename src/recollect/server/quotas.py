@@ -40,6 +40,7 @@ UNCOUNTED_KINDS: Final = frozenset({FORGOTTEN, LIFETIME, LEFT, UNDONE_MESSAGE})
 """Kinds of side records without data from the caller."""
 NOTHING: Final = "{}"
 RESTORE: Final = "restore"
+UNDO: Final = "undo"
 
 Costs = dict[Scope, "Counter[str]"]
 """Messages, memories and bytes that a change writes, by the scope that is charged."""
@@ -72,7 +73,10 @@ class Quotas:
         day = self._book.day()
         if self._is_limited and (place := counted_scope(scope)):
             day = await self._book.begun_day(place[0])
-        return _Charge(self._book, self._limits, self._kept, day, is_restore=action == RESTORE)
+        # An undo is counted, and never refused: its token lapses long before the next day begins,
+        # and with it what a change has removed.
+        limits = {} if action == UNDO else self._limits
+        return _Charge(self._book, limits, self._kept, day, is_restore=action == RESTORE)
 
 
 class _Charge:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeGuard, get_args
+from typing import Any, Final, cast, get_args
 from uuid import UUID
 
 from recollect.errors import LimitError, UsageError
@@ -44,7 +44,7 @@ _LAST: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _ROLES: Final = get_args(Role)
 KNOWN_SCOPES_MAX: Final = 4_096
 KNOWN_CHARACTERS_MAX: Final = 256
-_KNOWN_SCOPES: Final[set[Scope]] = set()
+_KNOWN_SCOPES: Final[dict[Scope, Scope]] = {}
 """Recently validated scopes: one request checks its scope several times."""
 _UNREADABLE: Final = re.compile("[\0\ud800-\udfff]")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -64,8 +64,8 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
         UsageError: It is empty, or has a segment that is not text.
         LimitError: It has more than ``SEGMENTS_MAX`` segments, or a segment is too long.
     """
-    if _is_known(scope):
-        return scope
+    if (known := _known_scope(scope)) is not None:
+        return known
     if isinstance(scope, str):
         scope = (scope,)
     if not isinstance(scope, tuple | list):
@@ -91,17 +91,17 @@ def check_scope(scope: Sequence[str | int]) -> Scope:
     if sum(map(len, checked)) <= KNOWN_CHARACTERS_MAX:
         if len(_KNOWN_SCOPES) >= KNOWN_SCOPES_MAX:
             _KNOWN_SCOPES.clear()
-        _KNOWN_SCOPES.add(checked)
+        _KNOWN_SCOPES[checked] = checked
     return checked
 
 
-def _is_known(scope: object) -> TypeGuard[Scope]:
-    """Return True for a scope that was validated before."""
+def _known_scope(scope: object) -> Scope | None:
+    """Return a scope that was validated before, ``None`` for any other."""
     try:
-        # Only a tuple of the same texts equals one that was validated.
-        return type(scope) is tuple and scope in _KNOWN_SCOPES
+        # Only a tuple of the same texts equals one that was validated; its texts may be subclasses.
+        return _KNOWN_SCOPES.get(scope) if type(scope) is tuple else None
     except TypeError:  # a segment cannot be hashed
-        return False
+        return None
 
 
 def segment_text(segment: object) -> object:
@@ -111,10 +111,11 @@ def segment_text(segment: object) -> object:
 
 
 def check_id(text: object, what: str) -> str:
-    """Return *text* if it is valid as an id; *what* describes it in the error."""
+    """Return *text* as a plain `str` if it is valid as an id; *what* describes it in the error."""
     if not isinstance(text, str) or not text:
         msg = f"{what} must be text of at least one character, not {text!r}"
         raise UsageError(f"{msg}{_text_hint(text)}")
+    text = plain_text(text)
     if len(text) > ID_CHARACTERS_MAX:
         raise LimitError(f"characters of {what}", len(text), ID_CHARACTERS_MAX, "ID_CHARACTERS_MAX")
     if text.isascii() and text.isprintable():  # most ids need no further check
@@ -125,6 +126,16 @@ def check_id(text: object, what: str) -> str:
             with_code("control_character", f"{what} contains a control character: {text!r}")
         )
     return text
+
+
+def plain_text(text: str) -> str:
+    """
+    Return *text* as a plain `str`, not as a subclass.
+
+    The member of an enumeration of texts, for example, is formatted as its name, and not as its
+    text: checksums and digests would be of something else than is stored.
+    """
+    return text if type(text) is str else str.__str__(text)
 
 
 def _text_hint(given: object) -> str:
@@ -155,10 +166,7 @@ def check_texts(texts: Sequence[str], what: str) -> list[str]:
     if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Collection):
         msg = f"{texts!r} is not a list of texts: give each {what} as an element, as in ['a', 'b']"
         raise UsageError(msg)
-    found = list(texts)
-    for each in found:
-        check_text(each, what)
-    return found
+    return [check_text(each, what) for each in texts]
 
 
 def check_list(given: object, what: str) -> list[Any]:
@@ -189,9 +197,10 @@ def check_position(position: object, what: str) -> int:
 
 
 def check_text(text: object, what: str) -> str:
-    """Return *text* if it is text that every backend can store."""
+    """Return *text* as a plain `str` if every backend can store it."""
     if not isinstance(text, str):
         raise UsageError(f"{what} must be text, not {type(text).__name__}")
+    text = plain_text(text)
     if len(text) > TEXT_CHARACTERS_MAX:
         raise LimitError(
             f"characters of {what}", len(text), TEXT_CHARACTERS_MAX, "TEXT_CHARACTERS_MAX"
@@ -370,14 +379,14 @@ def check_content(content: object) -> str | None:
 
 def check_role(message: NewMessage) -> Role:
     """Return the role of *message* if it is a known one."""
-    check_choice(message.role, _ROLES, "role")
-    return message.role
+    return cast("Role", check_choice(message.role, _ROLES, "role"))
 
 
-def check_choice(given: object, allowed: Sequence[str], what: str) -> None:
-    """Raise `UsageError` if *given* is not in *allowed*; *what* describes it in the error."""
-    if given not in allowed:
+def check_choice(given: object, allowed: Sequence[str], what: str) -> str:
+    """Return *given* as a plain `str` if it is in *allowed*; *what* describes it in the error."""
+    if not isinstance(given, str) or given not in allowed:
         raise UsageError(f"unknown {what} {given!r}: use one of {', '.join(allowed)}")
+    return plain_text(given)
 
 
 def check_count(rows: int, limit: int, limit_name: str, what: str) -> None:

@@ -108,8 +108,8 @@ class AsyncBridge(Generic[OpenedT]):
             )
         if self._process != os.getpid():
             raise StoreClosedError(
-                f"this {self._name} was opened before a fork, by the parent process: open another "
-                f"one in this process, and {self._how_to_open}"
+                f"this {self._name} was opened before a fork, by the parent process: open one "
+                f"after the fork, in each process, and {self._how_to_open}"
             )
         return self._opened
 

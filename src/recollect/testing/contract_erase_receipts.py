@@ -69,6 +69,16 @@ class EraseReceiptContract(Contract):
         assert both == named_in([first], before)
         assert [EraseMemory(type="Fact", key="pet")] == named_in([second], before)
 
+    async def test_the_ledger_names_a_memory_erased_as_it_was_seen(self, store: Store) -> None:
+        """It names the memory by its address, without the version that the erase expected."""
+        await store.apply(ADA, [fact("home"), fact("home", "Rome"), fact("pet")])
+        before = await store.archive(ADA)
+        await store.erase(ADA, EraseMemory(type="Fact", key="home", expected=2))
+
+        named = named_in(await store.ledger(), before)
+
+        assert [EraseMemory(type="Fact", key="home")] == named
+
     async def test_a_ledger_names_scopes_as_well(self, store: Store) -> None:
         """Return every erase by time, with the key that tests whether an address was erased."""
         await tell(store, "m1")

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
 
 from recollect.errors import LimitError, UsageError
-from recollect.records import DeleteMemory, EndMemory, Evidence, PutMemory, Scope, Write
+from recollect.records import (
+    DeleteMemory,
+    EndMemory,
+    Evidence,
+    MemoryState,
+    NewMessage,
+    PutMemory,
+    Scope,
+    Trust,
+    Write,
+)
+from recollect.side_records import PutSideRecord
 from recollect.stores.contract.base import Store
+from recollect.stores.plans.erase_ledger import named_in
 from recollect.stores.plans.erase_targets import (
     EraseMemory,
     EraseMessages,
@@ -24,6 +36,46 @@ from recollect.testing.contract_base import Contract
 from recollect.testing.contract_samples import ADA, BOB, TALK, claimed, fact, ids_in, said, tell
 from recollect.testing.frozen_clock import NOON, FrozenClock
 from recollect.testing.truth_tables import ILLEGAL_IDS, LEGAL_IDS
+
+
+class _Shown(str):
+    """A text that is not formatted as it is, as the members of enumerations are not."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "shown"
+
+    __repr__ = __str__
+
+    def __format__(self, _: str) -> str:
+        return "shown"
+
+
+async def _fill(store: Store, scope: Scope, text: Callable[[str], str]) -> None:
+    """Write messages, memories and side records; *text* makes each text of them."""
+    named = tuple(map(text, scope))
+    role: Any = text("user")
+    message = NewMessage(
+        role=role,
+        text=text("I live in Oslo."),
+        id=text("m1"),
+        name=text("Ada"),
+        session=text("s"),
+        source=text("crm"),
+        metadata={text("k"): text("v")},
+    )
+    await store.append(named, text(TALK), [message], idempotency_key=text("once"))
+    cited = Evidence(thread=text(TALK), message=text("m1"), quote=text("Oslo"))
+    home = PutMemory(
+        type=text("Fact"), key=text("home"), value={text("city"): text("Oslo")},
+        evidence={text("/city"): [cited]}, trust=cast("Trust", text("user")),
+        state=cast("MemoryState", text("active")), cause=text("said"),
+    )  # fmt: skip
+    side = PutSideRecord(kind=text("State"), key=text("k"), value={}, thread=text(TALK))
+    await store.apply(named, [home, fact("pet"), fact("work"), side])
+    end = EndMemory(type=text("Fact"), key=text("pet"), at=NOON, cause=text("said"))
+    await store.apply(named, [end, DeleteMemory(type=text("Fact"), key=text("work"))])
 
 
 class IdentityContract(Contract):
@@ -100,6 +152,29 @@ class IdentityContract(Contract):
 
         assert ["m1"] == await ids_in(store, scope=("users", "42"))
         assert ["m1"] == await ids_in(store, scope=numeric)
+
+    async def test_a_subclass_of_text_is_its_text(self, store: Store) -> None:
+        """The member of an enumeration of texts is stored, found and erased as its text."""
+        await _fill(store, ADA, str)
+        await _fill(store, BOB, _Shown)
+
+        kept = [{**each, "scope": []} for each in await store.archive(BOB)]
+        assert [{**each, "scope": []} for each in await store.archive(ADA)] == kept
+        (thread,) = (await store.threads(BOB)).rows
+        (message,) = (await store.messages(BOB, TALK)).rows
+        named = [*(await store.scopes()).rows[-1], thread.id, message.id, message.role]
+        assert {str} == {type(each) for each in named}
+        for target in (
+            EraseThread(thread=_Shown(TALK)),
+            EraseMessages(thread=TALK, messages=[_Shown("m1")]),
+            EraseSource(source=_Shown("crm")),
+            EraseMemory(type=_Shown("Fact"), key=_Shown("home")),
+        ):
+            before = await store.archive(ADA)
+            await store.erase(ADA, target)
+            assert named_in((await store.ledger())[-1:], before), target
+            await store.vacate(ADA)
+            await _fill(store, ADA, str)
 
     async def test_segments_are_not_joined(self, store: Store) -> None:
         """Scopes with different segments are different, even if the joined texts are equal."""

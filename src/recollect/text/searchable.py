@@ -37,7 +37,7 @@ def memory_text(value: JsonObject) -> str:
     'city: Oslo; pets: a cat, a dog'
     """
     return "; ".join(
-        f"{name}: {words}" for name, field in value.items() if (words := _words(field))
+        _join(name, ": ", words) for name, field in value.items() if (words := _words(field))
     )
 
 
@@ -50,6 +50,11 @@ def _words(value: Json) -> str:
         return str(value)
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{name} {words}" for name, each in value.items() if (words := _words(each))
+            _join(name, " ", words) for name, each in value.items() if (words := _words(each))
         )
     return ", ".join(words for each in value if (words := _words(each)))
+
+
+def _join(*parts: str) -> str:
+    # Formatting would give the member of an enumeration of texts as its name, not as its text.
+    return "".join(parts)

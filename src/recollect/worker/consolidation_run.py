@@ -55,7 +55,7 @@ from recollect.worker.consolidation_input import (
     Embed,
 )
 from recollect.worker.consolidation_result import ConsolidationResult, receipt_of_consolidation
-from recollect.worker.lease_renewal import LEASE_S, release_if_possible
+from recollect.worker.lease_renewal import claim_or_release, release_if_possible
 from recollect.worker.type_migration_run import check_modes
 from recollect.worker.worker_options import SCHEDULE_EVERY_S
 
@@ -139,7 +139,7 @@ class Consolidator:
         if not view.unseen and not await reader.outdated(view):
             return ConsolidationResult(end="unchanged", groups=len(view.groups))
         owner = f"consolidation {os.getpid()}"
-        lease = await self._store.claim(owner, lease_s=LEASE_S, scope=scope, idle=True)
+        lease = await claim_or_release(self._store, owner, scope=scope, idle=True)
         if lease is None:
             return ConsolidationResult(end="busy", reason="the scope is being formed: try again")
         try:

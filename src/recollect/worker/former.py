@@ -55,7 +55,11 @@ class Former:
         Everything is stored in one transaction; after an error nothing is stored, and the messages
         stay pending.
         """
-        await load_modules("recollect.worker.formation_run")
+        try:
+            await load_modules("recollect.worker.formation_run")
+        except BaseException:  # a run that is cancelled before it begins releases nothing itself
+            await self.give_back(lease)
+            raise
         from recollect.worker.formation_run import FormationRun
 
         run = FormationRun(self._store, self._search, self._models, self._assistants, self._count)

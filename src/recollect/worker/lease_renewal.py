@@ -1,7 +1,8 @@
-"""Keep a lease while a run works, and release it early when the run is cancelled."""
+"""Claim a lease, keep it while a run works, and release it early when the run is cancelled."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -10,6 +11,7 @@ import anyio
 
 from recollect.errors import LeaseLostError, StoreError, StoreUnavailableError
 from recollect.observability.logs import kind_of, package_logger, summary_of
+from recollect.records import Scope
 from recollect.stores.contract.base import Store
 from recollect.stores.plans.leases import Lease
 
@@ -18,6 +20,30 @@ LEASE_S: Final = 60.0
 """Time of a lease, which runs extend while they work."""
 RELEASE_S: Final = 2.0
 """Grace period for a cancelled run to release its lease."""
+
+
+async def claim_or_release(
+    store: Store, owner: str, *, scope: Scope | None = None, idle: bool = False
+) -> Lease | None:
+    """Claim a lease of `LEASE_S` as `Store.claim` does; release it if the caller is cancelled."""
+    claim = asyncio.ensure_future(store.claim(owner, lease_s=LEASE_S, scope=scope, idle=idle))
+    try:
+        return await asyncio.shield(claim)
+    except asyncio.CancelledError:
+        # The store may have committed the claim already, and only its holder can release it.
+        await _release_claimed(store, claim)
+        raise
+
+
+async def _release_claimed(store: Store, claim: asyncio.Future[Lease | None]) -> None:
+    """Release the lease that *claim* returns within `RELEASE_S`, if it returns one."""
+    with anyio.move_on_after(RELEASE_S, shield=True):
+        try:
+            lease = await claim
+        except StoreError:
+            return  # nothing was claimed
+        if lease is not None:
+            await release_if_possible(store, lease)
 
 
 async def release_if_possible(store: Store, lease: Lease) -> None:

@@ -37,7 +37,7 @@ from recollect.worker.circuit_breaker import Breaker
 from recollect.worker.due_lanes import PAGE_THREADS, DueLanes
 from recollect.worker.formation_result import FormationResult
 from recollect.worker.former import Former
-from recollect.worker.lease_renewal import LEASE_S
+from recollect.worker.lease_renewal import claim_or_release
 from recollect.worker.worker_options import (
     CONCURRENCY,
     FORMATION,
@@ -182,7 +182,7 @@ class Worker:
         """
         if self.breaker.is_open(self._now()):
             return None
-        lease = await self._store.claim(self._name, lease_s=LEASE_S, scope=scope)
+        lease = await claim_or_release(self._store, self._name, scope=scope)
         return None if lease is None else await self._form(lease)
 
     async def _form(self, lease: Lease) -> FormationResult:
@@ -200,7 +200,7 @@ class Worker:
         """
         if self.breaker.is_open(self._now()):
             return None
-        lease = await self._store.claim(self._name, lease_s=LEASE_S, scope=scope, idle=True)
+        lease = await claim_or_release(self._store, self._name, scope=scope, idle=True)
         if lease is None:
             return None
         try:

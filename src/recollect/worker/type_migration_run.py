@@ -23,7 +23,7 @@ from recollect.stores.receipt_sources import EXAMINED, READ, examined_in
 from recollect.stores.validation import check_id, check_scope, to_datetime
 from recollect.text.scope_paths import written_scope
 from recollect.worker.consolidation_input import PAGE_ROWS
-from recollect.worker.lease_renewal import LEASE_S, release_if_possible
+from recollect.worker.lease_renewal import claim_or_release, release_if_possible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ async def migrate(store: Store, scope: Scope, type_: str, update_mode: UpdateMod
     if not await _others(store, scope, type_, update_mode):
         return nothing
     owner = f"migration {os.getpid()}"
-    lease = await store.claim(owner, lease_s=LEASE_S, scope=scope, idle=True)
+    lease = await claim_or_release(store, owner, scope=scope, idle=True)
     if lease is None:
         raise LeaseLostError(f"the scope {written_scope(scope)} is being formed: try again")
     try:

@@ -7,6 +7,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Final, ParamSpec
 
@@ -23,7 +24,7 @@ from recollect.agents.tools.tool_definitions import (
 )
 from recollect.agents.tools.tool_findings import CallSource, source_of
 from recollect.agents.tools.tool_quotes import Hearing, quoted_messages, quotes_wrong
-from recollect.errors import StaleReadError, UsageError, VersionConflictError
+from recollect.errors import QuotaError, StaleReadError, UsageError, VersionConflictError
 from recollect.formation.tool_names import PATCH
 from recollect.formation.types import MemoryType
 from recollect.formation.types.builtin import DEFAULT_TYPES
@@ -249,7 +250,8 @@ class MemoryTools:
             return refused("the user has said nothing since: ask, and wait for the answer")
         if self._hearing:
             agreed = quoted_messages(memory.store, [answer])
-            await self._hearing.keep(memory, self.scope, self.thread, agreed, [])
+            with suppress(QuotaError):  # an erase is done also where no message may be stored
+                await self._hearing.keep(memory, self.scope, self.thread, agreed, [])
         target = EraseMemory(type=found.type, key=found.key, expected=found.version)
         try:
             await memory.erase(self.scope, target)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+from anyio import CancelScope
+
 from recollect.agents.tools import MemoryTools
 from recollect.agents.tools.tool_definitions import ERASE, SEARCH, shape_of
 from recollect.formation.succession import holds_from
@@ -96,11 +98,13 @@ class RecollectTools:
             return await tools.acall(name, given)
         # Read before the erase, which removes the history that names them.
         quoted = await _quoted_for(caller, scope, str(given["id"]))
-        result = await tools.acall(name, given)
-        if result["status"] == "erased" and quoted:
-            # The quotes were stored for this memory, and would still be recalled without it.
-            gone = EraseMessages(thread=THREAD, messages=quoted)
-            await caller.memory.erase(scope, gone)
+        # Shielded: once the memory is erased, no later call can tell which quotes were its own.
+        with CancelScope(shield=True):
+            result = await tools.acall(name, given)
+            if result["status"] == "erased" and quoted:
+                # The quotes were stored for this memory, and would still be recalled without it.
+                gone = EraseMessages(thread=THREAD, messages=quoted)
+                await caller.memory.erase(scope, gone)
         return result
 
     async def profile(self, caller: McpCaller) -> dict[str, Json]:

@@ -8,7 +8,7 @@ erased, and given a scope, whether the erase was in or below it. The entry alone
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from recollect.errors import UsageError
@@ -81,6 +81,9 @@ def _each(target: EraseTarget) -> Iterator[EraseTarget]:
     if isinstance(target, EraseMessages):
         for message in target.messages:
             yield EraseMessages(thread=target.thread, messages=[message])
+    elif isinstance(target, EraseMemory):
+        # The memory is named by its address alone, at whichever version it was erased.
+        yield replace(target, expected=None)
     else:
         yield target
 

@@ -141,25 +141,23 @@ class EraseReceipt:
 
 
 def check_target(target: EraseTarget) -> EraseTarget:
-    """Return *target*; raise if its names are invalid."""
+    """Return *target*, its names as plain texts; raise if one is invalid."""
     match target:
         case EraseScope():
-            pass
+            return target
         case EraseExpired(types=types):
             return replace(target, types=check_ids(types, "a memory's type"))
         case EraseThread(thread=thread):
-            check_id(thread, "a thread id")
+            return replace(target, thread=check_id(thread, "a thread id"))
         case EraseMessages(thread=thread, messages=messages):
-            check_id(thread, "a thread id")
-            return replace(target, messages=check_ids(messages, "a message id"))
+            thread, ids = check_id(thread, "a thread id"), check_ids(messages, "a message id")
+            return replace(target, thread=thread, messages=ids)
         case EraseMemory(type=type_, key=key, expected=expected):
-            check_id(type_, "a memory's type")
-            check_id(key, "a memory's key")
+            type_, key = check_id(type_, "a memory's type"), check_id(key, "a memory's key")
             if expected is not None and check_position(expected, "a version") < 1:
                 raise UsageError(f"an erase expects version {expected}; versions begin at 1")
+            return replace(target, type=type_, key=key)
         case EraseSource(source=source):
-            check_id(source, "a message's source")
-        case _:
-            msg = f"{target!r} is no erase target: give an EraseScope, EraseThread or the like"
-            raise UsageError(msg)
-    return target
+            return replace(target, source=check_id(source, "a message's source"))
+    msg = f"{target!r} is no erase target: give an EraseScope, EraseThread or the like"
+    raise UsageError(msg)

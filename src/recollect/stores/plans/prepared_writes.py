@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, get_args
 
@@ -12,6 +12,7 @@ from recollect.records import (
     DeleteMemory,
     EndMemory,
     JsonObject,
+    MemoryAddress,
     MemoryState,
     PutMemory,
     Trust,
@@ -34,6 +35,7 @@ from recollect.stores.validation import (
     check_position,
     check_text,
     check_time,
+    plain_text,
     to_datetime,
 )
 from recollect.text.coded_text import with_code
@@ -110,15 +112,13 @@ def prepare_write(write: Write | SideWrite | PreparedWrite) -> PreparedWrite:
     if isinstance(write, PutMemory):
         return prepare_put(write)
     if isinstance(write, DeleteMemory):
-        _check_address(write)
-        return write
+        type_, key = _check_address(write)
+        return replace(write, type=type_, key=key)
     if isinstance(write, EndMemory):
-        _check_address(write)
+        type_, key = _check_address(write)
         at = check_time(write.at, "the end of a memory")
         cause = check_text(write.cause, "a cause")
-        return PreparedEnd(
-            type=write.type, key=write.key, at=at, expected=write.expected, cause=cause
-        )
+        return PreparedEnd(type=type_, key=key, at=at, expected=write.expected, cause=cause)
     if isinstance(write, PutSideRecord | DeleteSideRecord):
         return prepare_side_write(write)
     if isinstance(write, PreparedPut | PreparedEnd | PreparedSideWrite):
@@ -126,12 +126,12 @@ def prepare_write(write: Write | SideWrite | PreparedWrite) -> PreparedWrite:
     raise UsageError(f"a write is a PutMemory, EndMemory or DeleteMemory, not {write!r}")
 
 
-def _check_address(write: Write) -> None:
-    check_id(write.type, "a memory's type")
-    check_id(write.key, "a memory's key")
+def _check_address(write: Write) -> MemoryAddress:
+    type_, key = check_id(write.type, "a memory's type"), check_id(write.key, "a memory's key")
     if write.expected is not None and check_position(write.expected, "a version") < 0:
         msg = f"a write expects version {write.expected}; versions begin at 1, 0 means none"
         raise UsageError(msg)
+    return type_, key
 
 
 def prepare_put(
@@ -143,22 +143,23 @@ def prepare_put(
     Raises:
         UsageError: A field is invalid; the message names it.
     """
-    _check_address(write)
-    value = check_object(write.value, f"the value of {write.type}/{write.key}")
+    type_, key = _check_address(write)
+    value = check_object(write.value, f"the value of {type_}/{key}")
     given = text_of(write.value) if write.text is None else write.text
     text = check_text(given, "a memory's text")
     valid_from = _moment(write.valid_from, "valid_from")
     valid_until = _moment(write.valid_until, "valid_until")
-    check_validity(valid_from, valid_until, f"{write.type}/{write.key}")
+    check_validity(valid_from, valid_until, f"{type_}/{key}")
     if write.trust not in _TRUSTS or write.state not in _STATES:
         raise UsageError(
             f"trust {write.trust!r} or state {write.state!r} is unknown: use one of "
             f"{', '.join(get_args(Trust))} and one of {', '.join(get_args(MemoryState))}"
         )
     return _PUT((
-        write.type, write.key, value, text, write.expected, valid_from, valid_until,
-        _moment(write.expires_at, "expires_at"), encode_evidence(write.evidence), write.trust,
-        write.state, check_text(write.cause, "a cause"), encode_terms(text, None), text_hash(text),
+        type_, key, value, text, write.expected, valid_from, valid_until,
+        _moment(write.expires_at, "expires_at"), encode_evidence(write.evidence),
+        plain_text(write.trust), plain_text(write.state), check_text(write.cause, "a cause"),
+        encode_terms(text, None), text_hash(text),
     ))  # fmt: skip
 
 

@@ -107,5 +107,5 @@ class StoreThreads:
         if os.getpid() != self.process:
             raise StoreClosedError(
                 f"{self._place.name}: this store belongs to process {self.process}, which "
-                "opened it: open another after a fork"
+                "opened it: open it after the fork, in the process that uses it"
             )

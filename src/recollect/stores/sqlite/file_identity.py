@@ -34,7 +34,7 @@ class Identity:
             )
 
     def _current_identity(self) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-        return _number_of(self._file), _number_of(self._log)
+        return number_of(self._file), number_of(self._log)
 
 
 def is_on_read_only_disk(path: str) -> bool:
@@ -47,7 +47,8 @@ def is_on_read_only_disk(path: str) -> bool:
         return False
 
 
-def _number_of(path: str) -> tuple[int, int] | None:
+def number_of(path: str) -> tuple[int, int] | None:
+    """Return the device and inode numbers of the file at *path*, ``None`` if there is none."""
     try:
         found = os.stat(path)  # noqa: PTH116 (at every transaction: a Path takes twice as long)
     except OSError:

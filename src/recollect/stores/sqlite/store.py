@@ -28,6 +28,12 @@ from recollect.stores.sqlite.disk_reserve import Reserve
 from recollect.stores.sqlite.driver_errors import LOG, store_error, store_errors
 from recollect.stores.sqlite.file_identity import Identity, is_on_read_only_disk
 from recollect.stores.sqlite.index_files import FiledSnapshot, IndexFiles
+from recollect.stores.sqlite.inherited_files import (
+    OpenedFile,
+    check_not_inherited,
+    note_closed,
+    note_opened,
+)
 from recollect.stores.sqlite.readers import BRIEF_TOGETHER_MAX, Readers
 from recollect.stores.sqlite.rows import SQLiteRows
 from recollect.stores.sqlite.vacuum import CLEAN_WAIT_S, remove_deleted_bytes
@@ -52,7 +58,8 @@ class SQLiteStore(Store):
     (``-checkpoints``), an erase and `clean` cover these as well. A copy of the file made while it
     is open is not usable: make a backup instead.
 
-    A store belongs to the process that opened it; after a fork the child must open its own.
+    A store belongs to the process that opened it. A forked child opens its own, of a file that was
+    not open at the fork: SQLite would lose writes of the child.
     """
 
     answers_in_place = True
@@ -95,6 +102,7 @@ class SQLiteStore(Store):
         self.address = f"sqlite:{location.path}"
         self._process = os.getpid()
         self._is_closed = False
+        check_not_inherited(location.path)
         reserve = Reserve(location.path)
         connection = _opened(location, reserve)
         with store_errors(location.path):
@@ -106,10 +114,11 @@ class SQLiteStore(Store):
         self._writer = Writer(location, connection, identity, reserve, self._index_files)
         self._readers = Readers(location, identity)
         self._brief = Readers(location, identity, threads_max=1, together=BRIEF_TOGETHER_MAX)
+        self._opened_file = note_opened(location.path)
         LOG.info("opened %s", self.address)
         # End the threads and close the files of a store that is collected without being closed.
         threads = (self._readers, self._brief, self._writer)
-        finalize(self, _close_threads, self._process, threads).atexit = False
+        finalize(self, _close_threads, self._opened_file, threads).atexit = False
 
     async def aclose(self) -> None:
         """
@@ -130,6 +139,7 @@ class SQLiteStore(Store):
         self._writer.join()
         if not self._is_closed:
             self._is_closed = True
+            note_closed(self._opened_file)
             LOG.info("closed %s", self.address)
 
     async def _transact(self, plan: Plan[ResultT]) -> ResultT:
@@ -210,15 +220,16 @@ class SQLiteStore(Store):
         if os.getpid() != self._process:
             raise StoreClosedError(
                 f"{self._location.path!r}: this store belongs to process {self._process}, which "
-                "opened it: open another after a fork"
+                "opened it: open it after the fork, in the process that uses it"
             )
 
 
-def _close_threads(process: int, threads: Iterable[Readers | Writer]) -> None:
+def _close_threads(opened: OpenedFile, threads: Iterable[Readers | Writer]) -> None:
     # Not in a forked child, which has no such threads.
-    if os.getpid() == process:
+    if os.getpid() == opened.process:
         for each in threads:
             each.close()
+        note_closed(opened)
 
 
 def _opened(location: SqliteLocation, reserve: Reserve) -> apsw.Connection:
